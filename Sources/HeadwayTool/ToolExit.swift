@@ -47,7 +47,7 @@ enum ToolExit: Int32 {
     case let error as CSVWriterError: self = Self(writerError: error)
     case let error as SampleFeedError: self = error.code == .cannotWrite ? .inputOutput : .cannotCreate
     #if HTTP
-    case let error as HTTPError: self = Self(error)
+    case let error as RequestError: self = Self(error)
     #endif
     #if Lab
     case is LabServer.ListeningError: self = .unavailable

@@ -65,15 +65,15 @@ import Testing
     try await withServer { question in
       question.path == "/hangs" ? [.hang] : Server.answer()
     } _: { server in
-      var configuration = HTTPConnections.Configuration()
-      configuration.maximumConnectionsPerHost = 1
-      let connections = try HTTPConnections(configuration)
+      var configuration = HTTPConnectionPool.Configuration()
+      configuration.maxConnectionsPerHost = 1
+      let connectionPool = try HTTPConnectionPool(configuration)
       let queue = OperationQueue()
-      let first = RequestOperation(server.url("/hangs"), connections: connections)
+      let first = RequestOperation(server.url("/hangs"), connectionPool: connectionPool)
       queue.addOperation(first)
       await until { server.questions.count == 1 }
-      let second = RequestOperation(server.url("/second"), connections: connections)
-      let third = RequestOperation(server.url("/third"), connections: connections)
+      let second = RequestOperation(server.url("/second"), connectionPool: connectionPool)
+      let third = RequestOperation(server.url("/third"), connectionPool: connectionPool)
       queue.addOperations([second, third], waitUntilFinished: false)
       await until { second.isExecuting && third.isExecuting }
       second.cancel()
@@ -117,14 +117,14 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let queue = OperationQueue()
         let ends = Atomic(0)
-        let connections = try HTTPConnections(HTTPConnections.Configuration())
+        let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
         var operations: [HTTPOperation] = []
         for number in 0..<Self.count {
           let url = server.url("/\(number)")
           let operation: HTTPOperation =
             number % 3 == 0
-            ? DownloadOperation(url, to: "\(folder)/\(number)", connections: connections)
-            : RequestOperation(url, connections: connections)
+            ? DownloadOperation(url, to: "\(folder)/\(number)", connectionPool: connectionPool)
+            : RequestOperation(url, connectionPool: connectionPool)
           operation.completionBlock = { ends.add(1, ordering: .relaxed) }
           operations.append(operation)
           queue.addOperation(operation)

@@ -8,7 +8,7 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-@Suite("HTTP: connections", .hangLimit) struct ConnectionTests {
+@Suite("HTTP: connectionPool", .hangLimit) struct ConnectionTests {
   /// A response whose body arrives some milliseconds after its head.
   private static func late(_ status: HTTPResponseStatus, _ headers: HTTPHeaders = [:]) -> [Server.Step] {
     let polls = Atomic(20)
@@ -24,9 +24,9 @@ import Testing
     try await withServer { question in
       question.path == "/" ? Self.late(.found, ["Location": "/next"]) : Server.answer(.ok, [:], [7])
     } _: { server in
-      let connections = try HTTPConnections(HTTPConnections.Configuration())
+      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
       for _ in 0..<5 {
-        let request = RequestOperation(server.url(), limits: .once, connections: connections)
+        let request = RequestOperation(server.url(), limits: .once, connectionPool: connectionPool)
         try await request.run()
         #expect(request.response?.body == [7])
       }
@@ -39,9 +39,9 @@ import Testing
     try await withServer { _ in
       Self.late(.notFound)
     } _: { server in
-      let connections = try HTTPConnections(HTTPConnections.Configuration())
+      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
       for _ in 0..<5 {
-        let request = RequestOperation(server.url(), limits: .once, connections: connections)
+        let request = RequestOperation(server.url(), limits: .once, connectionPool: connectionPool)
         try await request.run()
         #expect(request.httpError?.status == .notFound)
       }
@@ -55,7 +55,7 @@ import Testing
       Server.answer(.notFound, [:], page)
     } _: { server in
       var limits = HTTPLimits.once
-      limits.maximumErrorBodyBytes = 1_000
+      limits.maxErrorBodyBytes = 1_000
       let request = RequestOperation(server.url(), limits: limits)
       try await request.run()
       #expect(request.httpError?.status == .notFound && request.httpError?.body == Array(page.prefix(1_000)))
@@ -75,7 +75,7 @@ import Testing
     } _: { server in
       let clock = ManualClock()
       var limits = HTTPLimits.once
-      limits.errorBodyTime = .seconds(1)
+      limits.errorBodyTimeout = .seconds(1)
       let request = RequestOperation(server.url(path), limits: limits)
       request.clock = clock
       OperationQueue().addOperation(request)
@@ -93,13 +93,14 @@ import Testing
     try await withServer { _ in
       Server.answer(.ok, [:], [7])
     } _: { server in
-      var configuration = HTTPConnections.Configuration()
-      configuration.connectTime = .seconds(Int64.max)
-      configuration.idleTime = .seconds(Int64.max)
+      var configuration = HTTPConnectionPool.Configuration()
+      configuration.connectTimeout = .seconds(Int64.max)
+      configuration.idleTimeout = .seconds(Int64.max)
       var limits = HTTPLimits()
-      limits.totalTime = .seconds(Int64.max)
-      limits.retries.firstDelay = .seconds(Int64.max)
-      let request = RequestOperation(server.url(), limits: limits, connections: try HTTPConnections(configuration))
+      limits.totalTimeout = .seconds(Int64.max)
+      limits.retryPolicy.initialDelay = .seconds(Int64.max)
+      let request = RequestOperation(
+        server.url(), limits: limits, connectionPool: try HTTPConnectionPool(configuration))
       try await request.run()
       #expect(request.response?.body == [7])
     }
@@ -125,17 +126,17 @@ import Testing
       let url = server.url()
       let injection = "GET /injected HTTP/1.1\r\nA: b\r\n\r\nGET"
       var requests = ["", " ", "GET ", "G\u{E9}T", "GET\u{0}", injection, "CONNECT"].map {
-        HTTPRequest(url: url, method: .RAW(value: $0))
+        Request(url: url, method: .RAW(value: $0))
       }
       for (name, value) in [
         ("X-Test", "a\r\nb: c"), ("X-Test", "a\nb"), ("X-Test", "a\u{0}"), ("X-Test", "a\u{1B}"), ("", "a"),
         ("X Test", "a"), ("X-Test:", "a"), ("X\r\nY", "a"), ("Ü", "a"), ("Host", "a\r\nb"),
         ("Content-Length", "0\r\nA: b"), ("Authorization", "a\r"),
       ] {
-        requests.append(HTTPRequest(url: url, headers: [name: value]))
+        requests.append(Request(url: url, headers: [name: value]))
       }
-      requests.append(HTTPRequest(url: url, headers: ["Host": "a", "host": "b"]))
-      requests.append(HTTPRequest(url: url, method: .TRACE, body: .bytes([1])))
+      requests.append(Request(url: url, headers: ["Host": "a", "host": "b"]))
+      requests.append(Request(url: url, method: .TRACE, body: .bytes([1])))
       for request in requests {
         let operation = RequestOperation(request)
         try await operation.run()
@@ -155,9 +156,9 @@ import Testing
       #expect(server.connectionCount == 0)
     }
     for proxy in ["http://a%0d%0ab:80", "http://a\r\nb", "http://", "https://a", "http://a%20b", "http://a:0"] {
-      var configuration = HTTPConnections.Configuration()
+      var configuration = HTTPConnectionPool.Configuration()
       configuration.proxy = proxy
-      #expect(throws: HTTPError.self, "\(proxy)") { try HTTPConnections(configuration) }
+      #expect(throws: RequestError.self, "\(proxy)") { try HTTPConnectionPool(configuration) }
     }
   }
 
@@ -169,10 +170,10 @@ import Testing
       let sent = RequestOperation(server.url(), limits: .once)
       try await sent.run()
       #expect(sent.httpError?.code == .refusedRedirect)
-      var configuration = HTTPConnections.Configuration()
+      var configuration = HTTPConnectionPool.Configuration()
       configuration.proxy = server.url()
       let request = RequestOperation(
-        "http://a%0d%0aA:%20b/", limits: .once, connections: try HTTPConnections(configuration))
+        "http://a%0d%0aA:%20b/", limits: .once, connectionPool: try HTTPConnectionPool(configuration))
       try await request.run()
       #expect(request.httpError?.code == .invalidURL && server.questions.count == 1)
     }
@@ -210,18 +211,18 @@ import Testing
       try await sent.run()
       #expect(sent.httpError?.code == .refusedRedirect)
     }
-    var configuration = HTTPConnections.Configuration()
+    var configuration = HTTPConnectionPool.Configuration()
     configuration.proxy = "http://127.0.0.1:\(port)"
-    #expect(throws: HTTPError.self) { try HTTPConnections(configuration) }
+    #expect(throws: RequestError.self) { try HTTPConnectionPool(configuration) }
   }
 
   @Test("H3: there is one connection to a host at least") func atLeastOne() async throws {
     try await withServer { _ in
       Server.answer(.ok, [:], [7])
     } _: { server in
-      var configuration = HTTPConnections.Configuration()
-      configuration.maximumConnectionsPerHost = 0
-      let request = RequestOperation(server.url(), connections: try HTTPConnections(configuration))
+      var configuration = HTTPConnectionPool.Configuration()
+      configuration.maxConnectionsPerHost = 0
+      let request = RequestOperation(server.url(), connectionPool: try HTTPConnectionPool(configuration))
       try await request.run()
       #expect(request.response?.body == [7])
     }
@@ -245,7 +246,7 @@ import Testing
       try await withServer { _ in
         Server.answer()
       } _: { server in
-        let request = RequestOperation(HTTPRequest(url: server.url(), method: .PUT, body: .file(path: path)))
+        let request = RequestOperation(Request(url: server.url(), method: .PUT, body: .file(path: path)))
         request.start()
         await until { isOpen(path) || request.isFinished }
         #expect(rename("\(folder)/other", path) == 0)
@@ -270,7 +271,7 @@ import Testing
         Server.answer()
       } _: { server in
         let request = RequestOperation(
-          HTTPRequest(url: server.url(), method: .PUT, body: .file(path: path)), limits: .once)
+          Request(url: server.url(), method: .PUT, body: .file(path: path)), limits: .once)
         try await request.run()
         #expect(request.error == nil)
         #expect(server.questions.first?.body.count == size)

@@ -26,14 +26,14 @@ import Testing
   private func request(
     _ headers: HTTPHeaders, _ body: [UInt8], status: HTTPResponseStatus = .ok, method: HTTPMethod = .GET,
     accepting: String? = nil
-  ) async throws -> Result<[UInt8], HTTPError> {
-    var result: Result<[UInt8], HTTPError>?
+  ) async throws -> Result<[UInt8], RequestError> {
+    var result: Result<[UInt8], RequestError>?
     try await withServer { _ in
       Server.answer(status, headers, body)
     } _: { server in
       var limits = HTTPLimits.once
-      limits.allowedStatuses = [304]
-      var request = HTTPRequest(url: server.url(), method: method)
+      limits.acceptedStatuses = [304]
+      var request = Request(url: server.url(), method: method)
       if let accepting { request.headers.add(name: "Accept-Encoding", value: accepting) }
       let operation = RequestOperation(request, limits: limits)
       try await operation.run()
@@ -57,7 +57,7 @@ import Testing
       let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: \(name)\r\n\r\n"
       return [.raw(Array(head.utf8) + body), .closeConnection]
     } _: { server in
-      let code: HTTPError.Code? = name.hasPrefix("br") ? .unsupportedCoding : nil
+      let code: RequestError.Code? = name.hasPrefix("br") ? .unsupportedCoding : nil
       let request = RequestOperation(server.url(), limits: .once)
       try await request.run()
       #expect(request.httpError?.code == code && request.response?.body == (code == nil ? Self.text : nil))
@@ -131,9 +131,9 @@ import Testing
       [.raw(Array("HTTP/1.1 \(status)\r\nContent-Encoding: gzip\r\n\(field)\r\n\r\n".utf8))]
     } _: { server in
       var limits = HTTPLimits.once
-      limits.allowedStatuses = [304]
+      limits.acceptedStatuses = [304]
       let request = RequestOperation(
-        HTTPRequest(url: server.url(), method: HTTPMethod(rawValue: method)), limits: limits)
+        Request(url: server.url(), method: HTTPMethod(rawValue: method)), limits: limits)
       try await request.run()
       #expect(request.response?.body == [], "\(String(describing: request.error))")
       #expect(request.progress.totalUnitCount == 0)
@@ -166,7 +166,7 @@ import Testing
     let bomb = compressed([UInt8](repeating: 0, count: 20_000_000), by: "gzip")
     for (coding, body) in [("gzip", bomb), ("gzip, gzip", compressed(bomb, by: "gzip"))] {
       let large = try await request(["Content-Encoding": coding], body)
-      #expect(throws: HTTPError.self) { try large.get() }
+      #expect(throws: RequestError.self) { try large.get() }
       if case .failure(let error) = large { #expect(error.code == .bodyTooLarge) }
     }
   }
@@ -176,9 +176,9 @@ import Testing
     try await withServer { _ in
       Server.answer(.ok, ["Content-Encoding": "gzip"], body)
     } _: { server in
-      for (most, code) in [(5_000, nil), (4_999, HTTPError.Code.bodyTooLarge)] {
+      for (most, code) in [(5_000, nil), (4_999, RequestError.Code.bodyTooLarge)] {
         var limits = HTTPLimits.once
-        limits.maximumBodyBytes = most
+        limits.maxBodyBytes = most
         let request = RequestOperation(server.url(), limits: limits)
         try await request.run()
         #expect(request.httpError?.code == code)
@@ -193,14 +193,14 @@ import Testing
     wrong[whole.count - 6] ^= 1
     for body in [Array(whole.dropLast()), Array(whole.prefix(1)), wrong] {
       let result = try await request(["Content-Encoding": coding], body)
-      #expect(throws: HTTPError.self) { try result.get() }
+      #expect(throws: RequestError.self) { try result.get() }
       if case .failure(let error) = result { #expect(error.code == .connectionBroken) }
     }
   }
 
   @Test("H2: an unknown coding is an error, unless the request accepts it by name") func unknown() async throws {
     let result = try await request(["Content-Encoding": "br"], [1, 2])
-    #expect(throws: HTTPError.self) { try result.get() }
+    #expect(throws: RequestError.self) { try result.get() }
     if case .failure(let error) = result { #expect(error.code == .unsupportedCoding) }
     let wanted = try await request(["Content-Encoding": "br"], [1, 2], accepting: "gzip, br;q=0.5")
     #expect(try wanted.get() == [1, 2])

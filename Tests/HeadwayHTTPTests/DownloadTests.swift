@@ -85,7 +85,7 @@ import Testing
       }
     }
     for text in ["", "12", String(repeating: "+1", count: 32), String(repeating: "ü", count: 32)] {
-      #expect(throws: HTTPError.self) { try SHA256Checksum(text) }
+      #expect(throws: RequestError.self) { try SHA256Checksum(text) }
     }
   }
 
@@ -170,7 +170,7 @@ import Testing
         let text = nowhere.error.map { "\($0)" } ?? ""
         #expect(text.hasSuffix("file.headway-part can't be written: \(String(cString: strerror(ENOENT)))."), "\(text)")
         var limits = HTTPLimits.once
-        limits.maximumBodyBytes = 2
+        limits.maxBodyBytes = 2
         let large = DownloadOperation(server.url(), to: "\(folder)/file", limits: limits)
         try await large.run()
         #expect(large.httpError?.code == .bodyTooLarge)

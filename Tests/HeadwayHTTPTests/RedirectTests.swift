@@ -43,7 +43,7 @@ import Testing
       } _: { server in
         let headers: HTTPHeaders = ["Authorization": "secret", "Cookie": "secret", "X-Test": "1"]
         let request = RequestOperation(
-          HTTPRequest(url: server.url("/first"), method: .POST, headers: headers, body: .bytes([1, 2])))
+          Request(url: server.url("/first"), method: .POST, headers: headers, body: .bytes([1, 2])))
         try await request.run()
         #expect(request.error == nil)
         #expect(server.questions.map { $0.header("Authorization") } == ["secret", "secret"])

@@ -47,7 +47,7 @@ import Testing
         Server.answer(.created)
       } _: { server in
         let request = RequestOperation(
-          HTTPRequest(
+          Request(
             url: server.url(), method: .POST, headers: ["X-Test": "1"],
             body: fromFile ? .file(path: path) : .bytes(body)))
         try await request.run()
@@ -64,17 +64,17 @@ import Testing
     try await withServer { _ in
       [.closeConnection]
     } _: { proxy in
-      var configuration = HTTPConnections.Configuration()
+      var configuration = HTTPConnectionPool.Configuration()
       configuration.proxy = "http://me:secret@127.0.0.1:\(proxy.port)"
-      let connections = try HTTPConnections(configuration)
-      let request = RequestOperation("http://example.invalid/a", limits: .once, connections: connections)
+      let connectionPool = try HTTPConnectionPool(configuration)
+      let request = RequestOperation("http://example.invalid/a", limits: .once, connectionPool: connectionPool)
       try await request.run()
       #expect(request.error != nil)
       #expect(proxy.questions.map(\.path) == ["example.invalid:80"])
       #expect(proxy.questions.first?.head.method == .CONNECT)
       #expect(proxy.questions.first?.header("Proxy-Authorization") == "Basic bWU6c2VjcmV0")
       configuration.proxy = "nonsense"
-      #expect(throws: HTTPError.self) { try HTTPConnections(configuration) }
+      #expect(throws: RequestError.self) { try HTTPConnectionPool(configuration) }
     }
   }
 
@@ -103,7 +103,7 @@ import Testing
         #expect(request.httpError?.status?.code == ((200...299).contains(status) ? nil : status))
       }
       var limits = HTTPLimits.once
-      limits.allowedStatuses = [404]
+      limits.acceptedStatuses = [404]
       let request = RequestOperation(server.url("/404"), limits: limits)
       try await request.run()
       #expect(request.error == nil && request.response?.status == .notFound)
@@ -115,9 +115,9 @@ import Testing
     try await withServer { _ in
       Server.answer(.ok, isAnnounced ? [:] : ["Transfer-Encoding": "chunked"], content(5_000))
     } _: { server in
-      for (most, code) in [(5_000, nil), (4_999, HTTPError.Code.bodyTooLarge)] {
+      for (most, code) in [(5_000, nil), (4_999, RequestError.Code.bodyTooLarge)] {
         var limits = HTTPLimits.once
-        limits.maximumBodyBytes = most
+        limits.maxBodyBytes = most
         let request = RequestOperation(server.url(), limits: limits)
         try await request.run()
         #expect(request.httpError?.code == code)
@@ -140,7 +140,7 @@ import Testing
       }
     } _: { server in
       for (path, code) in [
-        ("/closes", HTTPError.Code.connectionBroken), ("/short", .connectionBroken), ("/cut", .connectionBroken),
+        ("/closes", RequestError.Code.connectionBroken), ("/short", .connectionBroken), ("/cut", .connectionBroken),
         ("/nonsense", .invalidResponse), ("/lengths", .invalidResponse),
       ] {
         let request = RequestOperation(server.url(path), limits: .once)
@@ -172,13 +172,13 @@ import Testing
     try await withServer { _ in
       [.head(.ok, ["Content-Length": "10"]), .bytes([1]), .hang]
     } _: { server in
-      var configuration = HTTPConnections.Configuration()
-      configuration.idleTime = .milliseconds(20)
-      let idle = RequestOperation(server.url(), limits: .once, connections: try HTTPConnections(configuration))
+      var configuration = HTTPConnectionPool.Configuration()
+      configuration.idleTimeout = .milliseconds(20)
+      let idle = RequestOperation(server.url(), limits: .once, connectionPool: try HTTPConnectionPool(configuration))
       try await idle.run()
       #expect(idle.httpError?.code == .timedOut, "\(String(describing: idle.error))")
       var limits = HTTPLimits.once
-      limits.totalTime = .seconds(1)
+      limits.totalTimeout = .seconds(1)
       let total = RequestOperation(server.url(), limits: limits)
       let clock = ManualClock()
       total.clock = clock
@@ -195,7 +195,7 @@ import Testing
   @Test("H1: a subclass makes something of the answer, or fails") func subclass() async throws {
     final class Count: RequestOperation, @unchecked Sendable {
       nonisolated(unsafe) var count = 0
-      override func receive(_ response: HTTPResponse) async throws {
+      override func handleResponse(_ response: Response) async throws {
         guard response.body.count > 2 else { throw POSIXError(.EINVAL) }
         count = response.body.count
       }
@@ -204,10 +204,10 @@ import Testing
       Server.answer(.ok, [:], content(Int(question.path.dropFirst()) ?? 0))
     } _: {
       server in
-      let good = Count(HTTPRequest(url: server.url("/5")))
+      let good = Count(Request(url: server.url("/5")))
       try await good.run()
       #expect(good.count == 5 && good.error == nil)
-      let bad = Count(HTTPRequest(url: server.url("/2")))
+      let bad = Count(Request(url: server.url("/2")))
       try await bad.run()
       #expect(bad.error is POSIXError && bad.response == nil)
     }

@@ -267,8 +267,8 @@ import Testing
         [.head(.notModified, ["ETag": "\"1\""]), .end]
       } _: { server in
         var limits = HTTPLimits.once
-        limits.allowedStatuses = [304]
-        let request = HTTPRequest(url: server.url(), headers: ["If-None-Match": "\"1\""])
+        limits.acceptedStatuses = [304]
+        let request = Request(url: server.url(), headers: ["If-None-Match": "\"1\""])
         let download = DownloadOperation(request, to: path, limits: limits)
         try await download.run()
         #expect(download.error == nil && bytes(path) == [1, 2, 3] && files(folder) == ["file"])

@@ -7,30 +7,30 @@ import NIOHTTP1
 import Testing
 
 @Suite("HTTP: secure connections", .hangLimit) struct SecureConnectionTests {
-  private func trusting(_ certificate: LoopbackCertificate? = .usual) throws -> HTTPConnections {
-    var configuration = HTTPConnections.Configuration()
+  private func trusting(_ certificate: LoopbackCertificate? = .usual) throws -> HTTPConnectionPool {
+    var configuration = HTTPConnectionPool.Configuration()
     configuration.trustedCertificates = certificate?.text
     // A busy machine can be slow.
-    configuration.connectTime = .seconds(3_600)
-    return try HTTPConnections(configuration)
+    configuration.connectTimeout = .seconds(3_600)
+    return try HTTPConnectionPool(configuration)
   }
 
   @Test("H1: a server is trusted by its certificate, and no other") func trust() async throws {
     try await withServer(certificate: .usual) { _ in
       Server.answer(.ok, [:], [1])
     } _: { server in
-      let trusted = RequestOperation(server.url(), limits: .once, connections: try trusting())
+      let trusted = RequestOperation(server.url(), limits: .once, connectionPool: try trusting())
       try await trusted.run()
       #expect(trusted.response?.body == [1], "\(String(describing: trusted.error))")
-      let unknown = RequestOperation(server.url(), limits: .attempts(3), connections: try trusting(nil))
+      let unknown = RequestOperation(server.url(), limits: .attempts(3), connectionPool: try trusting(nil))
       try await unknown.run()
       #expect(unknown.httpError?.code == .secureConnectionFailed, "\(String(describing: unknown.error))")
       #expect("\(try #require(unknown.error))" == "\(server.url()): The certificate is not trusted: self-signed.")
       #expect(server.questions.count == 1)
     }
-    var configuration = HTTPConnections.Configuration()
+    var configuration = HTTPConnectionPool.Configuration()
     configuration.trustedCertificates = "none"
-    #expect(throws: HTTPError.self) { try HTTPConnections(configuration) }
+    #expect(throws: RequestError.self) { try HTTPConnectionPool(configuration) }
   }
 
   @Test("H3: a failure of TLS is told in words, once, and the request is not repeated") func words() async throws {
@@ -61,7 +61,7 @@ import Testing
       Server.answer()
     } _: { server in
       let request = RequestOperation(
-        server.url(), limits: .attempts(3), connections: try trusting(isTrusted ? certificate : nil))
+        server.url(), limits: .attempts(3), connectionPool: try trusting(isTrusted ? certificate : nil))
       try await request.run()
       #expect(request.httpError?.code == .secureConnectionFailed)
       #expect("\(try #require(request.error))" == "\(server.url()): The certificate is not trusted: \(reason).")
@@ -75,7 +75,7 @@ import Testing
     } _: { server in
       // An address of the same machine that the certificate does not name.
       let url = server.url().replacing("127.0.0.1", with: "[::ffff:127.0.0.1]")
-      let request = RequestOperation(url, limits: .once, connections: try trusting())
+      let request = RequestOperation(url, limits: .once, connectionPool: try trusting())
       try await request.run()
       #expect(request.httpError?.code == .secureConnectionFailed, "\(String(describing: request.error))")
       #expect(request.httpError?.message == "The certificate is not trusted: it is not for ::ffff:127.0.0.1.")
@@ -91,7 +91,7 @@ import Testing
       try await withServer(certificate: .usual) { _ in
         Server.answer(.found, ["Location": place])
       } _: { server in
-        let request = RequestOperation(server.url(), connections: try trusting())
+        let request = RequestOperation(server.url(), connectionPool: try trusting())
         try await request.run()
         #expect(request.httpError?.code == .refusedRedirect, "\(String(describing: request.error))")
         #expect(plain.questions.isEmpty)

@@ -76,7 +76,7 @@ import Testing
       let stream = StreamOperation(server.url(), limits: .attempts(3)) { response in
         var chunks = response.chunks.makeAsyncIterator()
         let first = try await chunks.next()
-        if fails { throw HTTPError(.timedOut, url: "", message: "Of the caller.") }
+        if fails { throw RequestError(.timedOut, url: "", message: "Of the caller.") }
         return first
       }
       try await stream.run()
@@ -118,11 +118,12 @@ import Testing
       }
     } _: { server in
       for (path, code, calls) in [
-        ("/short", HTTPError.Code.connectionBroken, 1), ("/large", .bodyTooLarge, 1), ("/none", .unexpectedStatus, 0),
+        ("/short", RequestError.Code.connectionBroken, 1), ("/large", .bodyTooLarge, 1),
+        ("/none", .unexpectedStatus, 0),
       ] {
         let called = Atomic(0)
         var limits = HTTPLimits.attempts(3)
-        limits.maximumBodyBytes = 99
+        limits.maxBodyBytes = 99
         let stream = StreamOperation(server.url(path), limits: limits) { response in
           called.add(1, ordering: .relaxed)
           for try await _ in response.chunks {}
@@ -166,7 +167,7 @@ import Testing
     } _: { server in
       let request = RequestOperation(server.url())
       OperationQueue().addOperation(request)
-      let error = await #expect(throws: HTTPError.self) { try await request.decoded(as: [Stop].self) }
+      let error = await #expect(throws: RequestError.self) { try await request.decoded(as: [Stop].self) }
       #expect(error?.code == .cannotDecode && error?.body == Array(body.utf8) && error?.status == .ok)
       let message = "\(try #require(error))"
       #expect(message.contains(text) && !message.contains("\n") && request.error == nil, "\(message)")

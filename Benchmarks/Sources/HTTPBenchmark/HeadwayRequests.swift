@@ -11,14 +11,14 @@ enum HeadwayRequests {
   }
 
   static func small(_ url: String, count: Int, jobs: Int) async throws {
-    var configuration = HTTPConnections.Configuration()
-    configuration.maximumConnectionsPerHost = jobs
-    let connections = try HTTPConnections(configuration)
+    var configuration = HTTPConnectionPool.Configuration()
+    configuration.maxConnectionsPerHost = jobs
+    let connectionPool = try HTTPConnectionPool(configuration)
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = jobs
     let sizes = AnswerSizes()
     for number in 1...count {
-      queue.addOperation(SizeRequest("\(url)?\(number)", connections, sizes))
+      queue.addOperation(SizeRequest("\(url)?\(number)", connectionPool, sizes))
     }
     try await queue.untilAllOperationsAreFinished()
     guard sizes.areEqual(count: count) else { fail("the answers differ") }
@@ -39,10 +39,10 @@ private final class AnswerSizes: Sendable {
 private final class SizeRequest: RequestOperation, @unchecked Sendable {
   private let sizes: AnswerSizes
 
-  init(_ url: String, _ connections: HTTPConnections, _ sizes: AnswerSizes) {
+  init(_ url: String, _ connectionPool: HTTPConnectionPool, _ sizes: AnswerSizes) {
     self.sizes = sizes
-    super.init(HTTPRequest(url: url), connections: connections)
+    super.init(Request(url: url), connectionPool: connectionPool)
   }
 
-  override func receive(_ response: HTTPResponse) async throws { sizes.add(response.body.count) }
+  override func handleResponse(_ response: Response) async throws { sizes.add(response.body.count) }
 }

@@ -27,12 +27,12 @@ try await unanswered.untilFinished()
 print("Given up:", unanswered.isCancelled, unanswered.response == nil)
 
 var limits = HTTPLimits()
-limits.retries = .none
-limits.totalTime = .milliseconds(100)
+limits.retryPolicy = .none
+limits.totalTimeout = .milliseconds(100)
 let impatient = RequestOperation("\(server)/never", limits: limits)
 queue.addOperation(impatient)
 do {
   print(try await impatient.value.status)
-} catch let error as HTTPError {
+} catch let error as RequestError {
   print("Failed:", error.code)
 }

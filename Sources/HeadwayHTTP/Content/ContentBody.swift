@@ -14,7 +14,7 @@ struct ContentBody: AsyncSequence, Sendable {
   /// The codings of the content, outermost first.
   let codings: [ContentCoding]
   /// The largest allowed ratio of the decompressed size to the received size.
-  let maximumExpansion: Int
+  let maxDecompressionRatio: Int
 
   /// Whether the pieces differ from the bytes that the server sent.
   var isDecoded: Bool { !codings.isEmpty }
@@ -26,7 +26,7 @@ struct ContentBody: AsyncSequence, Sendable {
 
   struct Iterator: AsyncIteratorProtocol {
     private let url: String
-    private let maximumExpansion: Int
+    private let maxDecompressionRatio: Int
     private var base: HTTPClientResponse.Body.AsyncIterator
     private let decoders: [ContentDecoder]
     /// The number of bytes that each decoder has returned.
@@ -34,13 +34,13 @@ struct ContentBody: AsyncSequence, Sendable {
     private var received = 0
 
     init(_ body: ContentBody) {
-      (url, maximumExpansion) = (body.url, Swift.max(1, body.maximumExpansion))
+      (url, maxDecompressionRatio) = (body.url, Swift.max(1, body.maxDecompressionRatio))
       base = body.base.makeAsyncIterator()
       decoders = body.codings.map { ContentDecoder($0) }
       decoded = body.codings.map { _ in 0 }
     }
 
-    /// - Throws: ``HTTPError``, or `CancellationError`.
+    /// - Throws: ``RequestError``, or `CancellationError`.
     mutating func next() async throws -> ByteBuffer? {
       do {
         while true {
@@ -63,7 +63,7 @@ struct ContentBody: AsyncSequence, Sendable {
       while true {
         if let piece = try decoders[number].next() {
           decoded[number] += piece.readableBytes
-          guard decoded[number] <= ContentBody.freeExpansionBytes || decoded[number] / maximumExpansion <= received
+          guard decoded[number] <= ContentBody.freeExpansionBytes || decoded[number] / maxDecompressionRatio <= received
           else { throw .expandsTooFar }
           return piece
         }

@@ -15,7 +15,7 @@ enum ContentCoding {
   }
 
   /// The maximum number of codings; curl has the same limit.
-  private static let maximumCount = 5
+  private static let maxCount = 5
 
   /// Returns the codings of a response, outermost first.
   ///
@@ -34,7 +34,7 @@ enum ContentCoding {
     if undone == .none { return codings }
     // Some servers compress the message even if the request has no `TE`. The connection has already undone `chunked`.
     for name in names("Transfer-Encoding").reversed() where name != "chunked" && name != "identity" {
-      guard let coding = named(name), codings.count < maximumCount else { throw UnknownCoding(name: name) }
+      guard let coding = named(name), codings.count < maxCount else { throw UnknownCoding(name: name) }
       codings.append(coding)
     }
     if undone == .transfer { return codings }
@@ -42,7 +42,7 @@ enum ContentCoding {
       $0.lowercased().prefix { $0 != ";" && $0 != " " }
     }
     for name in names("Content-Encoding").reversed() where !["", "identity", "none"].contains(name) {
-      guard let coding = named(name), codings.count < maximumCount else {
+      guard let coding = named(name), codings.count < maxCount else {
         if accepted.contains(Substring(name)) { return codings }
         throw UnknownCoding(name: name)
       }

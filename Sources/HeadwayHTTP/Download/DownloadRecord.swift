@@ -19,7 +19,7 @@ struct DownloadRecord: Codable {
   private var modificationTime: [Int64] = []
 
   private static let attribute = "user.headway.download"
-  private static let maximumBytes = 4_096
+  private static let maxBytes = 4_096
 
   /// Creates a record of a response; nil if the response has no validators.
   ///
@@ -41,7 +41,7 @@ struct DownloadRecord: Codable {
   ///
   /// - Returns: nil if the file has no record of such a download from this URL, or has changed since.
   static func of(_ path: String, url: String, isDecoded: Bool) -> DownloadRecord? {
-    var bytes = [UInt8](repeating: 0, count: maximumBytes)
+    var bytes = [UInt8](repeating: 0, count: maxBytes)
     let count = bytes.withUnsafeMutableBytes { buffer in
       path.withPathBytes { path in
         #if canImport(Darwin)
@@ -70,7 +70,7 @@ struct DownloadRecord: Codable {
     guard fstat(descriptor, &status) == 0 else { return }
     var record = self
     (record.size, record.modificationTime) = (Int64(status.st_size), Self.time(status))
-    guard let bytes = try? JSONEncoder().encode(record), bytes.count <= Self.maximumBytes else { return }
+    guard let bytes = try? JSONEncoder().encode(record), bytes.count <= Self.maxBytes else { return }
     // Errors are ignored: without the record, the file is downloaded again, which is no reason to fail.
     bytes.withUnsafeBytes { buffer in
       #if canImport(Darwin)
@@ -93,7 +93,7 @@ struct DownloadRecord: Codable {
   var fileSize: Int64 { size }
 
   /// Adds the conditions to a request that has none of its own (RFC 9110, 13.1).
-  func addConditions(to request: inout HTTPRequest) {
+  func addConditions(to request: inout Request) {
     guard !request.headers.contains(name: "If-None-Match"), !request.headers.contains(name: "If-Modified-Since")
     else { return }
     if let entityTag { request.headers.add(name: "If-None-Match", value: entityTag) }

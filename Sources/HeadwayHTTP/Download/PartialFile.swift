@@ -60,7 +60,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
     self.path = isLink ? FileSystem.resolved(path) ?? path : path
     (self.url, self.checksum, self.isInPlace, self.threads) = (url, checksum, isInPlace, threads)
     if !isInPlace, FileSystem.isFolder(path) {
-      throw HTTPError(.cannotWriteFile, url: url, message: "\(path.shownPath) is a folder.")
+      throw RequestError(.cannotWriteFile, url: url, message: "\(path.shownPath) is a folder.")
     }
     descriptor = try inPlace ?? Self.openAlone(self.path + Self.partEnding, url)
     writer = PieceWriter(descriptor, at: 0, hash: nil, on: threads, isSeekable: !isInPlace)
@@ -113,7 +113,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
   ///   - checksum: The checksum that the content must have.
   ///   - isDecoded: Whether the download decompresses content. It then can't continue a file of compressed content.
   /// - Returns: The file.
-  /// - Throws: ``HTTPError`` with the code `fileInUse`, or with `cannotWriteFile`, for example if a foreign file has
+  /// - Throws: ``RequestError`` with the code `fileInUse`, or with `cannotWriteFile`, for example if a foreign file has
   ///   the name of the partial file.
   static func open(
     _ path: String, for url: String, _ checksum: SHA256Checksum?, isDecoded: Bool
@@ -180,7 +180,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
         let isInUse = errno == EWOULDBLOCK
         Foundation.close(descriptor)
         guard isInUse else { throw failure("can't be locked", path, url) }
-        throw HTTPError(.fileInUse, url: url, message: "Another download writes \(path).")
+        throw RequestError(.fileInUse, url: url, message: "Another download writes \(path).")
       }
       // Another download may have completed the file between opening and locking it.
       if isNamed(path, descriptor) { return descriptor }
@@ -197,13 +197,13 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
 
   private static func failure(
     _ what: String, _ path: String, _ url: String, _ error: any Error = IOError(errnoCode: errno, reason: "")
-  ) -> HTTPError {
+  ) -> RequestError {
     let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     let name = DownloadOperation.isStandardOutput(path) ? "Standard output" : path.shownPath
-    return HTTPError(.cannotWriteFile, url: url, message: "\(name) \(what): \(reason).", underlying: error)
+    return RequestError(.cannotWriteFile, url: url, message: "\(name) \(what): \(reason).", underlying: error)
   }
 
-  private func failure(_ what: String, _ error: any Error = IOError(errnoCode: errno, reason: "")) -> HTTPError {
+  private func failure(_ what: String, _ error: any Error = IOError(errnoCode: errno, reason: "")) -> RequestError {
     Self.failure(what, partPath, url, error)
   }
 
@@ -228,7 +228,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
   /// Reads the note.
   ///
   /// - Returns: The note; nil if there is none, or if the process ended before it wrote the note.
-  /// - Throws: ``HTTPError`` if a file of that name is not a note.
+  /// - Throws: ``RequestError`` if a file of that name is not a note.
   private func readNote() throws -> Note? {
     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let descriptor = notePath.withPathBytes { Foundation.open($0, flags) }
@@ -244,8 +244,8 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
     return note
   }
 
-  private func foreign(_ path: String) -> HTTPError {
-    HTTPError(
+  private func foreign(_ path: String) -> RequestError {
+    RequestError(
       .cannotWriteFile, url: url,
       message: "\(path.shownPath) exists, but was not created by a download. Move or remove it.")
   }
@@ -308,7 +308,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
   ///   - headers: The header fields of the response.
   ///   - size: The size of the content in bytes; nil if unknown.
   ///   - isDecoded: Whether the content is decompressed before it is written. No range describes such content.
-  /// - Throws: ``HTTPError`` with the code `cannotWriteFile`.
+  /// - Throws: ``RequestError`` with the code `cannotWriteFile`.
   func restart(_ headers: HTTPHeaders, size: Int?, isDecoded: Bool) async throws {
     try await empty()
     if !isDecoded, let validator = Validator.of(headers) {
@@ -328,7 +328,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
 
   private func truncate() throws {
     guard !isInPlace || count == 0 else {
-      throw HTTPError(
+      throw RequestError(
         .cannotWriteFile, url: url,
         message: "The download can't be started over, because its beginning has been written to a pipe or a device.")
     }
@@ -365,7 +365,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
   /// Renames the file to its final name after writing it to disk.
   ///
   /// - Parameter record: The record to store in the file, if any.
-  /// - Throws: ``HTTPError`` with the code `checksumMismatch` (the content is then discarded) or `cannotWriteFile`.
+  /// - Throws: ``RequestError`` with the code `checksumMismatch` (the content is then discarded) or `cannotWriteFile`.
   func complete(recording record: DownloadRecord?) async throws {
     try await flush()
     try await performing {
@@ -373,13 +373,13 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
         checksum != actual
       {
         if !self.isInPlace { try self.truncate() }
-        throw HTTPError(
+        throw RequestError(
           .checksumMismatch, url: self.url,
           message: "The content has the SHA-256 checksum \(actual), not \(checksum).")
       }
       guard !self.isInPlace else { return }
       guard Self.isNamed(self.partPath, self.descriptor) else {
-        throw HTTPError(
+        throw RequestError(
           .cannotWriteFile, url: self.url, message: "Another program has replaced \(self.partPath.shownPath).")
       }
       record?.write(to: self.descriptor)

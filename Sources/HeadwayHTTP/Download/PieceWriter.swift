@@ -11,7 +11,7 @@ import Synchronization
 /// same thread writes them next. A single task uses the writer, one call at a time.
 final class PieceWriter: @unchecked Sendable {
   /// The number of bytes that may wait to be written.
-  private static let maximumWaitingBytes = 1 << 20
+  private static let maxWaitingBytes = 1 << 20
   /// The interval between checks whether a write that waits for a reader is still wanted.
   private static let millisecondsBetweenChecks: Int32 = 50
 
@@ -58,7 +58,7 @@ final class PieceWriter: @unchecked Sendable {
       waiting.pieces.append(piece)
       waiting.bytes += piece.readableBytes
       defer { waiting.isWriting = true }
-      return (!waiting.isWriting, waiting.bytes > Self.maximumWaitingBytes)
+      return (!waiting.isWriting, waiting.bytes > Self.maxWaitingBytes)
     }
     if begins {
       try await flush()

@@ -10,10 +10,10 @@ public struct SHA256Checksum: Sendable, Hashable, CustomStringConvertible {
   /// This initializer throws instead of returning nil, because a download whose checksum is nil is not verified.
   ///
   /// - Parameter text: The digits, in lowercase or uppercase.
-  /// - Throws: ``HTTPError`` with the code `invalidChecksum`.
+  /// - Throws: ``RequestError`` with the code `invalidChecksum`.
   public init(_ text: String) throws {
     guard let bytes = Self.bytes(text) else {
-      throw HTTPError(
+      throw RequestError(
         .invalidChecksum, url: "", message: "“\(text)” is no SHA-256 checksum: use 64 hexadecimal digits.")
     }
     self.bytes = bytes

@@ -28,8 +28,8 @@ struct FileBody: AsyncSequence, Sendable {
     (size, number) = (Int64(status.st_size), status.st_ino)
   }
 
-  private static func failure(_ path: String, _ url: String, _ reason: String) -> HTTPError {
-    HTTPError(.cannotReadFile, url: url, message: "\(path) can't be read: \(reason).")
+  private static func failure(_ path: String, _ url: String, _ reason: String) -> RequestError {
+    RequestError(.cannotReadFile, url: url, message: "\(path) can't be read: \(reason).")
   }
 
   func makeAsyncIterator() -> Iterator { Iterator(file: self) }
@@ -51,7 +51,7 @@ struct FileBody: AsyncSequence, Sendable {
         return (source, try source.read(count, at: start))
       }
       guard piece.readableBytes > 0 else {
-        throw HTTPError(.cannotReadFile, url: file.url, message: "\(file.path) became shorter while it was sent.")
+        throw RequestError(.cannotReadFile, url: file.url, message: "\(file.path) became shorter while it was sent.")
       }
       (self.opened, offset) = (source, offset + Int64(piece.readableBytes))
       return piece

@@ -6,7 +6,7 @@ import NIOHTTP1
 
 /// One attempt at a request: follows redirects and checks the status.
 struct HTTPExchange: Sendable {
-  let connections: HTTPConnections
+  let connectionPool: HTTPConnectionPool
   let limits: HTTPLimits
   /// The clock that measures the wait for an error's content.
   let clock: any Clock<Duration>
@@ -29,9 +29,9 @@ struct HTTPExchange: Sendable {
   ///   - request: The request to send.
   ///   - isAllowed: Returns whether a status is not an error. The limits can allow more.
   /// - Returns: The response. Its body must still be read.
-  /// - Throws: ``HTTPError``, or `CancellationError`.
+  /// - Throws: ``RequestError``, or `CancellationError`.
   func answer(
-    to request: HTTPRequest, allowing isAllowed: (HTTPResponseStatus) -> Bool = { _ in false }
+    to request: Request, allowing isAllowed: (HTTPResponseStatus) -> Bool = { _ in false }
   ) async throws -> Answer {
     var request = request
     var redirects = 0
@@ -49,48 +49,48 @@ struct HTTPExchange: Sendable {
         let answer =
           try (try? answer(response, to: request, undoing: .all))
           ?? answer(response, to: request, undoing: .none)
-        let body = await beginning(of: answer, maximumBytes: limits.maximumErrorBodyBytes)
+        let body = await beginning(of: answer, maxBytes: limits.maxErrorBodyBytes)
         try Task.checkCancellation()
-        throw HTTPError(
+        throw RequestError(
           .unexpectedStatus, url: url, status: status, message: "The server answered \(status).", body: body,
           retryAfter: RetryAfter.delay(response.headers))
       }
       redirects += 1
-      guard redirects <= limits.maximumRedirects else {
-        throw HTTPError(
+      guard redirects <= limits.maxRedirectCount else {
+        throw RequestError(
           .refusedRedirect, url: url, status: status,
-          message: "The server sent on more than \(limits.maximumRedirects) times.")
+          message: "The server sent on more than \(limits.maxRedirectCount) times.")
       }
       request = try Redirect.next(request, to: location, status)
       await discardBody(of: try answer(response, to: request, undoing: .none))
     }
   }
 
-  private func response(to request: HTTPRequest) async throws -> HTTPClientResponse {
+  private func response(to request: Request) async throws -> HTTPClientResponse {
     let clientRequest = try Self.clientRequest(request)
     do {
       return try await Self.translating(request.url) {
-        try await connections.client.execute(clientRequest, deadline: .distantFuture)
+        try await connectionPool.client.execute(clientRequest, deadline: .distantFuture)
       }
-    } catch let error as HTTPError {
+    } catch let error as RequestError {
       throw await explained(error)
     }
   }
 
   /// Adds the reason if a certificate is not trusted.
-  private func explained(_ error: HTTPError) async -> HTTPError {
+  private func explained(_ error: RequestError) async -> RequestError {
     // Behind a proxy, the server may not be reachable.
-    guard !connections.usesProxy, let underlying = error.underlying, let url = URL(string: error.url),
+    guard !connectionPool.usesProxy, let underlying = error.underlying, let url = URL(string: error.url),
       let host = url.host, SecureConnectionError(underlying, host: host)?.isAboutTrust == true,
       let reason = await UntrustedCertificate.reason(
-        host: host, port: url.port ?? 443, connections: connections)
+        host: host, port: url.port ?? 443, connectionPool: connectionPool)
     else { return error }
-    return HTTPError(
+    return RequestError(
       error.code, url: error.url, message: "The certificate is not trusted: \(reason).", underlying: underlying)
   }
 
   private func answer(
-    _ response: HTTPClientResponse, to request: HTTPRequest, undoing undone: ContentCoding.Undone
+    _ response: HTTPClientResponse, to request: Request, undoing undone: ContentCoding.Undone
   ) throws -> Answer {
     // A response to HEAD, or with some statuses, only announces its content (RFC 9110, 6.4.1).
     let hasContent = request.method != .HEAD && ![204, 304].contains(response.status.code)
@@ -104,34 +104,35 @@ struct HTTPExchange: Sendable {
     return Answer(
       url: request.url, status: response.status, headers: response.headers,
       body: ContentBody(
-        url: request.url, base: response.body, codings: codings, maximumExpansion: connections.maximumExpansion),
+        url: request.url, base: response.body, codings: codings,
+        maxDecompressionRatio: connectionPool.maxDecompressionRatio),
       announcedLength: hasContent && codings.isEmpty ? length : nil)
   }
 
   // MARK: Unwanted content
 
   /// The maximum number of bytes of an unwanted body that are read.
-  private static let maximumDiscardedBytes = 2 << 10
+  private static let maxDiscardedBytes = 2 << 10
 
   /// Reads a small unwanted body, so that its connection serves the next request.
   ///
   /// A body that is released unread closes its connection, and the next request opens a new one. Reading more than a
   /// server's short page about the status takes longer than opening a new connection.
   func discardBody(of answer: Answer) async {
-    guard answer.announcedLength ?? 0 <= Self.maximumDiscardedBytes else { return }
-    _ = await beginning(of: answer, maximumBytes: Self.maximumDiscardedBytes)
+    guard answer.announcedLength ?? 0 <= Self.maxDiscardedBytes else { return }
+    _ = await beginning(of: answer, maxBytes: Self.maxDiscardedBytes)
   }
 
   /// Reads the beginning of a body, or all of a short one, for as long as the limits allow.
   ///
   /// - Returns: The bytes that were received. An error ends the read and closes the connection.
-  private func beginning(of answer: Answer, maximumBytes: Int) async -> [UInt8] {
+  private func beginning(of answer: Answer, maxBytes: Int) async -> [UInt8] {
     // An empty body ends immediately. It is read, so that the connection can be used again.
-    if answer.announcedLength == 0 { return await Self.beginning(of: answer.body, maximumBytes: maximumBytes) }
+    if answer.announcedLength == 0 { return await Self.beginning(of: answer.body, maxBytes: maxBytes) }
     return await withTaskGroup(of: [UInt8]?.self) { group in
-      group.addTask { await Self.beginning(of: answer.body, maximumBytes: maximumBytes) }
+      group.addTask { await Self.beginning(of: answer.body, maxBytes: maxBytes) }
       group.addTask {
-        try? await clock.sleepAtMostCentury(for: limits.errorBodyTime)
+        try? await clock.sleepAtMostCentury(for: limits.errorBodyTimeout)
         return nil
       }
       for await bytes in group {
@@ -142,11 +143,11 @@ struct HTTPExchange: Sendable {
     }
   }
 
-  private static func beginning(of body: ContentBody, maximumBytes: Int) async -> [UInt8] {
+  private static func beginning(of body: ContentBody, maxBytes: Int) async -> [UInt8] {
     var bytes: [UInt8] = []
     do {
       for try await piece in body {
-        let room = max(0, maximumBytes - bytes.count)
+        let room = max(0, maxBytes - bytes.count)
         bytes.append(contentsOf: piece.readableBytesView.prefix(room))
         if piece.readableBytes > room { break }
       }
@@ -156,7 +157,7 @@ struct HTTPExchange: Sendable {
     return bytes
   }
 
-  private static func clientRequest(_ request: HTTPRequest) throws -> HTTPClientRequest {
+  private static func clientRequest(_ request: Request) throws -> HTTPClientRequest {
     try request.requireValid()
     var result = HTTPClientRequest(url: request.url)
     result.method = request.method

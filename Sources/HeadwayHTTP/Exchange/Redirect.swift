@@ -9,16 +9,16 @@ enum Redirect {
 
   /// Returns the request for the new location.
   ///
-  /// - Throws: ``HTTPError`` with the code `refusedRedirect`.
-  static func next(_ request: HTTPRequest, to location: String, _ status: HTTPResponseStatus) throws -> HTTPRequest {
+  /// - Throws: ``RequestError`` with the code `refusedRedirect`.
+  static func next(_ request: Request, to location: String, _ status: HTTPResponseStatus) throws -> Request {
     guard let old = URL(string: request.url), let new = URL(string: location, relativeTo: old)?.absoluteURL,
       let scheme = new.scheme?.lowercased(), RequestCheck.isAddress(new)
     else {
-      throw HTTPError(
+      throw RequestError(
         .refusedRedirect, url: request.url, status: status, message: "The server sent on to no address: \(location).")
     }
     guard old.scheme?.lowercased() != "https" || scheme == "https" else {
-      throw HTTPError(
+      throw RequestError(
         .refusedRedirect, url: request.url, status: status,
         message: "The server sent on from https to http: \(location).")
     }

@@ -70,13 +70,13 @@ enum RequestCheck {
   private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory != .control }
 }
 
-extension HTTPRequest {
+extension Request {
   /// Throws if a part of the request could inject anything into it, such as a line break in a method.
   ///
-  /// - Throws: ``HTTPError`` with the code `invalidURL` or `invalidRequest`.
+  /// - Throws: ``RequestError`` with the code `invalidURL` or `invalidRequest`.
   package func requireValid() throws {
     guard RequestCheck.address(url) != nil else {
-      throw HTTPError(.invalidURL, url: url, message: "This is not an http or https URL.")
+      throw RequestError(.invalidURL, url: url, message: "This is not an http or https URL.")
     }
     guard RequestCheck.isToken(method.rawValue) else { throw invalid("The method can't be sent.") }
     guard method != .CONNECT else { throw invalid("CONNECT is for proxies: set a proxy for the connections.") }
@@ -88,6 +88,6 @@ extension HTTPRequest {
     guard headers["Host"].count < 2 else { throw invalid("There is more than one header field Host.") }
   }
 
-  private func invalid(_ message: String) -> HTTPError { HTTPError(.invalidRequest, url: url, message: message) }
+  private func invalid(_ message: String) -> RequestError { RequestError(.invalidRequest, url: url, message: message) }
 }
 #endif

@@ -6,7 +6,8 @@ enum TrustedCertificates {
     do {
       return try NIOSSLCertificate.fromPEMBytes(Array(text.utf8))
     } catch {
-      throw HTTPError(.cannotReadFile, url: "", message: "The certificates are not in PEM format.", underlying: error)
+      throw RequestError(
+        .cannotReadFile, url: "", message: "The certificates are not in PEM format.", underlying: error)
     }
   }
 }

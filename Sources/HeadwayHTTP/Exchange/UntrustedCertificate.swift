@@ -17,21 +17,21 @@ enum UntrustedCertificate {
   /// - Parameters:
   ///   - host: The name or the IP address of the server.
   ///   - port: The port of the server.
-  ///   - connections: The connections of the failed request. They define which certificates are trusted, and the time
-  ///     limit.
+  ///   - connectionPool: The connections of the failed request. They define which certificates are trusted, and the
+  ///     time limit.
   /// - Returns: nil if the reason can't be determined in time, or the task is cancelled.
-  static func reason(host: String, port: Int, connections: HTTPConnections) async -> String? {
-    let chain = await chain(host: host, port: port, maximumTime: connections.connectTime)
-    return await reason(of: chain, host: host, trusted: connections.trustedCertificates, now: Date())
+  static func reason(host: String, port: Int, connectionPool: HTTPConnectionPool) async -> String? {
+    let chain = await chain(host: host, port: port, timeout: connectionPool.connectTimeout)
+    return await reason(of: chain, host: host, trusted: connectionPool.trustedCertificates, now: Date())
   }
 
-  private static func chain(host: String, port: Int, maximumTime: TimeAmount) async -> [NIOSSLCertificate] {
+  private static func chain(host: String, port: Int, timeout: TimeAmount) async -> [NIOSSLCertificate] {
     let (chains, answer) = AsyncStream.makeStream(of: [NIOSSLCertificate].self)
     let eventLoop = MultiThreadedEventLoopGroup.singleton.any()
-    let deadline = eventLoop.scheduleTask(in: maximumTime) { answer.finish() }
+    let deadline = eventLoop.scheduleTask(in: timeout) { answer.finish() }
     let address = try? SocketAddress(ipAddress: host, port: port)
     let bootstrap = ClientBootstrap(group: eventLoop)
-      .connectTimeout(maximumTime)
+      .connectTimeout(timeout)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let context = try NIOSSLContext(configuration: .makeClientConfiguration())

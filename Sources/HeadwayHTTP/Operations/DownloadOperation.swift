@@ -81,15 +81,15 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   ///   - checksum: The checksum that the content must have.
   ///   - keepsPartialFile: Whether the partial file is kept if the operation is cancelled or fails.
   ///   - limits: The limits of the request. By default, the body may have any size.
-  ///   - connections: The connections to use.
+  ///   - connectionPool: The pool of the connections to use.
   public init(
-    _ request: HTTPRequest, to path: String, checksum: SHA256Checksum? = nil, keepsPartialFile: Bool = false,
-    limits: HTTPLimits = HTTPLimits(), connections: HTTPConnections = .shared
+    _ request: Request, to path: String, checksum: SHA256Checksum? = nil, keepsPartialFile: Bool = false,
+    limits: HTTPLimits = HTTPLimits(), connectionPool: HTTPConnectionPool = .shared
   ) {
     self.path = path
     self.checksum = checksum
     self.keepsPartialFile = keepsPartialFile
-    super.init(request, limits: limits, connections: connections)
+    super.init(request, limits: limits, connectionPool: connectionPool)
   }
 
   /// Creates a download from a URL.
@@ -100,14 +100,14 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   ///   - checksum: The checksum that the content must have.
   ///   - keepsPartialFile: Whether the partial file is kept if the operation is cancelled or fails.
   ///   - limits: The limits of the request. By default, the body may have any size.
-  ///   - connections: The connections to use.
+  ///   - connectionPool: The pool of the connections to use.
   public convenience init(
     _ url: String, to path: String, checksum: SHA256Checksum? = nil, keepsPartialFile: Bool = false,
-    limits: HTTPLimits = HTTPLimits(), connections: HTTPConnections = .shared
+    limits: HTTPLimits = HTTPLimits(), connectionPool: HTTPConnectionPool = .shared
   ) {
     self.init(
-      HTTPRequest(url: url), to: path, checksum: checksum, keepsPartialFile: keepsPartialFile, limits: limits,
-      connections: connections)
+      Request(url: url), to: path, checksum: checksum, keepsPartialFile: keepsPartialFile, limits: limits,
+      connectionPool: connectionPool)
   }
 
   override func attempt() async throws {
@@ -156,7 +156,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
       guard let part = ContentRange(answer.headers), file.isContinued(by: part, answer.headers) else {
         // The response is not the rest of this file.
         guard file.count > 0 else {
-          throw HTTPError(
+          throw RequestError(
             .unexpectedStatus, url: answer.url, status: answer.status,
             message: "The server sent only part of the content.")
         }
@@ -186,7 +186,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   ///   - end: The size of the file in bytes after this response; nil if unknown.
   ///   - size: The size of the whole content in bytes; nil if unknown.
   ///   - file: The file.
-  /// - Throws: ``HTTPError``, or `CancellationError`.
+  /// - Throws: ``RequestError``, or `CancellationError`.
   private func receive(
     _ answer: HTTPExchange.Answer, until end: Int?, size: Int?, _ file: PartialFile
   ) async throws {
@@ -200,7 +200,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
     guard let end, file.count != end else { return }
     let count = file.count
     if count > end { try await file.empty() }
-    throw HTTPError(.connectionBroken, url: answer.url, message: "Received \(count) of \(size ?? end) bytes.")
+    throw RequestError(.connectionBroken, url: answer.url, message: "Received \(count) of \(size ?? end) bytes.")
   }
 
   private func note(completed: Int64, total: Int64?) {
@@ -233,8 +233,8 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   }
 
   private func requireRoom(for count: Int, _ answer: HTTPExchange.Answer) throws {
-    guard let most = limits.maximumBodyBytes, count > most else { return }
-    throw HTTPError(
+    guard let most = limits.maxBodyBytes, count > most else { return }
+    throw RequestError(
       .bodyTooLarge, url: answer.url, status: answer.status, message: "The content has more than \(most) bytes.")
   }
 }

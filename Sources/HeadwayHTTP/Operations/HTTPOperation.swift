@@ -12,19 +12,19 @@ open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
   /// The request to send.
   ///
   /// Credentials from the URL have been moved to a header field.
-  public let request: HTTPRequest
+  public let request: Request
   /// The limits of the request, such as time and size.
   public let limits: HTTPLimits
 
-  let connections: HTTPConnections
+  let connectionPool: HTTPConnectionPool
   /// The clock that measures pauses and the total time; nil for `ContinuousClock`. Set it before the operation starts.
   // The default is nil, because creating a value of this type takes as long as the rest of the initializer.
   package final var clock: (any Clock<Duration>)?
 
-  init(_ request: HTTPRequest, limits: HTTPLimits, connections: HTTPConnections) {
+  init(_ request: Request, limits: HTTPLimits, connectionPool: HTTPConnectionPool) {
     self.request = request.withCredentialsInHeaders
     self.limits = limits
-    self.connections = connections
+    self.connectionPool = connectionPool
     super.init()
     name = self.request.url
   }
@@ -57,12 +57,12 @@ open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
   func clean(after result: Result<Void, any Error>) async {}
 
   private func runWithinTime() async throws {
-    guard let totalTime = limits.totalTime else { return try await attemptAndConclude() }
+    guard let totalTimeout = limits.totalTimeout else { return try await attemptAndConclude() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await self.attemptAndConclude() }
       group.addTask {
-        try await self.sleep(for: totalTime)
-        throw HTTPError(.timedOut, url: self.request.url, message: "The request took longer than \(totalTime).")
+        try await self.sleep(for: totalTimeout)
+        throw RequestError(.timedOut, url: self.request.url, message: "The request took longer than \(totalTimeout).")
       }
       defer { group.cancelAll() }
       try await group.next()
@@ -74,9 +74,9 @@ open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
     try await (clock ?? ContinuousClock()).sleepAtMostCentury(for: duration)
   }
 
-  /// The connections, limits, and clock for one attempt.
+  /// The connection pool, limits, and clock for one attempt.
   var exchange: HTTPExchange {
-    HTTPExchange(connections: connections, limits: limits, clock: clock ?? ContinuousClock())
+    HTTPExchange(connectionPool: connectionPool, limits: limits, clock: clock ?? ContinuousClock())
   }
 
   private func attemptAndConclude() async throws {
@@ -90,9 +90,9 @@ open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
     while true {
       do {
         return try await attempt()
-      } catch let error as HTTPError {
+      } catch let error as RequestError {
         guard request.isIdempotent,
-          let delay = limits.retries.delay(after: error, attempt: number, random: .random(in: 0...1))
+          let delay = limits.retryPolicy.delay(after: error, attempt: number, random: .random(in: 0...1))
         else { throw error }
         try await sleep(for: delay)
         number += 1

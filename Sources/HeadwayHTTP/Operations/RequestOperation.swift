@@ -13,26 +13,26 @@ import Synchronization
 /// queue.addOperations([request, parse], waitUntilFinished: false)
 /// ```
 ///
-/// A status outside the range 200 to 299 is an error, as is any other failure: see ``HTTPError``. While the operation
-/// receives the response, `progress` counts its bytes; its `totalUnitCount` is 0 while the length is unknown.
+/// A status outside the range 200 to 299 is an error, as is any other failure: see ``RequestError``. While the
+/// operation receives the response, `progress` counts its bytes; its `totalUnitCount` is 0 while the length is unknown.
 ///
-/// To process the response in the operation itself, subclass it and override ``receive(_:)``.
+/// To process the response in the operation itself, subclass it and override ``handleResponse(_:)``.
 open class RequestOperation: HTTPOperation, @unchecked Sendable {
   /// The response, once it has been received.
   ///
   /// It is not returned by ``response`` if the operation fails or is cancelled after that.
-  private let received = Mutex<HTTPResponse?>(nil)
+  private let received = Mutex<Response?>(nil)
 
   /// Creates a request.
   ///
   /// - Parameters:
   ///   - request: The request to send.
   ///   - limits: The limits of the request. By default, a body may have up to 64 MB.
-  ///   - connections: The connections to use.
+  ///   - connectionPool: The pool of the connections to use.
   public override init(
-    _ request: HTTPRequest, limits: HTTPLimits = HTTPLimits(), connections: HTTPConnections = .shared
+    _ request: Request, limits: HTTPLimits = HTTPLimits(), connectionPool: HTTPConnectionPool = .shared
   ) {
-    super.init(request, limits: limits, connections: connections)
+    super.init(request, limits: limits, connectionPool: connectionPool)
   }
 
   /// Creates a request for the content of a URL.
@@ -40,15 +40,15 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
   /// - Parameters:
   ///   - url: A URL with the scheme `http` or `https`.
   ///   - limits: The limits of the request. By default, a body may have up to 64 MB.
-  ///   - connections: The connections to use.
+  ///   - connectionPool: The pool of the connections to use.
   public convenience init(
-    _ url: String, limits: HTTPLimits = HTTPLimits(), connections: HTTPConnections = .shared
+    _ url: String, limits: HTTPLimits = HTTPLimits(), connectionPool: HTTPConnectionPool = .shared
   ) {
-    self.init(HTTPRequest(url: url), limits: limits, connections: connections)
+    self.init(Request(url: url), limits: limits, connectionPool: connectionPool)
   }
 
   /// The response; nil until the operation has finished, and if it failed or was cancelled.
-  public final var response: HTTPResponse? {
+  public final var response: Response? {
     guard case .success? = outcome else { return nil }
     return received.withLock { $0 }
   }
@@ -59,7 +59,7 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
   /// continues.
   ///
   /// - Throws: The error of the operation; `CancellationError` if the operation or the waiting task is cancelled.
-  public final var value: HTTPResponse {
+  public final var value: Response {
     get async throws {
       try await untilSucceeded()
       guard let response else { throw CancellationError() }
@@ -75,14 +75,14 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
   ///
   /// - Parameter response: The response, with its whole body.
   /// - Throws: Any error. The operation then fails with it, and the request is not repeated.
-  open func receive(_ response: HTTPResponse) async throws {}
+  open func handleResponse(_ response: Response) async throws {}
 
-  private static let usualMaximumBodyBytes = 64 << 20
+  private static let defaultMaxBodyBytes = 64 << 20
 
   override func attempt() async throws {
-    let response: HTTPResponse
-    if request.joinsEqualRequests, request.method == .GET, request.body == nil {
-      response = try await connections.joinedRequests.response(for: .init(request, limits), report: note) {
+    let response: Response
+    if request.coalescesEqualRequests, request.method == .GET, request.body == nil {
+      response = try await connectionPool.coalescedRequests.response(for: .init(request, limits), report: note) {
         [request, exchange] report in
         try await Self.response(to: request, exchange, report: report)
       }
@@ -94,7 +94,7 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
 
   override func conclude() async throws {
     guard let response = received.withLock({ $0 }) else { return }
-    try await receive(response)
+    try await handleResponse(response)
   }
 
   private func note(_ count: HTTPBodyCount) {
@@ -104,13 +104,13 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
 
   /// Sends the request once.
   private static func response(
-    to request: HTTPRequest, _ exchange: HTTPExchange, report: (HTTPBodyCount) -> Void
-  ) async throws -> HTTPResponse {
+    to request: Request, _ exchange: HTTPExchange, report: (HTTPBodyCount) -> Void
+  ) async throws -> Response {
     let answer = try await exchange.answer(to: request)
-    let most = exchange.limits.maximumBodyBytes ?? usualMaximumBodyBytes
+    let most = exchange.limits.maxBodyBytes ?? defaultMaxBodyBytes
     func requireRoom(for count: Int) throws {
       guard count > most else { return }
-      throw HTTPError(
+      throw RequestError(
         .bodyTooLarge, url: answer.url, status: answer.status, message: "The content has more than \(most) bytes.")
     }
     let announced = answer.announcedLength
@@ -122,7 +122,7 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
       body.append(contentsOf: piece.readableBytesView)
       report(HTTPBodyCount(completed: body.count, total: announced))
     }
-    return HTTPResponse(url: answer.url, status: answer.status, headers: answer.headers, body: body)
+    return Response(url: answer.url, status: answer.status, headers: answer.headers, body: body)
   }
 }
 

@@ -20,7 +20,7 @@ import Synchronization
 ///
 /// Until the closure is called, a failed request is repeated as in a ``RequestOperation``. The chunks throw later
 /// errors. `progress` counts the bytes that the closure has received; its `totalUnitCount` is 0 if the length is
-/// unknown. The size is not limited, unless you set ``HTTPLimits/maximumBodyBytes``.
+/// unknown. The size is not limited, unless you set ``HTTPLimits/maxBodyBytes``.
 public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked Sendable {
   private typealias Receive = @Sendable (HTTPStream) async throws -> Value
 
@@ -35,15 +35,15 @@ public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked S
   /// - Parameters:
   ///   - request: The request to send.
   ///   - limits: The limits of the request. By default, the body may have any size.
-  ///   - connections: The connections to use.
+  ///   - connectionPool: The pool of the connections to use.
   ///   - receive: Reads the response. The operation calls it at most once, in its own task. That task is cancelled when
   ///     the operation is cancelled, or when its total time has passed.
   public init(
-    _ request: HTTPRequest, limits: HTTPLimits = HTTPLimits(), connections: HTTPConnections = .shared,
+    _ request: Request, limits: HTTPLimits = HTTPLimits(), connectionPool: HTTPConnectionPool = .shared,
     receive: @escaping @Sendable (HTTPStream) async throws -> Value
   ) {
     self.receive = Mutex(receive)
-    super.init(request, limits: limits, connections: connections)
+    super.init(request, limits: limits, connectionPool: connectionPool)
   }
 
   /// Creates a request for the content of a URL.
@@ -51,13 +51,13 @@ public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked S
   /// - Parameters:
   ///   - url: A URL with the scheme `http` or `https`.
   ///   - limits: The limits of the request. By default, the body may have any size.
-  ///   - connections: The connections to use.
+  ///   - connectionPool: The pool of the connections to use.
   ///   - receive: Reads the response. The operation calls it at most once.
   public convenience init(
-    _ url: String, limits: HTTPLimits = HTTPLimits(), connections: HTTPConnections = .shared,
+    _ url: String, limits: HTTPLimits = HTTPLimits(), connectionPool: HTTPConnectionPool = .shared,
     receive: @escaping @Sendable (HTTPStream) async throws -> Value
   ) {
-    self.init(HTTPRequest(url: url), limits: limits, connections: connections, receive: receive)
+    self.init(Request(url: url), limits: limits, connectionPool: connectionPool, receive: receive)
   }
 
   /// The value that the closure returned.
@@ -79,11 +79,11 @@ public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked S
   override func conclude() async throws {
     guard let answer, let receive = receive.withLock({ $0.take() }) else { return }
     self.answer = nil
-    let (progress, most) = (progress, limits.maximumBodyBytes)
+    let (progress, most) = (progress, limits.maxBodyBytes)
     progress.totalUnitCount = Int64(answer.announcedLength ?? 0)
     let stream = HTTPStream(answer) { count in
       guard count <= most ?? .max else {
-        throw HTTPError(
+        throw RequestError(
           .bodyTooLarge, url: answer.url, status: answer.status,
           message: "The content has more than \(most ?? 0) bytes.")
       }

@@ -29,7 +29,7 @@ public struct HTTPStream: Sendable {
   /// No piece is empty.
   ///
   /// Read it once, in one task, while the closure of the ``StreamOperation`` runs. Each piece is received when you
-  /// request it. Reading throws an ``HTTPError``, or `CancellationError` if the operation is cancelled.
+  /// request it. Reading throws a ``RequestError``, or `CancellationError` if the operation is cancelled.
   public struct Chunks: AsyncSequence, Sendable {
     /// Bytes of the body.
     public typealias Element = [UInt8]
@@ -69,7 +69,7 @@ public struct HTTPStream: Sendable {
       /// Waits for the next piece.
       ///
       /// - Returns: The next piece; nil at the end of the body.
-      /// - Throws: ``HTTPError``, or `CancellationError`.
+      /// - Throws: ``RequestError``, or `CancellationError`.
       public mutating func next() async throws -> [UInt8]? {
         while let piece = try await body.next() {
           guard piece.readableBytes > 0 else { continue }

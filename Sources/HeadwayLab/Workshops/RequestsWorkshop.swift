@@ -107,7 +107,7 @@ final class RequestsWorkshop: Sendable {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let path = "\(folder)/file-\(number)"
     let origin = state.withLock { $0.origin }
-    var request = HeadwayHTTP.HTTPRequest(url: "\(origin.address)slow/\(number)")
+    var request = HeadwayHTTP.Request(url: "\(origin.address)slow/\(number)")
     if let cookie = origin.cookie { request.headers.add(name: "Cookie", value: cookie) }
     let operation = DownloadOperation(request, to: path, keepsPartialFile: true)
     operation.completionBlock = { [weak self] in

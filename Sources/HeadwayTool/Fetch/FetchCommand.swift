@@ -125,11 +125,11 @@ struct FetchCommand: AsyncParsableCommand {
     let start = ContinuousClock.now
     var proxies = ProxySetting()
     let downloads = try urls.map { url in
-      var request = HTTPRequest(url: url)
+      var request = Request(url: url)
       for field in header { request.addHeader(try Self.headerField(field)) }
       let download = DownloadOperation(
         request, to: path(of: url), checksum: try checksum.map { try SHA256Checksum($0) },
-        keepsPartialFile: true, limits: limits, connections: try proxies.connections(for: url))
+        keepsPartialFile: true, limits: limits, connectionPool: try proxies.connections(for: url))
       download.skipsUnchanged = !force
       return download
     }
@@ -157,7 +157,7 @@ struct FetchCommand: AsyncParsableCommand {
     let field = (
       name: String(parts[0]), value: parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
     )
-    var request = HTTPRequest(url: "http://localhost/")
+    var request = Request(url: "http://localhost/")
     request.addHeader(field)
     guard parts.count > 1, (try? request.requireValid()) != nil else {
       throw ValidationError("--header '\(field.name)': use 'NAME: VALUE'.")
@@ -172,8 +172,8 @@ struct FetchCommand: AsyncParsableCommand {
 
   private var limits: HTTPLimits {
     var limits = HTTPLimits()
-    limits.maximumBodyBytes = maxSize.flatMap(ByteCount.parsed)
-    limits.retries.maximumAttempts = retry + 1
+    limits.maxBodyBytes = maxSize.flatMap(ByteCount.parsed)
+    limits.retryPolicy.maxAttemptCount = retry + 1
     return limits
   }
 

@@ -6,7 +6,7 @@ import HeadwayHTTP
 struct ProxySetting {
   private let environment: [String: String]
   /// The connections for each proxy.
-  private var connections: [String: HTTPConnections] = [:]
+  private var connections: [String: HTTPConnectionPool] = [:]
 
   init(environment: [String: String] = ProcessInfo.processInfo.environment) { self.environment = environment }
 
@@ -37,13 +37,13 @@ struct ProxySetting {
   ///
   /// - Parameter url: The address.
   /// - Returns: The same connections for all addresses that use the same proxy.
-  /// - Throws: ``HTTPError``, if the value in the environment is not a proxy.
-  mutating func connections(for url: String) throws -> HTTPConnections {
+  /// - Throws: ``RequestError``, if the value in the environment is not a proxy.
+  mutating func connections(for url: String) throws -> HTTPConnectionPool {
     guard let proxy = proxy(for: url) else { return .shared }
     if let made = connections[proxy] { return made }
-    var configuration = HTTPConnections.Configuration()
+    var configuration = HTTPConnectionPool.Configuration()
     configuration.proxy = proxy
-    let made = try HTTPConnections(configuration)
+    let made = try HTTPConnectionPool(configuration)
     connections[proxy] = made
     return made
   }

@@ -13,7 +13,7 @@ struct SourceDownloads {
 
   /// Downloads the sources that are addresses, and returns the paths of all sources.
   ///
-  /// - Throws: ``HTTPError``; an exit code, if a signal ended the downloads; or a `ValidationError`.
+  /// - Throws: ``RequestError``; an exit code, if a signal ended the downloads; or a `ValidationError`.
   func files(of sources: [String], _ style: ProgressStyle, _ notices: Notices) async throws -> [String] {
     guard sources.contains(where: Self.isAddress) else { return sources }
     let paths = sources.map { Self.isAddress($0) ? "\(folder)/\(FileName.of($0))" : $0 }
@@ -23,13 +23,13 @@ struct SourceDownloads {
     do {
       try FileSystem.createFolder(folder)
     } catch {
-      throw HTTPError(
+      throw RequestError(
         .cannotWriteFile, url: folder, message: "The folder for downloads can't be made.", underlying: error)
     }
     var proxies = ProxySetting()
     let downloads = try zip(sources, paths).filter { Self.isAddress($0.0) }.map { url, path in
       let download = DownloadOperation(
-        url, to: path, keepsPartialFile: true, connections: try proxies.connections(for: url))
+        url, to: path, keepsPartialFile: true, connectionPool: try proxies.connections(for: url))
       // An import needs the decoded content, whatever coding it has during transfer.
       download.decodesContent = true
       download.skipsUnchanged = true

@@ -3,7 +3,7 @@ import HeadwayHTTP
 
 extension ToolExit {
   /// The exit code for a request that failed.
-  init(_ error: HTTPError) {
+  init(_ error: RequestError) {
     switch error.code {
     case .invalidURL, .invalidRequest: self = .usage
     case .cannotConnect: self = .noHost

@@ -11,17 +11,17 @@ extension HTTPLimits {
   /// Failed requests are not repeated.
   static var once: HTTPLimits {
     var limits = attempts(1)
-    limits.retries = .none
+    limits.retryPolicy = .none
     return limits
   }
 
   /// Failed requests are repeated immediately.
   static func attempts(_ count: Int) -> HTTPLimits {
     var limits = HTTPLimits()
-    limits.retries.maximumAttempts = count
-    limits.retries.firstDelay = .zero
+    limits.retryPolicy.maxAttemptCount = count
+    limits.retryPolicy.initialDelay = .zero
     // No test depends on how fast a body arrives.
-    limits.errorBodyTime = .seconds(600)
+    limits.errorBodyTimeout = .seconds(600)
     return limits
   }
 }
@@ -34,7 +34,7 @@ extension HTTPOperation {
     try await untilFinished()
   }
 
-  var httpError: HTTPError? { error as? HTTPError }
+  var httpError: RequestError? { error as? RequestError }
 }
 
 /// Calls `body` with an empty folder that is removed afterwards.

@@ -1,7 +1,7 @@
 #if HTTP
 public import Foundation
 
-extension HTTPResponse {
+extension Response {
   /// Decodes the JSON in the body.
   ///
   /// ```swift
@@ -15,8 +15,8 @@ extension HTTPResponse {
   ///   - type: The type to decode.
   ///   - decoder: The decoder to use.
   /// - Returns: The value.
-  /// - Throws: ``HTTPError`` with the code `cannotDecode`. It contains the URL, the status, the beginning of the body,
-  ///   and the error of the decoder.
+  /// - Throws: ``RequestError`` with the code `cannotDecode`. It contains the URL, the status, the beginning of the
+  ///   body, and the error of the decoder.
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
@@ -24,9 +24,9 @@ extension HTTPResponse {
       return try decoder.decode(type, from: Data(body))
     } catch {
       let reason = (error as? DecodingError).map { Self.explanation(of: $0) } ?? "\(error)"
-      throw HTTPError(
+      throw RequestError(
         .cannotDecode, url: url, status: status, message: "The content could not be decoded: \(reason)",
-        body: Array(body.prefix(HTTPLimits().maximumErrorBodyBytes)), underlying: error)
+        body: Array(body.prefix(HTTPLimits().maxErrorBodyBytes)), underlying: error)
     }
   }
 
@@ -73,13 +73,13 @@ extension RequestOperation {
   /// ```
   ///
   /// If the body can't be decoded, this method throws, but the operation does not fail. To make the operation fail,
-  /// subclass it and override ``receive(_:)``.
+  /// subclass it and override ``handleResponse(_:)``.
   ///
   /// - Parameters:
   ///   - type: The type to decode.
   ///   - decoder: The decoder to use.
   /// - Returns: The value.
-  /// - Throws: The error of ``value``; ``HTTPError`` with the code `cannotDecode`.
+  /// - Throws: The error of ``value``; ``RequestError`` with the code `cannotDecode`.
   public final func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()
   ) async throws -> Value {

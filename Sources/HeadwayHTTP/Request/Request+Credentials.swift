@@ -2,12 +2,12 @@
 import Foundation
 import NIOHTTP1
 
-extension HTTPRequest {
+extension Request {
   /// The same request with the user name and the password moved from the URL to a header field (RFC 7617).
   ///
   /// The credentials therefore appear in no message and no name of an operation, and are not sent to another host. An
   /// existing `Authorization` field is kept.
-  var withCredentialsInHeaders: HTTPRequest {
+  var withCredentialsInHeaders: Request {
     guard url.utf8.contains(UInt8(ascii: "@")), var parts = URLComponents(string: url), let user = parts.user else {
       return self
     }

@@ -4,9 +4,9 @@ public import NIOHTTP1
 /// A request to a server.
 ///
 /// ```swift
-/// var request = HTTPRequest(url: "https://example.org/stops", headers: ["Accept": "application/json"])
+/// var request = Request(url: "https://example.org/stops", headers: ["Accept": "application/json"])
 /// ```
-public struct HTTPRequest: Sendable {
+public struct Request: Sendable {
   /// The content to send.
   public enum Body: Sendable {
     case bytes([UInt8])
@@ -28,11 +28,11 @@ public struct HTTPRequest: Sendable {
   public var body: Body?
   /// Whether a ``RequestOperation`` may share the response of an equal GET request that is running; false by default.
   ///
-  /// Two requests are equal if both set this property, and if they use the same ``HTTPConnections`` and the same URL,
-  /// header fields, and limits of the response. Equal requests share one connection. Each can be cancelled separately,
-  /// and the connection is closed when the last one is cancelled. The response can be as old as the first of the
-  /// requests. Therefore set this property for images and files, but not for content that has just been changed.
-  public var joinsEqualRequests = false
+  /// Two requests are equal if both set this property, and if they use the same ``HTTPConnectionPool`` and the same
+  /// URL, header fields, and limits of the response. Equal requests share one connection. Each can be cancelled
+  /// separately, and the connection is closed when the last one is cancelled. The response can be as old as the first
+  /// of the requests. Therefore set this property for images and files, but not for content that has just been changed.
+  public var coalescesEqualRequests = false
 
   /// Creates a request.
   ///

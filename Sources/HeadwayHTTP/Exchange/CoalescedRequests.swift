@@ -5,33 +5,33 @@ import Synchronization
 ///
 /// Each participant waits separately. A cancelled participant leaves immediately, and the attempt ends when the last
 /// participant has left.
-final class JoinedRequests: Sendable {
+final class CoalescedRequests: Sendable {
   /// The properties that must be equal for requests to share a response.
   struct Key: Hashable {
     let url: String
     let headers: [String]
-    let maximumBodyBytes: Int?
-    let maximumErrorBodyBytes: Int
-    let maximumRedirects: Int
-    let allowedStatuses: Set<UInt>
+    let maxBodyBytes: Int?
+    let maxErrorBodyBytes: Int
+    let maxRedirectCount: Int
+    let acceptedStatuses: Set<UInt>
 
-    init(_ request: HTTPRequest, _ limits: HTTPLimits) {
+    init(_ request: Request, _ limits: HTTPLimits) {
       url = request.url
       headers = request.headers.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
-      maximumBodyBytes = limits.maximumBodyBytes
-      maximumErrorBodyBytes = limits.maximumErrorBodyBytes
-      maximumRedirects = limits.maximumRedirects
-      allowedStatuses = limits.allowedStatuses
+      maxBodyBytes = limits.maxBodyBytes
+      maxErrorBodyBytes = limits.maxErrorBodyBytes
+      maxRedirectCount = limits.maxRedirectCount
+      acceptedStatuses = limits.acceptedStatuses
     }
   }
 
   /// An event of an attempt that is sent to each participant.
   private enum Event: Sendable {
     case received(HTTPBodyCount)
-    case ended(Result<HTTPResponse, any Error>)
+    case ended(Result<Response, any Error>)
   }
 
-  typealias Attempt = @Sendable (_ report: @escaping @Sendable (HTTPBodyCount) -> Void) async throws -> HTTPResponse
+  typealias Attempt = @Sendable (_ report: @escaping @Sendable (HTTPBodyCount) -> Void) async throws -> Response
 
   private struct Exchange {
     let number: Int
@@ -64,7 +64,7 @@ final class JoinedRequests: Sendable {
   /// - Throws: The error of `attempt`; `CancellationError` if the calling task is cancelled.
   func response(
     for key: Key, report: (HTTPBodyCount) -> Void, attempt: @escaping Attempt
-  ) async throws -> HTTPResponse {
+  ) async throws -> Response {
     // Only the newest count and the end matter, and nothing follows the end.
     let (events, participant) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(2))
     let id = join(key, participant, attempt)
@@ -97,7 +97,7 @@ final class JoinedRequests: Sendable {
 
   private func start(_ number: Int, _ key: Key, _ attempt: @escaping Attempt) {
     let task = Task { [self] in
-      let result: Result<HTTPResponse, any Error>
+      let result: Result<Response, any Error>
       do {
         result = .success(try await attempt { self.report(.received($0), number, key) })
       } catch {

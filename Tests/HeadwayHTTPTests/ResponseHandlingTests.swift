@@ -8,7 +8,7 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-@Suite("HTTP: receiving an answer", .hangLimit) struct ReceivingTests {
+@Suite("HTTP: handling a response", .hangLimit) struct ResponseHandlingTests {
   /// Calls a closure with the response.
   private final class Receiver: RequestOperation, @unchecked Sendable {
     let calls = Atomic(0)
@@ -18,10 +18,10 @@ import Testing
       _ url: String, limits: HTTPLimits = HTTPLimits(), _ body: @escaping @Sendable (Receiver) async throws -> Void
     ) {
       self.body = Mutex(body)
-      super.init(HTTPRequest(url: url), limits: limits)
+      super.init(Request(url: url), limits: limits)
     }
 
-    override func receive(_ response: HTTPResponse) async throws {
+    override func handleResponse(_ response: Response) async throws {
       calls.add(1, ordering: .relaxed)
       try await body.withLock { $0 }(self)
     }
@@ -32,7 +32,7 @@ import Testing
       Server.answer(.ok, [:], [7])
     } _: { server in
       let request = Receiver(server.url(), limits: .attempts(3)) { request in
-        throw HTTPError(.timedOut, url: request.request.url, message: "Another request of its own.")
+        throw RequestError(.timedOut, url: request.request.url, message: "Another request of its own.")
       }
       try await request.run()
       #expect(request.calls.load(ordering: .relaxed) == 1 && server.questions.count == 1)
@@ -60,7 +60,7 @@ import Testing
     } _: { server in
       let clock = ManualClock()
       var limits = HTTPLimits.once
-      limits.totalTime = .seconds(1)
+      limits.totalTimeout = .seconds(1)
       let request = Receiver(server.url(), limits: limits) { _ in
         await until { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(1))

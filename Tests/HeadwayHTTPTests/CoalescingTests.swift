@@ -7,17 +7,17 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-@Suite("HTTP: joining", .hangLimit) struct JoiningTests {
-  private static func joining(_ url: String, _ headers: HTTPHeaders = [:]) -> HTTPRequest {
-    var request = HTTPRequest(url: url, headers: headers)
-    request.joinsEqualRequests = true
+@Suite("HTTP: coalescing", .hangLimit) struct CoalescingTests {
+  private static func joining(_ url: String, _ headers: HTTPHeaders = [:]) -> Request {
+    var request = Request(url: url, headers: headers)
+    request.coalescesEqualRequests = true
     return request
   }
 
   /// Begins a request, and returns when the server has received it.
-  private static func first(_ server: LoopbackServer, _ connections: HTTPConnections) async -> RequestOperation {
+  private static func first(_ server: LoopbackServer, _ connectionPool: HTTPConnectionPool) async -> RequestOperation {
     let count = server.questions.count
-    let request = RequestOperation(joining(server.url()), connections: connections)
+    let request = RequestOperation(joining(server.url()), connectionPool: connectionPool)
     request.start()
     await until { server.questions.count == count + 1 }
     return request
@@ -25,12 +25,12 @@ import Testing
 
   /// Begins requests that join one that is under way.
   private static func others(
-    _ count: Int, _ server: LoopbackServer, _ connections: HTTPConnections
+    _ count: Int, _ server: LoopbackServer, _ connectionPool: HTTPConnectionPool
   ) async -> [RequestOperation] {
-    let before = connections.participantCount
-    let requests = (0..<count).map { _ in RequestOperation(joining(server.url()), connections: connections) }
+    let before = connectionPool.participantCount
+    let requests = (0..<count).map { _ in RequestOperation(joining(server.url()), connectionPool: connectionPool) }
     for request in requests { request.start() }
-    await until { connections.participantCount == before + count }
+    await until { connectionPool.participantCount == before + count }
     return requests
   }
 
@@ -39,18 +39,18 @@ import Testing
     try await withServer { _ in
       [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, ["X-Test": "1"], content(100_000))
     } _: { server in
-      let connections = try HTTPConnections(HTTPConnections.Configuration())
-      let first = await Self.first(server, connections)
-      let requests = [first] + (await Self.others(4, server, connections))
+      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
+      let first = await Self.first(server, connectionPool)
+      let requests = [first] + (await Self.others(4, server, connectionPool))
       isOpen.store(true, ordering: .releasing)
       for request in requests {
         let response = try await request.value
         #expect(response.body == content(100_000) && response.headers["X-Test"] == ["1"])
         #expect(request.progress.completedUnitCount == 100_000 && request.progress.totalUnitCount == 100_000)
       }
-      #expect(server.questions.count == 1 && connections.participantCount == 0)
+      #expect(server.questions.count == 1 && connectionPool.participantCount == 0)
       // A later one sends its own request.
-      let later = RequestOperation(Self.joining(server.url()), connections: connections)
+      let later = RequestOperation(Self.joining(server.url()), connectionPool: connectionPool)
       try await later.run()
       #expect(later.error == nil && server.questions.count == 2)
     }
@@ -62,9 +62,9 @@ import Testing
     try await withServer { _ in
       [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, [:], [7])
     } _: { server in
-      let connections = try HTTPConnections(HTTPConnections.Configuration())
-      let first = await Self.first(server, connections)
-      let others = await Self.others(2, server, connections)
+      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
+      let first = await Self.first(server, connectionPool)
+      let others = await Self.others(2, server, connectionPool)
       // The request that began the attempt does not end it.
       first.cancel()
       others[0].cancel()
@@ -76,13 +76,13 @@ import Testing
       #expect(response.body == [7] && server.questions.count == 1)
 
       isOpen.store(false, ordering: .releasing)
-      let next = await Self.first(server, connections)
-      let last = await Self.others(1, server, connections)
+      let next = await Self.first(server, connectionPool)
+      let last = await Self.others(1, server, connectionPool)
       next.cancel()
       last[0].cancel()
       try await last[0].untilFinished()
       await until { server.openConnectionCount == 0 }
-      #expect(server.questions.count == 2 && connections.participantCount == 0)
+      #expect(server.questions.count == 2 && connectionPool.participantCount == 0)
     }
   }
 
@@ -92,12 +92,12 @@ import Testing
     try await withServer { _ in
       [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.serviceUnavailable)
     } _: { server in
-      let connections = try HTTPConnections(HTTPConnections.Configuration())
-      let once = RequestOperation(Self.joining(server.url()), limits: .once, connections: connections)
-      let twice = RequestOperation(Self.joining(server.url()), limits: .attempts(2), connections: connections)
+      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
+      let once = RequestOperation(Self.joining(server.url()), limits: .once, connectionPool: connectionPool)
+      let twice = RequestOperation(Self.joining(server.url()), limits: .attempts(2), connectionPool: connectionPool)
       once.start()
       twice.start()
-      await until { connections.participantCount == 2 && server.questions.count == 1 }
+      await until { connectionPool.participantCount == 2 && server.questions.count == 1 }
       isOpen.store(true, ordering: .releasing)
       for request in [once, twice] {
         try await request.untilFinished()
@@ -112,18 +112,18 @@ import Testing
     try await withServer { _ in
       [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, [:], [7])
     } _: { server in
-      let connections = try HTTPConnections(HTTPConnections.Configuration())
+      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
       var small = HTTPLimits()
-      small.maximumBodyBytes = 10
+      small.maxBodyBytes = 10
       var head = Self.joining(server.url())
       head.method = .HEAD
       let requests = [
-        RequestOperation(Self.joining(server.url()), connections: connections),
-        RequestOperation(Self.joining(server.url("/other")), connections: connections),
-        RequestOperation(Self.joining(server.url(), ["Accept": "text/plain"]), connections: connections),
-        RequestOperation(Self.joining(server.url()), limits: small, connections: connections),
-        RequestOperation(head, connections: connections),
-        RequestOperation(server.url(), connections: connections),
+        RequestOperation(Self.joining(server.url()), connectionPool: connectionPool),
+        RequestOperation(Self.joining(server.url("/other")), connectionPool: connectionPool),
+        RequestOperation(Self.joining(server.url(), ["Accept": "text/plain"]), connectionPool: connectionPool),
+        RequestOperation(Self.joining(server.url()), limits: small, connectionPool: connectionPool),
+        RequestOperation(head, connectionPool: connectionPool),
+        RequestOperation(server.url(), connectionPool: connectionPool),
       ]
       for request in requests { request.start() }
       await until { server.questions.count == requests.count }
@@ -142,12 +142,12 @@ import Testing
         ? [.head(.ok, ["Content-Length": "9"]), .bytes([1]), .hang] : Server.answer(.ok, [:], [7])
     } _: { server in
       var random = SeededGenerator(seed: seed)
-      let connections = try HTTPConnections(HTTPConnections.Configuration())
+      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
       let queue = OperationQueue()
       var requests: [RequestOperation] = []
       for _ in 0..<1_000 {
         let url = server.url("/\(random.next() % 5)")
-        requests.append(RequestOperation(Self.joining(url), connections: connections))
+        requests.append(RequestOperation(Self.joining(url), connectionPool: connectionPool))
         queue.addOperation(requests[requests.count - 1])
         if random.next() % 3 == 0 { requests[Int(random.next() % UInt64(requests.count))].cancel() }
       }
@@ -156,7 +156,7 @@ import Testing
       #expect(
         requests.allSatisfy { $0.isFinished && $0.error == nil && ($0.isCancelled || $0.response?.body == [7]) },
         "seed \(seed)")
-      #expect(connections.participantCount == 0, "seed \(seed)")
+      #expect(connectionPool.participantCount == 0, "seed \(seed)")
     }
   }
 }

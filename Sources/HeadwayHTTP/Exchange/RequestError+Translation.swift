@@ -23,11 +23,11 @@ extension HTTPExchange {
   private static let closedMessage = "The server closed the connection before its answer was complete."
 
   static func translated(_ error: any Error, _ url: String) -> any Error {
-    func failure(_ code: HTTPError.Code, _ message: String) -> HTTPError {
-      HTTPError(code, url: url, message: message, underlying: error)
+    func failure(_ code: RequestError.Code, _ message: String) -> RequestError {
+      RequestError(code, url: url, message: message, underlying: error)
     }
     switch error {
-    case is HTTPError, is CancellationError: return error
+    case is RequestError, is CancellationError: return error
     case let error as HTTPClientError:
       return error == .cancelled ? CancellationError() : translated(error, failure)
     case let error as ContentDecodingError:
@@ -61,8 +61,8 @@ extension HTTPExchange {
   }
 
   private static func translated(
-    _ error: HTTPClientError, _ failure: (HTTPError.Code, String) -> HTTPError
-  ) -> HTTPError {
+    _ error: HTTPClientError, _ failure: (RequestError.Code, String) -> RequestError
+  ) -> RequestError {
     switch error {
     case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath:
       return failure(.invalidURL, "This is not an http or https URL.")

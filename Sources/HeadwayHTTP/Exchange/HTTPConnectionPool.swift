@@ -4,26 +4,26 @@ import Foundation
 import NIOCore
 import NIOSSL
 
-/// The connections that requests share.
+/// A pool of connections that requests share.
 ///
 /// Connections are kept open for the next request to their host. To use other limits than those of ``shared``, create
 /// your own pool. A pool is closed when nothing refers to it any longer.
-public final class HTTPConnections: Sendable {
+public final class HTTPConnectionPool: Sendable {
   /// The settings of a pool of connections.
   public struct Configuration: Sendable {
     /// The time limit for connecting, including TLS; 10 s by default.
-    public var connectTime = Duration.seconds(10)
+    public var connectTimeout = Duration.seconds(10)
     /// The time that a connection may be idle during a request; 60 s by default.
-    public var idleTime = Duration.seconds(60)
+    public var idleTimeout = Duration.seconds(60)
     /// The maximum number of simultaneous connections per host, at least 1; 8 by default.
     ///
-    /// Further requests wait for a connection without a time limit; to limit the wait, set ``HTTPLimits/totalTime``.
+    /// Further requests wait for a connection without a time limit; to limit the wait, set ``HTTPLimits/totalTimeout``.
     /// HTTP/2 requests share one connection, and this property does not limit them.
-    public var maximumConnectionsPerHost = 8
-    /// The maximum expansion of a compressed body, as a multiple of its size, at least 1; 100 by default.
+    public var maxConnectionsPerHost = 8
+    /// The maximum ratio of the decompressed size of a body to its compressed size, at least 1; 100 by default.
     ///
-    /// This ratio limits bodies of more than 4 MB. A body may expand to 4 MB at any ratio.
-    public var maximumExpansion = 100
+    /// The ratio limits only bodies of more than 4 MB. A body may expand to 4 MB at any ratio.
+    public var maxDecompressionRatio = 100
     /// The URL of a proxy for all requests, such as `http://proxy.example.org:3128`; none by default.
     ///
     /// Requests are sent through a connection that the proxy opens (`CONNECT`), even to http servers. A user name and a
@@ -36,23 +36,23 @@ public final class HTTPConnections: Sendable {
     public init() {}
   }
 
-  /// The default connections.
-  public static let shared = HTTPConnections(Configuration(), Configuration().withoutCertificates(), trusted: [])
+  /// The default pool.
+  public static let shared = HTTPConnectionPool(Configuration(), Configuration().withoutCertificates(), trusted: [])
 
   let client: HTTPClient
-  let joinedRequests = JoinedRequests()
+  let coalescedRequests = CoalescedRequests()
   let usesProxy: Bool
-  let maximumExpansion: Int
+  let maxDecompressionRatio: Int
   /// The time limit for connecting.
-  let connectTime: TimeAmount
+  let connectTimeout: TimeAmount
   /// The certificates that are trusted instead of those of the system; empty to trust the system's.
   let trustedCertificates: [NIOSSLCertificate]
 
   /// Creates a pool of connections.
   ///
   /// - Parameter configuration: The settings of the pool.
-  /// - Throws: ``HTTPError`` with the code `cannotReadFile` if the certificates are not in PEM format, or `invalidURL`
-  ///   if the URL of the proxy is invalid.
+  /// - Throws: ``RequestError`` with the code `cannotReadFile` if the certificates are not in PEM format, or
+  ///   `invalidURL` if the URL of the proxy is invalid.
   public convenience init(_ configuration: Configuration = Configuration()) throws {
     let trusted = try configuration.trustedCertificates.map(TrustedCertificates.parsed)
     self.init(configuration, try configuration.clientConfiguration(trusted: trusted), trusted: trusted ?? [])
@@ -62,26 +62,26 @@ public final class HTTPConnections: Sendable {
     _ configuration: Configuration, _ clientConfiguration: HTTPClient.Configuration, trusted: [NIOSSLCertificate]
   ) {
     trustedCertificates = trusted
-    connectTime = TimeAmount(configuration.connectTime)
-    (usesProxy, maximumExpansion) = (configuration.proxy != nil, configuration.maximumExpansion)
+    connectTimeout = TimeAmount(configuration.connectTimeout)
+    (usesProxy, maxDecompressionRatio) = (configuration.proxy != nil, configuration.maxDecompressionRatio)
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: clientConfiguration)
   }
 
   /// The number of requests that wait for the response of an attempt that they may share.
-  package var participantCount: Int { joinedRequests.participantCount }
+  package var participantCount: Int { coalescedRequests.participantCount }
 
   // Nothing waits until the connections are closed.
   deinit { client.shutdown { _ in } }
 }
 
-extension HTTPConnections.Configuration {
+extension HTTPConnectionPool.Configuration {
   func withoutCertificates() -> HTTPClient.Configuration {
     var configuration = HTTPClient.Configuration()
     configuration.redirectConfiguration = .disallow
-    configuration.timeout.connect = TimeAmount(connectTime)
-    configuration.timeout.read = TimeAmount(idleTime)
+    configuration.timeout.connect = TimeAmount(connectTimeout)
+    configuration.timeout.read = TimeAmount(idleTimeout)
     configuration.timeout.write = configuration.timeout.read
-    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, maximumConnectionsPerHost)
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, maxConnectionsPerHost)
     // Headway repeats failed requests itself.
     configuration.connectionPool.retryConnectionEstablishment = false
     // `ContentBody` decompresses instead: AsyncHTTPClient fails if there is no content, and does not support all
@@ -102,7 +102,7 @@ extension HTTPConnections.Configuration {
 
   private static func proxy(_ address: String) throws -> HTTPClient.Configuration.Proxy {
     guard let proxy = RequestCheck.proxy(address) else {
-      throw HTTPError(.invalidURL, url: address, message: "This is no address of a proxy: use http://HOST:PORT.")
+      throw RequestError(.invalidURL, url: address, message: "This is no address of a proxy: use http://HOST:PORT.")
     }
     return proxy
   }

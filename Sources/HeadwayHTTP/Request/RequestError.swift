@@ -5,7 +5,7 @@ public import NIOHTTP1
 import NIOPosix
 
 /// The reason why a request or a download failed.
-public struct HTTPError: Error, Sendable, CustomStringConvertible {
+public struct RequestError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
@@ -30,11 +30,11 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     ///
     /// The request is not retried.
     public static let secureConnectionFailed = Code(.secureConnectionFailed)
-    /// A time limit of ``HTTPLimits`` or ``HTTPConnections`` has passed.
+    /// A time limit of ``HTTPLimits`` or ``HTTPConnectionPool`` has passed.
     public static let timedOut = Code(.timedOut)
     /// The status is not allowed.
     ///
-    /// ``HTTPError/status`` contains it.
+    /// ``RequestError/status`` contains it.
     public static let unexpectedStatus = Code(.unexpectedStatus)
     /// The server redirected too often, to an invalid URL, or from https to http.
     public static let refusedRedirect = Code(.refusedRedirect)

@@ -2,7 +2,7 @@
 public import NIOHTTP1
 
 /// The response of a server, with its whole body.
-public struct HTTPResponse: Sendable {
+public struct Response: Sendable {
   /// The URL that responded.
   ///
   /// After redirects, it differs from the URL of the request.
