@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 @Suite("HTTP: coalescing", .hangLimit) struct CoalescingTests {
-  private static func joining(_ url: String, _ headers: HTTPHeaders = [:]) -> Request {
+  private static func joining(_ url: String, _ headers: HTTPFields = [:]) -> Request {
     var request = Request(url: url, headers: headers)
     request.coalescesEqualRequests = true
     return request
@@ -45,7 +45,7 @@ import Testing
       isOpen.store(true, ordering: .releasing)
       for request in requests {
         let response = try await request.value
-        #expect(response.body == content(100_000) && response.headers["X-Test"] == ["1"])
+        #expect(response.body == content(100_000) && response.headers[.test] == "1")
         #expect(request.progress.completedUnitCount == 100_000 && request.progress.totalUnitCount == 100_000)
       }
       #expect(server.questions.count == 1 && connectionPool.participantCount == 0)
@@ -116,11 +116,11 @@ import Testing
       var small = HTTPLimits()
       small.maxBodyBytes = 10
       var head = Self.joining(server.url())
-      head.method = .HEAD
+      head.method = .head
       let requests = [
         RequestOperation(Self.joining(server.url()), connectionPool: connectionPool),
         RequestOperation(Self.joining(server.url("/other")), connectionPool: connectionPool),
-        RequestOperation(Self.joining(server.url(), ["Accept": "text/plain"]), connectionPool: connectionPool),
+        RequestOperation(Self.joining(server.url(), [.accept: "text/plain"]), connectionPool: connectionPool),
         RequestOperation(Self.joining(server.url()), limits: small, connectionPool: connectionPool),
         RequestOperation(head, connectionPool: connectionPool),
         RequestOperation(server.url(), connectionPool: connectionPool),

@@ -125,28 +125,35 @@ import Testing
     } _: { server in
       let url = server.url()
       let injection = "GET /injected HTTP/1.1\r\nA: b\r\n\r\nGET"
-      var requests = ["", " ", "GET ", "G\u{E9}T", "GET\u{0}", injection, "CONNECT"].map {
-        Request(url: url, method: .RAW(value: $0))
+      for method in ["", " ", "GET ", "G\u{E9}T", "GET\u{0}", injection] {
+        #expect(HTTPRequest.Method(method) == nil)
       }
+      var requests = [Request(url: url, method: .connect)]
       for (name, value) in [
         ("X-Test", "a\r\nb: c"), ("X-Test", "a\nb"), ("X-Test", "a\u{0}"), ("X-Test", "a\u{1B}"), ("", "a"),
         ("X Test", "a"), ("X-Test:", "a"), ("X\r\nY", "a"), ("Ü", "a"), ("Host", "a\r\nb"),
-        ("Content-Length", "0\r\nA: b"), ("Authorization", "a\r"),
+        ("Content-Length", "0\r\nA: b"), ("Authorization", "a\r"), (":path", "/"),
       ] {
-        requests.append(Request(url: url, headers: [name: value]))
+        var request = Request(url: url)
+        let error = #expect(throws: RequestError.self) { try request.addHeaderField(name: name, value: value) }
+        #expect(error?.code == .invalidRequest && error?.url == url && request.headers.isEmpty)
       }
-      requests.append(Request(url: url, headers: ["Host": "a", "host": "b"]))
-      requests.append(Request(url: url, method: .TRACE, body: .bytes([1])))
+      for bytes in [[0x61, 0x1B], [0xE9]] as [[UInt8]] {
+        requests.append(Request(url: url, headers: HTTPFields([HTTPField(name: .test, lenientValue: bytes)])))
+      }
+      let host = try #require(HTTPField.Name("Host"))
+      requests.append(Request(url: url, headers: [host: "a", host: "b"]))
+      requests.append(Request(url: url, method: .trace, body: .bytes([1])))
       for request in requests {
         let operation = RequestOperation(request)
         try await operation.run()
         #expect(operation.httpError?.code == .invalidRequest, "\(request): \(String(describing: operation.error))")
       }
-      let host = "127.0.0.1:\(server.port)"
+      let address = "127.0.0.1:\(server.port)"
       for url in [
         // AsyncHTTPClient supports addresses of local sockets.
         "http+unix://%2Ftmp%2Fsocket/", "https+unix://%2Ftmp%2Fsocket/", "unix:///tmp/socket",
-        "http://\(host)/a\r\nA: b", "http://\(host)/\u{0}", "http://\(host)/?a=\tb", "http://\(host)\r\n/",
+        "http://\(address)/a\r\nA: b", "http://\(address)/\u{0}", "http://\(address)/?a=\tb", "http://\(address)\r\n/",
         "http://a%0d%0aA:%20b/", "http://a%00b/", "http://a%20b/", "http://a%2Fb/", "http:///a", "http://",
       ] {
         let operation = RequestOperation(url)
@@ -246,7 +253,7 @@ import Testing
       try await withServer { _ in
         Server.answer()
       } _: { server in
-        let request = RequestOperation(Request(url: server.url(), method: .PUT, body: .file(path: path)))
+        let request = RequestOperation(Request(url: server.url(), method: .put, body: .file(path: path)))
         request.start()
         await until { isOpen(path) || request.isFinished }
         #expect(rename("\(folder)/other", path) == 0)
@@ -271,7 +278,7 @@ import Testing
         Server.answer()
       } _: { server in
         let request = RequestOperation(
-          Request(url: server.url(), method: .PUT, body: .file(path: path)), limits: .once)
+          Request(url: server.url(), method: .put, body: .file(path: path)), limits: .once)
         try await request.run()
         #expect(request.error == nil)
         #expect(server.questions.first?.body.count == size)

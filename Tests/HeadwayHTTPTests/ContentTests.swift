@@ -24,7 +24,7 @@ import Testing
 
   /// The result of a request that receives the given response.
   private func request(
-    _ headers: HTTPHeaders, _ body: [UInt8], status: HTTPResponseStatus = .ok, method: HTTPMethod = .GET,
+    _ headers: HTTPHeaders, _ body: [UInt8], status: HTTPResponseStatus = .ok, method: HTTPRequest.Method = .get,
     accepting: String? = nil
   ) async throws -> Result<[UInt8], RequestError> {
     var result: Result<[UInt8], RequestError>?
@@ -34,7 +34,7 @@ import Testing
       var limits = HTTPLimits.once
       limits.acceptedStatuses = [304]
       var request = Request(url: server.url(), method: method)
-      if let accepting { request.headers.add(name: "Accept-Encoding", value: accepting) }
+      if let accepting { request.headers[.acceptEncoding] = accepting }
       let operation = RequestOperation(request, limits: limits)
       try await operation.run()
       #expect(server.questions.first?.header("Accept-Encoding") == accepting ?? "gzip, deflate")
@@ -114,7 +114,8 @@ import Testing
     var headers: HTTPHeaders = ["Content-Encoding": coding]
     if asked.method == "HEAD" { headers.add(name: "Content-Length", value: "1000") }
     let result = try await request(
-      headers, [], status: HTTPResponseStatus(statusCode: asked.status), method: HTTPMethod(rawValue: asked.method))
+      headers, [], status: HTTPResponseStatus(statusCode: asked.status),
+      method: try #require(HTTPRequest.Method(asked.method)))
     #expect(try result.get() == [])
   }
 
@@ -133,7 +134,7 @@ import Testing
       var limits = HTTPLimits.once
       limits.acceptedStatuses = [304]
       let request = RequestOperation(
-        Request(url: server.url(), method: HTTPMethod(rawValue: method)), limits: limits)
+        Request(url: server.url(), method: try #require(HTTPRequest.Method(method))), limits: limits)
       try await request.run()
       #expect(request.response?.body == [], "\(String(describing: request.error))")
       #expect(request.progress.totalUnitCount == 0)

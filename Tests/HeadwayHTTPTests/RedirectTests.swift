@@ -41,9 +41,9 @@ import Testing
           ? Server.answer(HTTPResponseStatus(statusCode: status), ["Location": place])
           : Server.answer(.temporaryRedirect, ["Location": "/same"])
       } _: { server in
-        let headers: HTTPHeaders = ["Authorization": "secret", "Cookie": "secret", "X-Test": "1"]
+        let headers: HTTPFields = [.authorization: "secret", .cookie: "secret", .test: "1"]
         let request = RequestOperation(
-          Request(url: server.url("/first"), method: .POST, headers: headers, body: .bytes([1, 2])))
+          Request(url: server.url("/first"), method: .post, headers: headers, body: .bytes([1, 2])))
         try await request.run()
         #expect(request.error == nil)
         #expect(server.questions.map { $0.header("Authorization") } == ["secret", "secret"])

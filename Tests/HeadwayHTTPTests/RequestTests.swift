@@ -16,7 +16,7 @@ import Testing
       try await request.run()
       #expect(request.error == nil)
       let response = try await request.value
-      #expect(response.status == .ok && response.text == "Grüße" && response.headers["X-Test"] == ["1"])
+      #expect(response.status == .ok && response.text == "Grüße" && response.headers[.test] == "1")
       #expect(response.url == server.url("/a?b=c"))
       #expect(server.questions.map(\.path) == ["/a?b=c"])
       #expect(request.progress.completedUnitCount == 7 && request.progress.totalUnitCount == 7)
@@ -48,7 +48,7 @@ import Testing
       } _: { server in
         let request = RequestOperation(
           Request(
-            url: server.url(), method: .POST, headers: ["X-Test": "1"],
+            url: server.url(), method: .post, headers: [.test: "1"],
             body: fromFile ? .file(path: path) : .bytes(body)))
         try await request.run()
         #expect(request.response?.status == .created)
@@ -96,7 +96,7 @@ import Testing
     try await withServer { question in
       Server.answer(HTTPResponseStatus(statusCode: Int(question.path.dropFirst()) ?? 200))
     } _: { server in
-      for status in [200, 204, 299, 304, 400, 404, 500] as [UInt] {
+      for status in [200, 204, 299, 304, 400, 404, 500] {
         let request = RequestOperation(server.url("/\(status)"), limits: .once)
         try await request.run()
         #expect(request.httpError?.code == ((200...299).contains(status) ? nil : .unexpectedStatus))

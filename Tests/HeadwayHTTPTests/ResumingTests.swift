@@ -268,7 +268,7 @@ import Testing
       } _: { server in
         var limits = HTTPLimits.once
         limits.acceptedStatuses = [304]
-        let request = Request(url: server.url(), headers: ["If-None-Match": "\"1\""])
+        let request = Request(url: server.url(), headers: [.ifNoneMatch: "\"1\""])
         let download = DownloadOperation(request, to: path, limits: limits)
         try await download.run()
         #expect(download.error == nil && bytes(path) == [1, 2, 3] && files(folder) == ["file"])

@@ -36,7 +36,7 @@ import Testing
       let lost = RequestOperation(server.url(), limits: .attempts(3))
       try await lost.run()
       #expect(server.questions.count == 1)
-      let post = RequestOperation(Request(url: server.url(), method: .POST), limits: .attempts(3))
+      let post = RequestOperation(Request(url: server.url(), method: .post), limits: .attempts(3))
       try await post.run()
       #expect(post.httpError?.status == .internalServerError && server.questions.count == 2)
     }

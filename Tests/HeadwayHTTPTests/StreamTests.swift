@@ -1,5 +1,4 @@
 #if HTTP
-import HTTPTypes
 import Headway
 import HeadwayHTTP
 import HeadwayTestSupport

@@ -1,4 +1,5 @@
 #if HTTP
+import HTTPTypes
 import NIOHTTP1
 
 /// A coding that compresses content (RFC 9110, 8.4.1) or a message (RFC 9112, 7).
@@ -27,7 +28,7 @@ enum ContentCoding {
   /// - Returns: The codings, without those that change nothing, such as `identity`.
   /// - Throws: ``UnknownCoding`` if a coding is unknown, or if there are more codings than the maximum.
   static func codings(
-    of answer: HTTPHeaders, for request: HTTPHeaders, _ undone: Undone
+    of answer: HTTPHeaders, for request: HTTPFields, _ undone: Undone
   ) throws(UnknownCoding) -> [ContentCoding] {
     func names(_ field: String) -> [String] { answer[canonicalForm: field].map { $0.lowercased() } }
     var codings: [ContentCoding] = []
@@ -38,17 +39,21 @@ enum ContentCoding {
       codings.append(coding)
     }
     if undone == .transfer { return codings }
-    let accepted = request[canonicalForm: "Accept-Encoding"].map {
-      $0.lowercased().prefix { $0 != ";" && $0 != " " }
-    }
     for name in names("Content-Encoding").reversed() where !["", "identity", "none"].contains(name) {
       guard let coding = named(name), codings.count < maxCount else {
-        if accepted.contains(Substring(name)) { return codings }
+        if accepts(name, request) { return codings }
         throw UnknownCoding(name: name)
       }
       codings.append(coding)
     }
     return codings
+  }
+
+  /// Returns whether a request accepts a coding by name.
+  private static func accepts(_ name: String, _ request: HTTPFields) -> Bool {
+    HTTPHeaders(request)[canonicalForm: "Accept-Encoding"].contains {
+      $0.lowercased().prefix { $0 != ";" && $0 != " " } == name
+    }
   }
 
   private static func named(_ name: String) -> ContentCoding? {

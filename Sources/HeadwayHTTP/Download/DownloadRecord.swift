@@ -1,6 +1,7 @@
 #if HTTP
 import CHeadwayHTTP
 import Foundation
+import HTTPTypes
 import Headway
 import NIOHTTP1
 
@@ -94,10 +95,9 @@ struct DownloadRecord: Codable {
 
   /// Adds the conditions to a request that has none of its own (RFC 9110, 13.1).
   func addConditions(to request: inout Request) {
-    guard !request.headers.contains(name: "If-None-Match"), !request.headers.contains(name: "If-Modified-Since")
-    else { return }
-    if let entityTag { request.headers.add(name: "If-None-Match", value: entityTag) }
-    if let lastModified { request.headers.add(name: "If-Modified-Since", value: lastModified) }
+    guard !request.headers.contains(.ifNoneMatch), !request.headers.contains(.ifModifiedSince) else { return }
+    if let entityTag { request.headers[.ifNoneMatch] = entityTag }
+    if let lastModified { request.headers[.ifModifiedSince] = lastModified }
   }
 }
 #endif

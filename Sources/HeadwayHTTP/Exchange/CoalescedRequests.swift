@@ -1,4 +1,5 @@
 #if HTTP
+import HTTPTypes
 import Synchronization
 
 /// Running attempts at requests, whose responses equal requests share.
@@ -9,15 +10,15 @@ final class CoalescedRequests: Sendable {
   /// The properties that must be equal for requests to share a response.
   struct Key: Hashable {
     let url: String
-    let headers: [String]
+    let headers: HTTPFields
     let maxBodyBytes: Int?
     let maxErrorBodyBytes: Int
     let maxRedirectCount: Int
-    let acceptedStatuses: Set<UInt>
+    let acceptedStatuses: Set<HTTPResponse.Status>
 
     init(_ request: Request, _ limits: HTTPLimits) {
       url = request.url
-      headers = request.headers.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
+      headers = request.headers
       maxBodyBytes = limits.maxBodyBytes
       maxErrorBodyBytes = limits.maxErrorBodyBytes
       maxRedirectCount = limits.maxRedirectCount

@@ -1,6 +1,7 @@
 #if HTTP
 import AsyncHTTPClient
 import Foundation
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
@@ -16,7 +17,7 @@ struct HTTPExchange: Sendable {
   /// A response whose body has not been read yet.
   struct Answer {
     let url: String
-    let status: HTTPResponseStatus
+    let status: HTTPResponse.Status
     let headers: HTTPHeaders
     let body: ContentBody
     /// The announced length of the body; nil if unknown, or if the content is decompressed.
@@ -27,11 +28,11 @@ struct HTTPExchange: Sendable {
   ///
   /// - Parameters:
   ///   - request: The request to send.
-  ///   - isAllowed: Returns whether a status is not an error. The limits can allow more.
+  ///   - isAccepted: Returns whether a status is not an error. The limits can accept more.
   /// - Returns: The response. Its body must still be read.
   /// - Throws: ``RequestError``, or `CancellationError`.
   func answer(
-    to request: Request, allowing isAllowed: (HTTPResponseStatus) -> Bool = { _ in false }
+    to request: Request, accepting isAccepted: (HTTPResponse.Status) -> Bool = { _ in false }
   ) async throws -> Answer {
     var request = request
     var redirects = 0
@@ -39,20 +40,20 @@ struct HTTPExchange: Sendable {
       // If the task has been cancelled, do not even open a connection.
       try Task.checkCancellation()
       let response = try await response(to: request)
-      let (url, status) = (request.url, response.status)
+      let (url, status) = (request.url, try Self.status(of: response, request.url))
       let location = response.headers.first(name: "Location")
       guard [301, 302, 303, 307, 308].contains(status.code), let location else {
-        guard !limits.allows(status), !isAllowed(status) else {
-          return try answer(response, to: request, undoing: decodesContent ? .all : .transfer)
+        guard !limits.accepts(status), !isAccepted(status) else {
+          return try answer(response, status, to: request, undoing: decodesContent ? .all : .transfer)
         }
         // The status matters more than content that can't be decompressed.
         let answer =
-          try (try? answer(response, to: request, undoing: .all))
-          ?? answer(response, to: request, undoing: .none)
+          try (try? answer(response, status, to: request, undoing: .all))
+          ?? answer(response, status, to: request, undoing: .none)
         let body = await beginning(of: answer, maxBytes: limits.maxErrorBodyBytes)
         try Task.checkCancellation()
         throw RequestError(
-          .unexpectedStatus, url: url, status: status, message: "The server answered \(status).", body: body,
+          .unexpectedStatus, url: url, status: status, message: "The server answered \(status.text).", body: body,
           retryAfter: RetryAfter.delay(response.headers))
       }
       redirects += 1
@@ -62,7 +63,7 @@ struct HTTPExchange: Sendable {
           message: "The server sent on more than \(limits.maxRedirectCount) times.")
       }
       request = try Redirect.next(request, to: location, status)
-      await discardBody(of: try answer(response, to: request, undoing: .none))
+      await discardBody(of: try answer(response, status, to: request, undoing: .none))
     }
   }
 
@@ -75,6 +76,14 @@ struct HTTPExchange: Sendable {
     } catch let error as RequestError {
       throw await explained(error)
     }
+  }
+
+  private static func status(of response: HTTPClientResponse, _ url: String) throws -> HTTPResponse.Status {
+    guard let status = HTTPResponse.Status(response.status) else {
+      throw RequestError(
+        .invalidResponse, url: url, message: "The server answered with an invalid status: \(response.status.code).")
+    }
+    return status
   }
 
   /// Adds the reason if a certificate is not trusted.
@@ -90,10 +99,11 @@ struct HTTPExchange: Sendable {
   }
 
   private func answer(
-    _ response: HTTPClientResponse, to request: Request, undoing undone: ContentCoding.Undone
+    _ response: HTTPClientResponse, _ status: HTTPResponse.Status, to request: Request,
+    undoing undone: ContentCoding.Undone
   ) throws -> Answer {
     // A response to HEAD, or with some statuses, only announces its content (RFC 9110, 6.4.1).
-    let hasContent = request.method != .HEAD && ![204, 304].contains(response.status.code)
+    let hasContent = request.method != .head && ![204, 304].contains(status.code)
     let codings: [ContentCoding]
     do {
       codings = hasContent ? try ContentCoding.codings(of: response.headers, for: request.headers, undone) : []
@@ -102,7 +112,7 @@ struct HTTPExchange: Sendable {
     }
     let length = response.headers.first(name: "Content-Length").flatMap { Int($0) }
     return Answer(
-      url: request.url, status: response.status, headers: response.headers,
+      url: request.url, status: status, headers: response.headers,
       body: ContentBody(
         url: request.url, base: response.body, codings: codings,
         maxDecompressionRatio: connectionPool.maxDecompressionRatio),
@@ -160,8 +170,8 @@ struct HTTPExchange: Sendable {
   private static func clientRequest(_ request: Request) throws -> HTTPClientRequest {
     try request.requireValid()
     var result = HTTPClientRequest(url: request.url)
-    result.method = request.method
-    result.headers = request.headers
+    result.method = HTTPMethod(rawValue: request.method.rawValue)
+    result.headers = HTTPHeaders(request.headers)
     if !result.headers.contains(name: "Accept-Encoding") {
       result.headers.add(name: "Accept-Encoding", value: "gzip, deflate")
     }

@@ -1,16 +1,17 @@
 #if HTTP
 import Foundation
+import HTTPTypes
 import NIOHTTP1
 
 /// Creates the request that follows a redirect.
 enum Redirect {
   /// Header fields that identify the client or the host, and must not be sent to another host.
-  private static let ofOneHost = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
+  private static let ofOneHost = [HTTPField.Name.authorization, .cookie, .proxyAuthorization, .hostField]
 
   /// Returns the request for the new location.
   ///
   /// - Throws: ``RequestError`` with the code `refusedRedirect`.
-  static func next(_ request: Request, to location: String, _ status: HTTPResponseStatus) throws -> Request {
+  static func next(_ request: Request, to location: String, _ status: HTTPResponse.Status) throws -> Request {
     guard let old = URL(string: request.url), let new = URL(string: location, relativeTo: old)?.absoluteURL,
       let scheme = new.scheme?.lowercased(), RequestCheck.isAddress(new)
     else {
@@ -24,12 +25,12 @@ enum Redirect {
     }
     var next = request
     next.url = new.absoluteString
-    if origin(of: old) != origin(of: new) { for name in ofOneHost { next.headers.remove(name: name) } }
+    if origin(of: old) != origin(of: new) { for name in ofOneHost { next.headers[name] = nil } }
     // Browsers do this, and RFC 9110, 15.4, allows it.
-    let becomesGet = status.code == 303 ? request.method != .HEAD : status.code <= 302 && request.method == .POST
+    let becomesGet = status.code == 303 ? request.method != .head : status.code <= 302 && request.method == .post
     if becomesGet {
-      (next.method, next.body) = (.GET, nil)
-      for name in ["Content-Type", "Content-Length", "Content-Encoding"] { next.headers.remove(name: name) }
+      (next.method, next.body) = (.get, nil)
+      for name in [HTTPField.Name.contentType, .contentLength, .contentEncoding] { next.headers[name] = nil }
     }
     return next.withCredentialsInHeaders
   }

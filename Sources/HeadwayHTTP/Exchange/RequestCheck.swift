@@ -1,12 +1,12 @@
 #if HTTP
 import AsyncHTTPClient
 import Foundation
-import NIOHTTP1
+import HTTPTypes
 
 /// Checks every part of a request that user code or a server supplies, before it is passed to AsyncHTTPClient.
 ///
-/// AsyncHTTPClient sends a method and a host unchecked. It supports schemes for local sockets, and no URL of a server
-/// must reach these. It also traps if a number is not a port.
+/// AsyncHTTPClient sends a host unchecked. It supports schemes for local sockets, and no URL of a server must reach
+/// these. It also traps if a number is not a port.
 enum RequestCheck {
   // MARK: URLs
 
@@ -50,44 +50,39 @@ enum RequestCheck {
   /// Returns whether a number is a valid port, or there is none.
   private static func isPort(_ number: Int?) -> Bool { number.map { (1...65_535).contains($0) } ?? true }
 
-  // MARK: Methods and fields
-
-  /// Returns whether a text is a token (RFC 9110, 5.6.2), such as a method or the name of a field.
-  static func isToken(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.unicodeScalars.allSatisfy { scalar in
-        scalar.isASCII
-          && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
-            || "!#$%&'*+-.^_`|~".unicodeScalars.contains(scalar))
-      }
-  }
+  // MARK: Header fields
 
   /// Returns whether a text can be the value of a field (RFC 9110, 5.5).
   static func isFieldValue(_ text: String) -> Bool {
     text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
   }
 
+  /// Returns whether the value of a field can be sent.
+  ///
+  /// NIO's header fields are strings, and would replace bytes that are not UTF-8.
+  static func isValid(_ field: HTTPField) -> Bool {
+    isFieldValue(field.value) && field.withUnsafeBytesOfValue { String(validating: $0, as: UTF8.self) != nil }
+  }
+
   private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory != .control }
 }
 
 extension Request {
-  /// Throws if a part of the request could inject anything into it, such as a line break in a method.
+  /// Throws if a part of the request could inject anything into it, such as a line break in a header field.
   ///
   /// - Throws: ``RequestError`` with the code `invalidURL` or `invalidRequest`.
-  package func requireValid() throws {
+  func requireValid() throws {
     guard RequestCheck.address(url) != nil else {
       throw RequestError(.invalidURL, url: url, message: "This is not an http or https URL.")
     }
-    guard RequestCheck.isToken(method.rawValue) else { throw invalid("The method can't be sent.") }
-    guard method != .CONNECT else { throw invalid("CONNECT is for proxies: set a proxy for the connections.") }
-    guard method != .TRACE || body == nil else { throw invalid("TRACE sends no content.") }
-    for (name, value) in headers {
-      guard RequestCheck.isToken(name) else { throw invalid("The name of a header field can't be sent.") }
-      guard RequestCheck.isFieldValue(value) else { throw invalid("The header field \(name) can't be sent.") }
+    guard method != .connect else { throw invalid("CONNECT is for proxies: set a proxy for the connections.") }
+    guard method != .trace || body == nil else { throw invalid("TRACE sends no content.") }
+    for field in headers where !RequestCheck.isValid(field) {
+      throw invalid("The header field \(field.name) can't be sent.")
     }
-    guard headers["Host"].count < 2 else { throw invalid("There is more than one header field Host.") }
+    guard headers[values: .hostField].count < 2 else { throw invalid("There is more than one header field Host.") }
   }
 
-  private func invalid(_ message: String) -> RequestError { RequestError(.invalidRequest, url: url, message: message) }
+  func invalid(_ message: String) -> RequestError { RequestError(.invalidRequest, url: url, message: message) }
 }
 #endif

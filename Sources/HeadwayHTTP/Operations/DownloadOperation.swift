@@ -1,7 +1,7 @@
 #if HTTP
+import HTTPTypes
 import Headway
 import NIOCore
-import NIOHTTP1
 import Synchronization
 
 /// An operation that downloads content to a file.
@@ -123,13 +123,11 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   ///   because the content is different.
   private func completes(_ file: PartialFile) async throws -> Bool {
     var request = request
-    if !request.headers.contains(name: "Accept-Encoding") {
-      request.headers.add(name: "Accept-Encoding", value: "identity")
-    }
+    if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
     var record: DownloadRecord?
     if let validator = file.validator, file.count > 0 {
-      request.headers.replaceOrAdd(name: "Range", value: "bytes=\(file.count)-")
-      request.headers.replaceOrAdd(name: "If-Range", value: validator)
+      request.headers[.range] = "bytes=\(file.count)-"
+      request.headers[.ifRange] = validator
     } else {
       record = try await unchangedRecord()
       record?.addConditions(to: &request)

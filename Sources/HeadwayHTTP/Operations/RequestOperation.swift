@@ -1,7 +1,7 @@
 #if HTTP
+import HTTPTypes
 import Headway
 import NIOCore
-import NIOHTTP1
 import Synchronization
 
 /// An operation that sends a request to a server and keeps the response in memory.
@@ -81,7 +81,7 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
 
   override func attempt() async throws {
     let response: Response
-    if request.coalescesEqualRequests, request.method == .GET, request.body == nil {
+    if request.coalescesEqualRequests, request.method == .get, request.body == nil {
       response = try await connectionPool.coalescedRequests.response(for: .init(request, limits), report: note) {
         [request, exchange] report in
         try await Self.response(to: request, exchange, report: report)
@@ -122,7 +122,7 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
       body.append(contentsOf: piece.readableBytesView)
       report(HTTPBodyCount(completed: body.count, total: announced))
     }
-    return Response(url: answer.url, status: answer.status, headers: answer.headers, body: body)
+    return Response(url: answer.url, status: answer.status, headers: HTTPFields(answer.headers), body: body)
   }
 }
 

@@ -1,5 +1,5 @@
 #if HTTP
-import NIOHTTP1
+public import HTTPTypes
 
 /// The limits of a request: time, bytes, and redirects.
 public struct HTTPLimits: Sendable {
@@ -13,8 +13,8 @@ public struct HTTPLimits: Sendable {
   /// The statuses outside the range 200 to 299 that are not errors.
   ///
   /// A ``DownloadOperation`` writes the content of such a response to its file. The exception is 304 (not modified):
-  /// the file is then left unchanged. A redirect that contains a location is followed even if its status is allowed.
-  public var acceptedStatuses: Set<UInt> = []
+  /// the file is then left unchanged. A redirect that contains a location is followed even if its status is accepted.
+  public var acceptedStatuses: Set<HTTPResponse.Status> = []
   /// The maximum number of bytes of an error's decompressed content that are kept in ``RequestError/body``; 16 KB by
   /// default.
   public var maxErrorBodyBytes = 16 << 10
@@ -26,8 +26,8 @@ public struct HTTPLimits: Sendable {
   /// Creates the default limits.
   public init() {}
 
-  func allows(_ status: HTTPResponseStatus) -> Bool {
-    (200...299).contains(status.code) || acceptedStatuses.contains(status.code)
+  func accepts(_ status: HTTPResponse.Status) -> Bool {
+    status.kind == .successful || acceptedStatuses.contains(status)
   }
 }
 #endif

@@ -1,7 +1,7 @@
 #if HTTP
-import NIOHTTP1
+import HTTPTypes
 
-/// The policy by which failed requests are repeated.
+/// The policy for repeating failed requests.
 ///
 /// Only GET, HEAD, PUT, DELETE, OPTIONS and TRACE requests are repeated, and only after a temporary failure. A
 /// temporary failure is a connection that fails, breaks or stalls, or a status of 408, 425, 429, 500, 502, 503 or 504.
@@ -27,7 +27,7 @@ public struct HTTPRetryPolicy: Sendable {
     return policy
   }
 
-  static let statuses: Set<UInt> = [408, 425, 429, 500, 502, 503, 504]
+  private static let temporaryStatuses: Set<HTTPResponse.Status> = [408, 425, 429, 500, 502, 503, 504]
 
   /// Returns the pause before another attempt.
   ///
@@ -43,7 +43,7 @@ public struct HTTPRetryPolicy: Sendable {
     guard attempt < maxAttemptCount else { return nil }
     switch error.code {
     case .cannotConnect, .connectionBroken, .timedOut: break
-    case .unexpectedStatus where error.status.map { Self.statuses.contains($0.code) } == true: break
+    case .unexpectedStatus where error.status.map { Self.temporaryStatuses.contains($0) } == true: break
     default: return nil
     }
     if let asked = error.retryAfter { return asked <= maxDelay ? asked : nil }

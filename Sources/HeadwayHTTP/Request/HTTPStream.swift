@@ -1,7 +1,6 @@
 #if HTTP
 public import HTTPTypes
 import NIOCore
-import NIOHTTP1
 import Synchronization
 
 /// A response whose body is still being received.
@@ -11,15 +10,14 @@ public struct HTTPStream: Sendable {
   /// After redirects, it differs from the URL of the request.
   public let url: String
   /// The status.
-  public let status: HTTPTypes.HTTPResponse.Status
-  /// The header fields as the server sent them.
+  public let status: HTTPResponse.Status
+  /// The header fields as the server sent them, except for those with an invalid name.
   public let headers: HTTPFields
   /// The decompressed body, in pieces as they arrive.
   public let chunks: Chunks
 
   init(_ answer: HTTPExchange.Answer, _ note: @escaping @Sendable (Int) throws -> Void) {
-    url = answer.url
-    status = .init(code: Int(answer.status.code), reasonPhrase: answer.status.reasonPhrase)
+    (url, status) = (answer.url, answer.status)
     headers = HTTPFields(answer.headers)
     chunks = Chunks(answer.body, note)
   }
@@ -79,15 +77,6 @@ public struct HTTPStream: Sendable {
         }
         return nil
       }
-    }
-  }
-}
-
-extension HTTPFields {
-  fileprivate init(_ headers: HTTPHeaders) {
-    self.init()
-    for (name, value) in headers {
-      if let name = HTTPField.Name(name) { append(HTTPField(name: name, value: value)) }
     }
   }
 }

@@ -1,6 +1,6 @@
 #if HTTP
 import Foundation
-import NIOHTTP1
+import HTTPTypes
 
 extension Request {
   /// The same request with the user name and the password moved from the URL to a header field (RFC 7617).
@@ -12,9 +12,9 @@ extension Request {
       return self
     }
     var request = self
-    if !headers.contains(name: "Authorization") {
+    if !headers.contains(.authorization) {
       let credentials = Data("\(user):\(parts.password ?? "")".utf8).base64EncodedString()
-      request.headers.add(name: "Authorization", value: "Basic \(credentials)")
+      request.headers[.authorization] = "Basic \(credentials)"
     }
     (parts.user, parts.password) = (nil, nil)
     request.url = parts.string ?? url

@@ -1,11 +1,13 @@
 #if HTTP
-public import NIOHTTP1
+public import HTTPTypes
 
 /// A request to a server.
 ///
 /// ```swift
-/// var request = Request(url: "https://example.org/stops", headers: ["Accept": "application/json"])
+/// var request = Request(url: "https://example.org/stops", headers: [.accept: "application/json"])
 /// ```
+///
+/// The types of the method and the header fields are those of the package swift-http-types. This module exports them.
 public struct Request: Sendable {
   /// The content to send.
   public enum Body: Sendable {
@@ -19,11 +21,15 @@ public struct Request: Sendable {
   /// A user name and a password in it (`https://user:password@example.org/`) are sent with Basic authorization.
   public var url: String
   /// The method; GET by default.
-  public var method: HTTPMethod
+  ///
+  /// For a method that has no constant, use `HTTPRequest.Method("PURGE")`, which is nil if the text is not a token.
+  public var method: HTTPRequest.Method
   /// The header fields.
   ///
-  /// Fields that describe how the body is sent are set automatically.
-  public var headers: HTTPHeaders
+  /// Fields that describe how the body is sent are set automatically. Several `Cookie` fields are sent as one. Values
+  /// must be UTF-8. To add a field from text that might be invalid, use ``addHeaderField(name:value:)``: `HTTPFields`
+  /// replaces line breaks in a value with spaces.
+  public var headers: HTTPFields
   /// The content to send, if any.
   public var body: Body?
   /// Whether a ``RequestOperation`` may share the response of an equal GET request that is running; false by default.
@@ -41,20 +47,30 @@ public struct Request: Sendable {
   ///   - method: The method of the request.
   ///   - headers: The header fields.
   ///   - body: The content to send, if any.
-  public init(url: String, method: HTTPMethod = .GET, headers: HTTPHeaders = [:], body: Body? = nil) {
+  public init(url: String, method: HTTPRequest.Method = .get, headers: HTTPFields = [:], body: Body? = nil) {
     self.url = url
     self.method = method
     self.headers = headers
     self.body = body
   }
 
-  /// Adds a header field.
-  package mutating func addHeader(_ field: (name: String, value: String)) {
-    headers.add(name: field.name, value: field.value)
+  /// Adds a header field from text, such as what a user has typed.
+  ///
+  /// Fields of the same name are kept.
+  ///
+  /// - Parameters:
+  ///   - name: The name, such as `X-Request-ID`. Case is ignored.
+  ///   - value: The value.
+  /// - Throws: ``RequestError`` with the code `invalidRequest` if the name is not a token, or if the value contains a
+  ///   control character.
+  public mutating func addHeaderField(name: String, value: String) throws {
+    guard let fieldName = HTTPField.Name(name) else { throw invalid("The name of a header field can't be sent.") }
+    guard RequestCheck.isFieldValue(value) else { throw invalid("The header field \(name) can't be sent.") }
+    headers.append(HTTPField(name: fieldName, value: value))
   }
 
   /// Whether sending the request twice has the same effect as sending it once, so that it can be repeated (RFC 9110,
   /// 9.2.2).
-  var isIdempotent: Bool { [.GET, .HEAD, .PUT, .DELETE, .OPTIONS, .TRACE].contains(method) }
+  var isIdempotent: Bool { [.get, .head, .put, .delete, .options, .trace].contains(method) }
 }
 #endif

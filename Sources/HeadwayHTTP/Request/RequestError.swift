@@ -1,7 +1,7 @@
 #if HTTP
 import Foundation
+public import HTTPTypes
 import NIOCore
-public import NIOHTTP1
 import NIOPosix
 
 /// The reason why a request or a download failed.
@@ -32,7 +32,7 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
     public static let secureConnectionFailed = Code(.secureConnectionFailed)
     /// A time limit of ``HTTPLimits`` or ``HTTPConnectionPool`` has passed.
     public static let timedOut = Code(.timedOut)
-    /// The status is not allowed.
+    /// The status is not accepted.
     ///
     /// ``RequestError/status`` contains it.
     public static let unexpectedStatus = Code(.unexpectedStatus)
@@ -70,7 +70,7 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
   /// The URL that caused the error; empty if the error is about a setting.
   public let url: String
   /// The status of the response; nil if there is no response.
-  public let status: HTTPResponseStatus?
+  public let status: HTTPResponse.Status?
   /// A description of the failure for users.
   public let message: String
   /// The beginning of the content that the server sent with an error status, decompressed; empty otherwise.
@@ -92,14 +92,14 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
   ///   - body: The beginning of the content that the server sent.
   ///   - underlying: The error that caused this error, if any.
   public init(
-    _ code: Code, url: String, status: HTTPResponseStatus? = nil, message: String, body: [UInt8] = [],
+    _ code: Code, url: String, status: HTTPResponse.Status? = nil, message: String, body: [UInt8] = [],
     underlying: (any Error)? = nil
   ) {
     self.init(code, url: url, status: status, message: message, body: body, underlying: underlying, retryAfter: nil)
   }
 
   init(
-    _ code: Code, url: String, status: HTTPResponseStatus? = nil, message: String, body: [UInt8] = [],
+    _ code: Code, url: String, status: HTTPResponse.Status? = nil, message: String, body: [UInt8] = [],
     underlying: (any Error)? = nil, retryAfter: Duration?
   ) {
     self.code = code

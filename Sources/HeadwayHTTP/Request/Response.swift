@@ -1,5 +1,5 @@
 #if HTTP
-public import NIOHTTP1
+public import HTTPTypes
 
 /// The response of a server, with its whole body.
 public struct Response: Sendable {
@@ -8,9 +8,9 @@ public struct Response: Sendable {
   /// After redirects, it differs from the URL of the request.
   public let url: String
   /// The status.
-  public let status: HTTPResponseStatus
-  /// The header fields.
-  public let headers: HTTPHeaders
+  public let status: HTTPResponse.Status
+  /// The header fields as the server sent them, except for those with an invalid name.
+  public let headers: HTTPFields
   /// The content, decompressed.
   public let body: [UInt8]
 

@@ -5,7 +5,6 @@ import Headway
 import HeadwayHTTP
 import Hummingbird
 import NIOCore
-import NIOHTTP1
 import Synchronization
 
 /// Downloads from a slow server, which is the lab itself: cancelled, resumed, and retried after a lost connection.
@@ -108,7 +107,7 @@ final class RequestsWorkshop: Sendable {
     let path = "\(folder)/file-\(number)"
     let origin = state.withLock { $0.origin }
     var request = HeadwayHTTP.Request(url: "\(origin.address)slow/\(number)")
-    if let cookie = origin.cookie { request.headers.add(name: "Cookie", value: cookie) }
+    if let cookie = origin.cookie { request.headers[.cookie] = cookie }
     let operation = DownloadOperation(request, to: path, keepsPartialFile: true)
     operation.completionBlock = { [weak self] in
       self?.state.withLock { $0.downloads[number].isRunning = false }

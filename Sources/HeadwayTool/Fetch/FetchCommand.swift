@@ -100,7 +100,8 @@ struct FetchCommand: AsyncParsableCommand {
     if let output, output.isEmpty || output.hasSuffix("/") {
       throw ValidationError("--output \(output): name a file, and the folder with --into.")
     }
-    for field in header { _ = try Self.headerField(field) }
+    var request = Request(url: "")
+    for field in header { try Self.add(field, to: &request) }
     if let maxSize, ByteCount.parsed(maxSize) == nil {
       throw ValidationError("--max-size \(maxSize): use a number of bytes, as 500K, 20M or 2G.")
     }
@@ -126,7 +127,7 @@ struct FetchCommand: AsyncParsableCommand {
     var proxies = ProxySetting()
     let downloads = try urls.map { url in
       var request = Request(url: url)
-      for field in header { request.addHeader(try Self.headerField(field)) }
+      for field in header { try Self.add(field, to: &request) }
       let download = DownloadOperation(
         request, to: path(of: url), checksum: try checksum.map { try SHA256Checksum($0) },
         keepsPartialFile: true, limits: limits, connectionPool: try proxies.connections(for: url))
@@ -151,18 +152,13 @@ struct FetchCommand: AsyncParsableCommand {
     guard code == 0 else { throw ExitCode(code) }
   }
 
-  /// Returns the name and the value of a header field.
-  private static func headerField(_ text: String) throws -> (name: String, value: String) {
+  /// Adds the header field in an argument.
+  private static func add(_ text: String, to request: inout Request) throws {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    let field = (
-      name: String(parts[0]), value: parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
-    )
-    var request = Request(url: "http://localhost/")
-    request.addHeader(field)
-    guard parts.count > 1, (try? request.requireValid()) != nil else {
-      throw ValidationError("--header '\(field.name)': use 'NAME: VALUE'.")
+    let value = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : nil
+    guard let value, (try? request.addHeaderField(name: String(parts[0]), value: value)) != nil else {
+      throw ValidationError("--header '\(parts[0])': use 'NAME: VALUE'.")
     }
-    return field
   }
 
   private func path(of url: String) -> String {

@@ -26,6 +26,10 @@ extension HTTPLimits {
   }
 }
 
+extension HTTPField.Name {
+  static let test = HTTPField.Name("X-Test")!
+}
+
 extension HTTPOperation {
   /// Runs it in its own queue, and waits for its end.
   func run() async throws {
