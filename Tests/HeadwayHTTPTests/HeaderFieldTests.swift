@@ -41,7 +41,8 @@ import Testing
       let headers = try #require(request.response?.headers)
       #expect(headers[values: .setCookie] == ["a=1, b", "c=3"] && headers[.test] == "2, 1")
       #expect(headers[try #require(HTTPField.Name("x-empty"))] == "")
-      #expect(headers.map(\.name.rawName) == ["Set-Cookie", "X-Test", "set-cookie", "X-Empty", "x-test", "Content-Length"])
+      #expect(
+        headers.map(\.name.rawName) == ["Set-Cookie", "X-Test", "set-cookie", "X-Empty", "x-test", "Content-Length"])
     }
   }
 
@@ -68,6 +69,7 @@ import Testing
         ("404_Gone", 404, "The server answered 404 Not Found."), ("799", 799, "The server answered 799."),
         ("799_", 799, "The server answered 799."), ("999", 999, "The server answered 999."),
         ("1000_Large", nil, "The server's answer is not HTTP."), ("20_Small", nil, "The server's answer is not HTTP."),
+        ("000_None", nil, "The server's answer is not HTTP."), ("099", nil, "The server's answer is not HTTP."),
       ] {
         let request = RequestOperation(server.url("/\(status)"), limits: .once)
         try await request.run()

@@ -87,6 +87,7 @@ extension HTTPConnectionPool.Configuration {
     // `ContentBody` decompresses instead: AsyncHTTPClient fails if there is no content, and does not support all
     // codings.
     configuration.decompression = .disabled
+    configuration.http1_1ConnectionDebugInitializer = { StatusCheck.add(to: $0) }
     return configuration
   }
 
