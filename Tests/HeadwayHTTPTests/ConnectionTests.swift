@@ -8,7 +8,7 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-@Suite("HTTP: connectionPool", .hangLimit) struct ConnectionTests {
+@Suite("HTTP: connections", .hangLimit) struct ConnectionTests {
   /// A response whose body arrives some milliseconds after its head.
   private static func late(_ status: HTTPResponseStatus, _ headers: HTTPHeaders = [:]) -> [Server.Step] {
     let polls = Atomic(20)
@@ -198,8 +198,13 @@ import Testing
       let request = RequestOperation("http://\(host):1/", limits: .once)
       try await request.run()
       let text = "\(try #require(request.error))"
-      #expect(text == "http://\(host):1/: Could not connect to the server. (Connection refused)")
+      #expect(text == "http://\(host):1/: Could not connect to the server: Connection refused.")
     }
+    let refused = RequestOperation("http://127.0.0.1:1/", limits: .once)
+    try await refused.run()
+    #expect(refused.httpError?.systemErrorNumber == ECONNREFUSED && refused.httpError?.underlyingError != nil)
+    #expect(refused.httpError?.context == "Could not connect to the server.")
+    #expect(refused.httpError?.code.description == "failed connection")
     let unknown = RequestOperation("http://name.invalid/", limits: .once)
     try await unknown.run()
     #expect("\(try #require(unknown.error))" == "http://name.invalid/: Could not resolve the host name.invalid.")

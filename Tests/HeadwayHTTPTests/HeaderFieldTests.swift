@@ -75,7 +75,7 @@ import Testing
         try await request.run()
         #expect(request.httpError?.status?.code == code, "\(status)")
         #expect(request.httpError?.code == (code == nil ? .invalidResponse : .unexpectedStatus), "\(status)")
-        #expect(request.httpError?.message == message)
+        #expect(request.httpError?.context == message)
       }
     }
     // HTTP/2 can transport it.

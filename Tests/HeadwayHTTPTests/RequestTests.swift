@@ -147,7 +147,7 @@ import Testing
         try await request.run()
         #expect(request.httpError?.code == code, "\(path): \(String(describing: request.error))")
         // Only content that is not HTTP has this code.
-        #expect(request.httpError?.message.contains("not HTTP") == (code == .invalidResponse))
+        #expect(request.httpError?.context.contains("not HTTP") == (code == .invalidResponse))
         #expect(request.response == nil)
       }
       let port = server.port
@@ -157,7 +157,7 @@ import Testing
       #expect(nobody.httpError?.code == .cannotConnect, "\(String(describing: nobody.error))")
       #expect(
         nobody.httpError?.description
-          == "http://127.0.0.1:\(port)/: Could not connect to the server. (Connection refused)")
+          == "http://127.0.0.1:\(port)/: Could not connect to the server: Connection refused.")
     }
     for url in ["", "nonsense", "ftp://example.org/", "http://"] {
       let request = RequestOperation(url, limits: .once)

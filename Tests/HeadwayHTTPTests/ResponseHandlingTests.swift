@@ -32,7 +32,7 @@ import Testing
       Server.answer(.ok, [:], [7])
     } _: { server in
       let request = Receiver(server.url(), limits: .attempts(3)) { request in
-        throw RequestError(.timedOut, url: request.request.url, message: "Another request of its own.")
+        throw RequestError(.timedOut, url: request.request.url, context: "Another request of its own.")
       }
       try await request.run()
       #expect(request.calls.load(ordering: .relaxed) == 1 && server.questions.count == 1)

@@ -78,7 +78,7 @@ import Testing
       let request = RequestOperation(url, limits: .once, connectionPool: try trusting())
       try await request.run()
       #expect(request.httpError?.code == .secureConnectionFailed, "\(String(describing: request.error))")
-      #expect(request.httpError?.message == "The certificate is not trusted: it is not for ::ffff:127.0.0.1.")
+      #expect(request.httpError?.context == "The certificate is not trusted: it is not for ::ffff:127.0.0.1.")
       #expect(server.questions.isEmpty)
     }
   }

@@ -75,7 +75,7 @@ import Testing
       let stream = StreamOperation(server.url(), limits: .attempts(3)) { response in
         var chunks = response.chunks.makeAsyncIterator()
         let first = try await chunks.next()
-        if fails { throw RequestError(.timedOut, url: "", message: "Of the caller.") }
+        if fails { throw RequestError(.timedOut, url: "", context: "Of the caller.") }
         return first
       }
       try await stream.run()

@@ -60,7 +60,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
     self.path = isLink ? FileSystem.resolved(path) ?? path : path
     (self.url, self.checksum, self.isInPlace, self.threads) = (url, checksum, isInPlace, threads)
     if !isInPlace, FileSystem.isFolder(path) {
-      throw RequestError(.cannotWriteFile, url: url, message: "\(path.shownPath) is a folder.")
+      throw RequestError(.cannotWriteFile, url: url, context: "\(path.shownPath) is a folder.")
     }
     descriptor = try inPlace ?? Self.openAlone(self.path + Self.partEnding, url)
     writer = PieceWriter(descriptor, at: 0, hash: nil, on: threads, isSeekable: !isInPlace)
@@ -180,7 +180,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
         let isInUse = errno == EWOULDBLOCK
         Foundation.close(descriptor)
         guard isInUse else { throw failure("can't be locked", path, url) }
-        throw RequestError(.fileInUse, url: url, message: "Another download writes \(path).")
+        throw RequestError(.fileInUse, url: url, context: "Another download writes \(path).")
       }
       // Another download may have completed the file between opening and locking it.
       if isNamed(path, descriptor) { return descriptor }
@@ -198,9 +198,8 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
   private static func failure(
     _ what: String, _ path: String, _ url: String, _ error: any Error = IOError(errnoCode: errno, reason: "")
   ) -> RequestError {
-    let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     let name = DownloadOperation.isStandardOutput(path) ? "Standard output" : path.shownPath
-    return RequestError(.cannotWriteFile, url: url, message: "\(name) \(what): \(reason).", underlying: error)
+    return RequestError(.cannotWriteFile, url: url, context: "\(name) \(what).", underlyingError: error)
   }
 
   private func failure(_ what: String, _ error: any Error = IOError(errnoCode: errno, reason: "")) -> RequestError {
@@ -247,7 +246,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
   private func foreign(_ path: String) -> RequestError {
     RequestError(
       .cannotWriteFile, url: url,
-      message: "\(path.shownPath) exists, but was not created by a download. Move or remove it.")
+      context: "\(path.shownPath) exists, but was not created by a download. Move or remove it.")
   }
 
   private static func remove(_ path: String) { _ = path.withPathBytes { unlink($0) } }
@@ -330,7 +329,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
     guard !isInPlace || count == 0 else {
       throw RequestError(
         .cannotWriteFile, url: url,
-        message: "The download can't be started over, because its beginning has been written to a pipe or a device.")
+        context: "The download can't be started over, because its beginning has been written to a pipe or a device.")
     }
     guard isInPlace || ftruncate(descriptor, 0) == 0 else { throw failure("can't be written") }
     writer = PieceWriter(descriptor, at: 0, hash: checksum.map { _ in SHA256() }, on: threads, isSeekable: !isInPlace)
@@ -375,12 +374,12 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
         if !self.isInPlace { try self.truncate() }
         throw RequestError(
           .checksumMismatch, url: self.url,
-          message: "The content has the SHA-256 checksum \(actual), not \(checksum).")
+          context: "The content has the SHA-256 checksum \(actual), not \(checksum).")
       }
       guard !self.isInPlace else { return }
       guard Self.isNamed(self.partPath, self.descriptor) else {
         throw RequestError(
-          .cannotWriteFile, url: self.url, message: "Another program has replaced \(self.partPath.shownPath).")
+          .cannotWriteFile, url: self.url, context: "Another program has replaced \(self.partPath.shownPath).")
       }
       record?.write(to: self.descriptor)
       let rename = { self.partPath.withPathBytes { from in self.path.withPathBytes { Foundation.rename(from, $0) } } }

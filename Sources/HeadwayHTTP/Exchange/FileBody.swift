@@ -22,14 +22,20 @@ struct FileBody: AsyncSequence, Sendable {
     (self.path, self.url) = (path, url)
     var status = stat()
     guard path.withPathBytes({ stat($0, &status) }) == 0 else {
-      throw Self.failure(path, url, String(cString: strerror(errno)))
+      throw Self.failure(path, url, number: errno)
     }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw Self.failure(path, url, "it is no file") }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw Self.failure("\(path.shownPath) is not a regular file.", url)
+    }
     (size, number) = (Int64(status.st_size), status.st_ino)
   }
 
-  private static func failure(_ path: String, _ url: String, _ reason: String) -> RequestError {
-    RequestError(.cannotReadFile, url: url, message: "\(path) can't be read: \(reason).")
+  private static func failure(_ path: String, _ url: String, number: Int32) -> RequestError {
+    RequestError(.cannotReadFile, url: url, context: "\(path.shownPath) can't be read.", systemErrorNumber: number)
+  }
+
+  private static func failure(_ context: String, _ url: String) -> RequestError {
+    RequestError(.cannotReadFile, url: url, context: context)
   }
 
   func makeAsyncIterator() -> Iterator { Iterator(file: self) }
@@ -51,7 +57,7 @@ struct FileBody: AsyncSequence, Sendable {
         return (source, try source.read(count, at: start))
       }
       guard piece.readableBytes > 0 else {
-        throw RequestError(.cannotReadFile, url: file.url, message: "\(file.path) became shorter while it was sent.")
+        throw FileBody.failure("\(file.path.shownPath) became shorter while it was being sent.", file.url)
       }
       (self.opened, offset) = (source, offset + Int64(piece.readableBytes))
       return piece
@@ -66,10 +72,10 @@ struct FileBody: AsyncSequence, Sendable {
     init(_ file: FileBody) throws {
       self.file = file
       descriptor = file.path.withPathBytes { open($0, O_RDONLY | O_CLOEXEC) }
-      guard descriptor >= 0 else { throw FileBody.failure(file.path, file.url, String(cString: strerror(errno))) }
+      guard descriptor >= 0 else { throw FileBody.failure(file.path, file.url, number: errno) }
       var status = stat()
       guard fstat(descriptor, &status) == 0, status.st_ino == file.number else {
-        throw FileBody.failure(file.path, file.url, "it was replaced by another")
+        throw FileBody.failure("\(file.path.shownPath) was replaced by another file.", file.url)
       }
     }
 
@@ -79,7 +85,7 @@ struct FileBody: AsyncSequence, Sendable {
       var buffer = ByteBufferAllocator().buffer(capacity: count)
       try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
         let got = pread(descriptor, bytes.baseAddress, count, off_t(offset))
-        guard got >= 0 else { throw FileBody.failure(file.path, file.url, String(cString: strerror(errno))) }
+        guard got >= 0 else { throw FileBody.failure(file.path, file.url, number: errno) }
         return got
       }
       return buffer

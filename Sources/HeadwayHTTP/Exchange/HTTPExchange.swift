@@ -53,14 +53,14 @@ struct HTTPExchange: Sendable {
         let body = await beginning(of: answer, maxBytes: limits.maxErrorBodyBytes)
         try Task.checkCancellation()
         throw RequestError(
-          .unexpectedStatus, url: url, status: status, message: "The server answered \(status.text).", body: body,
+          .unexpectedStatus, url: url, status: status, context: "The server answered \(status.text).", body: body,
           retryAfter: RetryAfter.delay(response.headers))
       }
       redirects += 1
       guard redirects <= limits.maxRedirectCount else {
         throw RequestError(
           .refusedRedirect, url: url, status: status,
-          message: "The server sent on more than \(limits.maxRedirectCount) times.")
+          context: "The server sent on more than \(limits.maxRedirectCount) times.")
       }
       request = try Redirect.next(request, to: location, status)
       await discardBody(of: try answer(response, status, to: request, undoing: .none))
@@ -81,7 +81,7 @@ struct HTTPExchange: Sendable {
   private static func status(of response: HTTPClientResponse, _ url: String) throws -> HTTPResponse.Status {
     guard let status = HTTPResponse.Status(response.status) else {
       throw RequestError(
-        .invalidResponse, url: url, message: "The server answered with an invalid status: \(response.status.code).")
+        .invalidResponse, url: url, context: "The server answered with an invalid status: \(response.status.code).")
     }
     return status
   }
@@ -89,13 +89,13 @@ struct HTTPExchange: Sendable {
   /// Adds the reason if a certificate is not trusted.
   private func explained(_ error: RequestError) async -> RequestError {
     // Behind a proxy, the server may not be reachable.
-    guard !connectionPool.usesProxy, let underlying = error.underlying, let url = URL(string: error.url),
+    guard !connectionPool.usesProxy, let underlying = error.underlyingError, let url = URL(string: error.url),
       let host = url.host, SecureConnectionError(underlying, host: host)?.isAboutTrust == true,
       let reason = await UntrustedCertificate.reason(
         host: host, port: url.port ?? 443, connectionPool: connectionPool)
     else { return error }
     return RequestError(
-      error.code, url: error.url, message: "The certificate is not trusted: \(reason).", underlying: underlying)
+      error.code, url: error.url, context: "The certificate is not trusted: \(reason).", underlyingError: underlying)
   }
 
   private func answer(

@@ -73,7 +73,7 @@ extension Request {
   /// - Throws: ``RequestError`` with the code `invalidURL` or `invalidRequest`.
   func requireValid() throws {
     guard RequestCheck.address(url) != nil else {
-      throw RequestError(.invalidURL, url: url, message: "This is not an http or https URL.")
+      throw RequestError(.invalidURL, url: url, context: "This is not an http or https URL.")
     }
     guard method != .connect else { throw invalid("CONNECT is for proxies: set a proxy for the connections.") }
     guard method != .trace || body == nil else { throw invalid("TRACE sends no content.") }
@@ -83,6 +83,6 @@ extension Request {
     guard headers[values: .hostField].count < 2 else { throw invalid("There is more than one header field Host.") }
   }
 
-  func invalid(_ message: String) -> RequestError { RequestError(.invalidRequest, url: url, message: message) }
+  func invalid(_ context: String) -> RequestError { RequestError(.invalidRequest, url: url, context: context) }
 }
 #endif

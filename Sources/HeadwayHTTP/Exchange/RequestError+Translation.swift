@@ -23,8 +23,8 @@ extension HTTPExchange {
   private static let closedMessage = "The server closed the connection before its answer was complete."
 
   static func translated(_ error: any Error, _ url: String) -> any Error {
-    func failure(_ code: RequestError.Code, _ message: String) -> RequestError {
-      RequestError(code, url: url, message: message, underlying: error)
+    func failure(_ code: RequestError.Code, _ context: String) -> RequestError {
+      RequestError(code, url: url, context: context, underlyingError: error)
     }
     switch error {
     case is RequestError, is CancellationError: return error

@@ -7,7 +7,7 @@ enum TrustedCertificates {
       return try NIOSSLCertificate.fromPEMBytes(Array(text.utf8))
     } catch {
       throw RequestError(
-        .cannotReadFile, url: "", message: "The certificates are not in PEM format.", underlying: error)
+        .cannotReadFile, url: "", context: "The certificates are not in PEM format.", underlyingError: error)
     }
   }
 }

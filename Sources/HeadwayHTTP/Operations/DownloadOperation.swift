@@ -156,7 +156,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
         guard file.count > 0 else {
           throw RequestError(
             .unexpectedStatus, url: answer.url, status: answer.status,
-            message: "The server sent only part of the content.")
+            context: "The server sent only part of the content.")
         }
         try await file.empty()
         return false
@@ -198,7 +198,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
     guard let end, file.count != end else { return }
     let count = file.count
     if count > end { try await file.empty() }
-    throw RequestError(.connectionBroken, url: answer.url, message: "Received \(count) of \(size ?? end) bytes.")
+    throw RequestError(.connectionBroken, url: answer.url, context: "Received \(count) of \(size ?? end) bytes.")
   }
 
   private func note(completed: Int64, total: Int64?) {
@@ -233,7 +233,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   private func requireRoom(for count: Int, _ answer: HTTPExchange.Answer) throws {
     guard let most = limits.maxBodyBytes, count > most else { return }
     throw RequestError(
-      .bodyTooLarge, url: answer.url, status: answer.status, message: "The content has more than \(most) bytes.")
+      .bodyTooLarge, url: answer.url, status: answer.status, context: "The content has more than \(most) bytes.")
   }
 }
 #endif

@@ -62,7 +62,7 @@ open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
       group.addTask { try await self.attemptAndConclude() }
       group.addTask {
         try await self.sleep(for: totalTimeout)
-        throw RequestError(.timedOut, url: self.request.url, message: "The request took longer than \(totalTimeout).")
+        throw RequestError(.timedOut, url: self.request.url, context: "The request took longer than \(totalTimeout).")
       }
       defer { group.cancelAll() }
       try await group.next()

@@ -6,12 +6,28 @@ import NIOPosix
 
 /// The reason why a request or a download failed.
 public struct RequestError: Error, Sendable, CustomStringConvertible {
-  /// The kind of failure.
+  /// The kinds of failure.
+  ///
+  /// A later version might add kinds, so include a default case when you compare.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
-      case invalidURL, invalidRequest, cannotConnect, timedOut, unexpectedStatus, refusedRedirect, bodyTooLarge
-      case connectionBroken, invalidChecksum, checksumMismatch, cannotReadFile, cannotWriteFile, fileInUse
-      case secureConnectionFailed, invalidResponse, unsupportedCoding, cannotDecode
+      case invalidURL = "invalid URL"
+      case invalidRequest = "invalid request"
+      case cannotConnect = "failed connection"
+      case secureConnectionFailed = "failed TLS handshake"
+      case timedOut = "timeout"
+      case unexpectedStatus = "unexpected status"
+      case refusedRedirect = "refused redirect"
+      case bodyTooLarge = "body over the size limit"
+      case connectionBroken = "broken connection"
+      case invalidResponse = "invalid response"
+      case unsupportedCoding = "unsupported content coding"
+      case cannotDecode = "undecodable content"
+      case invalidChecksum = "invalid checksum"
+      case checksumMismatch = "checksum mismatch"
+      case cannotReadFile = "unreadable file"
+      case cannotWriteFile = "unwritable file"
+      case fileInUse = "file in use"
     }
 
     private let kind: Kind
@@ -61,7 +77,7 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
     /// Another download writes the same file.
     public static let fileInUse = Code(.fileInUse)
 
-    /// The name of the code.
+    /// The kind of failure as a noun phrase, such as “invalid URL”.
     public var description: String { kind.rawValue }
   }
 
@@ -71,14 +87,16 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
   public let url: String
   /// The status of the response; nil if there is no response.
   public let status: HTTPResponse.Status?
-  /// A description of the failure for users.
-  public let message: String
+  /// A description of the failure for users, as a sentence.
+  public let context: String
   /// The beginning of the content that the server sent with an error status, decompressed; empty otherwise.
   ///
   /// ``HTTPLimits`` limits the number of bytes and the time to read them.
   public let body: [UInt8]
+  /// The `errno` of the failed system call; nil if no call failed.
+  public let systemErrorNumber: Int32?
   /// The error that caused this error, if any.
-  public let underlying: (any Error)?
+  public let underlyingError: (any Error)?
   /// The delay that the server requests, if any.
   let retryAfter: Duration?
 
@@ -88,47 +106,62 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
   ///   - code: The kind of failure.
   ///   - url: The URL that caused the error.
   ///   - status: The status of the response, if any.
-  ///   - message: A description of the failure for users.
+  ///   - context: A description of the failure for users, as a sentence.
   ///   - body: The beginning of the content that the server sent.
-  ///   - underlying: The error that caused this error, if any.
+  ///   - systemErrorNumber: The `errno` of the failed system call; if nil, that of the underlying error.
+  ///   - underlyingError: The error that caused this error, if any.
   public init(
-    _ code: Code, url: String, status: HTTPResponse.Status? = nil, message: String, body: [UInt8] = [],
-    underlying: (any Error)? = nil
+    _ code: Code, url: String, status: HTTPResponse.Status? = nil, context: String, body: [UInt8] = [],
+    systemErrorNumber: Int32? = nil, underlyingError: (any Error)? = nil
   ) {
-    self.init(code, url: url, status: status, message: message, body: body, underlying: underlying, retryAfter: nil)
+    self.init(
+      code, url: url, status: status, context: context, body: body, systemErrorNumber: systemErrorNumber,
+      underlyingError: underlyingError, retryAfter: nil)
   }
 
   init(
-    _ code: Code, url: String, status: HTTPResponse.Status? = nil, message: String, body: [UInt8] = [],
-    underlying: (any Error)? = nil, retryAfter: Duration?
+    _ code: Code, url: String, status: HTTPResponse.Status? = nil, context: String, body: [UInt8] = [],
+    systemErrorNumber: Int32? = nil, underlyingError: (any Error)? = nil, retryAfter: Duration?
   ) {
     self.code = code
     self.url = url
     self.status = status
-    self.message = message
+    self.context = context
     self.body = body
-    self.underlying = underlying
+    self.systemErrorNumber = systemErrorNumber ?? underlyingError.flatMap(Self.systemErrorNumber)
+    self.underlyingError = underlyingError
     self.retryAfter = retryAfter
   }
 
-  /// The URL and the description of the failure, in one line.
+  /// The URL, the failure, and its reason, in one line.
   public var description: String {
-    let text = url.isEmpty ? message : "\(url): \(message)"
-    let reason = underlying.flatMap { Self.reason(of: $0) }.map { message.contains($0) ? "" : " (\($0))" } ?? ""
+    let place = url.isEmpty ? "" : "\(url): "
+    let sentence = context.hasSuffix(".") ? String(context.dropLast()) : context
+    let details = reason.map { context.contains($0) ? "" : ": \($0)" } ?? ""
     // A status or a URL from a server may contain characters that control a terminal.
-    let safe = (text + reason).unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
+    let safe = "\(place)\(sentence)\(details).".unicodeScalars.map {
+      $0.properties.generalCategory == .control ? "\u{FFFD}" : $0
+    }
     return String(String.UnicodeScalarView(safe))
   }
 
-  /// Returns the system's description of an error.
+  /// The system's description of the cause.
   ///
   /// Descriptions by the libraries are omitted, because they are about their internals.
-  private static func reason(of error: any Error) -> String? {
-    switch error {
-    case let error as IOError: String(cString: strerror(error.errnoCode))
-    case let error as NIOConnectionError: error.connectionErrors.first.flatMap { reason(of: $0.error) }
+  private var reason: String? {
+    if let systemErrorNumber { return String(cString: strerror(systemErrorNumber)) }
+    return switch underlyingError {
     case let error as any LocalizedError: error.errorDescription
-    case is CocoaError, is POSIXError: (error as NSError).localizedDescription
+    case is CocoaError: (underlyingError as? NSError)?.localizedDescription
+    default: nil
+    }
+  }
+
+  private static func systemErrorNumber(of error: any Error) -> Int32? {
+    switch error {
+    case let error as IOError: error.errnoCode
+    case let error as POSIXError: error.code.rawValue
+    case let error as NIOConnectionError: error.connectionErrors.first.flatMap { systemErrorNumber(of: $0.error) }
     default: nil
     }
   }

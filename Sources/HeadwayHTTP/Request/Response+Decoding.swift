@@ -25,8 +25,8 @@ extension Response {
     } catch {
       let reason = (error as? DecodingError).map { Self.explanation(of: $0) } ?? "\(error)"
       throw RequestError(
-        .cannotDecode, url: url, status: status, message: "The content could not be decoded: \(reason)",
-        body: Array(body.prefix(HTTPLimits().maxErrorBodyBytes)), underlying: error)
+        .cannotDecode, url: url, status: status, context: "The content could not be decoded: \(reason)",
+        body: Array(body.prefix(HTTPLimits().maxErrorBodyBytes)), underlyingError: error)
     }
   }
 

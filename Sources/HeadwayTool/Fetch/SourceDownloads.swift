@@ -24,7 +24,7 @@ struct SourceDownloads {
       try FileSystem.createFolder(folder)
     } catch {
       throw RequestError(
-        .cannotWriteFile, url: folder, message: "The folder for downloads can't be made.", underlying: error)
+        .cannotWriteFile, url: folder, context: "The folder for downloads can't be made.", underlyingError: error)
     }
     var proxies = ProxySetting()
     let downloads = try zip(sources, paths).filter { Self.isAddress($0.0) }.map { url, path in
