@@ -98,7 +98,7 @@ struct ThumbnailsCommand: AsyncParsableCommand {
       name: "thumbnails", maxConcurrentOperationCount: jobs ?? OperationQueue.defaultMaxConcurrentOperationCount)
     let signals = Signals {
       queue.cancelAllOperations()
-      display.show(note: "Stopping. Once more ends at once.")
+      display.show(note: "Stopping. To quit immediately, press Ctrl-C again.")
     }
     display.start()
     for path in files.closedFolders {

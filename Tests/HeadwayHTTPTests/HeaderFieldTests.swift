@@ -66,10 +66,12 @@ import Testing
       [.raw(Array("HTTP/1.1 \(question.path.dropFirst().replacing("_", with: " "))\r\nContent-Length: 0\r\n\r\n".utf8))]
     } _: { server in
       for (status, code, message) in [
-        ("404_Gone", 404, "The server answered 404 Not Found."), ("799", 799, "The server answered 799."),
-        ("799_", 799, "The server answered 799."), ("999", 999, "The server answered 999."),
-        ("1000_Large", nil, "The server's answer is not HTTP."), ("20_Small", nil, "The server's answer is not HTTP."),
-        ("000_None", nil, "The server's answer is not HTTP."), ("099", nil, "The server's answer is not HTTP."),
+        ("404_Gone", 404, "The server responded with 404 Not Found."), ("799", 799, "The server responded with 799."),
+        ("799_", 799, "The server responded with 799."), ("999", 999, "The server responded with 999."),
+        ("1000_Large", nil, "The server's response is not valid HTTP."),
+        ("20_Small", nil, "The server's response is not valid HTTP."),
+        ("000_None", nil, "The server's response is not valid HTTP."),
+        ("099", nil, "The server's response is not valid HTTP."),
       ] {
         let request = RequestOperation(server.url("/\(status)"), limits: .once)
         try await request.run()

@@ -147,7 +147,7 @@ import Testing
         try await request.run()
         #expect(request.httpError?.code == code, "\(path): \(String(describing: request.error))")
         // Only content that is not HTTP has this code.
-        #expect(request.httpError?.context.contains("not HTTP") == (code == .invalidResponse))
+        #expect(request.httpError?.context.contains("not valid HTTP") == (code == .invalidResponse))
         #expect(request.response == nil)
       }
       let port = server.port

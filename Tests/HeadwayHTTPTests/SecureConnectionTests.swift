@@ -42,7 +42,7 @@ import Testing
       try await request.run()
       #expect(request.httpError?.code == .secureConnectionFailed)
       let text = "\(try #require(request.error))"
-      #expect(text == "\(url): The server's answer is not TLS. Use http:// if the server does not support TLS.")
+      #expect(text == "\(url): The server's response is not TLS. If the server does not support TLS, use http://.")
       #expect(plain.connectionCount == 1)
     }
   }

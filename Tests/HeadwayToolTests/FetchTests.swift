@@ -38,6 +38,10 @@ import Testing
         #expect(run.status != 0)
       }
       #expect(proxy.questions.map(\.path) == ["example.invalid:80"])
+      let tool = try Tool(["fetch", "http://example.invalid/a"], in: folder, environment: ["http_proxy": "ftp://x"])
+      let run = await tool.finish()
+      #expect(
+        run.status == 64 && run.errors == ["headway: ftp://x: This is not the URL of a proxy. Use http://HOST:PORT."])
     }
   }
 
@@ -115,17 +119,17 @@ import Testing
     } _: { server in
       let checksum = String(repeating: "0", count: 64)
       for (arguments, status, message) in [
-        ([server.url("/none")], 69, "The server answered 404 Not Found."),
-        ([server.url("/circle")], 76, "The server sent on more than 10 times."),
-        ([server.url("/file"), "--max-size", "300K"], 65, "The content has more than 307200 bytes."),
+        ([server.url("/none")], 69, "The server responded with 404 Not Found."),
+        ([server.url("/circle")], 76, "The server redirected more than 10 times."),
+        ([server.url("/file"), "--max-size", "300K"], 65, "The content is larger than 307200 bytes."),
         ([server.url("/file"), "--checksum", checksum], 65, "not \(checksum)."),
-        ([server.url("/nonsense")], 76, "not HTTP"),
+        ([server.url("/nonsense")], 76, "not valid HTTP"),
         (["nonsense"], 64, "This is not an http or https URL."),
         (["http://127.0.0.1:1/file", "--retry", "0"], 68, "Could not connect to the server: Connection refused."),
-        ([server.url("/file"), server.url("/a/file")], 64, "Several of these files would be called file"),
+        ([server.url("/file"), server.url("/a/file")], 64, "More than one of these files would be named ‘file’"),
         ([server.url("/file"), "--checksum", "12"], 64, "use 64 hexadecimal digits."),
         ([server.url("/file"), "--jobs", "0"], 64, "use 1 or more."),
-        ([server.url("/a"), server.url("/b"), "--output", "c"], 64, "--output is for one file"),
+        ([server.url("/a"), server.url("/b"), "--output", "c"], 64, "--output requires a single URL"),
       ] {
         let run = try await Tool.run(["fetch"] + arguments + ["--quiet"], in: folder)
         #expect(run.status == Int32(status), "\(arguments): \(run.errors)")
@@ -181,9 +185,13 @@ import Testing
       #expect(run.status == 0, "\(run)")
       #expect(server.questions.first?.header("X-Test") == "a:b")
       #expect(server.questions.first?.header("Authorization") == "Bearer c")
-      for field in ["X-Test", ": a", "X Test: a", "X-Test: a\r\nb: c"] {
+      for (field, message) in [
+        ("X-Test", "use 'NAME: VALUE'."), (": a", "“” is not a valid name"),
+        ("X Test: a", "“X Test” is not a valid name"),
+        ("X-Test: a\r\nb: c", "The value of the header field X-Test has control characters."),
+      ] {
         let run = try await Tool.run("fetch", server.url("/file"), "-H", field, in: folder)
-        #expect(run.status == 64 && run.errors.first?.contains("use 'NAME: VALUE'") == true, "\(run)")
+        #expect(run.status == 64 && run.errors.first?.contains(message) == true, "\(run)")
       }
       #expect(server.questions.count == 1)
     }

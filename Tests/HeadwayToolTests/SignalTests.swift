@@ -45,7 +45,7 @@ struct SignalTests {
     #expect(Int(said) == rows)
     #expect(rows > 0 && rows < stopTimes && rows % 250 == 0)
     #expect(run.output.last == "Cancelled: what is listed is committed. The same command completes it.")
-    #expect(run.errors.contains("Stopping. Once more ends at once."))
+    #expect(run.errors.contains("Stopping. To quit immediately, press Ctrl-C again."))
 
     let second = try await Tool.run("import", "feed", "db", "--progress", "plain", in: folder)
     #expect(second.status == 0)
@@ -100,7 +100,7 @@ struct SignalTests {
     // Once it reads, it handles signals; then it waits for the end of the first line, forever.
     try fifo.fill(with: "column")
     tool.send(SIGINT)
-    _ = await tool.errors.first { $0 == "Stopping. Once more ends at once." }
+    _ = await tool.errors.first { $0 == "Stopping. To quit immediately, press Ctrl-C again." }
     tool.send(SIGINT)
     let run = await tool.finish()
     #expect(run.status == 130)

@@ -92,7 +92,7 @@ final class ContentDecoder {
     }
     let size = Int32(MemoryLayout<z_stream>.size)
     guard inflateInit2_(stream, bits, ZLIB_VERSION, size) == Z_OK else {
-      fatalError("Out of memory: decompressing an answer.")
+      fatalError("Out of memory while decompressing a response.")
     }
     (isInitialized, isGzip, state) = (true, bits > MAX_WBITS, .decoding)
   }

@@ -180,7 +180,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
         let isInUse = errno == EWOULDBLOCK
         Foundation.close(descriptor)
         guard isInUse else { throw failure("can't be locked", path, url) }
-        throw RequestError(.fileInUse, url: url, context: "Another download writes \(path).")
+        throw RequestError(.fileInUse, url: url, context: "Another download is writing \(path.shownPath).")
       }
       // Another download may have completed the file between opening and locking it.
       if isNamed(path, descriptor) { return descriptor }
@@ -329,7 +329,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
     guard !isInPlace || count == 0 else {
       throw RequestError(
         .cannotWriteFile, url: url,
-        context: "The download can't be started over, because its beginning has been written to a pipe or a device.")
+        context: "The download can't start over, because its beginning has been written to a pipe or a device.")
     }
     guard isInPlace || ftruncate(descriptor, 0) == 0 else { throw failure("can't be written") }
     writer = PieceWriter(descriptor, at: 0, hash: checksum.map { _ in SHA256() }, on: threads, isSeekable: !isInPlace)
@@ -374,7 +374,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
         if !self.isInPlace { try self.truncate() }
         throw RequestError(
           .checksumMismatch, url: self.url,
-          context: "The content has the SHA-256 checksum \(actual), not \(checksum).")
+          context: "The SHA-256 checksum of the content is \(actual), not \(checksum).")
       }
       guard !self.isInPlace else { return }
       guard Self.isNamed(self.partPath, self.descriptor) else {

@@ -14,7 +14,7 @@ public struct SHA256Checksum: Sendable, Hashable, CustomStringConvertible {
   public init(_ text: String) throws {
     guard let bytes = Self.bytes(text) else {
       throw RequestError(
-        .invalidChecksum, url: "", context: "“\(text)” is no SHA-256 checksum: use 64 hexadecimal digits.")
+        .invalidChecksum, url: "", context: "“\(text)” is not a SHA-256 checksum. Use 64 hexadecimal digits.")
     }
     self.bytes = bytes
   }

@@ -103,7 +103,7 @@ extension HTTPConnectionPool.Configuration {
 
   private static func proxy(_ address: String) throws -> HTTPClient.Configuration.Proxy {
     guard let proxy = RequestCheck.proxy(address) else {
-      throw RequestError(.invalidURL, url: address, context: "This is no address of a proxy: use http://HOST:PORT.")
+      throw RequestError(.invalidURL, url: address, context: "This is not the URL of a proxy. Use http://HOST:PORT.")
     }
     return proxy
   }

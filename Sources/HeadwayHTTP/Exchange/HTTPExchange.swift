@@ -53,14 +53,14 @@ struct HTTPExchange: Sendable {
         let body = await beginning(of: answer, maxBytes: limits.maxErrorBodyBytes)
         try Task.checkCancellation()
         throw RequestError(
-          .unexpectedStatus, url: url, status: status, context: "The server answered \(status.text).", body: body,
+          .unexpectedStatus, url: url, status: status, context: "The server responded with \(status.text).", body: body,
           retryAfter: RetryAfter.delay(response.headers))
       }
       redirects += 1
       guard redirects <= limits.maxRedirectCount else {
         throw RequestError(
           .refusedRedirect, url: url, status: status,
-          context: "The server sent on more than \(limits.maxRedirectCount) times.")
+          context: "The server redirected more than \(limits.maxRedirectCount) times.")
       }
       request = try Redirect.next(request, to: location, status)
       await discardBody(of: try answer(response, status, to: request, undoing: .none))
@@ -81,7 +81,7 @@ struct HTTPExchange: Sendable {
   private static func status(of response: HTTPClientResponse, _ url: String) throws -> HTTPResponse.Status {
     guard let status = HTTPResponse.Status(response.status) else {
       throw RequestError(
-        .invalidResponse, url: url, context: "The server answered with an invalid status: \(response.status.code).")
+        .invalidResponse, url: url, context: "The server responded with an invalid status: \(response.status.code).")
     }
     return status
   }

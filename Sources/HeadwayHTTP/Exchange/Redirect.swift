@@ -16,12 +16,13 @@ enum Redirect {
       let scheme = new.scheme?.lowercased(), RequestCheck.isAddress(new)
     else {
       throw RequestError(
-        .refusedRedirect, url: request.url, status: status, context: "The server sent on to no address: \(location).")
+        .refusedRedirect, url: request.url, status: status,
+        context: "The server redirected to an invalid URL: \(location).")
     }
     guard old.scheme?.lowercased() != "https" || scheme == "https" else {
       throw RequestError(
         .refusedRedirect, url: request.url, status: status,
-        context: "The server sent on from https to http: \(location).")
+        context: "The server redirected from https to http: \(location).")
     }
     var next = request
     next.url = new.absoluteString

@@ -75,12 +75,16 @@ extension Request {
     guard RequestCheck.address(url) != nil else {
       throw RequestError(.invalidURL, url: url, context: "This is not an http or https URL.")
     }
-    guard method != .connect else { throw invalid("CONNECT is for proxies: set a proxy for the connections.") }
-    guard method != .trace || body == nil else { throw invalid("TRACE sends no content.") }
-    for field in headers where !RequestCheck.isValid(field) {
-      throw invalid("The header field \(field.name) can't be sent.")
+    guard method != .connect else {
+      throw invalid("A request can't use CONNECT. Set a proxy for the connection pool instead.")
     }
-    guard headers[values: .hostField].count < 2 else { throw invalid("There is more than one header field Host.") }
+    guard method != .trace || body == nil else { throw invalid("A TRACE request can't have a body.") }
+    for field in headers where !RequestCheck.isValid(field) {
+      throw invalid("The value of the header field \(field.name) has bytes that can't be sent.")
+    }
+    guard headers[values: .hostField].count < 2 else {
+      throw invalid("The request has more than one Host header field.")
+    }
   }
 
   func invalid(_ context: String) -> RequestError { RequestError(.invalidRequest, url: url, context: context) }

@@ -20,7 +20,7 @@ extension HTTPExchange {
   ]
 
   private static let noConnectionMessage = "Could not connect to the server."
-  private static let closedMessage = "The server closed the connection before its answer was complete."
+  private static let closedMessage = "The server closed the connection before the response was complete."
 
   static func translated(_ error: any Error, _ url: String) -> any Error {
     func failure(_ code: RequestError.Code, _ context: String) -> RequestError {
@@ -34,10 +34,10 @@ extension HTTPExchange {
       return switch error {
       case .damaged: failure(.connectionBroken, "The content can't be decompressed.")
       case .truncated: failure(.connectionBroken, "The compressed content is incomplete.")
-      case .expandsTooFar: failure(.bodyTooLarge, "The decompressed content exceeds the limit.")
+      case .expandsTooFar: failure(.bodyTooLarge, "The content expands to too many times its compressed size.")
       }
     case let error as UnknownCoding:
-      return failure(.unsupportedCoding, "The server compressed the content with an unknown coding, \(error.name).")
+      return failure(.unsupportedCoding, "The content has the coding \(error.name), which is not supported.")
     case let error as NIOConnectionError where error.connectionErrors.isEmpty:
       return failure(.cannotConnect, "Could not resolve the host \(error.host).")
     case is NIOConnectionError: return failure(.cannotConnect, noConnectionMessage)
@@ -46,7 +46,7 @@ extension HTTPExchange {
     // The parser found no syntax error, but the response ended too early.
     case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection:
       return failure(.connectionBroken, closedMessage)
-    case is HTTPParserError: return failure(.invalidResponse, "The server's answer is not HTTP.")
+    case is HTTPParserError: return failure(.invalidResponse, "The server's response is not valid HTTP.")
     default: break
     }
     if let secure = SecureConnectionError(error, host: URL(string: url)?.host ?? "this host") {
@@ -55,9 +55,9 @@ extension HTTPExchange {
     if case NIOSSLError.handshakeFailed = error {
       return failure(
         .cannotConnect,
-        "The server closed the connection during the TLS handshake. Use http:// if the server does not support TLS.")
+        "The server closed the connection during the TLS handshake. If it does not support TLS, use http://.")
     }
-    return failure(.connectionBroken, "The connection broke.")
+    return failure(.connectionBroken, "The connection was lost.")
   }
 
   private static func translated(
@@ -68,16 +68,16 @@ extension HTTPExchange {
       return failure(.invalidURL, "This is not an http or https URL.")
     case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout, .httpProxyHandshakeTimeout,
       .socksHandshakeTimeout:
-      return failure(.timedOut, "The connection timed out.")
+      return failure(.timedOut, "Connecting to the server timed out.")
     case .readTimeout, .writeTimeout: return failure(.timedOut, "The server stopped responding.")
     case .deadlineExceeded: return failure(.timedOut, "The request did not finish in time.")
-    case .proxyAuthenticationRequired: return failure(.cannotConnect, "The proxy requires a user and a password.")
+    case .proxyAuthenticationRequired: return failure(.cannotConnect, "The proxy requires a user name and a password.")
     case .invalidProxyResponse: return failure(.cannotConnect, "The proxy could not connect to the server.")
     case .traceRequestWithBody, .contentLengthMissing, .identityCodingIncorrectlyPresent:
       return failure(.invalidRequest, "The request can't be sent as it is.")
     case .remoteConnectionClosed:
       return failure(.connectionBroken, closedMessage)
-    default: return failure(.connectionBroken, "The connection broke.")
+    default: return failure(.connectionBroken, "The connection was lost.")
     }
   }
 }

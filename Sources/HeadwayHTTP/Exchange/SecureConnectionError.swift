@@ -13,7 +13,7 @@ struct SecureConnectionError {
   /// BoringSSL does not report the reason for this.
   let isAboutTrust: Bool
 
-  private static let noTLS = "The server's answer is not TLS. Use http:// if the server does not support TLS."
+  private static let noTLS = "The server's response is not TLS. If the server does not support TLS, use http://."
 
   /// The reasons that BoringSSL reports, and their meanings.
   private static let meanings: [(reason: String, meaning: String)] = [
@@ -22,8 +22,8 @@ struct SecureConnectionError {
     ("UNSUPPORTED_PROTOCOL", "The server supports only insecure versions of TLS."),
     ("PROTOCOL_VERSION", "The server supports only insecure versions of TLS."),
     ("CERTIFICATE_REQUIRED", "The server requires a client certificate."),
-    ("UNRECOGNIZED_NAME", "The server does not serve this host."),
-    ("HANDSHAKE_FAILURE", "The server supports no secure cipher."),
+    ("UNRECOGNIZED_NAME", "The server does not recognize the name of the host."),
+    ("HANDSHAKE_FAILURE", "The server does not support any secure cipher."),
   ]
 
   private init(_ message: String, isAboutTrust: Bool = false) {
@@ -37,7 +37,7 @@ struct SecureConnectionError {
     switch error {
     case _ where isForAnother, NIOSSLError.unableToValidateCertificate:
       self.init("The certificate is not trusted: it is not for \(host).")
-    case NIOSSLError.noCertificateToValidate: self.init("The server has no certificate.")
+    case NIOSSLError.noCertificateToValidate: self.init("The server did not send a certificate.")
     case NIOSSLError.handshakeFailed(.sslError(let stack)), BoringSSLError.sslError(let stack):
       guard !stack.contains(.eofDuringHandshake) else { return nil }
       self.init(reasons: stack.map { Self.reason($0) })

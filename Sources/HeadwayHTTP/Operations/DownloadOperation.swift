@@ -198,7 +198,8 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
     guard let end, file.count != end else { return }
     let count = file.count
     if count > end { try await file.empty() }
-    throw RequestError(.connectionBroken, url: answer.url, context: "Received \(count) of \(size ?? end) bytes.")
+    throw RequestError(
+      .connectionBroken, url: answer.url, context: "Only \(count) of \(size ?? end) bytes were received.")
   }
 
   private func note(completed: Int64, total: Int64?) {
@@ -233,7 +234,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   private func requireRoom(for count: Int, _ answer: HTTPExchange.Answer) throws {
     guard let most = limits.maxBodyBytes, count > most else { return }
     throw RequestError(
-      .bodyTooLarge, url: answer.url, status: answer.status, context: "The content has more than \(most) bytes.")
+      .bodyTooLarge, url: answer.url, status: answer.status, context: "The content is larger than \(most) bytes.")
   }
 }
 #endif

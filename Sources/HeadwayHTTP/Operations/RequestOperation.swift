@@ -111,7 +111,7 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
     func requireRoom(for count: Int) throws {
       guard count > most else { return }
       throw RequestError(
-        .bodyTooLarge, url: answer.url, status: answer.status, context: "The content has more than \(most) bytes.")
+        .bodyTooLarge, url: answer.url, status: answer.status, context: "The content is larger than \(most) bytes.")
     }
     let announced = answer.announcedLength
     try requireRoom(for: announced ?? 0)

@@ -85,7 +85,7 @@ public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked S
       guard count <= most ?? .max else {
         throw RequestError(
           .bodyTooLarge, url: answer.url, status: answer.status,
-          context: "The content has more than \(most ?? 0) bytes.")
+          context: "The content is larger than \(most ?? 0) bytes.")
       }
       progress.completedUnitCount = Int64(count)
     }

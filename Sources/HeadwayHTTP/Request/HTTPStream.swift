@@ -50,7 +50,7 @@ public struct HTTPStream: Sendable {
     public func makeAsyncIterator() -> Iterator {
       precondition(
         !use.isRead.exchange(true, ordering: .relaxed),
-        "The chunks of an HTTPStream are read a second time. Keep those that you need again.")
+        "The chunks of an HTTPStream can be read only once. Keep those that you need again.")
       return Iterator(body.makeAsyncIterator(), note)
     }
 

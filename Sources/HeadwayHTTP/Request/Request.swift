@@ -64,8 +64,12 @@ public struct Request: Sendable {
   /// - Throws: ``RequestError`` with the code `invalidRequest` if the name is not a token, or if the value contains a
   ///   control character.
   public mutating func addHeaderField(name: String, value: String) throws {
-    guard let fieldName = HTTPField.Name(name) else { throw invalid("The name of a header field can't be sent.") }
-    guard RequestCheck.isFieldValue(value) else { throw invalid("The header field \(name) can't be sent.") }
+    guard let fieldName = HTTPField.Name(name) else {
+      throw invalid("“\(name)” is not a valid name for a header field.")
+    }
+    guard RequestCheck.isFieldValue(value) else {
+      throw invalid("The value of the header field \(name) has control characters.")
+    }
     headers.append(HTTPField(name: fieldName, value: value))
   }
 

@@ -54,7 +54,7 @@ private func name(of type: any Any.Type) -> String? {
   switch type {
   case is String.Type: "a string"
   case is Bool.Type: "true or false"
-  case is any BinaryInteger.Type: "a whole number"
+  case is any BinaryInteger.Type: "an integer"
   case is any BinaryFloatingPoint.Type, is Decimal.Type: "a number"
   case is [Any].Type: "an array"
   case is [String: Any].Type: "an object"

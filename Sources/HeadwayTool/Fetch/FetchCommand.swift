@@ -9,13 +9,13 @@ struct FetchCommand: AsyncParsableCommand {
     commandName: "fetch",
     abstract: "Download files, several at once, and resume interrupted downloads.",
     discussion: """
-      Until a download is complete, the file is called NAME.headway-part. After Ctrl-C, or a broken connection, the \
-      same command continues it, if the server supports that and has the same content. An existing file is replaced \
-      when the download is complete; if it is a link, the file that it leads to is replaced. A file that was \
-      downloaded from the same address is skipped if it has not changed since, on this machine and on the server. \
-      For that, the ETag and Last-Modified of the answer are stored in an extended attribute of the file, \
+      Until a download is complete, the file is named NAME.headway-part. After Ctrl-C or a lost connection, the same \
+      command resumes the download if the server supports that and the content has not changed. An existing file is \
+      replaced when the download is complete; if it is a link, the file that it leads to is replaced. A file that was \
+      downloaded from the same URL is skipped if it has not changed since, on this machine and on the server. To \
+      detect that, the ETag and Last-Modified of the response are stored in an extended attribute of the file, \
       user.headway.download. --force downloads such files again. The environment variables http_proxy, https_proxy, \
-      all_proxy and no_proxy name proxies.
+      all_proxy and no_proxy specify proxies.
 
       EXAMPLES:
         headway fetch https://example.org/feed.zip
@@ -26,18 +26,18 @@ struct FetchCommand: AsyncParsableCommand {
 
       EXIT CODES, of the first download that failed:
         0    all files are complete or up to date
-        64   wrong usage, or an address that is not http or https
+        64   a usage error, or a URL that is not http or https
         65   a file has the wrong checksum, or exceeds --max-size
         68   the connection to a server failed, for example because its host is unknown
-        69   the status of an answer is an error, such as 404
+        69   a server responded with an error status, such as 404
         70   an error in headway itself
         73   a file cannot be written
-        75   a temporary failure: a timeout, a broken connection, or another download writes the same file
-        76   TLS failed, or an answer has an unsupported coding or redirect
+        75   a temporary failure: a timeout, a lost connection, or another download is writing the same file
+        76   TLS failed, or a response is not HTTP, or has an unsupported coding or redirect
         130  SIGINT stopped the downloads; 129 and 143 stand for SIGHUP and SIGTERM
       """)
 
-  @Argument(help: "What to download: addresses of http or https.")
+  @Argument(help: "The http or https URLs to download.")
   var urls: [String]
 
   @Option(
@@ -47,34 +47,37 @@ struct FetchCommand: AsyncParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "For one file: its name, instead of that in the address; - for standard output.", valueName: "file"),
+      "The name of the file, instead of the one in the URL; - for standard output. Requires a single URL.",
+      valueName: "file"),
     completion: .file())
   var output: String?
 
   @Option(
     name: .shortAndLong, parsing: .unconditional,
-    help: ArgumentHelp("How many files are downloaded at once.", valueName: "number"))
+    help: ArgumentHelp("How many files to download at the same time.", valueName: "number"))
   var jobs = 4
 
   @Option(
     help: ArgumentHelp(
-      "For one file: the SHA-256 checksum that it must have, 64 hexadecimal digits.", valueName: "sha-256"))
+      "The SHA-256 checksum that the file must have, 64 hexadecimal digits. Requires a single URL.",
+      valueName: "sha-256"))
   var checksum: String?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("How often to try again after a temporary failure.", valueName: "times"))
+    help: ArgumentHelp("How many times to retry after a temporary failure.", valueName: "times"))
   var retry = 2
 
   @Option(
     name: [.customShort("H"), .long], parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A header field of each request. This option can be repeated.", valueName: "NAME: VALUE"))
+    help: ArgumentHelp(
+      "A header field to send with each request. This option can be repeated.", valueName: "NAME: VALUE"))
   var header: [String] = []
 
   @Flag(help: "Download files even if they are up to date.")
   var force = false
 
-  @Option(help: ArgumentHelp("The largest file that is downloaded, in bytes, or with K, M or G.", valueName: "bytes"))
+  @Option(help: ArgumentHelp("The maximum size of a file, in bytes, or with K, M or G.", valueName: "bytes"))
   var maxSize: String?
 
   @Option(help: ProgressStyle.help)
@@ -84,35 +87,38 @@ struct FetchCommand: AsyncParsableCommand {
   var quiet = false
 
   func validate() throws {
-    guard !urls.isEmpty else { throw ValidationError("Name what to download, <urls>.") }
+    guard !urls.isEmpty else { throw ValidationError("Specify at least one URL.") }
     guard jobs > 0 else { throw ValidationError("--jobs \(jobs): use 1 or more.") }
     guard retry >= 0 else { throw ValidationError("--retry \(retry): use 0 or more.") }
-    if quiet, progress != nil { throw ValidationError("--quiet and --progress: use one of them.") }
+    if quiet, progress != nil { throw ValidationError("--quiet and --progress: use only one of them.") }
     if let checksum {
-      guard urls.count == 1 else { throw ValidationError("--checksum is for one file, and there are \(urls.count).") }
+      guard urls.count == 1 else {
+        throw ValidationError("--checksum requires a single URL, but there are \(urls.count).")
+      }
       guard (try? SHA256Checksum(checksum)) != nil else {
         throw ValidationError("--checksum \(checksum): use 64 hexadecimal digits.")
       }
     }
     if output != nil, urls.count > 1 {
-      throw ValidationError("--output is for one file, and there are \(urls.count).")
+      throw ValidationError("--output requires a single URL, but there are \(urls.count).")
     }
     if let output, output.isEmpty || output.hasSuffix("/") {
-      throw ValidationError("--output \(output): name a file, and the folder with --into.")
+      throw ValidationError("--output \(output): specify the name of a file. For its folder, use --into.")
     }
     var request = Request(url: "")
     for field in header { try Self.add(field, to: &request) }
     if let maxSize, ByteCount.parsed(maxSize) == nil {
-      throw ValidationError("--max-size \(maxSize): use a number of bytes, as 500K, 20M or 2G.")
+      throw ValidationError("--max-size \(maxSize): use a number of bytes, such as 500K, 20M or 2G.")
     }
     if output == "-", progress == .json {
-      throw ValidationError("--output - and --progress json: use one of them, because both use standard output.")
+      throw ValidationError(
+        "--output - and --progress json: use only one of them, because both write to standard output.")
     }
     var names = urls.map(FileName.of)
     // The partial file of one download must not be the file of another.
     names += names.flatMap { name in DownloadOperation.partialEndings.map { name + $0 } }
     if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
-      throw ValidationError("Several of these files would be called \(twice): download them one by one.")
+      throw ValidationError("More than one of these files would be named ‘\(twice)’. Download them one at a time.")
     }
   }
 
@@ -120,27 +126,19 @@ struct FetchCommand: AsyncParsableCommand {
     do {
       try FileSystem.createFolder(into)
     } catch {
-      ToolExit.say("\(into): The folder can't be created.")
+      ToolExit.say("\(into): The folder can't be created: \(String(cString: strerror(error.errorNumber))).")
       throw ExitCode(ToolExit.cannotCreate.rawValue)
     }
     let start = ContinuousClock.now
-    var proxies = ProxySetting()
-    let downloads = try urls.map { url in
-      var request = Request(url: url)
-      for field in header { try Self.add(field, to: &request) }
-      let download = DownloadOperation(
-        request, to: path(of: url), checksum: try checksum.map { try SHA256Checksum($0) },
-        keepsPartialFile: true, limits: limits, connectionPool: try proxies.connections(for: url))
-      download.skipsUnchanged = !force
-      return download
-    }
+    let downloads: [DownloadOperation]
+    do { downloads = try makeDownloads() } catch { throw ToolExit.report(error) }
     let queue = OperationQueue()
     queue.name = "fetch"
     queue.maxConcurrentOperationCount = jobs
     let display = FetchDisplay(quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain), downloads)
     let signals = Signals {
       queue.cancelAllOperations()
-      display.show(note: "Stopping. Once more ends at once.")
+      display.show(note: "Stopping. To quit immediately, press Ctrl-C again.")
     }
     display.start()
     queue.addOperations(downloads, waitUntilFinished: false)
@@ -152,12 +150,27 @@ struct FetchCommand: AsyncParsableCommand {
     guard code == 0 else { throw ExitCode(code) }
   }
 
+  private func makeDownloads() throws -> [DownloadOperation] {
+    var proxies = ProxySetting()
+    return try urls.map { url in
+      var request = Request(url: url)
+      for field in header { try Self.add(field, to: &request) }
+      let download = DownloadOperation(
+        request, to: path(of: url), checksum: try checksum.map { try SHA256Checksum($0) },
+        keepsPartialFile: true, limits: limits, connectionPool: try proxies.connections(for: url))
+      download.skipsUnchanged = !force
+      return download
+    }
+  }
+
   /// Adds the header field in an argument.
   private static func add(_ text: String, to request: inout Request) throws {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    let value = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : nil
-    guard let value, (try? request.addHeaderField(name: String(parts[0]), value: value)) != nil else {
-      throw ValidationError("--header '\(parts[0])': use 'NAME: VALUE'.")
+    guard parts.count > 1 else { throw ValidationError("--header '\(text)': use 'NAME: VALUE'.") }
+    do {
+      try request.addHeaderField(name: String(parts[0]), value: parts[1].trimmingCharacters(in: .whitespaces))
+    } catch {
+      throw ValidationError("--header: \(error)")
     }
   }
 

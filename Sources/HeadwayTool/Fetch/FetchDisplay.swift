@@ -52,7 +52,7 @@ final class FetchDisplay: ProgressDisplay, @unchecked Sendable {
         let size = ByteCount.text(download.progress.completedUnitCount)
         StandardStream.output.writeLine("\(download.path): \(download.isUpToDate ? "up to date" : size)")
       }
-      if exitCode > 128 { StandardStream.output.writeLine("Cancelled. The same command goes on where it was.") }
+      if exitCode > 128 { StandardStream.output.writeLine("Cancelled. To resume, run the same command again.") }
     case .none: break
     }
   }

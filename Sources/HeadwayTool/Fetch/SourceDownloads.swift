@@ -18,13 +18,14 @@ struct SourceDownloads {
     guard sources.contains(where: Self.isAddress) else { return sources }
     let paths = sources.map { Self.isAddress($0) ? "\(folder)/\(FileName.of($0))" : $0 }
     guard Set(paths).count == paths.count else {
-      throw ValidationError("Several of these files would have the same name: import them one by one.")
+      throw ValidationError("More than one of these files would have the same name. Import them one at a time.")
     }
     do {
       try FileSystem.createFolder(folder)
     } catch {
       throw RequestError(
-        .cannotWriteFile, url: folder, context: "The folder for downloads can't be made.", underlyingError: error)
+        .cannotWriteFile, url: folder, context: "The folder for downloads can't be created.",
+        systemErrorNumber: error.errorNumber)
     }
     var proxies = ProxySetting()
     let downloads = try zip(sources, paths).filter { Self.isAddress($0.0) }.map { url, path in

@@ -25,7 +25,7 @@ struct FeedChecking {
     let display = ImportDisplay(style, check.imports, check.progress, live: nil)
     let signals = Signals {
       queue.cancelAllOperations()
-      display.show(note: "Stopping. Once more ends at once.")
+      display.show(note: "Stopping. To quit immediately, press Ctrl-C again.")
     }
     display.start()
     queue.addOperations(check.operations, waitUntilFinished: false)

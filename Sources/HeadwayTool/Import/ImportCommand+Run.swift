@@ -45,7 +45,7 @@ extension ImportCommand {
     notices.begin(on: display)
     let signals = Signals {
       queue.cancelAllOperations()
-      display.show(note: "Stopping. Once more ends at once.")
+      display.show(note: "Stopping. To quit immediately, press Ctrl-C again.")
     }
 
     display.start()
