@@ -1,8 +1,9 @@
 """Compiles each Swift block of the documentation, and runs the programs whose output it shows.
 
-    samples.py PRODUCTS
+    samples.py PRODUCTS [DOCUMENT…]
 
-PRODUCTS is the folder in which `swift build` left the modules. What counts as a sample is said in script/check-samples.
+PRODUCTS is the folder that contains the modules that `swift build` has built. script/check-samples describes what a
+sample is. With documents, only the samples in these Markdown files are checked.
 """
 
 import concurrent.futures
@@ -30,6 +31,8 @@ LINKED = {
 # What the C of a module is linked with: C has no imports that would say it.
 LIBRARIES = {"HeadwayDrawing": ["-ljpeg", "-lpng16"]}
 IMPORT = re.compile(r"^(?:@\w+ )?import (\w+)", re.M)
+TESTABLE_IMPORT = re.compile(r"^@testable import (\w+)", re.M)
+TEST_MAIN = "import Testing\n\nawait Testing.__swiftPMEntryPoint() as Never\n"
 # A program, or a wait in it, that has not ended by then never ends.
 LONGEST_RUN = 600
 
@@ -60,10 +63,19 @@ class Block:
 
 @dataclasses.dataclass
 class Program:
-    """A block of Markdown with imports, those that go on from it, and what it prints."""
+    """A block of Markdown with imports, the blocks that continue it, and its output."""
 
     blocks: list
     output: Block | None = None
+    tested: Block | None = None  # The block of the module that a test imports.
+
+    @property
+    def is_test(self):
+        return "Testing" in self.blocks[0].imports
+
+    @property
+    def runs(self):
+        return self.is_test or self.output is not None
 
 
 def blocks(path, lines):
@@ -103,7 +115,8 @@ def programs(path):
     for block in blocks(path, enumerate(path.read_text().splitlines(), 1)):
         if block.language == "swift":
             if block.imports or current is None:
-                current = Program([block])
+                tested = current.blocks[-1] if current and TESTABLE_IMPORT.search(block.text) else None
+                current = Program([block], tested=tested)
                 yield current
             else:
                 current.blocks.append(block)
@@ -168,18 +181,18 @@ class Compiler:
             "-package-name", package, *files)
 
     def check_program(self, number, program):
-        """Checks a program; and runs it, if what it prints is known."""
+        """Checks a program, and runs it if it is a test or its output is known."""
         folder = self.folder / f"Program{number}"
         folder.mkdir()
-        main = folder / "main.swift"
+        main = folder / ("Tests.swift" if program.is_test else "main.swift")
         first, others = program.blocks[0], program.blocks[1:]
         main.write_text(first.source)
         executable = folder / "program"
         # A program that goes on below may lack what its variables are for; a complete one has no warnings.
-        if program.output is None:
+        if not program.runs:
             complaint = "" if others else self.call("-typecheck", "-suppress-warnings", main)
         else:
-            complaint = self.build(first, main, executable) or self.run(program, executable)
+            complaint = self.build(program, main, executable) or self.run(program, executable)
         if others and not complaint:
             source = first.source
             source += "".join(f"do {{\n{block.source}" for block in others) + "}\n" * len(others)
@@ -187,13 +200,32 @@ class Compiler:
             complaint = self.call("-typecheck", "-suppress-warnings", main)
         return complaint
 
-    def build(self, block, main, executable):
-        objects = []
+    def build(self, program, main, executable):
+        block, objects, sources = program.blocks[0], [], [main]
+        if program.is_test:
+            entry = main.with_name("main.swift")
+            entry.write_text(TEST_MAIN)
+            sources.append(entry)
+        if program.tested:
+            module = TESTABLE_IMPORT.search(block.text).group(1)
+            complaint = self.build_module(module, program.tested, main.parent)
+            if complaint:
+                return complaint
+            objects.append(main.with_name(f"{module}.o"))
         for module in ["Headway", *block.imports]:
             for target in LINKED.get(module, []):
                 objects += objects_of(self.products / f"{target}.build")
         libraries = [option for module in block.imports for option in LIBRARIES.get(module, [])]
-        return self.call("-warnings-as-errors", main, *dict.fromkeys(objects), *libraries, "-o", executable)
+        return self.call(
+            "-warnings-as-errors", "-I", main.parent, *sources, *dict.fromkeys(objects), *libraries, "-o", executable)
+
+    def build_module(self, name, block, folder):
+        """Builds the module that a test imports."""
+        source = folder / f"{name}.swift"
+        source.write_text(block.source)
+        return self.call(
+            "-warnings-as-errors", "-enable-testing", "-parse-as-library", "-module-name", name, "-emit-module",
+            "-emit-module-path", folder / f"{name}.swiftmodule", "-c", source, "-o", folder / f"{name}.o")
 
     def run(self, program, executable):
         block = program.blocks[0]
@@ -202,7 +234,10 @@ class Compiler:
         except subprocess.TimeoutExpired:
             return f"{block.place}: error: the program did not end within {LONGEST_RUN} s\n"
         if run.returncode:
-            return f"{block.place}: error: the program ended with {run.returncode}\n{run.stderr}"
+            output = run.stdout if program.is_test else ""
+            return f"{block.place}: error: the program ended with {run.returncode}\n{output}{run.stderr}"
+        if program.output is None:
+            return ""
         expected = program.output.text + "\n"
         if run.stdout != expected:
             return f"{program.output.place}: error: the program prints something else:\n{run.stdout}"
@@ -217,18 +252,18 @@ def objects_of(folder):
     return sorted(entry["object"] for entry in json.loads(files.read_text()).values() if "object" in entry)
 
 
-def main(products):
-    comments = [
+def main(products, documents):
+    comments = [] if documents else [
         block
         for path in sorted((ROOT / "Sources").rglob("*.swift"))
         for block in comment_blocks(path)
         if block.language == "swift"
     ]
-    documents = sorted({path for pattern in MARKDOWN for path in ROOT.glob(pattern)})
+    documents = documents or sorted({path for pattern in MARKDOWN for path in ROOT.glob(pattern)})
     found = [program for path in documents for program in programs(path)]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         compiler = Compiler(products, pathlib.Path(folder))
-        calls = [pool.submit(compiler.check_comments, comments)]
+        calls = [pool.submit(compiler.check_comments, comments)] if comments else []
         calls += [pool.submit(compiler.check_program, number, program) for number, program in enumerate(found)]
         complaints = [call.result() for call in calls if call.result()]
     for complaint in complaints:
@@ -238,8 +273,9 @@ def main(products):
         return 1
     count = len(comments) + sum(len(program.blocks) for program in found)
     outputs = sum(program.output is not None for program in found)
-    print(f"{count} samples compile; {outputs} programs print what they should.")
+    tests = sum(program.is_test for program in found)
+    print(f"{count} samples compile; {outputs} programs print what they should; {tests} samples of tests pass.")
     return 0
 
 
-sys.exit(main(pathlib.Path(sys.argv[1])))
+sys.exit(main(pathlib.Path(sys.argv[1]), [pathlib.Path(path).resolve() for path in sys.argv[2:]]))
