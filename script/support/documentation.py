@@ -1,4 +1,5 @@
-"""Checks built documentation: each public symbol has a documentation comment, and a place in a topic group.
+"""Checks built documentation: each public symbol has a documentation comment and is in a topic group, unless it is
+deprecated.
 
     documentation.py SCRATCH MODULE
 
@@ -30,6 +31,11 @@ def pages(archive):
     """The pages of the documentation."""
     for path in sorted((archive / "data" / "documentation").rglob("*.json")):
         yield json.loads(path.read_text())
+
+
+def is_deprecated(symbol):
+    """Whether the symbol is a former name, which no topic group lists."""
+    return any(availability.get("isUnconditionallyDeprecated") for availability in symbol.get("availability", ()))
 
 
 def place(symbol):
@@ -66,6 +72,8 @@ def main(scratch, module):
         precise = symbol["identifier"]["precise"]
         if not any(line["text"].strip() for line in symbol.get("docComment", {}).get("lines", [])):
             faults.append(f"{place(symbol)} has no documentation comment")
+        if is_deprecated(symbol):
+            continue
         address = address_of.get(precise)
         if address is None:
             faults.append(f"{place(symbol)} has no page")

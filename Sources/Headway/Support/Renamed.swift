@@ -53,7 +53,8 @@ extension OperationQueueProtocol {
   ///
   /// - Parameters:
   ///   - name: The name of the operation.
-  ///   - dependencies: The operations that must succeed first.
+  ///   - dependency: An operation that must succeed first.
+  ///   - further: More operations that must succeed first.
   ///   - body: The function to run.
   /// - Returns: The operation.
   @available(*, deprecated, renamed: "addTask(name:dependingOn:operation:)")
