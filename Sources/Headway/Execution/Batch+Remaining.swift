@@ -14,8 +14,13 @@ extension Batch {
   /// Whether there are deferred releases that can run user code.
   var hasDeferredReleases: Bool { !deferred.isEmpty }
 
-  /// Whether the deferred releases that can run user code release only the work of one operation.
-  var defersOnlyWork: Bool { deferred.isOnlyWork }
+  /// Whether the thread may perform the deferred releases as if they were between two operations of one batch.
+  ///
+  /// Then it keeps its concurrency slot while it performs them. A wait in one of Headway's functions gives the slot
+  /// back; a wait of another kind doesn't. This applies to the work of the last of several operations, because the work
+  /// of the others was released in this way too. If the thread closed the batch before each release, a limited queue
+  /// would take a second update per batch, and wake another thread.
+  var releasesBetweenOperations: Bool { count > 1 && deferred.isOnlyWork }
 
   /// Takes over one ownership of an operation.
   func deferRelease(of operation: OperationReference) { deferred.append(operation) }

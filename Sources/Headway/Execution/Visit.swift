@@ -180,12 +180,9 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   /// Whether the thread may take a batch before it performs its deferred releases, which can wait for anything.
   ///
   /// Other threads can take all operations of that batch in the meantime. They can't if the batch occupies a
-  /// concurrency slot. There, the same applies as between two operations of a batch: the thread keeps the batch only if
-  /// it releases nothing but work, and a wait in one of Headway's functions closes the batch. Otherwise, the queue would
-  /// request another thread after each batch. Other threads can't take any operation from a thread of a low class
-  /// either, because it notes what it has taken.
+  /// concurrency slot. They can't take any from a thread of a low class either, because it notes what it has taken.
   private func mayTakeBeforeRelease(from state: borrowing QueueState) -> Bool {
-    (state.admission.limit == .max || batch.defersOnlyWork) && worker?.isOfLowClass != true
+    (state.admission.limit == .max || batch.releasesBetweenOperations) && worker?.isOfLowClass != true
   }
 
   /// Has the thread perform its deferred releases.

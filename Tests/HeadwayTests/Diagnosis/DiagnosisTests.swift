@@ -51,13 +51,10 @@ import Testing
     importing.isSuspended = true
     importing.addOperation(parse)
     #expect(save.diagnosis == "‘save’ waits for ‘parse’, which is suspended in queue ‘import’")
-    #expect(
-      parse.diagnosis
-        == "‘parse’ is suspended in queue ‘import’ (it is in queue ‘import’, not in queue ‘save’)")
+    #expect(parse.diagnosis == "‘parse’ is suspended in queue ‘import’")
     importing.maxConcurrentOperationCount = 0
     importing.isSuspended = false
-    #expect(
-      parse.diagnosis == "‘parse’ is held in queue ‘import’, whose maxConcurrentOperationCount is 0")
+    #expect(parse.diagnosis == "‘parse’ is held in queue ‘import’, whose maxConcurrentOperationCount is 0")
     importing.maxConcurrentOperationCount = -1
     #expect(parse.diagnosis.hasPrefix("‘parse’ is ready in queue ‘import’ and waits for"))
     executor.step()

@@ -52,7 +52,7 @@ extension HeadwayRival: ObservableRival {
     let queue = OperationQueue()
     let hundredths = Counter()
     queue.progress.totalUnitCount = Int64(count)
-    let token = queue.progress.observe { _ in hundredths.increment() }
+    let token = queue.progress.onChange { _ in hundredths.increment() }
     for _ in 0..<count { queue.addOperation(body) }
     queue.waitUntilAllOperationsAreFinished()
     precondition(queue.progress.isFinished, "The progress has not counted all operations.")
