@@ -18,7 +18,11 @@ extension Operation {
   fileprivate final var obstacle: String {
     let word = state.current
     switch word.phase {
-    case .finished: return word.isCancelled ? "was cancelled and has finished" : "has finished"
+    case .finished:
+      if case .failure(let error)? = outcome {
+        return "has failed\(labelOfFailedMember.map { " in \($0)" } ?? ""): \(error)"
+      }
+      return word.isCancelled ? "was cancelled and has finished" : "has finished"
     case .executing:
       guard let waitedFor = waitedForWhileExecuting else { return "is executing\(missingStepsOfEnd)" }
       let cycle = firstDependencyCycle().map { ", in a cycle: \($0.waitingCycle)" } ?? ""

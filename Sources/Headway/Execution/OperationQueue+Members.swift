@@ -75,7 +75,7 @@ extension OperationQueue {
     _ operation: Operation, endedFrom before: OperationWord, closing closed: Unmanaged<Batch>?,
     leaving effects: inout Effects
   ) -> Admission.Settling {
-    if let failure = operation.failure { noteFailure(failure) }
+    if let failure = operation.failure { noteFailure(of: operation, failure) }
     let reference = OperationReference(operation)
     // It may be in a batch of another thread, which is closed in that case.
     let collects = closed != nil || operation.mayEndLater

@@ -14,11 +14,11 @@ public struct OperationGraphError: Error {
     /// The block of a node has thrown an error.
     public static var nodeFailed: Code { Code(value: .nodeFailed) }
 
-    /// A description of the kind of failure.
+    /// The kind of failure, as a noun phrase.
     public var description: String {
       switch value {
-      case .cycle: "nodes wait for each other in a cycle"
-      case .nodeFailed: "a node has failed"
+      case .cycle: "cycle of nodes"
+      case .nodeFailed: "failed node"
       }
     }
   }
@@ -43,8 +43,9 @@ extension OperationGraphError: CustomStringConvertible {
   /// A sentence that names the nodes.
   public var description: String {
     guard let underlyingError else {
-      return "\(code): " + (nodeNames + nodeNames.prefix(1)).map { "‘\($0)’" }.joined(separator: " → ")
+      let cycle = (nodeNames + nodeNames.prefix(1)).map { "‘\($0)’" }.joined(separator: " → ")
+      return "The nodes wait for each other in a cycle: \(cycle)."
     }
-    return "node ‘\(nodeNames.first ?? "")’ has failed: \(underlyingError)"
+    return "The node ‘\(nodeNames.first ?? "")’ failed: \(underlyingError)"
   }
 }

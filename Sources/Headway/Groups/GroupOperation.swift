@@ -164,5 +164,7 @@ open class GroupOperation: Operation, @unchecked Sendable {
     groupQueue.raiseQuality(to: effectiveQuality(in: queue?.knownQuality ?? .default))
   }
 
+  override var labelOfFailedMember: String? { groupQueue.labelOfFirstFailure }
+
   override func makeProgress() -> OperationProgress { groupQueue.progress }
 }

@@ -11,9 +11,11 @@ extension Operation {
 
   /// Implements ``description``.
   final var shortDescription: String {
-    var states = [stateName]
-    if isCancelled { states.append("cancelled") }
-    return "\(label) (\(states.joined(separator: ", ")))"
+    if case .failure(let error)? = outcome {
+      let member = labelOfFailedMember.map { " in \($0)" } ?? ""
+      return "\(label) (failed\(member): \(error))"
+    }
+    return "\(label) (\(stateName)\(isCancelled ? ", cancelled" : ""))"
   }
 
   /// Implements ``debugDescription``.

@@ -150,6 +150,9 @@ open class Operation: @unchecked Sendable {
   /// The queue that must be empty before the operation ends, if the operation is a group.
   var queueOfParts: OperationQueue? { nil }
 
+  /// How a description names the operation inside this one that made it fail.
+  var labelOfFailedMember: String? { nil }
+
   /// Creates the operation's progress, which was requested, or returns an existing one.
   func makeProgress() -> OperationProgress { makeProgress(totalUnitCount: 0) }
 
@@ -358,6 +361,9 @@ open class Operation: @unchecked Sendable {
   }
 
   /// The operation's name, or its type if it has no name, and its state: `‘parse’ (executing)`.
+  ///
+  /// If the operation has failed, the description includes the error: `‘parse’ (failed: line 7 is damaged)`. That of a
+  /// group also names the operation that failed first: `‘import’ (failed in ‘parse’: line 7 is damaged)`.
   open var description: String { shortDescription }
 
   /// The description with the type, the queue, the priority, the progress and the unfinished dependencies.

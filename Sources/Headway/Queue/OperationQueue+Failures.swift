@@ -53,7 +53,7 @@ extension OperationQueue {
   /// Otherwise, a race would decide whether an operation with a failing dependency is reported.
   final func noteRefused(_ operation: Operation) {
     guard let error = operation.failureOfDependency else { return }
-    noteFailure(error)
+    noteFailure(of: operation, error)
     endAfterFailure()
     guard failureHandler != nil, operation.claimReport() else { return }
     update { $0.reports.append(operation, ObjectIdentifier(operation)) }

@@ -188,7 +188,7 @@ open class OperationQueue: @unchecked Sendable {
   // MARK: Failures, for queues that end with the first one
 
   /// Notes that an operation has failed and is about to leave the queue.
-  func noteFailure(_ error: any Error) {}
+  func noteFailure(of operation: Operation, _ error: any Error) {}
 
   /// Ends the queue after a failed operation has left it.
   func endAfterFailure() {}

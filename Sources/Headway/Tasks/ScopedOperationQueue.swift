@@ -3,14 +3,17 @@ import Synchronization
 /// A queue that cancels all operations when one has failed, including operations that are added later.
 class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   // Protected by its lock.
-  private let failure = Guarded<(any Error)?>(nil)
+  private let failure = Guarded<(label: String, error: any Error)?>(nil)
   // Set before all operations are cancelled, and read after one was added: one of the two threads cancels it.
   private let over = Atomic<Bool>(false)
   /// Cancelled operations that have cancellation code of their own are no longer held back.
   private let isEnding = Atomic<Bool>(false)
 
   /// The error of the operation that failed first.
-  final var firstFailure: (any Error)? { failure.withLock { $0 } }
+  final var firstFailure: (any Error)? { failure.withLock { $0?.error } }
+
+  /// How messages name the operation that failed first.
+  final var labelOfFirstFailure: String? { failure.withLock { $0?.label } }
 
   /// Whether all operations are cancelled.
   final var isOver: Bool { over.load(ordering: .sequentiallyConsistent) }
@@ -24,8 +27,9 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
     effects.perform()
   }
 
-  override func noteFailure(_ error: any Error) {
-    failure.withLock { if $0 == nil { $0 = error } }
+  override func noteFailure(of operation: Operation, _ error: any Error) {
+    let label = operation.label
+    failure.withLock { if $0 == nil { $0 = (label, error) } }
     // Set this before the operation leaves, because the queue might become empty then.
     over.store(true, ordering: .sequentiallyConsistent)
   }

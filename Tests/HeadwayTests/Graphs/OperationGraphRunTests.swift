@@ -205,7 +205,7 @@ import Testing
     let error = try #require(operation.error as? OperationGraphError)
     #expect(error.code == .nodeFailed && error.nodeNames == ["parse"] && error.nodes.map(\.index) == [1])
     #expect(error.underlyingError as? Mishap == Mishap())
-    #expect("\(error)".hasPrefix("node ‘parse’ has failed: Mishap"))
+    #expect("\(error)".hasPrefix("The node ‘parse’ failed: Mishap"))
     if case .failure? = operation.outcome {} else { Issue.record("\(String(describing: operation.outcome))") }
   }
 

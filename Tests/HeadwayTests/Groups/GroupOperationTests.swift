@@ -124,6 +124,13 @@ import Testing
     #expect(failing.operationQueue.operationCount == 0)
   }
 
+  @Test("B4, O7: the description of a failed group names the operation that failed first") func failedDescription() {
+    let group = GroupOperation(name: "import", operations: [BlockOperation(name: "parse") { throw Mishap() }])
+    OperationQueue().addOperations([group], waitUntilFinished: true)
+    #expect(group.description == "‘import’ (failed in ‘parse’: \(Mishap()))")
+    #expect(group.diagnosis == "‘import’ has failed in ‘parse’: \(Mishap())")
+  }
+
   @Test("B4, Q10: the progress of a group counts its operations, with their own as a fraction, and grows with them")
   func progress() async throws {
     let (reached, gate) = (Gate(), Gate())

@@ -139,6 +139,15 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
     #expect(store.description == "‘store’ (finished)")
   }
+
+  @Test("O7: the description and the diagnosis of a failed operation include its error") func failedDescription() {
+    let (upload, notice) = (BlockOperation(name: "upload") { throw Mishap() }, BlockOperation(name: "notice") {})
+    notice.addDependency(upload, requiring: .success)
+    OperationQueue().addOperations([upload, notice], waitUntilFinished: true)
+    #expect(upload.description == "‘upload’ (failed: \(Mishap()))")
+    #expect(upload.diagnosis == "‘upload’ has failed: \(Mishap())")
+    #expect(notice.description == "‘notice’ (failed: ‘upload’, which was required to succeed, failed: \(Mishap()))")
+  }
 }
 
 @Suite("Operation lifetime", .hangLimit) struct OperationLifetimeTests {
