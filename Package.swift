@@ -85,6 +85,9 @@ let modules = [
   Module(
     name: "HeadwayImport", needs: ["Headway", "HeadwayCSV", "HeadwayLines"], traits: [sqlite: ["GRDB", "GRDBSQLite"]]),
 
+  // A transit feed that looks real, for the tool, the lab, examples and tests. The product HeadwayImport lacks it.
+  Module(name: "HeadwaySampleData", needs: ["Headway"]),
+
   // Requests.
   Module(name: "CHeadwayHTTP", kind: .system(debian: ["zlib1g-dev"], homebrew: ["zlib"])),
   Module(
@@ -116,7 +119,10 @@ let modules = [
   // in the program, so that you can move the program alone.
   Module(
     name: "HeadwayLab",
-    needs: ["Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLines", "LongRunningTechniques"],
+    needs: [
+      "Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLines", "HeadwaySampleData",
+      "LongRunningTechniques",
+    ],
     traits: [lab: ["HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix"]],
     resources: [.embedInCode("Pages")]),
 
@@ -125,7 +131,7 @@ let modules = [
     name: "HeadwayTool", kind: .program,
     needs: [
       "Headway", "HeadwayCSV", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLab", "HeadwayLines",
-      "LongRunningTechniques",
+      "HeadwaySampleData", "LongRunningTechniques",
     ],
     traits: [sqlite: ["ArgumentParser"]]),
 
@@ -148,7 +154,7 @@ let modules = [
     needs: ["Headway", "HeadwayCSV", "HeadwayLines", "HeadwayTestKit", "HeadwayTestSupport"]),
   Module(
     name: "HeadwayImportTests", kind: .tests,
-    needs: ["Headway", "HeadwayCSV", "HeadwayImport", "HeadwayTestKit", "HeadwayTestSupport"],
+    needs: ["Headway", "HeadwayCSV", "HeadwayImport", "HeadwaySampleData", "HeadwayTestKit", "HeadwayTestSupport"],
     traits: [sqlite: ["GRDB"]]),
   Module(
     name: "HeadwayHTTPTests", kind: .tests, needs: ["Headway", "HeadwayHTTP", "HeadwayTestKit", "HeadwayTestSupport"],
@@ -180,6 +186,7 @@ let package = Package(
     .library(name: "HeadwayFoundationNetworking", targets: ["HeadwayFoundationNetworking"]),
     .library(name: "HeadwayTestKit", targets: ["HeadwayTestKit"]),
     .library(name: "HeadwayImport", targets: ["HeadwayImport"]),
+    .library(name: "HeadwaySampleData", targets: ["HeadwaySampleData"]),
     .library(name: "HeadwayHTTP", targets: ["HeadwayHTTP"]),
     .library(name: "HeadwayDrawing", targets: ["HeadwayDrawing"]),
     .executable(name: "headway", targets: ["HeadwayTool"]),

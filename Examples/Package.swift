@@ -21,6 +21,7 @@ let headwayFoundation = Target.Dependency.product(name: "HeadwayFoundation", pac
 let headwayCSV = Target.Dependency.product(name: "HeadwayCSV", package: "Headway")
 let headwayHTTP = Target.Dependency.product(name: "HeadwayHTTP", package: "Headway")
 let headwayImport = Target.Dependency.product(name: "HeadwayImport", package: "Headway")
+let headwaySampleData = Target.Dependency.product(name: "HeadwaySampleData", package: "Headway")
 let headwayDrawing = Target.Dependency.product(name: "HeadwayDrawing", package: "Headway")
 let headwayTestKit = Target.Dependency.product(name: "HeadwayTestKit", package: "Headway")
 
@@ -34,7 +35,7 @@ let package = Package(
   ],
   targets: examples.map { .executableTarget(name: $0, dependencies: [headway]) }
     + csvExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayCSV]) }
-    + importExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayImport]) }
+    + importExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayImport, headwaySampleData]) }
     + requestExamples.map {
       .executableTarget(
         name: $0,

@@ -1,7 +1,7 @@
 /// A defect in a malformed record, and its position.
 ///
-/// The parser does not throw errors. It delivers a malformed record as a ``CSVMalformedRecord``, which contains one of
-/// these errors, and continues. Throw the error yourself if you want to stop at the first malformed record.
+/// The parser does not throw errors. It delivers a malformed record as a ``CSVParser/MalformedRecord``, which contains
+/// one of these errors, and continues. Throw the error yourself if you want to stop at the first malformed record.
 public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of defect.
   public let code: Code
@@ -10,7 +10,7 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
   ///
   /// For `unclosedQuote`, the line of the opening quote. For `textAfterClosingQuote`, the line of that text. For
   /// `recordTooLong`, the line where the record starts.
-  public let line: Int
+  public let lineNumber: Int
 
   /// The offset of the defect's first byte from the start of the stream, including a byte order mark.
   ///
@@ -30,17 +30,17 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - code: The kind of defect.
-  ///   - line: The physical line of the defect, starting at one.
+  ///   - lineNumber: The physical line of the defect, starting at one.
   ///   - byteOffset: The offset of the defect from the start of the stream.
   ///   - context: The text at the defect.
-  public init(code: Code, line: Int, byteOffset: Int, context: String) {
-    self.init(code: code, line: line, byteOffset: byteOffset, context: context, detail: nil)
+  public init(code: Code, lineNumber: Int, byteOffset: Int, context: String) {
+    self.init(code: code, lineNumber: lineNumber, byteOffset: byteOffset, context: context, detail: nil)
   }
 
   /// Creates a description of a defect with a more precise reason than its code has.
-  init(code: Code, line: Int, byteOffset: Int, context: String, detail: String?) {
+  init(code: Code, lineNumber: Int, byteOffset: Int, context: String, detail: String?) {
     self.code = code
-    self.line = line
+    self.lineNumber = lineNumber
     self.byteOffset = byteOffset
     self.context = context
     self.detail = detail
@@ -49,7 +49,7 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
   /// One line for people: the position, the reason, and the text at the defect, unless that is the rest of the record.
   public var description: String {
     let text = context.isEmpty || code == .unclosedQuote ? "" : ": \(context.debugDescription)"
-    return "line \(line), byte \(byteOffset): \(detail ?? code.explanation)\(text)"
+    return "line \(lineNumber), byte \(byteOffset): \(detail ?? code.explanation)\(text)"
   }
 }
 
@@ -83,7 +83,7 @@ extension CSVError {
     /// A line of JSON Lines is not a single object, contains a member twice, or contains a member that is not a column.
     public static let invalidJSON = Code(.invalidJSON)
 
-    /// The name of the code, which is stable enough to be written to a rejects file: `unclosedQuote`.
+    /// The name of the code, which is stable enough to be written to a file of rejected rows: `unclosedQuote`.
     public var description: String {
       kind.rawValue
     }

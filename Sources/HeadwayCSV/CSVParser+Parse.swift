@@ -4,9 +4,9 @@ extension CSVParser {
   /// `bytes` starts with the first byte that the last call did not consume: the start of the incomplete record,
   /// followed by more bytes. Scanning resumes where it stopped, so the cost is linear even if you pass single bytes.
   ///
-  /// A closure ends the call early by returning ``CSVFlow/stop`` or by throwing. In both cases the record that it
-  /// received counts as consumed. After a throw, ``byteOffset`` is the position that the parser has reached. You can
-  /// resume parsing with the bytes after that record.
+  /// A closure ends the call early by returning ``CSVParser/IterationControl/stop`` or by throwing. In both cases the
+  /// record that it received counts as consumed. After a throw, ``byteOffset`` is the position that the parser has
+  /// reached. You can resume parsing with the bytes after that record.
   ///
   /// - Parameters:
   ///   - bytes: The bytes that have not been consumed, followed by more.
@@ -24,13 +24,13 @@ extension CSVParser {
   public mutating func parse<Failure: Error>(
     _ bytes: UnsafeRawBufferPointer,
     isFinal: Bool,
-    _ record: (borrowing CSVRecord) throws(Failure) -> CSVFlow,
-    malformed: (borrowing CSVMalformedRecord) throws(Failure) -> CSVFlow
+    _ record: (borrowing CSVRecord) throws(Failure) -> IterationControl,
+    malformed: (borrowing MalformedRecord) throws(Failure) -> IterationControl
   ) throws(Failure) -> Int {
     checkStart(of: bytes)
     var consumed = 0
     while true {
-      let flow: CSVFlow
+      let flow: IterationControl
       switch step(in: bytes, at: &consumed, isFinal: isFinal) {
       case .needsInput: return consumed
       case .record: flow = try record(self.record(in: bytes))
@@ -72,18 +72,20 @@ extension CSVParser {
     let delivery = scanner.delivery
     return CSVRecord(
       start: bytes.baseAddress.unsafelyUnwrapped + delivery.start, length: delivery.length, ends: scanner.table.ends,
-      count: delivery.fieldCount, unescaped: scanner.unescaped.view, line: delivery.line, ordinal: delivery.ordinal,
+      count: delivery.fieldCount, unescaped: scanner.unescaped.view, lineNumber: delivery.lineNumber,
+      recordNumber: delivery.recordNumber,
       byteOffset: delivery.byteOffset, hasStrayQuotes: delivery.hasStrayQuotes)
   }
 
   /// The malformed record of the last step.
   @usableFromInline
-  func malformedRecord(in bytes: UnsafeRawBufferPointer) -> CSVMalformedRecord {
+  func malformedRecord(in bytes: UnsafeRawBufferPointer) -> MalformedRecord {
     let delivery = scanner.delivery
     guard let defect = scanner.defect else { preconditionFailure("A malformed record has a defect") }
     let raw = UnsafeRawBufferPointer(rebasing: bytes[delivery.start...].prefix(delivery.length))
-    return CSVMalformedRecord(
-      error: defect, line: delivery.line, ordinal: delivery.ordinal, byteOffset: delivery.byteOffset, rawBytes: raw,
+    return MalformedRecord(
+      error: defect, lineNumber: delivery.lineNumber, recordNumber: delivery.recordNumber,
+      byteOffset: delivery.byteOffset, rawBytes: raw,
       isTruncated: delivery.isTruncated)
   }
 }

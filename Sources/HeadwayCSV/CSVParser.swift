@@ -9,7 +9,7 @@
 /// let text: [UInt8] = Array("id,name\n1,\"Zoo, Berlin\"\n".utf8)
 /// _ = text.withUnsafeBytes { bytes in
 ///   parser.parse(bytes, isFinal: true) { record in
-///     print(record.line, record.fields)
+///     print(record.lineNumber, record.fields)
 ///     return .continue
 ///   } malformed: { record in
 ///     print(record.error)
@@ -34,12 +34,12 @@
 /// - `unclosedQuote`, which is detected at the end of the stream, or when the record exceeds the maximum length: The
 ///   record ends with the line of the opening quote, and parsing resumes with the next line. So one stray quote does
 ///   not swallow the rest of the file.
-/// - `recordTooLong`: The first ``maximumRecordLength`` bytes are delivered. The rest of the line is skipped without
+/// - `recordTooLong`: The first ``maxRecordLength`` bytes are delivered. The rest of the line is skipped without
 ///   being buffered.
 ///
 /// ## The caller's buffer
 /// Bytes that a call does not consume must be passed first in the next call, followed by more bytes. At most
-/// ``maximumRecordLength`` + 1 bytes are ever left over. So a buffer of ``maximumRecordLength`` + 2 bytes
+/// ``maxRecordLength`` + 1 bytes are ever left over. So a buffer of ``maxRecordLength`` + 2 bytes
 /// (``requiredCapacity``) always has room for one more byte, and no larger buffer is needed. A buffer that grows to
 /// this size on demand is the best choice.
 ///
@@ -49,7 +49,7 @@ public struct CSVParser: ~Copyable {
   public let dialect: CSVDialect
 
   /// The maximum number of bytes in a record, including quotes and delimiters, but not its line end.
-  public let maximumRecordLength: Int
+  public let maxRecordLength: Int
 
   var scanner: RecordScanner
 
@@ -57,20 +57,20 @@ public struct CSVParser: ~Copyable {
   ///
   /// - Parameters:
   ///   - dialect: The format of the file.
-  ///   - maximumRecordLength: The maximum number of bytes in a record, from 1 to 2³⁰ − 1.
-  ///   - skippedLines: The number of physical lines at the start of the stream that are not records. They count as
+  ///   - maxRecordLength: The maximum number of bytes in a record, from 1 to 2³⁰ − 1.
+  ///   - skippedLineCount: The number of physical lines at the start of the stream that are not records. They count as
   ///     lines.
-  public init(dialect: CSVDialect = CSVDialect(), maximumRecordLength: Int = 16 << 20, skippedLines: Int = 0) {
+  public init(dialect: CSVDialect = CSVDialect(), maxRecordLength: Int = 16 << 20, skippedLineCount: Int = 0) {
     precondition(dialect.isUsable, "A dialect's delimiter, quote and escape must differ and be neither CR nor LF")
-    precondition((1..<(1 << 30)).contains(maximumRecordLength), "A record's maximum length must be in 1..<(1 << 30)")
+    precondition((1..<(1 << 30)).contains(maxRecordLength), "A record's maximum length must be in 1..<(1 << 30)")
     self.dialect = dialect
-    self.maximumRecordLength = maximumRecordLength
-    scanner = RecordScanner(dialect: dialect, maximumLength: maximumRecordLength, skippedLines: skippedLines)
+    self.maxRecordLength = maxRecordLength
+    scanner = RecordScanner(dialect: dialect, maxLength: maxRecordLength, skippedLineCount: skippedLineCount)
   }
 
   /// The buffer size that is sufficient for every stream: the bytes that can be left over, and one more.
   public var requiredCapacity: Int {
-    maximumRecordLength + 2
+    maxRecordLength + 2
   }
 
   /// The offset of the first unconsumed byte from the start of the stream.
@@ -79,8 +79,8 @@ public struct CSVParser: ~Copyable {
   }
 
   /// The physical line of the first unconsumed byte, starting at one.
-  public var line: Int {
-    scanner.line
+  public var lineNumber: Int {
+    scanner.lineNumber
   }
 
   /// The number of delivered records, including malformed ones.

@@ -18,12 +18,12 @@ public struct CSVRecord: ~Copyable {
   ///
   /// Every LF ends a physical line, even inside quotes, and CRLF counts once. A CR without LF ends a line only if it
   /// ends a record in the dialect (``CSVDialect/endsRecordsAtLoneCarriageReturn``).
-  public let line: Int
+  public let lineNumber: Int
 
   /// The number of the record, starting at one.
   ///
   /// A header and malformed records count; skipped blank lines do not.
-  public let ordinal: Int
+  public let recordNumber: Int
 
   /// The offset of the record's first byte from the start of the stream, including a byte order mark.
   public let byteOffset: Int
@@ -36,15 +36,15 @@ public struct CSVRecord: ~Copyable {
 
   init(
     start: UnsafeRawPointer, length: Int, ends: UnsafePointer<FieldEnd>, count: Int, unescaped: UnescapedFieldsView,
-    line: Int, ordinal: Int, byteOffset: Int, hasStrayQuotes: Bool
+    lineNumber: Int, recordNumber: Int, byteOffset: Int, hasStrayQuotes: Bool
   ) {
     self.start = start
     self.length = length
     self.ends = ends
     self.count = count
     self.unescaped = unescaped
-    self.line = line
-    self.ordinal = ordinal
+    self.lineNumber = lineNumber
+    self.recordNumber = recordNumber
     self.byteOffset = byteOffset
     self.hasStrayQuotes = hasStrayQuotes
   }

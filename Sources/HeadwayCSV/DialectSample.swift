@@ -31,14 +31,14 @@ struct DialectSample {
   private static let mostRecords = 500
 
   /// Parses the complete records at the start of the sample, or its only record if that is incomplete.
-  init(_ bytes: UnsafeRawBufferPointer, _ dialect: CSVDialect, skippedLines: Int) {
+  init(_ bytes: UnsafeRawBufferPointer, _ dialect: CSVDialect, skippedLineCount: Int) {
     self.dialect = dialect
-    parse(bytes, isFinal: false, skippedLines)
-    if fieldCounts.isEmpty { parse(bytes, isFinal: true, skippedLines) }
+    parse(bytes, isFinal: false, skippedLineCount)
+    if fieldCounts.isEmpty { parse(bytes, isFinal: true, skippedLineCount) }
   }
 
-  private mutating func parse(_ bytes: UnsafeRawBufferPointer, isFinal: Bool, _ skippedLines: Int) {
-    var parser = CSVParser(dialect: dialect, skippedLines: skippedLines)
+  private mutating func parse(_ bytes: UnsafeRawBufferPointer, isFinal: Bool, _ skippedLineCount: Int) {
+    var parser = CSVParser(dialect: dialect, skippedLineCount: skippedLineCount)
     _ = parser.parse(bytes, isFinal: isFinal) { record in
       note(record)
       return fieldCounts.count < Self.mostRecords ? .continue : .stop

@@ -17,7 +17,8 @@ extension RecordScanner {
     // Long enough to identify the position, and short enough for a line of a log.
     let text = input[position...].prefix(32).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     defect = CSVError(
-      code: code, line: line + lines, byteOffset: byteOffset + position, context: String(decoding: text, as: UTF8.self),
+      code: code, lineNumber: lineNumber + lines, byteOffset: byteOffset + position,
+      context: String(decoding: text, as: UTF8.self),
       detail: detail)
   }
 

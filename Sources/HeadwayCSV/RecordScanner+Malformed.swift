@@ -10,12 +10,12 @@ extension RecordScanner {
       let common = zip(input, mark).prefix { $0 == $1 }.count
       if common == input.count && common < mark.count && !isFinal { return 0 }
       passed = common == mark.count ? mark.count : 0
-      phase = skippedLines > 0 ? .skippingLine : .records
+      phase = skippedLineCount > 0 ? .skippingLine : .records
     } else if phase == .skippingRecord {
       passed = min(input.count, skipped.length)
       skipped.length -= passed
       if skipped.length == 0 {
-        line += skipped.lines
+        lineNumber += skipped.lines
         phase = .records
       }
     } else if let ending = firstLineEnd(in: input, from: 0) {
@@ -24,9 +24,9 @@ extension RecordScanner {
         passed = ending.length
       } else {
         passed = ending.consumed
-        line += 1
-        skippedLines = max(0, skippedLines - 1)
-        phase = skippedLines > 0 ? .skippingLine : .records
+        lineNumber += 1
+        skippedLineCount = max(0, skippedLineCount - 1)
+        phase = skippedLineCount > 0 ? .skippingLine : .records
       }
     } else {
       passed = input.count
@@ -39,9 +39,9 @@ extension RecordScanner {
   mutating func result(
     withoutEndingIn input: UnsafeRawBufferPointer, at consumed: inout Int, isFinal: Bool
   ) -> CSVParser.Step {
-    let isPastWindow = input.count >= maximumLength + 2
+    let isPastWindow = input.count >= maxLength + 2
     guard isPastWindow || (isFinal && !input.isEmpty) else { return .needsInput }
-    let window = UnsafeRawBufferPointer(rebasing: input.prefix(maximumLength + 2))
+    let window = UnsafeRawBufferPointer(rebasing: input.prefix(maxLength + 2))
 
     // The meaning of the window's last byte might depend on the byte after it, which must not be examined.
     let undecided = isPastWindow && progress.region == .closingQuote ? window.count - progress.closingQuote : 0
@@ -66,7 +66,7 @@ extension RecordScanner {
       return resultForTruncated(.recordTooLong, in: input, at: &consumed)
     }
     let ending = Ending(length: window.count, consumed: window.count)
-    if progress.endsField(at: window.count) && window.count <= maximumLength {
+    if progress.endsField(at: window.count) && window.count <= maxLength {
       if dialect.hasExtensions, let start = window.baseAddress {
         progress.markSpaces(before: window.count, in: start, dialect)
       }
@@ -82,7 +82,7 @@ extension RecordScanner {
     forBadRecordEndingAt ending: Ending, in input: UnsafeRawBufferPointer, at consumed: inout Int
   ) -> CSVParser.Step {
     let code: CSVError.Code = progress.region == .malformed ? .textAfterClosingQuote : .recordTooLong
-    guard ending.length <= maximumLength else {
+    guard ending.length <= maxLength else {
       return resultForTruncated(code, in: input, at: &consumed)
     }
     setDefect(code, in: input)
@@ -100,7 +100,7 @@ extension RecordScanner {
   ) -> CSVParser.Step {
     let wholeInput = Ending(length: window.count, consumed: window.count)
     let ending = firstLineEnd(in: window, from: progress.openingQuote) ?? wholeInput
-    guard ending.length <= maximumLength else {
+    guard ending.length <= maxLength else {
       return resultForTruncated(.recordTooLong, in: window, at: &consumed)
     }
     setDefect(.unclosedQuote, in: window)
@@ -117,9 +117,9 @@ extension RecordScanner {
     _ extent: LongRecord.Extent, in input: UnsafeRawBufferPointer, at consumed: inout Int
   ) -> CSVParser.Step {
     setDefect(.recordTooLong, in: input, detail: extent.tooLong)
-    describeDelivery(length: maximumLength, isTruncated: true)
-    finish(consuming: maximumLength, lines: 0, at: &consumed)
-    skipped = LongRecord.Extent(length: extent.length - maximumLength, lines: extent.lines)
+    describeDelivery(length: maxLength, isTruncated: true)
+    finish(consuming: maxLength, lines: 0, at: &consumed)
+    skipped = LongRecord.Extent(length: extent.length - maxLength, lines: extent.lines)
     longQuote = .unknown
     phase = .skippingRecord
     return .malformed
@@ -138,7 +138,7 @@ extension RecordScanner {
     } else {
       setDefect(.recordTooLong, in: window, detail: extent.tooLong)
     }
-    describeDelivery(length: maximumLength, isTruncated: true)
+    describeDelivery(length: maxLength, isTruncated: true)
     finish(consuming: window.count, lines: extent.lines, at: &consumed)
     byteOffset += extent.length - window.count
     longQuote = .unknown
@@ -152,16 +152,16 @@ extension RecordScanner {
     _ code: CSVError.Code, in input: UnsafeRawBufferPointer, at consumed: inout Int
   ) -> CSVParser.Step {
     setDefect(code, in: input)
-    describeDelivery(length: maximumLength, isTruncated: true)
+    describeDelivery(length: maxLength, isTruncated: true)
     // Counted again, because the scan may have counted a line end after the part that is consumed here.
     var lines = 0
     var position = 0
-    let part = UnsafeRawBufferPointer(rebasing: input[..<maximumLength])
+    let part = UnsafeRawBufferPointer(rebasing: input[..<maxLength])
     while let ending = firstLineEnd(in: part, from: position) {
       lines += 1
       position = ending.consumed
     }
-    finish(consuming: maximumLength, lines: lines, at: &consumed)
+    finish(consuming: maxLength, lines: lines, at: &consumed)
     phase = .skippingLine
     return .malformed
   }

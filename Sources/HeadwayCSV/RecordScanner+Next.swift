@@ -33,7 +33,7 @@ extension RecordScanner {
         finish(consuming: ending.consumed, lines: 1, at: &consumed)
         continue
       }
-      guard progress.region == .unquoted && ending.length <= maximumLength else {
+      guard progress.region == .unquoted && ending.length <= maxLength else {
         return result(forBadRecordEndingAt: ending, in: input, at: &consumed)
       }
       return deliver(ending, in: input, lines: progress.innerLines &+ 1, at: &consumed)
@@ -73,8 +73,8 @@ extension RecordScanner {
     recordCount &+= 1
     delivery.length = length
     delivery.fieldCount = progress.fieldCount
-    delivery.line = line
-    delivery.ordinal = recordCount
+    delivery.lineNumber = lineNumber
+    delivery.recordNumber = recordCount
     delivery.byteOffset = byteOffset
     delivery.isTruncated = isTruncated
     delivery.hasStrayQuotes = progress.hasStrayQuotes
@@ -85,7 +85,7 @@ extension RecordScanner {
   mutating func finish(consuming length: Int, lines: Int, at consumed: inout Int) {
     consumed &+= length
     byteOffset &+= length
-    line &+= lines
+    lineNumber &+= lines
     progress = Progress()
   }
 }

@@ -19,7 +19,7 @@ extension RecordScanner {
     _ input: UnsafeRawBufferPointer, isFinal: Bool, carriageReturnEnds: Bool, hasExtensions: Bool
   ) -> Ending? {
     let start = input.baseAddress.unsafelyUnwrapped
-    let window = min(input.count, maximumLength &+ 2)
+    let window = min(input.count, maxLength &+ 2)
     let structural = structural
     let delimiter = dialect.delimiter
     let quote = dialect.quote
@@ -64,7 +64,7 @@ extension RecordScanner {
             if index &+ 1 < input.count {
               let isPair = start.load(fromByteOffset: index &+ 1, as: UInt8.self) == UInt8(ascii: "\n")
               ending.consumed &+= isPair ? 1 : 0
-            } else if !isFinal && index <= maximumLength {
+            } else if !isFinal && index <= maxLength {
               // The next byte determines whether the line end is one byte or two.
               scan.position = index
               progress = scan

@@ -6,7 +6,7 @@
 ///
 /// ## The limit on a record's length
 /// A decision never depends on how the input is divided into pieces. It depends only on the record's *window*: its
-/// first `maximumLength` bytes, and two more for a CRLF. A record without a line end in its window is too long. This
+/// first `maxLength` bytes, and two more for a CRLF. A record without a line end in its window is too long. This
 /// requires no byte after the window.
 ///
 /// ## Going back after an unclosed quote
@@ -88,8 +88,8 @@ struct RecordScanner: ~Copyable {
     var start = 0
     var length = 0
     var fieldCount = 0
-    var line = 0
-    var ordinal = 0
+    var lineNumber = 0
+    var recordNumber = 0
     var byteOffset = 0
     var isTruncated = false
     var hasStrayQuotes = false
@@ -111,9 +111,9 @@ struct RecordScanner: ~Copyable {
 
   let dialect: CSVDialect
   let structural: StructuralBytes
-  let maximumLength: Int
+  let maxLength: Int
   /// The number of lines that still have to be skipped before the first record.
-  var skippedLines: Int
+  var skippedLineCount: Int
 
   var table = FieldTable()
   var unescaped = UnescapedFields()
@@ -131,14 +131,14 @@ struct RecordScanner: ~Copyable {
   var phase = Phase.streamStart
   var progress = Progress()
   /// The line and the stream offset of the first unconsumed byte, and the number of delivered records.
-  var line = 1
+  var lineNumber = 1
   var byteOffset = 0
   var recordCount = 0
 
-  init(dialect: CSVDialect, maximumLength: Int, skippedLines: Int) {
+  init(dialect: CSVDialect, maxLength: Int, skippedLineCount: Int) {
     self.dialect = dialect
-    self.maximumLength = maximumLength
-    self.skippedLines = skippedLines
+    self.maxLength = maxLength
+    self.skippedLineCount = skippedLineCount
     structural = StructuralBytes(dialect)
   }
 }

@@ -55,8 +55,8 @@ package struct FileSource: ~Copyable, Sendable {
   /// Child processes that execute another program do not inherit the file.
   ///
   /// - Parameter path: The path of the file, absolute or relative to the working directory.
-  /// - Throws: ``LineReaderError`` with the code `fileNotFound`, `isDirectory`, `permissionDenied`, `inputOutput` or
-  ///   `cannotOpen`. For a file in an archive, also with `damaged`, `encrypted` or `expandsTooFar`.
+  /// - Throws: ``LineReaderError`` with the code `fileNotFound`, `isDirectory`, `permissionDenied`, `inputOutputError`
+  ///   or `cannotOpen`. For a file in an archive, also with `damaged`, `encrypted` or `expandsTooFar`.
   package init(path: String) throws(LineReaderError) {
     self.path = path
     closesDescriptor = true
@@ -116,8 +116,8 @@ package struct FileSource: ~Copyable, Sendable {
   /// - Parameter buffer: The destination. It must not be empty.
   /// - Returns: The number of bytes that were read, which can be less than the size of the buffer. Zero at the end of
   ///   the file, and in every call after that.
-  /// - Throws: ``LineReaderError`` with the code `inputOutput` or `damaged`, or with `truncated` if a regular file ends
-  ///   before the size that it had when it was opened.
+  /// - Throws: ``LineReaderError`` with the code `inputOutputError` or `damaged`, or with `truncated` if a regular file
+  ///   ends before the size that it had when it was opened.
   package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     precondition(!buffer.isEmpty, "FileSource.read(into:) for \(path): the buffer is empty. Give it room for a byte.")
     // Without this check, a terminal would be read again after its end.

@@ -14,7 +14,7 @@ extension LineReader.Line {
   /// - Returns: True if the line contains the text.
   /// - Complexity: About O(n) in the length of the line. No allocation.
   public func contains(_ text: String) -> Bool {
-    firstOffset(of: text) != nil
+    firstIndex(of: text) != nil
   }
 
   /// Returns whether the line contains a byte sequence.
@@ -23,7 +23,7 @@ extension LineReader.Line {
   /// - Returns: True if the line contains all the bytes, one after the other.
   /// - Complexity: About O(n) in the length of the line. No allocation.
   public func contains(_ bytes: [UInt8]) -> Bool {
-    firstOffset(of: bytes) != nil
+    firstIndex(of: bytes) != nil
   }
 
   /// Returns the position of the first occurrence of a text in the line.
@@ -31,7 +31,7 @@ extension LineReader.Line {
   /// - Parameter text: The text to find, compared byte by byte.
   /// - Returns: The number of bytes before it, or nil if the line does not contain it.
   /// - Complexity: About O(n) in the length of the line. No allocation.
-  public func firstOffset(of text: String) -> Int? {
+  public func firstIndex(of text: String) -> Int? {
     var text = text
     return text.withUTF8 { ByteSearch.position(of: UnsafeRawBufferPointer($0), in: bytes) }
   }
@@ -41,7 +41,7 @@ extension LineReader.Line {
   /// - Parameter bytes: The bytes to find.
   /// - Returns: The number of bytes before them, or nil if the line does not contain them.
   /// - Complexity: About O(n) in the length of the line. No allocation.
-  public func firstOffset(of bytes: [UInt8]) -> Int? {
+  public func firstIndex(of bytes: [UInt8]) -> Int? {
     bytes.withUnsafeBytes { ByteSearch.position(of: $0, in: self.bytes) }
   }
 }

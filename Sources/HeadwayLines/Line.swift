@@ -41,8 +41,8 @@ extension LineReader {
     ///
     /// A new string is created each time you read this property.
     ///
-    /// ``LineReader/Options/invalidUTF8`` specifies whether bytes that are not UTF-8 are reported or replaced by
-    /// U+FFFD.
+    /// ``LineReader/Options/invalidUTF8Policy`` specifies whether bytes that are not UTF-8 are an error or are
+    /// replaced by U+FFFD.
     ///
     /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, the number of the line, and the position of the first
     ///   wrong byte.
@@ -54,8 +54,8 @@ extension LineReader {
         // below.
         var string = String(decoding: text, as: UTF8.self)
         if text.isEmpty || text.isASCII { return string }
-        let isReported = storage._withUnsafeGuaranteedRef { $0.invalidUTF8 == .report }
-        guard isReported, !string.hasUTF8(text) else { return string }
+        let isError = storage._withUnsafeGuaranteedRef { $0.invalidUTF8Policy == .throw }
+        guard isError, !string.hasUTF8(text) else { return string }
         throw LineReaderError(
           .invalidUTF8, path: storage._withUnsafeGuaranteedRef { $0.path }, lineNumber: number,
           byteOffset: byteOffset + text.countOfValidUTF8)

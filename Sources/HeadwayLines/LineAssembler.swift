@@ -33,7 +33,7 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
   init(path: String, options: LineReader.Options) {
     self.path = path
     self.options = options
-    scanner = LineScanner(lineEnds: options.lineEnds, maximumLineLength: options.maximumLineLength)
+    scanner = LineScanner(lineEnding: options.lineEnding, maxLineLength: options.maxLineLength)
     isPastByteOrderMark = options.keepsByteOrderMark
   }
 
@@ -140,7 +140,7 @@ extension LineAssembler {
   private var usualCapacity: Int { options.chunkSize + options.chunkSize / 8 }
 
   /// Room for the longest line with its CRLF, or for a byte order mark.
-  private var largestCapacity: Int { max(usualCapacity, options.maximumLineLength + 2, 3) }
+  private var largestCapacity: Int { max(usualCapacity, options.maxLineLength + 2, 3) }
 
   /// Returns a storage that no batch refers to, with the rest of the last chunk in it.
   private mutating func writableStorage() -> LineStorage {
@@ -152,7 +152,7 @@ extension LineAssembler {
       // Lines of fewer than 8 bytes are delivered in smaller batches, so that the table is not larger than half a
       // chunk.
       lineCapacity: max(1, options.chunkSize / 8),
-      path: path, invalidUTF8: options.invalidUTF8)
+      path: path, invalidUTF8Policy: options.invalidUTF8Policy)
     if let storage, window.count > 0 {
       fresh.bytes.copyMemory(from: storage.bytes + window.start, byteCount: window.count)
     }

@@ -24,12 +24,12 @@ public struct LineBatch: Sendable {
   /// The number of the first line, starting at one.
   public let firstLineNumber: Int
 
-  /// The offset of the first line in the file, in bytes.
-  public var byteOffset: Int { storageOffset + Int(storage.starts[0]) }
+  /// The part of the file that the lines occupy, in bytes, including their line ends.
+  ///
+  /// The upper bound is the number of bytes that have been consumed after this batch.
+  public var byteRange: Range<Int> { storageOffset + Int(storage.starts[0])..<endByteOffset }
 
-  /// The offset after the last line and its line end, in bytes: how much of the file has been consumed after this
-  /// batch.
-  public let endByteOffset: Int
+  private let endByteOffset: Int
 
   init(
     storage: LineStorage, storageOffset: Int, stripsCarriageReturn: Bool, count: Int, firstLineNumber: Int,
@@ -69,7 +69,7 @@ public struct LineBatch: Sendable {
   ///
   /// - Parameter position: The position of the line, starting at 0.
   /// - Returns: The line.
-  /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, if the options specify that invalid UTF-8 is reported.
+  /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, if the options specify that invalid UTF-8 is an error.
   /// - Precondition: `position` is in `indices`.
   /// - Complexity: O(n) in the length of the line.
   public func string(at position: Int) throws(LineReaderError) -> String {

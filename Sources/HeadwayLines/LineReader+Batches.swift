@@ -25,10 +25,10 @@ extension LineReader {
     /// Creates an iterator that starts at the beginning of the file.
     ///
     /// - Returns: The iterator, which has not read anything.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pump: reader.makePump()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(pump: reader.makePump()) }
 
     /// A position in the file.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol {
       private let pump: BatchPump<LineAssembler>
 
       init(pump: BatchPump<LineAssembler>) { self.pump = pump }

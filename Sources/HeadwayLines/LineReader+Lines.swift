@@ -26,10 +26,10 @@ extension LineReader {
     /// Creates an iterator that starts at the beginning of the file.
     ///
     /// - Returns: The iterator, which has not read anything.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pump: reader.makePump()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(pump: reader.makePump()) }
 
     /// A position in the file.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol {
       /// Nil at the end of the file and after an error.
       private var pump: BatchPump<LineAssembler>?
       private var batch: LineBatch?

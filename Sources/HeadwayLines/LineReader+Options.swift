@@ -2,11 +2,11 @@ extension LineReader {
   /// How a file is read.
   ///
   /// ```swift
-  /// LineReader(path: path, options: .init(lineEnds: .any, invalidUTF8: .repair))
+  /// LineReader(path: path, options: .init(lineEnding: .any, invalidUTF8Policy: .replace))
   /// ```
   public struct Options: Hashable, Sendable {
     /// The byte sequences that end a line.
-    public enum LineEnds: Hashable, Sendable {
+    public enum LineEnding: Hashable, Sendable {
       /// LF, or CR followed by LF.
       ///
       /// Any other CR is part of the line.
@@ -22,24 +22,24 @@ extension LineReader {
     /// How a line that is requested as a `String` is treated if it is not UTF-8.
     ///
     /// Lines that are read as bytes are not checked.
-    public enum InvalidUTF8: Hashable, Sendable {
+    public enum InvalidUTF8Policy: Hashable, Sendable {
       /// Throw a ``LineReaderError`` that has the number of the line and the position of the first wrong byte.
-      case report
+      case `throw`
       /// Replace invalid bytes with U+FFFD.
-      case repair
+      case replace
     }
 
     /// The byte sequences that end a line.
     ///
     /// The default is `lfOrCRLF`.
-    public var lineEnds: LineEnds
+    public var lineEnding: LineEnding
 
     /// The maximum length of a line in bytes, without its line end.
     ///
     /// The default is 16 MiB, and the maximum is 1 GiB.
     ///
     /// A longer line is an error. The memory for a line grows up to this size.
-    public var maximumLineLength: Int
+    public var maxLineLength: Int
 
     /// The number of bytes that are read at a time.
     ///
@@ -48,8 +48,8 @@ extension LineReader {
 
     /// How invalid UTF-8 is treated.
     ///
-    /// By default, it is reported.
-    public var invalidUTF8: InvalidUTF8
+    /// By default, it is an error.
+    public var invalidUTF8Policy: InvalidUTF8Policy
 
     /// Whether a UTF-8 byte order mark at the start of the file is part of the first line.
     ///
@@ -61,19 +61,19 @@ extension LineReader {
     /// Omitted options keep their defaults.
     ///
     /// - Parameters:
-    ///   - lineEnds: The byte sequences that end a line.
-    ///   - maximumLineLength: The maximum length of a line in bytes, up to 1 GiB.
+    ///   - lineEnding: The byte sequences that end a line.
+    ///   - maxLineLength: The maximum length of a line in bytes, up to 1 GiB.
     ///   - chunkSize: The number of bytes that are read at a time, at least 4 KiB.
-    ///   - invalidUTF8: How invalid UTF-8 is treated.
+    ///   - invalidUTF8Policy: How invalid UTF-8 is treated.
     ///   - keepsByteOrderMark: Whether a byte order mark is part of the first line.
     public init(
-      lineEnds: LineEnds = .lfOrCRLF, maximumLineLength: Int = 16 << 20, chunkSize: Int = 128 << 10,
-      invalidUTF8: InvalidUTF8 = .report, keepsByteOrderMark: Bool = false
+      lineEnding: LineEnding = .lfOrCRLF, maxLineLength: Int = 16 << 20, chunkSize: Int = 128 << 10,
+      invalidUTF8Policy: InvalidUTF8Policy = .throw, keepsByteOrderMark: Bool = false
     ) {
-      self.lineEnds = lineEnds
-      self.maximumLineLength = maximumLineLength
+      self.lineEnding = lineEnding
+      self.maxLineLength = maxLineLength
       self.chunkSize = chunkSize
-      self.invalidUTF8 = invalidUTF8
+      self.invalidUTF8Policy = invalidUTF8Policy
       self.keepsByteOrderMark = keepsByteOrderMark
     }
 

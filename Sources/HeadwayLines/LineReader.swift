@@ -20,7 +20,7 @@ public import Headway
 ///
 /// **Memory.** A reader uses about 215 KB with the default chunk size, whatever the size of the file, and as much again
 /// while you hold a batch. The buffer grows only for a line longer than a chunk, and never beyond
-/// ``Options/maximumLineLength``. Nothing is read ahead: a chunk is read when its lines are requested, so a slow
+/// ``Options/maxLineLength``. Nothing is read ahead: a chunk is read when its lines are requested, so a slow
 /// consumer slows down the reading.
 ///
 /// **Lines.** A line end is not part of the line. The last line counts with or without a line end; an empty file has no
@@ -69,8 +69,8 @@ public struct LineReader: Sendable {
   ///   - queue: The queue that runs the reads.
   package init(path: String, anyChunkSize options: Options, queue: OperationQueue? = nil) {
     precondition(
-      (1...Options.largest).contains(options.maximumLineLength),
-      "LineReader: a maximum line length of \(options.maximumLineLength). Use 1 byte to 1 GiB.")
+      (1...Options.largest).contains(options.maxLineLength),
+      "LineReader: a maximum line length of \(options.maxLineLength). Use 1 byte to 1 GiB.")
     precondition(options.chunkSize > 0)
     self.path = path
     self.options = options

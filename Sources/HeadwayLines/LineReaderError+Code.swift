@@ -5,7 +5,7 @@ extension LineReaderError {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Value: Hashable {
       case fileNotFound, isDirectory, permissionDenied, cannotOpen
-      case truncated, inputOutput, damaged, encrypted, expandsTooFar, unsafeName
+      case truncated, inputOutputError, damaged, encrypted, expandsTooFar, unsafeName
       case lineTooLong, invalidUTF8
     }
 
@@ -32,7 +32,7 @@ extension LineReaderError {
     public static var truncated: Code { Code(value: .truncated) }
 
     /// The system could not read from the file.
-    public static var inputOutput: Code { Code(value: .inputOutput) }
+    public static var inputOutputError: Code { Code(value: .inputOutputError) }
 
     /// The file is compressed, and its content can't be unpacked, for example because its end is missing.
     public static var damaged: Code { Code(value: .damaged) }
@@ -48,7 +48,7 @@ extension LineReaderError {
     /// An archive contains a file whose name leads out of the archive's folder, or two files with the same name.
     public static var unsafeName: Code { Code(value: .unsafeName) }
 
-    /// A line is longer than ``LineReader/Options/maximumLineLength``.
+    /// A line is longer than ``LineReader/Options/maxLineLength``.
     public static var lineTooLong: Code { Code(value: .lineTooLong) }
 
     /// A line was requested as a `String`, but is not valid UTF-8.
@@ -62,7 +62,7 @@ extension LineReaderError {
       case .permissionDenied: "permission denied"
       case .cannotOpen: "cannot be opened"
       case .truncated: "became shorter while it was read"
-      case .inputOutput: "cannot be read"
+      case .inputOutputError: "cannot be read"
       case .damaged: "is damaged: it can't be unpacked further"
       case .encrypted: "is encrypted"
       case .expandsTooFar: "would expand to more than 200 times its size"

@@ -5,8 +5,8 @@ struct LineScanner: Sendable {
   static let lineFeed: UInt8 = 0x0A
   static let carriageReturn: UInt8 = 0x0D
 
-  let lineEnds: LineReader.Options.LineEnds
-  let maximumLineLength: Int
+  let lineEnding: LineReader.Options.LineEnding
+  let maxLineLength: Int
 
   /// The part of a buffer that contains bytes that have not been handed out.
   struct Window: Sendable {
@@ -33,7 +33,7 @@ struct LineScanner: Sendable {
   }
 
   /// Whether a CR before the last byte of a line belongs to the line end.
-  var stripsCarriageReturn: Bool { lineEnds != .lf }
+  var stripsCarriageReturn: Bool { lineEnding != .lf }
 
   /// Moves complete lines from the window to the table, until the window has no more of them or the table is full.
   ///
@@ -46,12 +46,12 @@ struct LineScanner: Sendable {
     let before = window
     storage.starts[0] = UInt32(window.start)
     let count =
-      switch lineEnds {
+      switch lineEnding {
       case .lf, .lfOrCRLF: takeLinesWithLineFeed(from: &window, in: storage)
       case .any: takeLinesWithAnyEnd(from: &window, in: storage, isLast: isLast)
       }
     // Usually the limit is larger than the buffer, so no line has to be measured.
-    guard before.count > maximumLineLength else { return Finding(lineCount: count) }
+    guard before.count > maxLineLength else { return Finding(lineCount: count) }
     return measuring(count, of: &window, in: storage)
   }
 
@@ -60,7 +60,7 @@ struct LineScanner: Sendable {
   /// While more bytes may follow, one byte more than the limit is accepted: it might be the CR of a CRLF, which is not
   /// part of the line.
   func isTooLong(unfinished window: Window, isLast: Bool) -> Bool {
-    window.count > maximumLineLength + (isLast ? 0 : 1)
+    window.count > maxLineLength + (isLast ? 0 : 1)
   }
 
   private func measuring(_ count: Int, of window: inout Window, in storage: LineStorage) -> Finding {
@@ -68,7 +68,7 @@ struct LineScanner: Sendable {
       let start = storage.starts[position]
       let next = storage.starts[position + 1]
       let line = storage.line(from: start, to: next, strippingCarriageReturn: stripsCarriageReturn)
-      if line.count > maximumLineLength {
+      if line.count > maxLineLength {
         window.start = Int(start)
         window.scanned = Int(start)
         return Finding(lineCount: position, isNextTooLong: true)

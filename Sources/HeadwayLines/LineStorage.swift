@@ -26,15 +26,15 @@ final class LineStorage: @unchecked Sendable {
   let path: String
 
   /// How invalid UTF-8 in these lines is treated.
-  let invalidUTF8: LineReader.Options.InvalidUTF8
+  let invalidUTF8Policy: LineReader.Options.InvalidUTF8Policy
 
-  init(capacity: Int, lineCapacity: Int, path: String, invalidUTF8: LineReader.Options.InvalidUTF8) {
+  init(capacity: Int, lineCapacity: Int, path: String, invalidUTF8Policy: LineReader.Options.InvalidUTF8Policy) {
     bytes = Platform.allocate(capacity + Self.slack)
     self.capacity = capacity
     starts = .allocate(capacity: lineCapacity + 1 + Self.slack)
     self.lineCapacity = lineCapacity
     self.path = path
-    self.invalidUTF8 = invalidUTF8
+    self.invalidUTF8Policy = invalidUTF8Policy
   }
 
   deinit {

@@ -121,14 +121,14 @@ package enum Platform {
     case ENOENT, ENOTDIR: .fileNotFound
     case EISDIR: .isDirectory
     case EACCES, EPERM: .permissionDenied
-    case EIO: .inputOutput
+    case EIO: .inputOutputError
     default: .cannotOpen
     }
   }
 
   /// The kind of error for a failure to read from an open file.
   static func readingCode(_ errorNumber: Int32) -> LineReaderError.Code {
-    errorNumber == EISDIR ? .isDirectory : .inputOutput
+    errorNumber == EISDIR ? .isDirectory : .inputOutputError
   }
 
   /// The system's description of an error number.

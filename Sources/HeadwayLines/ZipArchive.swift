@@ -25,8 +25,8 @@ package struct ZipArchive: Sendable {
   /// Reads an archive's directory.
   ///
   /// - Parameter path: The path of the archive, a regular file.
-  /// - Throws: ``LineReaderError`` with the code `fileNotFound`, `permissionDenied`, `inputOutput`, `cannotOpen`, or
-  ///   `damaged`; with `unsafeName` if an entry leads out of the archive's folder, or if two entries have the same
+  /// - Throws: ``LineReaderError`` with the code `fileNotFound`, `permissionDenied`, `inputOutputError`, `cannotOpen`,
+  ///   or `damaged`; with `unsafeName` if an entry leads out of the archive's folder, or if two entries have the same
   ///   name; with `encrypted`; or with `expandsTooFar`.
   package init(path: String) throws(LineReaderError) {
     let size = try FileSource(path: path).size ?? 0

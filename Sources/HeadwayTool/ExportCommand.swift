@@ -16,7 +16,7 @@ struct ExportCommand: AsyncParsableCommand {
       EXAMPLES:
         headway export vbb.sqlite stops > stops.csv
         headway export vbb.sqlite stops -o stops.csv --columns stop_id,stop_name
-        headway export vbb.sqlite stops -o stops.tsv --delimiter tab --null '\\N'
+        headway export vbb.sqlite stops -o stops.tsv --delimiter tab --null-text '\\N'
 
       EXIT CODES:
         0    all rows are written
@@ -51,7 +51,7 @@ struct ExportCommand: AsyncParsableCommand {
   var header = true
 
   @Option(help: ArgumentHelp("The text for fields that have no value.", valueName: "text"))
-  var null = ""
+  var nullText = ""
 
   @Flag(help: "End lines with CR and LF, as Excel does.")
   var crlf = false
@@ -84,9 +84,9 @@ struct ExportCommand: AsyncParsableCommand {
     let byte = delimiter == "tab" ? UInt8(ascii: "\t") : delimiter.utf8.first ?? UInt8(ascii: ",")
     let names = columns.flatMap { try? ColumnNames.names(in: $0) } ?? []
     return ExportOptions(
-      columns: names, nullText: null,
+      columns: names, nullText: nullText,
       csv: CSVWriter.Options(
-        dialect: CSVDialect(delimiter: byte), lineEnd: crlf ? .crlf : .lf, writesHeader: header))
+        dialect: CSVDialect(delimiter: byte), lineEnding: crlf ? .crlf : .lf, writesHeader: header))
   }
 }
 #endif

@@ -3,7 +3,7 @@ import ArgumentParser
 import HeadwayCSV
 import HeadwayImport
 
-/// The options of `headway import` that describe a file.
+/// The options of `headway import` and `headway check` that describe a file.
 ///
 /// Properties that are not specified are detected.
 struct FileOptions: ParsableArguments {
@@ -40,7 +40,7 @@ struct FileOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("How many lines come before the header. Found if not given.", valueName: "lines"))
-  var skip: Int?
+  var skipLines: Int?
 
   @Flag(
     inversion: .prefixedNo,
@@ -55,10 +55,10 @@ struct FileOptions: ParsableArguments {
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "The text of fields that have no value, such as NULL or \\N. Give it again for each text.", valueName: "text"))
-  var null: [String] = []
+  var nullText: [String] = []
 
-  @Flag(help: "Fields in quotes have no value either, if they have the text of --null.")
-  var nullInQuotes = false
+  @Flag(help: "Fields in quotes have no value either, if they have the text of --null-text.")
+  var nullTextInQuotes = false
 
   @Option(
     help: ArgumentHelp(
@@ -89,15 +89,15 @@ struct FileOptions: ParsableArguments {
       """
       Rows with too many or too few fields: reject them, or pad them at their end, where surplus fields must be empty.
       """, valueName: "reject or pad"))
-  var ragged = ImportOptions.RaggedRows.reject
+  var raggedRows = ImportOptions.RaggedRowPolicy.reject
 
   @Option(
     help: ArgumentHelp(
       """
-      The types of columns without --column-type, in a new table: found by the first rows, with the exact value of \
-      each number, or text.
-      """, valueName: "found or text"))
-  var types = ImportOptions.Types.found
+      The types of columns without --column-type, in a new table: inferred from the first rows, with the exact value \
+      of each number, or text.
+      """, valueName: "inferred or text"))
+  var columnTypePolicy = ImportOptions.ColumnTypePolicy.inferred
 
   func validate() throws {
     let characters = [
@@ -129,8 +129,8 @@ struct FileOptions: ParsableArguments {
     guard (1..<1024).contains(maxRecord) else {
       throw ValidationError("--max-record \(maxRecord): use 1 to 1023.")
     }
-    if let skip, skip < 0 { throw ValidationError("--skip \(skip): use 0 or more.") }
-    if let encoding, TextEncoding(encoding) == nil {
+    if let skipLines, skipLines < 0 { throw ValidationError("--skip-lines \(skipLines): use 0 or more.") }
+    if let encoding, CSVTextEncoding(encoding) == nil {
       throw ValidationError("--encoding \(encoding): no such encoding is known; see 'iconv -l'.")
     }
   }
@@ -138,26 +138,26 @@ struct FileOptions: ParsableArguments {
   private var delimiterByte: UInt8? { delimiter == "tab" ? UInt8(ascii: "\t") : delimiter?.utf8.first }
 
   /// Whether an option is set that does not apply to the files of a feed.
-  var areForOneFile: Bool { skip != nil || header != nil || !columns.isEmpty }
+  var areForOneFile: Bool { skipLines != nil || header != nil || !columns.isEmpty }
 
   /// The values, as options of an import.
   var options: ImportOptions {
     ImportOptions(
-      encoding: encoding.flatMap { TextEncoding($0) }, delimiter: delimiterByte, quote: quote?.utf8.first,
-      escape: escape?.utf8.first, comment: comment?.utf8.first, hasHeader: header, skippedLines: skip,
-      raggedRows: ragged, nullTexts: null, nullTextsInQuotes: nullInQuotes,
+      encoding: encoding.flatMap { CSVTextEncoding($0) }, delimiter: delimiterByte, quote: quote?.utf8.first,
+      escape: escape?.utf8.first, comment: comment?.utf8.first, hasHeader: header, skippedLineCount: skipLines,
+      raggedRowPolicy: raggedRows, nullTexts: nullText, nullTextsInQuotes: nullTextInQuotes,
       numberFormat: NumberFormat(
         decimalSeparator: decimal.first ?? ".", groupSeparator: thousands?.first),
       columns: columns.flatMap { (try? ColumnNames.names(in: $0)) ?? [] },
-      maximumRecordLength: maxRecord << 20, types: types)
+      maxRecordLength: maxRecord << 20, columnTypePolicy: columnTypePolicy)
   }
 
   /// Returns the unusual properties that were detected in a file.
-  func findings(_ form: FileForm) -> [String] {
-    guard !form.isJSONLines else { return ["JSON Lines"] + Self.renamings(form) }
+  func findings(_ layout: CSVLayout) -> [String] {
+    guard !layout.isJSONLines else { return ["JSON Lines"] + Self.renamings(layout) }
     func name(_ byte: UInt8) -> String { byte == UInt8(ascii: "\t") ? "tab" : "'\(Unicode.Scalar(byte))'" }
     var findings: [String] = []
-    let dialect = form.dialect
+    let dialect = layout.dialect
     if delimiter == nil, dialect.delimiter != UInt8(ascii: ",") {
       findings.append("delimiter \(name(dialect.delimiter))")
     }
@@ -166,33 +166,34 @@ struct FileOptions: ParsableArguments {
       findings.append("quote \(Unicode.Scalar(dialect.quote))")
     }
     if escape == nil, let escape = dialect.escape { findings.append("escape \(name(escape))") }
-    if encoding == nil, form.encoding != .utf8 {
+    if encoding == nil, layout.encoding != .utf8 {
       findings.append(
-        "encoding \(form.encoding)\(form.isEncodingAssumed ? " (by its characters; --encoding names another)" : "")")
+        "encoding \(layout.encoding)\(layout.isEncodingAssumed ? " (by its characters; --encoding names another)" : "")"
+      )
     }
     if dialect.endsRecordsAtLoneCarriageReturn { findings.append("lines that end with CR") }
-    if form.endsRowsWithDelimiter { findings.append("a delimiter at the end of rows") }
-    return findings + headerFindings(form)
+    if layout.endsRowsWithDelimiter { findings.append("a delimiter at the end of rows") }
+    return findings + headerFindings(layout)
   }
 
-  private func headerFindings(_ form: FileForm) -> [String] {
+  private func headerFindings(_ layout: CSVLayout) -> [String] {
     var findings: [String] = []
-    if let problem = form.headerProblem {
+    if let problem = layout.headerProblem {
       findings.append("no header that can be used (\(problem)): columns are called column_1 and so on")
-    } else if let line = form.headerLine {
-      if form.headerRecords > 1 {
-        findings.append("a header of \(form.headerRecords) lines from line \(line)")
-      } else if skip == nil, line > 1 {
+    } else if let line = layout.headerLineNumber {
+      if layout.headerRecordCount > 1 {
+        findings.append("a header of \(layout.headerRecordCount) lines from line \(line)")
+      } else if skipLines == nil, line > 1 {
         findings.append("header in line \(line)")
       }
     } else if header == nil {
       findings.append("no header: columns are called column_1 and so on (say --header if there is one)")
     }
-    return findings + Self.renamings(form)
+    return findings + Self.renamings(layout)
   }
 
-  private static func renamings(_ form: FileForm) -> [String] {
-    form.renamedColumns.sorted { $0.key < $1.key }.map { new, old in
+  private static func renamings(_ layout: CSVLayout) -> [String] {
+    layout.renamedColumns.sorted { $0.key < $1.key }.map { new, old in
       "\(old) twice among the names, called \(new)"
     }
   }

@@ -12,6 +12,7 @@ import HeadwayImport
       EXAMPLES:
         headway sample feed --stop-times 100000
         headway import feed feed.sqlite --watch stops
+        headway check feed
         headway fetch https://example.org/feed.zip --into downloads
         headway thumbnails photos --output small --sheet photos.png
         headway lab --open
@@ -21,8 +22,8 @@ import HeadwayImport
       number of the signal that stopped the command. 'headway import --help' lists them.
       """,
     version: "0.1.0",
-    subcommands: [ImportCommand.self, ExportCommand.self, SampleCommand.self] + requestCommands + drawingCommands
-      + labCommands)
+    subcommands: [ImportCommand.self, CheckCommand.self, ExportCommand.self, SampleCommand.self] + requestCommands
+      + drawingCommands + labCommands)
 
   #if HTTP
   private static let requestCommands: [any ParsableCommand.Type] = [FetchCommand.self]

@@ -10,14 +10,13 @@ struct ImportCommand: AsyncParsableCommand {
       headway import <source> <database> [<options>]
       headway import <source> ... --output <database> [<options>]
       headway import --dry-run <source> ... [<options>]
-      headway import --check <feed> [<options>]
       """,
     discussion: """
       Readers of the database see the rows arrive. Importing again updates rows in place: by their key, or, in a \
       table without one, the rows of this very file; with others in such a table, say --append or --replace. For a \
       newer release of a feed, --replace leaves nothing of the older one in the tables that the newer has. Ctrl-C \
       stops: committed batches stay in the table, and running the same command again completes it. Rejected rows \
-      are written to the folder DATABASE.rejects, one file per table and import.
+      are written to the folder DATABASE.rejected-rows, one file per table and import.
 
       A source is the folder or zip archive of a feed, a file of CSV or JSON Lines, compressed or not, a file in an \
       archive as in ARCHIVE/FILE, a folder or archive of CSV files, a pattern such as 'data/*.csv', the address of a \
@@ -27,7 +26,7 @@ struct ImportCommand: AsyncParsableCommand {
       EXAMPLES:
         headway import vbb-2020 vbb.sqlite
         headway import vbb.zip vbb.sqlite --watch stops
-        headway import swiss.zip europe.sqlite --prefix swiss_
+        headway import swiss.zip europe.sqlite --table-prefix swiss_
         headway import stops.txt vbb.sqlite --batch-size 1000 --durability full
         headway import vbb-2021 vbb.sqlite --replace
         headway import people.csv people.sqlite --key id --column-type id:integer
@@ -37,7 +36,6 @@ struct ImportCommand: AsyncParsableCommand {
         headway import - people.sqlite --table people
         headway import people.csv towns.csv.gz --output registry.sqlite
         headway import https://example.org/feed.zip europe.sqlite
-        headway import --check vbb.zip
         headway import vbb.zip vbb.sqlite --without shapes.txt
         headway import prices.csv shop.sqlite --decimal , --thousands .
         headway import people.csv --columns id,name --dry-run
@@ -45,7 +43,7 @@ struct ImportCommand: AsyncParsableCommand {
         headway import 'log-*.csv' --output logs.sqlite --table log
 
       EXIT CODES:
-        0    all rows are in the database, or --allow-rejects was given
+        0    all rows are in the database, or --allow-rejected-rows was given
         3    some rows were rejected, and all others are in the database
         64   wrong usage
         65   a file or a table is unsuitable, or no row of a file could be imported
@@ -74,12 +72,6 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Flag(
     help: """
-      Import nothing, but say what is wrong or odd in a feed by the GTFS reference; ends with 65 if there are errors.
-      """)
-  var check = false
-
-  @Flag(
-    help: """
       Print the CREATE TABLE statements, based on the beginning of each file, without importing anything. Needs no \
       database; with one, tables that exist there are shown.
       """)
@@ -93,7 +85,7 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       "With what the name of each table begins, to have several feeds in a database.", valueName: "text"))
-  var prefix = ""
+  var tablePrefix = ""
 
   // Unconditional, so that a negative number is accepted as a value.
   @Option(parsing: .unconditional, help: ArgumentHelp("How many rows are committed at once.", valueName: "rows"))
@@ -110,7 +102,7 @@ struct ImportCommand: AsyncParsableCommand {
   var fromStart = false
 
   @Flag(help: "Exit with 0 even if rows were rejected, or no row of a file could be imported.")
-  var allowRejects = false
+  var allowRejectedRows = false
 
   @Flag(help: "Add the columns of a file that the table lacks, even to a table that no import has created.")
   var addColumns = false
@@ -124,13 +116,8 @@ struct ImportCommand: AsyncParsableCommand {
       valueName: "normal or full"))
   var durability = Durability.normal
 
-  @Option(
-    name: .shortAndLong, parsing: .unconditional,
-    help: ArgumentHelp("How many tables are imported at once.", valueName: "number"))
-  var jobs = 8
-
   @OptionGroup(title: "What the file is like")
-  var form: FileOptions
+  var fileOptions: FileOptions
 
   @Option(
     help: ArgumentHelp(
@@ -152,53 +139,27 @@ struct ImportCommand: AsyncParsableCommand {
       valueName: "name:type"))
   var columnType: [String] = []
 
-  @Option(help: ProgressStyle.help)
-  var progress: ProgressStyle?
-
-  @Flag(
-    name: .shortAndLong,
-    help: """
-      Print nothing but errors, and a line about rejected rows, removed rows, columns that were added, and values that \
-      were changed.
-      """)
-  var quiet = false
+  @OptionGroup
+  var runOptions: RunOptions
 
   @Option(help: ArgumentHelp("Show the last rows of this table while they arrive (with bars).", valueName: "table"))
   var watch: String?
 
   func validate() throws {
     guard batchSize > 0 else { throw ValidationError("--batch-size \(batchSize): use 1 or more.") }
-    guard jobs > 0 else { throw ValidationError("--jobs \(jobs): use 1 or more.") }
-    if dryRun, check || progress != nil || watch != nil {
-      throw ValidationError("--dry-run prints statements: use it without --check, --progress and --watch.")
+    if dryRun, runOptions.progress != nil || watch != nil {
+      throw ValidationError("--dry-run prints statements: use it without --progress and --watch.")
     }
     if table?.isEmpty == true { throw ValidationError("--table '': name the table.") }
     guard !append || !replace else { throw ValidationError("--append and --replace: use one of them.") }
     guard append || !fromStart else { throw ValidationError("--from-start is for --append.") }
-    if quiet, let option = progress != nil ? "--progress" : watch != nil ? "--watch" : nil {
-      throw ValidationError("--quiet and \(option): use one of them.")
-    }
-    if watch != nil, progress == ProgressStyle.none {
+    if runOptions.quiet, watch != nil { throw ValidationError("--quiet and --watch: use one of them.") }
+    if watch != nil, runOptions.progress == ProgressStyle.none {
       throw ValidationError("--watch and --progress none: use one of them.")
     }
     _ = try columnTypes()
   }
 
-  func run() async throws {
-    do {
-      try await importAll()
-    } catch let exit as ExitCode {
-      throw exit
-    } catch let error as ValidationError {
-      throw error
-    } catch {
-      if progress == .json, !quiet {
-        let (code, message) = (ToolExit(error).rawValue, ToolExit.description(of: error))
-        StandardStream.output.writeLine(
-          JSONEvent.line(JSONEvent.End("error", [], seconds: 0, exitCode: code, message: message)))
-      }
-      throw ToolExit.report(error)
-    }
-  }
+  func run() async throws { try await runOptions.reportingErrors { try await importAll() } }
 }
 #endif

@@ -1,6 +1,7 @@
 #if SQLite
 import ArgumentParser
 import HeadwayImport
+import HeadwaySampleData
 
 struct SampleCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -47,7 +48,7 @@ struct SampleCommand: AsyncParsableCommand {
 
   func run() async throws {
     do {
-      try SampleFeed(stopTimes: stopTimes, seed: seed, lineEnd: isCRLF ? .crlf : .lf)
+      try SampleFeed(stopTimes: stopTimes, seed: seed, lineEnding: isCRLF ? .crlf : .lf)
         .write(to: folder, replacesFiles: force)
       StandardStream.output.writeLine("Wrote \(folder): a feed with \(stopTimes) stop times, seed \(seed).")
     } catch {

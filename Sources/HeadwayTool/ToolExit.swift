@@ -15,6 +15,7 @@ import HeadwayDrawing
 
 #if Lab
 import HeadwayLab
+import HeadwaySampleData
 #endif
 
 /// The exit codes of the tool, numbered as in `sysexits.h`, and one for partial success.
@@ -40,7 +41,7 @@ enum ToolExit: Int32 {
         .unknownColumn, .noRows:
         self = .dataError
       case .database: self = Self(databaseResult: (error.underlying as? DatabaseError)?.resultCode)
-      case .cannotWriteRejects: self = .cannotCreate
+      case .cannotWriteRejectedRows: self = .cannotCreate
       case .otherWriter: self = .temporaryFailure
       default: self = .inputOutput
       }
@@ -67,7 +68,7 @@ enum ToolExit: Int32 {
   private init?(drawingError error: any Error) {
     switch (error as? ImageFileError)?.code {
     case nil: return nil
-    case .fileNotFound?, .isNoFile?, .permissionDenied?, .inputOutput?: self = .noInput
+    case .fileNotFound?, .notRegularFile?, .permissionDenied?, .inputOutputError?: self = .noInput
     case .cannotWrite?: self = .cannotCreate
     case .outOfMemory?: self = .software
     default: self = .dataError

@@ -21,12 +21,12 @@ import Testing
       let input = (0..<length).map { _ in Array("a,\"\r\n\\ #".utf8).randomElement(using: &generator) ?? 0 }
       let maximum = Bool.random(using: &generator) ? 16 << 20 : Int.random(in: 1...16, using: &generator)
       for dialect in Self.dialects {
-        let expected = ReferenceParser(dialect: dialect, maximumRecordLength: maximum).records(of: input)
+        let expected = ReferenceParser(dialect: dialect, maxRecordLength: maximum).records(of: input)
         for _ in 0..<6 {
           let sizes = (0..<5).map { _ in Int.random(in: 1...(length + 1), using: &generator) }
           let feeding = Feeding(
             sizes: sizes, announcesEndAlone: Bool.random(using: &generator), dialect: dialect,
-            maximumRecordLength: maximum)
+            maxRecordLength: maximum)
           let records = feeding.records(of: input)
           guard records == expected else {
             Issue.record(
@@ -57,9 +57,9 @@ import Testing
         }
         let dialect = Self.dialects[number % 2]
         let maximum = number % 3 == 0 ? 16 << 20 : number % 3
-        let expected = ReferenceParser(dialect: dialect, maximumRecordLength: maximum).records(of: input)
+        let expected = ReferenceParser(dialect: dialect, maxRecordLength: maximum).records(of: input)
         for size in [1, length] {
-          let records = Feeding(sizes: [size], dialect: dialect, maximumRecordLength: maximum).records(of: input)
+          let records = Feeding(sizes: [size], dialect: dialect, maxRecordLength: maximum).records(of: input)
           guard records == expected else {
             let text = String(decoding: input, as: UTF8.self).debugDescription
             Issue.record(

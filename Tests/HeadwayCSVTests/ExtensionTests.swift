@@ -44,10 +44,10 @@ import Testing
   func comments(_ example: CSVCase) { example.check() }
 
   @Test("I3: skipped lines are no records, whatever is in them", arguments: ["\n", "\r\n"])
-  func skippedLines(lineEnd: String) {
-    let text = Array(["\u{FEFF}\"one", "", "three,\"", "a,b", "c,d"].joined(separator: lineEnd).utf8)
+  func skippedLineCount(lineEnding: String) {
+    let text = Array(["\u{FEFF}\"one", "", "three,\"", "a,b", "c,d"].joined(separator: lineEnding).utf8)
     for pieceSize in [1, 3, text.count] {
-      var parser = CSVParser(skippedLines: 3)
+      var parser = CSVParser(skippedLineCount: 3)
       var lines: [Int] = []
       var fields: [[String]] = []
       var pending: [UInt8] = []
@@ -55,7 +55,7 @@ import Testing
         pending += text[start..<min(start + pieceSize, text.count)]
         let consumed = pending.withUnsafeBytes { bytes in
           parser.parse(bytes, isFinal: start + pieceSize >= text.count) { record in
-            lines.append(record.line)
+            lines.append(record.lineNumber)
             fields.append(record.fields)
             return .continue
           } malformed: { record in

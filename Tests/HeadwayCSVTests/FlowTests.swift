@@ -30,7 +30,7 @@ import Testing
     #expect(consumed == [4, 5, 5, 3])
     #expect(parser.byteOffset == input.count)
     #expect(parser.recordCount == 4)
-    #expect(parser.line == 5)
+    #expect(parser.lineNumber == 5)
   }
 
   @Test("I3: a closure's error comes out as it is, with the record consumed")
@@ -38,9 +38,10 @@ import Testing
     var parser = CSVParser()
     input.withUnsafeBytes { bytes in
       do throws(Stop) {
-        _ = try parser.parse(bytes, isFinal: true) { (_: borrowing CSVRecord) throws(Stop) -> CSVFlow in
+        _ = try parser.parse(bytes, isFinal: true) {
+          (_: borrowing CSVRecord) throws(Stop) -> CSVParser.IterationControl in
           .continue
-        } malformed: { (_: borrowing CSVMalformedRecord) throws(Stop) -> CSVFlow in
+        } malformed: { (_: borrowing CSVParser.MalformedRecord) throws(Stop) -> CSVParser.IterationControl in
           throw Stop()
         }
         Issue.record("Nothing was thrown")

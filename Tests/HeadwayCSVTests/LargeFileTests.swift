@@ -3,10 +3,10 @@ import Testing
 
 /// Parses with one buffer, as an importer does.
 private func parse(
-  _ input: [UInt8], pieces: Int, maximumRecordLength: Int = 16 << 20, largestBuffer: inout Int,
-  record: (borrowing CSVRecord) -> Void, malformed: (borrowing CSVMalformedRecord) -> Void
+  _ input: [UInt8], pieces: Int, maxRecordLength: Int = 16 << 20, largestBuffer: inout Int,
+  record: (borrowing CSVRecord) -> Void, malformed: (borrowing CSVParser.MalformedRecord) -> Void
 ) {
-  var parser = CSVParser(maximumRecordLength: maximumRecordLength)
+  var parser = CSVParser(maxRecordLength: maxRecordLength)
   var buffer = [UInt8](repeating: 0, count: pieces)
   var filled = 0
   var read = 0
@@ -49,18 +49,18 @@ private func rows(_ range: Range<Int>) -> [UInt8] {
       var wrong = 0
       var errors: [CSVError] = []
       var largest = 0
-      parse(input, pieces: 1 << 16, maximumRecordLength: maximum, largestBuffer: &largest) { record in
+      parse(input, pieces: 1 << 16, maxRecordLength: maximum, largestBuffer: &largest) { record in
         wrong += record.count == 4 && record.string(at: 0) == "\(next)" ? 0 : 1
         next += 1
       } malformed: { record in
         #expect(String(decoding: record.rawBytes, as: UTF8.self) == "stray,\"06:20:00,,")
-        #expect(record.ordinal == position + 1)
+        #expect(record.recordNumber == position + 1)
         errors.append(record.error)
       }
       #expect(next == 80_000)
       #expect(wrong == 0)
       #expect(errors.map(\.code) == [.unclosedQuote])
-      #expect(errors.map(\.line) == [position + 1])
+      #expect(errors.map(\.lineNumber) == [position + 1])
       #expect(largest <= maximum + 2)
     }
   }
@@ -72,7 +72,7 @@ private func rows(_ range: Range<Int>) -> [UInt8] {
     var largest = 0
     var count = 0
     var lengths: [Int] = []
-    parse(input, pieces: 1000, maximumRecordLength: 5000, largestBuffer: &largest) { _ in
+    parse(input, pieces: 1000, maxRecordLength: 5000, largestBuffer: &largest) { _ in
       count += 1
     } malformed: { record in
       lengths.append(record.rawBytes.count)

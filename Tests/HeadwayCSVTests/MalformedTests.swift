@@ -48,7 +48,7 @@ import Testing
       CSVCase(
         "a record passes the maximum in quotes", "a,\"b\nc,1\nd,2\ne,\"\"\nf,3\n",
         [.malformed(.unclosedQuote, raw: "a,\"b"), ["c", "1"], ["d", "2"], ["e", ""], ["f", "3"]],
-        maximumRecordLength: 10),
+        maxRecordLength: 10),
     ])
   func unclosedQuote(_ example: CSVCase) {
     example.check()
@@ -57,34 +57,34 @@ import Testing
   @Test(
     "I3: a record longer than the maximum is cut, and the next one is whole",
     arguments: [
-      CSVCase("at the maximum", "12345\nab\n", [["12345"], ["ab"]], maximumRecordLength: 5),
-      CSVCase("at the maximum, CRLF", "12345\r\nab\r\n", [["12345"], ["ab"]], maximumRecordLength: 5),
-      CSVCase("at the maximum, no line end", "12345", [["12345"]], maximumRecordLength: 5),
-      CSVCase("one over", "123456\nab\n", [.malformed(.recordTooLong, raw: "12345"), ["ab"]], maximumRecordLength: 5),
+      CSVCase("at the maximum", "12345\nab\n", [["12345"], ["ab"]], maxRecordLength: 5),
+      CSVCase("at the maximum, CRLF", "12345\r\nab\r\n", [["12345"], ["ab"]], maxRecordLength: 5),
+      CSVCase("at the maximum, no line end", "12345", [["12345"]], maxRecordLength: 5),
+      CSVCase("one over", "123456\nab\n", [.malformed(.recordTooLong, raw: "12345"), ["ab"]], maxRecordLength: 5),
       CSVCase(
-        "one over, CRLF", "123456\r\nab\r\n", [.malformed(.recordTooLong, raw: "12345"), ["ab"]], maximumRecordLength: 5
+        "one over, CRLF", "123456\r\nab\r\n", [.malformed(.recordTooLong, raw: "12345"), ["ab"]], maxRecordLength: 5
       ),
-      CSVCase("one over, no line end", "123456", [.malformed(.recordTooLong, raw: "12345")], maximumRecordLength: 5),
+      CSVCase("one over, no line end", "123456", [.malformed(.recordTooLong, raw: "12345")], maxRecordLength: 5),
       CSVCase(
-        "one over, a CR", "12345\ra\nb", [.malformed(.recordTooLong, raw: "12345"), ["b"]], maximumRecordLength: 5),
+        "one over, a CR", "12345\ra\nb", [.malformed(.recordTooLong, raw: "12345"), ["b"]], maxRecordLength: 5),
       CSVCase(
         "far over", "1,2,3,4,5,6,7,8,9,0\nab\n", [.malformed(.recordTooLong, raw: "1,2,3"), ["ab"]],
-        maximumRecordLength: 5),
+        maxRecordLength: 5),
       CSVCase(
         "one line in quotes", "\"23456789\"\nab\n", [.malformed(.recordTooLong, raw: "\"2345"), ["ab"]],
-        maximumRecordLength: 5),
+        maxRecordLength: 5),
       CSVCase(
         "text behind a closing quote", "\"2\"456789\nab\n",
         [.malformed(.textAfterClosingQuote, raw: "\"2\"45"), ["ab"]],
-        maximumRecordLength: 5),
+        maxRecordLength: 5),
       CSVCase(
         "CR ends lines", "1234567\r12345\rab\r", [.malformed(.recordTooLong, raw: "12345"), ["12345"], ["ab"]],
-        dialect: CSVDialect(endsRecordsAtLoneCarriageReturn: true), maximumRecordLength: 5),
+        dialect: CSVDialect(endsRecordsAtLoneCarriageReturn: true), maxRecordLength: 5),
       CSVCase(
         "the least maximum", "a\r\nbc\r\n\"\n\n",
         [
           ["a"], .malformed(.recordTooLong, raw: "b"), .malformed(.unclosedQuote, raw: "\""),
-        ], maximumRecordLength: 1),
+        ], maxRecordLength: 1),
     ])
   func recordTooLong(_ example: CSVCase) {
     example.check()
@@ -105,8 +105,8 @@ import Testing
     }
     #expect(
       errors == [
-        CSVError(code: .textAfterClosingQuote, line: 3, byteOffset: 11, context: " z,\""),
-        CSVError(code: .unclosedQuote, line: 4, byteOffset: 18, context: "\"open"),
+        CSVError(code: .textAfterClosingQuote, lineNumber: 3, byteOffset: 11, context: " z,\""),
+        CSVError(code: .unclosedQuote, lineNumber: 4, byteOffset: 18, context: "\"open"),
       ])
     #expect(errors.first?.description == "line 3, byte 11: text after a closing quote: \" z,\\\"\"")
     #expect(errors.map(\.code.description) == ["textAfterClosingQuote", "unclosedQuote"])

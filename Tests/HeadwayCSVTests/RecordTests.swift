@@ -47,15 +47,15 @@ private let blankLines = CSVDialect(keepsBlankLines: true)
         "CR behind and in quotes", "\"a\r\r\nb\"\r\"c\"\r\n\"d\"\r", [["a\r\r\nb"], ["c"], ["d"]],
         dialect: loneCarriageReturns),
     ])
-  func lineEnds(_ example: CSVCase) {
+  func lineEnding(_ example: CSVCase) {
     example.check()
   }
 
-  @Test("I3: lines, ordinals and byte offsets are those of the file")
+  @Test("I3: lines, recordNumbers and byte offsets are those of the file")
   func places() {
     let records = Feeding(sizes: [7]).records(of: Array("\u{FEFF}h,i\r\n\r\n\"a\nb\r\nc\",d\n\"x\"y\nz\n".utf8))
-    #expect(records.map(\.line) == [1, 3, 6, 7])
-    #expect(records.map(\.ordinal) == [1, 2, 3, 4])
+    #expect(records.map(\.lineNumber) == [1, 3, 6, 7])
+    #expect(records.map(\.recordNumber) == [1, 2, 3, 4])
     #expect(records.map(\.byteOffset) == [3, 10, 21, 26])
   }
 

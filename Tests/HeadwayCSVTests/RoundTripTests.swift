@@ -8,7 +8,7 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     let delimiter = Array(",;\t|".utf8).randomElement(using: &generator) ?? UInt8(ascii: ",")
     let dialect = CSVDialect(delimiter: delimiter)
-    let lineEnd = Bool.random(using: &generator) ? "\n" : "\r\n"
+    let lineEnding = Bool.random(using: &generator) ? "\n" : "\r\n"
     let rows = (0..<40).map { _ in
       (0..<Int.random(in: 1...12, using: &generator)).map { _ in randomField(using: &generator) }
     }
@@ -16,7 +16,7 @@ import Testing
     for (index, row) in rows.enumerated() {
       write(row, to: &output, delimiter: delimiter, using: &generator)
       if index + 1 < rows.count || Bool.random(using: &generator) {
-        output += Array(lineEnd.utf8)
+        output += Array(lineEnding.utf8)
       }
     }
     for size in [1, 2, 3, 7, 8, 9, 64, 1000, output.count] {

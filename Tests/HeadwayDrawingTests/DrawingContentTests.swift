@@ -215,7 +215,7 @@ import Testing
   @Test("R1: text has the size that it was measured with, and is broken and cut as it is told") func text() throws {
     let long = Text("several words, more than one line", font: font)
     var cut = long
-    cut.maximumLineCount = 1
+    cut.maxLineCount = 1
     let image = try draw(100, 60) { context in
       let (line, broken) = (context.measure(long), context.measure(long, width: 100))
       #expect(line.width > 120 && broken.width <= 100)
@@ -265,7 +265,7 @@ import Testing
     ])
   func anyText(_ string: String) throws {
     _ = try draw(100, 40) { context in
-      context.draw(Text(string, font: font, maximumLineCount: 3), in: context.bounds)
+      context.draw(Text(string, font: font, maxLineCount: 3), in: context.bounds)
       #expect(context.measure(Text(string, font: font)).height > 0)
       context.draw(Text("x", font: Font("No Such Family", size: 10, weight: .bold, isItalic: true)), at: .zero)
       context.draw(Text("x", font: Font(size: 0)), at: .zero)
@@ -301,10 +301,10 @@ import Testing
     let card = try Image(contentsOf: catalogue.appendingPathComponent("Resources/card.png").path)
     #expect(card.pixelWidth == 480 && card.pixelHeight == 240)
     expect(card, at: 0, 0, .clear)
-    expect(card, at: 300, 20, Color(hex: 0xFDFBF7))
-    expect(card, at: 330, 196, Color(hex: 0xE4572E))
-    expect(card, at: 165, 90, Color(hex: 0xFFF3B0))  // The sun.
-    expect(card, at: 116, 37, Color(hex: 0x3A6EA5), within: 0.05)  // The frame of the circle.
+    expect(card, at: 300, 20, Color(rgb: 0xFDFBF7))
+    expect(card, at: 330, 196, Color(rgb: 0xE4572E))
+    expect(card, at: 165, 90, Color(rgb: 0xFFF3B0))  // The sun.
+    expect(card, at: 116, 37, Color(rgb: 0x3A6EA5), within: 0.05)  // The frame of the circle.
     // Dark letters in the title, and gray ones in both lines of the caption.
     func darkest(_ rows: Range<Int>) -> Double {
       rows.lazy.flatMap { y in (220..<450).lazy.map { card.color(x: $0, y: y).green } }.min() ?? 1
@@ -317,7 +317,7 @@ import Testing
     #expect(Rectangle(10, 10, 20, 20).inset(by: 5) == Rectangle(15, 15, 10, 10))
     #expect(Rectangle(1, 2, 3, 4).maximumY == 6 && Rectangle(1, 2, 3, 4).maximumX == 4)
     #expect(Path().isEmpty && !Path(Rectangle(0, 0, 1, 1)).isEmpty)
-    #expect(Color(hex: 0xFF8000) == Color(red: 1, green: 128.0 / 255, blue: 0))
+    #expect(Color(rgb: 0xFF8000) == Color(red: 1, green: 128.0 / 255, blue: 0))
     #expect(Gradient([.red]).stops == [Gradient.Stop(.red, at: 0)])
   }
 }

@@ -44,7 +44,7 @@ import Testing
     let pipe = folder.path + "/pipe"
     try #require(mkfifo(pipe, 0o600) == 0)
     for (path, code) in [
-      (folder.path, ImageFileError.Code.isNoFile), (pipe, .isNoFile), ("/dev/null", .isNoFile),
+      (folder.path, ImageFileError.Code.notRegularFile), (pipe, .notRegularFile), ("/dev/null", .notRegularFile),
       (folder.path + "/none", .fileNotFound), ("a\0b", .fileNotFound), ("", .fileNotFound),
     ] {
       let error = #expect(throws: ImageFileError.self) { try Image(contentsOf: path) }
@@ -87,13 +87,13 @@ import Testing
     // Few enough pixels, but a progressive file keeps them all.
     let progressive = JPEGFixture.encode(try cornered(), .progressive)
     let large = JPEGFixture.declaring(progressive, width: 16_000, height: 16_000)
-    #expect(code(of: large, limits: ImageLimits(maximumDecodingMemory: 100 << 20)) == .tooLarge)
-    #expect(code(of: progressive, limits: ImageLimits(maximumScanCount: 2)) == .tooLarge)
+    #expect(code(of: large, limits: ImageLimits(maxDecodingMemory: 100 << 20)) == .tooLarge)
+    #expect(code(of: progressive, limits: ImageLimits(maxScanCount: 2)) == .tooLarge)
     #expect(code(of: progressive) == nil)
     let interlaced = PNGFixture.encode(try scenery(), isInterlaced: true)
-    #expect(code(of: interlaced, limits: ImageLimits(maximumDecodingMemory: 100_000)) == .tooLarge)
-    #expect(code(of: interlaced, limits: ImageLimits(maximumPixelCount: 200 * 150 - 1)) == .tooLarge)
-    #expect(code(of: interlaced, limits: ImageLimits(maximumPixelCount: 200 * 150)) == nil)
+    #expect(code(of: interlaced, limits: ImageLimits(maxDecodingMemory: 100_000)) == .tooLarge)
+    #expect(code(of: interlaced, limits: ImageLimits(maxPixelCount: 200 * 150 - 1)) == .tooLarge)
+    #expect(code(of: interlaced, limits: ImageLimits(maxPixelCount: 200 * 150)) == nil)
   }
 
   @Test("R3: metadata without end is skipped or refused, and takes no memory") func metadata() throws {
@@ -109,7 +109,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = try folder.write(bytes, to: "long.jpg")
     let error = #expect(throws: ImageFileError.self) {
-      try Image(contentsOf: path, limits: ImageLimits(maximumDecodingMemory: 1 << 20))
+      try Image(contentsOf: path, limits: ImageLimits(maxDecodingMemory: 1 << 20))
     }
     #expect(error?.code == .tooLarge)
   }
@@ -149,7 +149,7 @@ import Testing
     var files = JPEGFixture.Kind.allCases.map { JPEGFixture.encode(picture, $0) }
     files.append(JPEGFixture.oriented(files[0], 6))
     files += [try picture.pngBytes(), PNGFixture.encode(picture, isInterlaced: true)]
-    let limits = ImageLimits(maximumPixelCount: 1_000_000, maximumDecodingMemory: 8 << 20)
+    let limits = ImageLimits(maxPixelCount: 1_000_000, maxDecodingMemory: 8 << 20)
     for seed in part * 100..<(part + 1) * 100 {
       var generator = SeededGenerator(seed: UInt64(seed))
       let mutated = mutate(files.randomElement(using: &generator)!, &generator)

@@ -37,7 +37,7 @@ import Testing
       ] {
         var growth = HeapGrowth()
         #expect(throws: ImageFileError.self) {
-          try Image(thumbnailOf: .bytes(bomb), fitting: 64, limits: ImageLimits(maximumDecodingMemory: 64 << 20)) {
+          try Image(thumbnailOf: .bytes(bomb), fitting: 64, limits: ImageLimits(maxDecodingMemory: 64 << 20)) {
             growth.sample()
             return false
           }

@@ -37,7 +37,7 @@ import Testing
     var shown: [Int: Content] = [:]
     var wanted: [Int: Content] = [:]
     var allShown: CheckedContinuation<Void, Never>?
-    let cells = CellDrawing<Int, Content>(queue: queue, costLimit: costLimit) { content in
+    let cells = CellImageRenderer<Int, Content>(queue: queue, costLimit: costLimit) { content in
       DrawingOperation(width: side, height: side) { context in
         for line in 0..<4 {
           hidden.check(content, context)
@@ -63,7 +63,7 @@ import Testing
       top = max(0, min(rows - window, top + move))
       let next = Set(top..<top + window)
       let (gone, come) = (visible.subtracting(next), next.subtracting(visible))
-      cells.visible = next
+      cells.visibleKeys = next
       let left = gone.compactMap { wanted.removeValue(forKey: $0) }
       hidden.contents.withLock { $0.formUnion(left) }
       for row in gone { shown[row] = nil }
@@ -73,7 +73,7 @@ import Testing
         let old = wanted[row]
         let isNew = old != content
         wanted[row] = content
-        if let image = cells.request(content, for: row) {
+        if let image = cells.image(for: row, content: content) {
           #expect(image.pixelWidth == 8)
           shown[row] = content
         } else if isNew {

@@ -47,15 +47,15 @@ struct AppTableTests {
         let hasChanged = try database.pool.read { try migrator.hasSchemaChanges($0) }
         #expect(!hasChanged, sourceLocation: location)
       }
-      for mode in [ImportOptions.ExistingRows.update, .append, .replace] {
-        let options = ImportOptions(existingRows: mode)
+      for mode in [ImportOptions.ExistingRowPolicy.update, .append, .replace] {
+        let options = ImportOptions(existingRowPolicy: mode)
         #expect(
           try importFile(people, to: "person", key: ["id"], into: database, in: workspace, options: options).error
             == nil)
         try expectUnchanged()
       }
-      for mode in [ImportOptions.ExistingRows.append, .replace, .update] {
-        let options = ImportOptions(existingRows: mode)
+      for mode in [ImportOptions.ExistingRowPolicy.append, .replace, .update] {
+        let options = ImportOptions(existingRowPolicy: mode)
         let operation = try importFile(
           visits, to: "visit", indices: [["day"]], into: database, in: workspace, options: options)
         #expect(operation.error == nil)
@@ -111,7 +111,7 @@ struct AppTableTests {
       #expect(
         tables == ["grdb_headway_imports", "t", "t (headway import \(getpid()) 7)", "t (headway import)"])
       let again = try importFile("a,b\n5,x\n", to: "t", into: reopened, in: workspace)
-      #expect(again.error == nil && again.report.replaced == 1 && again.report.removed == 1)
+      #expect(again.error == nil && again.report.replacedRowCount == 1 && again.report.removedRowCount == 1)
       #expect(try reopened.strings("SELECT * FROM t") == ["5|x"])
       // Imports have created the table, so it gets columns.
       let wider = try importFile("a,b,c\n5,x,y\n", to: "t", into: reopened, in: workspace)
@@ -131,18 +131,18 @@ struct AppTableTests {
 
   @Test(
     "I11: a column that an app's table lacks is an error that names the nearest, and changes nothing",
-    arguments: [false, true], [ImportOptions.ExistingRows.update, .append, .replace])
-  func unknownColumn(isStrict: Bool, mode: ImportOptions.ExistingRows) throws {
+    arguments: [false, true], [ImportOptions.ExistingRowPolicy.update, .append, .replace])
+  func unknownColumn(stopsAtFirstMalformedRow: Bool, mode: ImportOptions.ExistingRowPolicy) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       try migrator.migrate(database.pool)
       try database.pool.write { try $0.execute(sql: "INSERT INTO person VALUES (1, 'Ada', 'ada@example.org')") }
       let before = try database.contents()
-      var options = ImportOptions(isStrict: isStrict, existingRows: mode)
+      var options = ImportOptions(stopsAtFirstMalformedRow: stopsAtFirstMalformedRow, existingRowPolicy: mode)
       let text = "id,name,E-Mail\n2,Grace,grace@example.org\n3,Anita,anita@example.org\n"
       let operation = try importFile(text, to: "person", into: database, in: workspace, options: options)
       let error = try importError(operation)
-      #expect(error.code == .unknownColumn && error.line == 1)
+      #expect(error.code == .unknownColumn && error.lineNumber == 1)
       #expect(error.message == "The table person has no column E-Mail (the nearest is email).")
       #expect(try database.contents() == before)
 

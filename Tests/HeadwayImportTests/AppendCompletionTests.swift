@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import Headway
 @testable import HeadwayImport
+@testable import HeadwaySampleData
 import HeadwayTestKit
 import Testing
 
@@ -22,12 +23,12 @@ struct AppendCompletionTests {
       cancellingAfter batches: Int? = nil, onCommit: @escaping @Sendable (Int) -> Void = { _ in }
     ) -> ImportOperation {
       let options = ImportOptions(
-        batchSize: batchSize, existingRows: .append, completesAppend: completesAppend)
+        batchSize: batchSize, existingRowPolicy: .append, completesAppend: completesAppend)
       let operation = ImportOperation(
         file: file, table: TableSchema(name: "t", columns: [], key: key), into: database, options: options,
-        rejects: workspace.rejects())
+        rejectedRows: workspace.rejectedRowsFile())
       let commits = EventRecorder<Int>()
-      operation.onCommit { [weak operation] _ in
+      operation.commitHandler = { [weak operation] _ in
         commits.record(1)
         onCommit(commits.events.count)
         if commits.events.count == batches { operation?.cancel() }
@@ -71,7 +72,7 @@ struct AppendCompletionTests {
       #expect(target.append(file, cancellingAfter: 3).isCancelled)
       #expect(try target.numbers() == Array(1...30))
       let second = target.append(file)
-      #expect(second.error == nil && second.report.rows == 100 && second.report.rejected == 0)
+      #expect(second.error == nil && second.report.rowCount == 100 && second.report.rejectedRowCount == 0)
       #expect(
         second.report.notes == ["an earlier import of this file ended behind record 31, and is completed"])
       #expect(try target.numbers() == Array(1...100))
@@ -131,7 +132,7 @@ struct AppendCompletionTests {
       let file = try write(1...100, in: target)
       _ = target.append(file, cancellingAfter: 4)
       let second = target.append(file)
-      #expect((second.report.rows, second.report.rejected) == (86, 14))
+      #expect((second.report.rowCount, second.report.rejectedRowCount) == (86, 14))
       #expect(try target.numbers() == (1...100).filter { $0 % 7 != 0 })
     }
   }
@@ -152,7 +153,7 @@ struct AppendCompletionTests {
         #expect(try target.database.strings("SELECT * FROM t") == before, "\(change)")
         // The request is explicit.
         let third = target.append(file, completesAppend: false)
-        #expect(third.error == nil && third.report.rows == 100)
+        #expect(third.error == nil && third.report.rowCount == 100)
         #expect(try target.database.count("t") == before.count + 100)
         // This append was complete.
         #expect(target.append(file).error == nil)
@@ -195,9 +196,9 @@ struct AppendCompletionTests {
       try target.execute("INSERT INTO t VALUES (25, 'mine')")
       let file = try write(1...100, in: target)
       let first = target.append(file, cancellingAfter: 3)
-      #expect(first.report.rejected == 2)
+      #expect(first.report.rejectedRowCount == 2)
       #expect(
-        try parsedRejects(target.workspace.bytes(of: "rejects.csv")).map(\.reason).last
+        try parsedRowIssues(target.workspace.bytes(of: "rejected-rows.csv")).map(\.reason).last
           == "the table has a row with this key (id)")
       // Other programs can change rows, and add some.
       try target.execute("UPDATE t SET name = 'changed' WHERE id = 30; INSERT INTO t VALUES (1000, 'mine')")
@@ -206,7 +207,7 @@ struct AppendCompletionTests {
       #expect(try target.numbers().max() == 1_000 && target.numbers().count == 29)
       try target.execute("INSERT INTO t VALUES (12, 'name 12')")
       let second = target.append(file)
-      #expect(second.error == nil && (second.report.rows, second.report.rejected) == (98, 2))
+      #expect(second.error == nil && (second.report.rowCount, second.report.rejectedRowCount) == (98, 2))
       #expect(try target.numbers() == (1...100).filter { $0 != 7 } + [1_000])
     }
   }
@@ -236,7 +237,7 @@ struct AppendCompletionTests {
       let first = ImportOperation(
         file: file, table: TableSchema(name: "t", columns: []), into: target.database,
         options: ImportOptions(batchSize: 10))
-      first.onCommit { [weak first] _ in first?.cancel() }
+      first.commitHandler = { [weak first] _ in first?.cancel() }
       run(first)
       try target.execute("INSERT INTO t (id, name) VALUES (0, 'mine')")
       let second = ImportOperation(file: file, table: TableSchema(name: "t", columns: []), into: target.database)
@@ -289,7 +290,7 @@ struct AppendCompletionTests {
       let gate = Checkpoint()
       let slow = ImportOperation(
         file: file, table: TableSchema(name: "t", columns: []), into: target.database,
-        options: ImportOptions(batchSize: 10, existingRows: .append))
+        options: ImportOptions(batchSize: 10, existingRowPolicy: .append))
       slow.stop(at: gate)
       let queue = Headway.OperationQueue()
       queue.addOperation(slow)
@@ -298,10 +299,10 @@ struct AppendCompletionTests {
       let other = try target.workspace.database()
       let second = ImportOperation(
         file: file, table: TableSchema(name: "t", columns: []), into: other,
-        options: ImportOptions(existingRows: .append))
+        options: ImportOptions(existingRowPolicy: .append))
       run(second)
       #expect(second.error == nil)
-      slow.onCommit(nil)
+      slow.commitHandler = nil
       gate.open()
       queue.waitUntilAllOperationsAreFinished()
       #expect(try importError(slow).code == .otherWriter)

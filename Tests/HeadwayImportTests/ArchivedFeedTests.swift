@@ -28,11 +28,11 @@ struct ArchivedFeedTests {
     try withWorkspace { workspace in
       let path = try archive(in: workspace, folder: inner, beside: ["__MACOSX/\(inner)._stops.txt", ".DS_Store"])
       let database = try workspace.database()
-      let feed = try FeedImport(folder: path, into: database, rejectsFolder: workspace.path("rejects"))
+      let feed = try FeedImport(folder: path, into: database, rejectedRowsFolder: workspace.path("rejected-rows"))
       run(feed.operations)
       #expect(feed.operations.allSatisfy { $0.error == nil })
       #expect(feed.folder == (inner.isEmpty ? path : "\(path)/\(inner.dropLast())"))
-      #expect(feed.reports.allSatisfy { $0.isComplete && $0.bytes == $0.size })
+      #expect(feed.reports.allSatisfy { $0.isComplete && $0.committedByteCount == $0.fileSize })
       let contents = try database.contents()
       let folder = try workspace.feed()
       let other = try ImportDatabase(path: workspace.path("other.sqlite"))
@@ -51,9 +51,9 @@ struct ArchivedFeedTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let info = "feed_publisher_name,feed_publisher_url,feed_lang,feed_version\nX,http://x,de,"
-      func run(_ version: String, _ existing: ImportOptions.ExistingRows) throws {
+      func run(_ version: String, _ existing: ImportOptions.ExistingRowPolicy) throws {
         let path = try archive(in: workspace, ["feed_info.txt": info + version + "\n"])
-        let feed = try FeedImport(folder: path, into: database, options: ImportOptions(existingRows: existing))
+        let feed = try FeedImport(folder: path, into: database, options: ImportOptions(existingRowPolicy: existing))
         HeadwayImportTests.run(feed.operations)
         for operation in feed.operations { if let error = operation.error { throw error } }
       }
@@ -79,7 +79,7 @@ struct ArchivedFeedTests {
       let database = try workspace.database()
       let first = try FeedImport(folder: path, into: database, options: ImportOptions(batchSize: 10))
       let operation = try #require(first.operations.first { $0.table.name == "log" })
-      operation.onCommit { [unowned operation] in if $0.rows == 20 { operation.cancel() } }
+      operation.commitHandler = { [unowned operation] in if $0.rowCount == 20 { operation.cancel() } }
       run(first.operations)
       #expect(try database.count("log") == 20)
       let second = try FeedImport(folder: path, into: database)
@@ -97,14 +97,14 @@ struct ArchivedFeedTests {
       let path = try archive(in: workspace, ["log.txt": "a,b\n" + rows, "other.txt": "a,b\n" + rows])
       let database = try workspace.database()
       func append(cancelling: Bool) throws {
-        let options = ImportOptions(batchSize: 10, existingRows: .append)
+        let options = ImportOptions(batchSize: 10, existingRowPolicy: .append)
         let feed = try FeedImport(folder: path, into: database, options: options)
         let (log, other) = (
           feed.operations.first { $0.table.name == "log" }, feed.operations.first { $0.table.name == "other" }
         )
         if cancelling, let log, let other {
           log.addDependency(other)
-          log.onCommit { [unowned log] in if $0.rows == 20 { log.cancel() } }
+          log.commitHandler = { [unowned log] in if $0.rowCount == 20 { log.cancel() } }
         }
         run(feed.operations)
       }

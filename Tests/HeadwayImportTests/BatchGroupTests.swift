@@ -18,11 +18,12 @@ struct BatchGroupTests {
     let token: AnyDatabaseCancellable
 
     init(
-      _ lines: [String], in database: ImportDatabase, _ workspace: Workspace, isStrict: Bool = false
+      _ lines: [String], in database: ImportDatabase, _ workspace: Workspace, stopsAtFirstMalformedRow: Bool = false
     ) throws {
       try database.pool.write { try $0.execute(sql: "CREATE TABLE people (id TEXT PRIMARY KEY, name TEXT UNIQUE)") }
       operation = try workspace.operation(
-        lines, into: database, options: ImportOptions(batchSize: 10, isStrict: isStrict))
+        lines, into: database, options: ImportOptions(batchSize: 10, stopsAtFirstMalformedRow: stopsAtFirstMalformedRow)
+      )
       let observation = DatabaseRegionObservation(tracking: Table("people"))
       token = observation.start(in: database.pool) { error in
         Issue.record(error)
@@ -44,7 +45,7 @@ struct BatchGroupTests {
       let first = halted.commits.events[0]
       halted.gate.open()
       halted.queue.waitUntilAllOperationsAreFinished()
-      #expect(halted.operation.error == nil && halted.operation.report.rows == 400)
+      #expect(halted.operation.error == nil && halted.operation.report.rowCount == 400)
       // Eight of the waiting batches together.
       #expect(halted.commits.events[1] == first + 80)
       #expect(halted.commits.events.allSatisfy { $0.isMultiple(of: 10) } && halted.commits.events.last == 400)
@@ -63,7 +64,7 @@ struct BatchGroupTests {
       halted.gate.open()
       halted.queue.waitUntilAllOperationsAreFinished()
       #expect(try database.count("people") == first)
-      #expect(halted.operation.report.rows == first)
+      #expect(halted.operation.report.rowCount == first)
     }
   }
 
@@ -74,11 +75,12 @@ struct BatchGroupTests {
       // A duplicate name, which only the database detects.
       let lines = people(1...400)
       let halted = try Halted(
-        Array(lines[0..<135]) + ["1000,name 7"] + Array(lines[135...]), in: database, workspace, isStrict: true)
+        Array(lines[0..<135]) + ["1000,name 7"] + Array(lines[135...]), in: database, workspace,
+        stopsAtFirstMalformedRow: true)
       halted.gate.open()
       halted.queue.waitUntilAllOperationsAreFinished()
-      #expect((halted.operation.error as? ImportError)?.line == 137)
-      #expect(try database.count("people") == 135 && halted.operation.report.rows == 135)
+      #expect((halted.operation.error as? ImportError)?.lineNumber == 137)
+      #expect(try database.count("people") == 135 && halted.operation.report.rowCount == 135)
     }
   }
 }

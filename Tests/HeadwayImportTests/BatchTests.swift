@@ -15,7 +15,7 @@ struct BatchTests {
       let database = try workspace.database()
       let operation = try workspace.operation(people(1...1_100), into: database)
       let commits = EventRecorder<Int>()
-      operation.onCommit { commits.record($0.rows) }
+      operation.commitHandler = { commits.record($0.rowCount) }
       run(operation)
       #expect(operation.error == nil)
       #expect(commits.events == [250, 500, 750, 1_000, 1_100])
@@ -32,7 +32,7 @@ struct BatchTests {
       let operation = try workspace.operation(
         people(1...500), table: table, into: database, options: ImportOptions(batchSize: size))
       let commits = EventRecorder<Int>()
-      operation.onCommit { commits.record($0.rows) }
+      operation.commitHandler = { commits.record($0.rowCount) }
       run(operation)
       #expect(operation.error == nil)
       #expect(commits.events == Array(stride(from: size, to: 500, by: size)) + [500])
@@ -57,7 +57,7 @@ struct BatchTests {
         let rows = try elsewhere.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM people") }
         #expect(try database.count("people") == batch * 10)
         #expect(rows == batch * 10)
-        #expect(operation.report.rows == batch * 10)
+        #expect(operation.report.rowCount == batch * 10)
         #expect(operation.isExecuting)
         gate.open()
       }
@@ -73,7 +73,7 @@ struct BatchTests {
       let operation = try workspace.operation(people(1...10), into: database)
       let gate = Checkpoint()
       let threads = EventRecorder<UInt>()
-      operation.onCommit { _ in
+      operation.commitHandler = { _ in
         threads.record(currentThread())
         gate.pass()
       }
@@ -97,7 +97,7 @@ struct BatchTests {
       let operation = try workspace.operation(people(1...30), into: database, options: ImportOptions(batchSize: 10))
       let changes = EventRecorder<Int>()
       let observation = DatabaseRegionObservation(tracking: Table("people"))
-      operation.onCommit { _ in }  // So that each is committed separately.
+      operation.commitHandler = { _ in }  // So that each is committed separately.
       let token = observation.start(in: database.pool) { error in
         Issue.record(error)
       } onChange: { connection in
@@ -131,7 +131,7 @@ struct BatchTests {
       var operation: ImportOperation? = try workspace.operation(people(1...5), into: database)
       weak let weakOperation = operation
       // The usual mistake: the observer retains the operation, and the operation retains the observer.
-      operation?.onCommit { [operation] _ in _ = operation?.report }
+      operation?.commitHandler = { [operation] _ in _ = operation?.report }
       // Started manually, so that no thread of a queue still holds it.
       operation?.start()
       #expect(operation?.isFinished == true)

@@ -3,6 +3,7 @@ import Foundation
 import Headway
 import HeadwayCSV
 @testable import HeadwayImport
+import HeadwaySampleData
 import Testing
 
 @Suite("Import: how numbers are written, what has no value, and which columns", .hangLimit)
@@ -45,7 +46,7 @@ struct ChoicesTests {
   func numbers(format: NumberFormat, values: [String], type: String, stored: [String]) throws {
     let options = ImportOptions(delimiter: UInt8(ascii: ";"), numberFormat: format)
     try imported("name;v\n" + values.map { "x;\($0)\n" }.joined(), options) { (database, operation) throws in
-      #expect(operation.error == nil && operation.report.rejected == 0)
+      #expect(operation.error == nil && operation.report.rejectedRowCount == 0)
       #expect(try database.strings("SELECT type FROM pragma_table_info('t') WHERE name = 'v'") == [type])
       #expect(try database.strings("SELECT CAST(v AS TEXT) FROM t ORDER BY rowid") == stored)
     }
@@ -59,7 +60,7 @@ struct ChoicesTests {
     let options = ImportOptions(delimiter: UInt8(ascii: ";"), numberFormat: Self.german)
     let text = "price;count;note\n1.234,5;1.000;1.000\n1.5;2;x\n"
     try imported(text, options, table: table) { (database, operation) throws in
-      #expect(operation.report.reported == 1)
+      #expect(operation.report.flaggedRowCount == 1)
       #expect(try database.strings("SELECT price, count, note FROM t") == ["1234.5|1000|1.000", "1.5|2|x"])
     }
   }
@@ -85,7 +86,7 @@ struct ChoicesTests {
     let text = "id,name,note,price\n1,a,x,2.5\n2,b,y,3.5\n"
     let table = TableSchema(name: "t", columns: [], key: ["id"])
     try imported(text, ImportOptions(columns: ["Price"]), table: table) { (database, operation) throws in
-      #expect(operation.error == nil && operation.report.rows == 2)
+      #expect(operation.error == nil && operation.report.rowCount == 2)
       #expect(try database.strings("SELECT * FROM t") == ["1|2.5", "2|3.5"])
       #expect(try database.strings("SELECT name FROM pragma_table_info('t')") == ["id", "price"])
     }
@@ -105,7 +106,7 @@ struct ChoicesTests {
       for columns in [[], ["a"]] {
         let operation = ImportOperation(file: path, into: database, options: ImportOptions(columns: columns))
         run(operation)
-        #expect(operation.error == nil && operation.report.rows == 2)
+        #expect(operation.error == nil && operation.report.rowCount == 2)
       }
       #expect(try database.strings("SELECT a, b IS NULL FROM t") == ["1|1", "2|1"])
     }
@@ -134,7 +135,7 @@ struct ChoicesTests {
       let path = try workspace.write("Prices\n\nid;name;price\n1;a;2,50\n2;b;10\n", to: "t.csv")
       let options = ImportOptions(numberFormat: Self.german)
       let preview = try ImportPreview(ofFile: path, options: options)
-      #expect(preview.form.headerLine == 3 && preview.notes.count == 1)
+      #expect(preview.layout.headerLineNumber == 3 && preview.notes.count == 1)
       #expect(
         preview.statements == ["CREATE TABLE IF NOT EXISTS \"t\" (\"id\" INTEGER, \"name\" TEXT, \"price\" NUMERIC)"])
       let operation = ImportOperation(file: path, into: database, options: options)

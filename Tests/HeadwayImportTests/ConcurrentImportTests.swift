@@ -3,6 +3,7 @@ import Dispatch
 import GRDB
 import Headway
 @testable import HeadwayImport
+@testable import HeadwaySampleData
 import HeadwayTestKit
 import Testing
 
@@ -14,29 +15,30 @@ struct ConcurrentImportTests {
     try withWorkspace { workspace in
       var random = SplitMix64(seed: seed)
       let database = try workspace.database()
-      let rejects = workspace.rejects()
+      let issues = workspace.rejectedRowsFile()
       var expected: [String: (rows: Int, rejected: Int)] = [:]
       let operations = try [TableSchema.people, .log].map { table in
         let lines = randomLines(&random)
         expected[table.name] = table.key.isEmpty ? lines.withoutKey : lines.withKey
         return try workspace.operation(
           lines.text, table: table, into: database, options: ImportOptions(batchSize: 1 + random.below(60)),
-          rejects: rejects)
+          rejectedRows: issues)
       }
       run(operations)
       for operation in operations {
         let name = operation.table.name
         #expect(operation.error == nil)
         #expect(operation.report.isComplete)
-        #expect(operation.report.rows == expected[name]?.rows)
-        #expect(operation.report.rejected == expected[name]?.rejected)
+        #expect(operation.report.rowCount == expected[name]?.rows)
+        #expect(operation.report.rejectedRowCount == expected[name]?.rejected)
         #expect(try database.count(name) == expected[name]?.rows)
       }
       let rejected = expected.values.reduce(0) { $0 + $1.rejected }
-      let written = workspace.exists("rejects.csv") ? try parsedRejects(workspace.bytes(of: "rejects.csv")) : []
+      let written =
+        workspace.exists("rejected-rows.csv") ? try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv")) : []
       #expect(written.count == rejected)
       for table in ["people", "log"] {
-        let lines = written.filter { $0.table == table }.map(\.line)
+        let lines = written.filter { $0.table == table }.map(\.lineNumber)
         #expect(lines == lines.sorted())
       }
       #expect(try database.isIntact())
@@ -105,7 +107,7 @@ struct ConcurrentImportTests {
         people(1...500), into: database, options: ImportOptions(batchSize: batchSize))
       let other = try workspace.operation(
         people(1...500), table: .log, into: database, options: ImportOptions(batchSize: batchSize))
-      cancelled.onCommit { [weak cancelled] in if $0.rows == batches * batchSize { cancelled?.cancel() } }
+      cancelled.commitHandler = { [weak cancelled] in if $0.rowCount == batches * batchSize { cancelled?.cancel() } }
       run([cancelled, other])
       #expect(try database.count("people") == batches * batchSize)
       #expect(try database.count("log") == 500)
@@ -120,7 +122,8 @@ struct ConcurrentImportTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let failing = try workspace.operation(
-        people(1...20) + ["broken"], into: database, options: ImportOptions(batchSize: 5, isStrict: true))
+        people(1...20) + ["broken"], into: database,
+        options: ImportOptions(batchSize: 5, stopsAtFirstMalformedRow: true))
       run(failing)
       #expect(failing.error != nil)
       #expect(try preparedStatements(database) == [])
@@ -186,7 +189,7 @@ struct ConcurrentImportTests {
       queue.addOperation(first)
       gate.awaitArrival()
       let path = try workspace.write("id,name\n11,x\n", to: "other.csv")
-      let append = ImportOptions(existingRows: .append)
+      let append = ImportOptions(existingRowPolicy: .append)
       let (second, third) = (
         ImportOperation(file: path, table: .log, into: database, options: append),
         ImportOperation(file: path, table: .log, into: database, options: append)
@@ -202,7 +205,7 @@ struct ConcurrentImportTests {
       #expect(!first.isFinished && !third.isFinished)
       gate.open()
       queue.waitUntilAllOperationsAreFinished()
-      #expect(second.report.rows == 0 && third.error == nil)
+      #expect(second.report.rowCount == 0 && third.error == nil)
       #expect(try database.count("log") == 11)
     }
   }

@@ -4,9 +4,10 @@ import GRDB
 import Headway
 import HeadwayCSV
 @testable import HeadwayImport
+@testable import HeadwaySampleData
 import Testing
 
-/// Each record of a file is the header, in the table, or in the rejects, no matter how odd the header is.
+/// Each record of a file is the header, in the table, or among the rejected rows, no matter how odd the header is.
 @Suite("Import: no record is lost", .hangLimit)
 struct ConservationTests {
   /// A small file with an odd header or odd first rows.
@@ -90,14 +91,15 @@ struct ConservationTests {
     ][random.below(6)]
   }
 
-  @Test("I9: each record of files with odd headers is the header, in the table, or in the rejects")
+  @Test("I9: each record of files with odd headers is the header, in the table, or among the rejected rows")
   func sums() throws {
     let environment = ProcessInfo.processInfo.environment
     let count = environment["HEADWAY_ODD_FILES"].flatMap { Int($0) } ?? 300
     let seed = environment["HEADWAY_ODD_SEED"].flatMap { UInt64($0) } ?? 33
     var random = SplitMix64(seed: seed)
     let options = [
-      ImportOptions(), ImportOptions(raggedRows: .pad), ImportOptions(hasHeader: true), ImportOptions(types: .text),
+      ImportOptions(), ImportOptions(raggedRowPolicy: .pad), ImportOptions(hasHeader: true),
+      ImportOptions(columnTypePolicy: .text),
     ].map { options in
       var options = options
       options.allowsNoRows = true
@@ -108,9 +110,9 @@ struct ConservationTests {
       for number in 0..<count {
         let file = makeFile(&random)
         let path = try workspace.write(file.text, to: "f\(number).csv")
-        let rejects = RejectsFile(path: workspace.path("r\(number).csv"))
+        let issues = RejectedRowsFile(path: workspace.path("r\(number).csv"))
         let operation = ImportOperation(
-          file: path, into: database, options: options[random.below(options.count)], rejects: rejects)
+          file: path, into: database, options: options[random.below(options.count)], rejectedRows: issues)
         run(operation)
         try check(file, operation, database, workspace, number)
         try FileManager.default.removeItem(atPath: path)
@@ -128,13 +130,13 @@ struct ConservationTests {
       return
     }
     let report = operation.report
-    let rejected = workspace.exists("r\(number).csv") ? try parsedRejects(workspace.bytes(of: "r\(number).csv")) : []
-    let headers = report.form?.headerRecords ?? 0
-    let inRejects = rejected.count { $0.status != .reported }
+    let rejected = workspace.exists("r\(number).csv") ? try parsedRowIssues(workspace.bytes(of: "r\(number).csv")) : []
+    let headers = report.layout?.headerRecordCount ?? 0
+    let inRejects = rejected.count { $0.status != .importedWithIssue }
     #expect(
-      headers + report.rows + inRejects == file.recordCount,
-      "\(number): \(headers) + \(report.rows) + \(inRejects) of \(file.recordCount)\n\(file.text)")
-    #expect(try database.count("f\(number)") == report.rows)
+      headers + report.rowCount + inRejects == file.recordCount,
+      "\(number): \(headers) + \(report.rowCount) + \(inRejects) of \(file.recordCount)\n\(file.text)")
+    #expect(try database.count("f\(number)") == report.rowCount)
     // If the first line is a header, no row names columns.
     guard file.hasHeader else { return }
     let stored = try database.strings("SELECT * FROM f\(number)").joined(separator: "\n")

@@ -29,7 +29,7 @@ struct ConvertedColumnTests {
     try withWorkspace { workspace in
       let report = try imported(
         text, into: sql, columns: columns, key: key, options: options, database: workspace.database(), workspace)
-      return report.convertedColumns.map { "\($0.column) \($0.count) \($0.firstLine) \($0.firstValue)" }
+      return report.convertedColumns.map { "\($0.column) \($0.count) \($0.firstLineNumber) \($0.firstValue)" }
     }
   }
 
@@ -77,8 +77,8 @@ struct ConvertedColumnTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let file = try workspace.write("a,v\n1,1.50\n2,8.25\n", to: "u.csv")
-      for rows in [ImportOptions.ExistingRows.update, .append] {
-        let operation = ImportOperation(file: file, into: database, options: ImportOptions(existingRows: rows))
+      for rows in [ImportOptions.ExistingRowPolicy.update, .append] {
+        let operation = ImportOperation(file: file, into: database, options: ImportOptions(existingRowPolicy: rows))
         run(operation)
         #expect(operation.error == nil && operation.report.convertedColumns.isEmpty)
       }
@@ -103,8 +103,8 @@ struct ConvertedColumnTests {
   @Test("I11: rows that are not in the table are not counted") func refused() throws {
     let table = "CREATE TABLE t (id TEXT PRIMARY KEY, v INTEGER CHECK (v < 100), w STRING NOT NULL)"
     let text = "id,v,w\na,0100,x\nb,007,x\nb,008,x\nc,009,\nd,010,01\n"
-    for existing in [ImportOptions.ExistingRows.update, .append, .replace] {
-      let options = ImportOptions(hasHeader: true, existingRows: existing)
+    for existing in [ImportOptions.ExistingRowPolicy.update, .append, .replace] {
+      let options = ImportOptions(hasHeader: true, existingRowPolicy: existing)
       #expect(try converted(text, into: table, options: options) == ["v 2 3 007", "w 1 6 01"], "\(existing)")
     }
     let trigger = """
@@ -112,8 +112,8 @@ struct ConvertedColumnTests {
       INSERT INTO t VALUES (1);
       CREATE TRIGGER ignore BEFORE INSERT ON t WHEN NEW.v = 7 BEGIN SELECT RAISE(IGNORE); END
       """
-    for existing in [ImportOptions.ExistingRows.append, .replace] {
-      let options = ImportOptions(hasHeader: true, existingRows: existing)
+    for existing in [ImportOptions.ExistingRowPolicy.append, .replace] {
+      let options = ImportOptions(hasHeader: true, existingRowPolicy: existing)
       #expect(try converted("v\n007\n08\n09\n", into: trigger, options: options) == ["v 2 3 08"], "\(existing)")
     }
   }

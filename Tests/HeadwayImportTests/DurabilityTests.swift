@@ -57,7 +57,7 @@ struct DurabilityTests {
       let database = try workspace.database()
       let operation = try workspace.operation(people(1...100), into: database, options: ImportOptions(batchSize: 10))
       let gate = Checkpoint()
-      operation.onCommit { if $0.rows == 50 { gate.pass() } }
+      operation.commitHandler = { if $0.rowCount == 50 { gate.pass() } }
       let queue = Headway.OperationQueue()
       queue.addOperation(operation)
       gate.awaitArrival()

@@ -18,17 +18,17 @@ struct ExistingTableTests {
       try database.pool.write { try $0.execute(sql: sql) }
       let operation = ImportOperation(
         file: try workspace.write(text, to: "file.csv"), table: TableSchema(name: name, columns: columns, key: key),
-        into: database, options: options, rejects: workspace.rejects())
+        into: database, options: options, rejectedRows: workspace.rejectedRowsFile())
       run(operation)
       try body(database, operation)
-      guard workspace.exists("rejects.csv") else { return }
-      let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-      #expect(rejects.count == operation.report.rejected + operation.report.reported)
+      guard workspace.exists("rejected-rows.csv") else { return }
+      let issues = try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv"))
+      #expect(issues.count == operation.report.rejectedRowCount + operation.report.flaggedRowCount)
     }
   }
 
   private func reasons(_ workspace: Workspace) throws -> [String] {
-    try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.reason)
+    try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv")).map(\.reason)
   }
 
   // MARK: Keys
@@ -47,13 +47,13 @@ struct ExistingTableTests {
     try imported("id,name\n\(one),new\nb,2\n\(other),second\n", into: sql, key: ["id"]) {
       (database, operation) throws in
       #expect(operation.error == nil)
-      #expect((operation.report.rows, operation.report.rejected) == (2, 1))
+      #expect((operation.report.rowCount, operation.report.rejectedRowCount) == (2, 1))
       let rows = try database.strings("SELECT id, name FROM t ORDER BY name")
       #expect(rows == ["b|2", "z|last", "\(one)|new"])
       let again = ImportOperation(
         file: operation.file, table: TableSchema(name: "t", columns: [], key: ["id"]), into: database)
       run(again)
-      #expect((again.report.rows, again.report.rejected) == (2, 1))
+      #expect((again.report.rowCount, again.report.rejectedRowCount) == (2, 1))
       #expect(try database.strings("SELECT id, name FROM t ORDER BY name") == rows)
     }
   }
@@ -71,13 +71,13 @@ struct ExistingTableTests {
       #expect(try database.strings("SELECT id, name FROM t ORDER BY id") == ["1|new", "7|seven", "9|nine"])
     }
     try imported(
-      "name,id\nnew,1\nnine,9\n", into: sql + insert, options: ImportOptions(existingRows: .append)
+      "name,id\nnew,1\nnine,9\n", into: sql + insert, options: ImportOptions(existingRowPolicy: .append)
     ) { (database, operation) throws in
       #expect(operation.error == nil)
-      #expect(operation.report.rejected == 1)
+      #expect(operation.report.rejectedRowCount == 1)
       #expect(try database.strings("SELECT id, name FROM t ORDER BY id") == ["1|old", "7|seven", "9|nine"])
     }
-    try imported("name,id\nnew,1\n", into: sql + insert, options: ImportOptions(existingRows: .replace)) {
+    try imported("name,id\nnew,1\n", into: sql + insert, options: ImportOptions(existingRowPolicy: .replace)) {
       (database, operation) throws in
       #expect(operation.error == nil)
       #expect(try database.strings("SELECT id, name FROM t ORDER BY id") == ["1|new"])
@@ -87,7 +87,7 @@ struct ExistingTableTests {
   @Test("I5: a primary key that the file has not is left to the database") func generatedKey() throws {
     try imported(
       "name\na\nb\n", into: "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO t VALUES (5, 'x')",
-      options: ImportOptions(existingRows: .append)
+      options: ImportOptions(existingRowPolicy: .append)
     ) { (database, operation) throws in
       #expect(operation.error == nil)
       #expect(try database.strings("SELECT name FROM t ORDER BY id") == ["x", "a", "b"])
@@ -158,10 +158,11 @@ struct ExistingTableTests {
       try database.pool.write { try $0.execute(sql: "CREATE TABLE t (\(definition))") }
       for _ in 1...2 {
         let operation = try workspace.operation(
-          lines, table: TableSchema(name: "t", columns: [], key: key), into: database, rejects: workspace.rejects())
+          lines, table: TableSchema(name: "t", columns: [], key: key), into: database,
+          rejectedRows: workspace.rejectedRowsFile())
         run(operation)
         #expect(operation.error == nil)
-        #expect(operation.report.rows == 59 && operation.report.rejected == 1)
+        #expect(operation.report.rowCount == 59 && operation.report.rejectedRowCount == 1)
         #expect(try reasons(workspace) == [limit.reason])
         #expect(try database.count("t") == 59)
       }
@@ -173,7 +174,8 @@ struct ExistingTableTests {
         #expect(try database.count("t") == 60)
         run(
           try workspace.operation(
-            lines, table: TableSchema(name: "t", columns: []), into: database, rejects: workspace.rejects()))
+            lines, table: TableSchema(name: "t", columns: []), into: database,
+            rejectedRows: workspace.rejectedRowsFile()))
         #expect(try database.count("t") == 59)
       }
     }
@@ -186,13 +188,13 @@ struct ExistingTableTests {
     let definition =
       "id TEXT\(key.isEmpty ? "" : " PRIMARY KEY ON CONFLICT \(clause)"), a UNIQUE ON CONFLICT \(clause)"
     let lines = (1...100).map { "\($0),\($0 == 60 ? 3 : $0)\n" }.joined()
-    for mode in [ImportOptions.ExistingRows.append, .replace] {
+    for mode in [ImportOptions.ExistingRowPolicy.append, .replace] {
       try imported(
         "id,a\n\(lines)", into: "CREATE TABLE t (\(definition)); INSERT INTO t VALUES ('0', 'old')", key: key,
-        options: ImportOptions(existingRows: mode)
+        options: ImportOptions(existingRowPolicy: mode)
       ) { (database, operation) throws in
         #expect(operation.error == nil)
-        #expect(operation.report.rows == 99 && operation.report.rejected == 1)
+        #expect(operation.report.rowCount == 99 && operation.report.rejectedRowCount == 1)
         #expect(try database.count("t") == (mode == .append ? 100 : 99))
       }
     }
@@ -215,7 +217,7 @@ struct ExistingTableTests {
     }
     try imported(
       "a\n1\n", into: "CREATE TABLE t (a); INSERT INTO t (rowid, a) VALUES (9223372036854775806, 'u')",
-      options: ImportOptions(existingRows: .append)
+      options: ImportOptions(existingRowPolicy: .append)
     ) { (_, operation) throws in
       #expect(try importError(operation).code == .unsuitableTable)
     }
@@ -223,10 +225,11 @@ struct ExistingTableTests {
 
   @Test("I3: a strict import ends at a row that a constraint does not let in") func strict() throws {
     try imported(
-      "a\n1\nx\n3\n", into: "CREATE TABLE t (a TEXT CHECK (a <> 'x'))", options: ImportOptions(isStrict: true)
+      "a\n1\nx\n3\n", into: "CREATE TABLE t (a TEXT CHECK (a <> 'x'))",
+      options: ImportOptions(stopsAtFirstMalformedRow: true)
     ) { (database, operation) throws in
       let error = try importError(operation)
-      #expect(error.code == .malformedRow && error.line == 3 && error.message.contains("CHECK constraint failed"))
+      #expect(error.code == .malformedRow && error.lineNumber == 3 && error.message.contains("CHECK constraint failed"))
       #expect(try database.strings("SELECT a FROM t") == ["1"])
     }
   }
@@ -234,7 +237,7 @@ struct ExistingTableTests {
   @Test("I3: a value that a strict table does not take is rejected with the reason") func strictTable() throws {
     try imported("a\n1\nx\n3\n", into: "CREATE TABLE t (a INTEGER) STRICT") { (database, operation) throws in
       #expect(operation.error == nil)
-      #expect(operation.report.rejected == 1)
+      #expect(operation.report.rejectedRowCount == 1)
       #expect(try database.strings("SELECT a FROM t") == ["1", "3"])
     }
   }
@@ -248,11 +251,11 @@ struct ExistingTableTests {
       let file = try workspace.write("a,b\n1,x\n2,y\n3,z\n", to: "t.csv")
       run(ImportOperation(file: file, into: database))
       try database.pool.write { try $0.execute(sql: trigger) }
-      let options = ImportOptions(existingRows: isOwn ? .update : .replace)
+      let options = ImportOptions(existingRowPolicy: isOwn ? .update : .replace)
       let again = ImportOperation(file: file, into: database, options: options)
       run(again)
       #expect(again.error == nil)
-      #expect((again.report.rows, again.report.rejected) == (2, 1))
+      #expect((again.report.rowCount, again.report.rejectedRowCount) == (2, 1))
       #expect(try database.strings("SELECT * FROM t") == ["1|x", "3|z"])
     }
   }
@@ -265,9 +268,11 @@ struct ExistingTableTests {
       let stops = try workspace.write(
         "stop_id,stop_name,location_type,parent_station\nä,A,0,\nb,B,0,ä\n", to: "stops.txt")
       let times = try workspace.write("trip_id,stop_sequence,stop_id\n1,1,ä\n1,2,c\n", to: "stop_times.txt")
-      let operations = [stops, times].map { ImportOperation(file: $0, into: database, rejects: workspace.rejects()) }
+      let operations = [stops, times].map {
+        ImportOperation(file: $0, into: database, rejectedRows: workspace.rejectedRowsFile())
+      }
       for operation in operations { run(operation) }
-      #expect(operations.map(\.report.rows) == [2, 2] && operations.map(\.report.reported) == [0, 1])
+      #expect(operations.map(\.report.rowCount) == [2, 2] && operations.map(\.report.flaggedRowCount) == [0, 1])
       #expect(try reasons(workspace) == ["stop_id: there is no ‘c’ in stops.stop_id"])
       #expect(try database.strings("SELECT stop_id FROM stop_times ORDER BY rowid") == ["ä", "c"])
     }
@@ -277,7 +282,7 @@ struct ExistingTableTests {
   func refusedFirst() throws {
     let sql = "CREATE TABLE t (id TEXT PRIMARY KEY, n INTEGER CHECK (n < 10)); INSERT INTO t VALUES ('z', 0)"
     try imported("id,n\na,10\na,1\na,2\n", into: sql) { (database, operation) throws in
-      #expect((operation.report.rows, operation.report.rejected) == (1, 2))
+      #expect((operation.report.rowCount, operation.report.rejectedRowCount) == (1, 2))
       #expect(try database.strings("SELECT * FROM t ORDER BY id") == ["a|1", "z|0"])
     }
   }
@@ -288,7 +293,7 @@ struct ExistingTableTests {
   func integerKeys(definition: String) throws {
     try imported("id,n\nx,1\n7,2\n07,3\n", into: "CREATE TABLE t \(definition); INSERT INTO t VALUES (7, 'old')") {
       (database, operation) throws in
-      #expect((operation.report.rows, operation.report.rejected) == (2, 1))
+      #expect((operation.report.rowCount, operation.report.rejectedRowCount) == (2, 1))
       #expect(try database.strings("SELECT id, n FROM t ORDER BY n") == ["x|1", "7|2"])
     }
   }
@@ -300,7 +305,7 @@ struct ExistingTableTests {
       ("CREATE TABLE t (A, b, c, d)", ImportOptions()), ("", ImportOptions(hasHeader: true)),
     ] {
       try imported(text, into: sql, options: options) { (database, operation) throws in
-        #expect(operation.error == nil && operation.report.rows == 4)
+        #expect(operation.error == nil && operation.report.rowCount == 4)
         #expect(try database.strings("SELECT a, b, c FROM t") == ["x|y|z", "2|3|4", "5|6|7", "8|9|1"])
       }
     }
@@ -320,7 +325,7 @@ struct ExistingTableTests {
       try database.pool.write { try $0.execute(sql: "DROP TABLE t; \(definition)") }
       let again = ImportOperation(file: try workspace.write("a,b\n007,2\nx,01\n", to: "t.csv"), into: database)
       run(again)
-      #expect(again.error == nil && again.report.rows == 2)
+      #expect(again.error == nil && again.report.rowCount == 2)
       #expect(try database.strings("SELECT a, b FROM t") == ["7|2", "x|1"])
       #expect(try database.strings("SELECT sql FROM sqlite_master WHERE name = 't'") == [definition])
     }
@@ -341,7 +346,7 @@ struct ExistingTableTests {
         let file = try workspace.write("\(header)\n\(row(1, last))\(row(2, 7))", to: "t.csv")
         let operation = ImportOperation(file: file, table: table, into: database)
         run(operation)
-        #expect(operation.error == nil && operation.report.rows == 2)
+        #expect(operation.error == nil && operation.report.rowCount == 2)
         #expect(try database.strings("SELECT c1, c1998, c1999 FROM t") == ["1|1|\(last)", "2|2|7"])
       }
     }
@@ -351,13 +356,13 @@ struct ExistingTableTests {
     // A combining accent: Swift combines it with the quote into one character.
     let name = "a\"\u{301}, b); CREATE TABLE other (x"
     let field = name.replacing("\"\u{301}", with: "\"\"\u{301}")
-    for options in [ImportOptions(), ImportOptions(existingRows: .replace)] {
+    for options in [ImportOptions(), ImportOptions(existingRowPolicy: .replace)] {
       try imported("id,\"\(field)\"\n1,2\n3,x\n", into: "CREATE TABLE mine (x)", options: options, named: name) {
         (database, operation) throws in
         #expect(operation.error == nil)
         let again = ImportOperation(file: operation.file, table: operation.table, into: database, options: options)
         run(again)
-        #expect(again.error == nil && again.report.rows == 2)
+        #expect(again.error == nil && again.report.rowCount == 2)
         let tables = try database.strings("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
         #expect(tables.count == 3 && !tables.contains("other"))
       }
@@ -395,7 +400,7 @@ struct ExistingTableTests {
     for isRequired in [true, false] {
       try imported(
         "a\n1\n", into: "CREATE TABLE t (A \(declared))", columns: [ColumnSchema(name: "a", type: type)],
-        options: ImportOptions(requiresDescribedColumns: isRequired)
+        options: ImportOptions(requiresSchemaColumns: isRequired)
       ) { (database, operation) throws in
         if fits || !isRequired {
           #expect(operation.error == nil)
@@ -410,7 +415,7 @@ struct ExistingTableTests {
     for isRequired in [true, false] {
       try imported(
         "a\n1\n", into: "", columns: [ColumnSchema(name: "b", type: .real)],
-        options: ImportOptions(requiresDescribedColumns: isRequired)
+        options: ImportOptions(requiresSchemaColumns: isRequired)
       ) { (_, operation) throws in
         #expect((operation.error as? ImportError)?.code == (isRequired ? .badHeader : nil))
       }

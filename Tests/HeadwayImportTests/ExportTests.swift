@@ -49,7 +49,7 @@ struct ExportTests {
     let options = ExportOptions(
       columns: ["N", "id"], nullText: "\\N",
       csv: CSVWriter.Options(
-        dialect: CSVDialect(delimiter: UInt8(ascii: "\t")), lineEnd: .crlf, writesHeader: false))
+        dialect: CSVDialect(delimiter: UInt8(ascii: "\t")), lineEnding: .crlf, writesHeader: false))
     #expect(try exported(sample, options: options, table: "v").text == "1.5\t1\r\n0.1\t2\r\n")
   }
 

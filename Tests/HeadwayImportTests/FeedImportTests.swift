@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Headway
 @testable import HeadwayImport
+import HeadwaySampleData
 import HeadwayTestKit
 import Testing
 
@@ -12,10 +13,10 @@ struct FeedImportTests {
 
   @Test(
     "I4: every table of a feed has the rows, types, keys, references and indices that it should",
-    arguments: [SampleFeed.LineEnd.lf, .crlf])
-  func sampleFeed(lineEnd: SampleFeed.LineEnd) throws {
+    arguments: [SampleFeed.LineEnding.lf, .crlf])
+  func sampleFeed(lineEnding: SampleFeed.LineEnding) throws {
     try withWorkspace { workspace in
-      try SampleFeed(stopTimes: 500, seed: 3, lineEnd: lineEnd).write(to: workspace.path("feed"))
+      try SampleFeed(stopTimes: 500, seed: 3, lineEnding: lineEnding).write(to: workspace.path("feed"))
       try expectImport(of: workspace.path("feed"), workspace)
     }
   }
@@ -27,7 +28,7 @@ struct FeedImportTests {
 
   private func expectImport(of folder: String, _ workspace: Workspace) throws {
     let database = try workspace.database()
-    let feed = try FeedImport(folder: folder, into: database, rejectsFolder: workspace.path("rejects"))
+    let feed = try FeedImport(folder: folder, into: database, rejectedRowsFolder: workspace.path("rejected-rows"))
     run(feed.operations)
     #expect(feed.operations.allSatisfy { $0.error == nil })
     let reference = try ReferenceFeed(folder)
@@ -35,17 +36,17 @@ struct FeedImportTests {
     for report in feed.reports {
       let table = try #require(reference.tables[report.table])
       #expect(report.isComplete)
-      #expect(report.rows == table.rows.count, "\(report.table)")
-      #expect(report.rejected == 0, "\(report.table)")
-      #expect(report.reported == reference.reportCount(of: table), "\(report.table)")
+      #expect(report.rowCount == table.rows.count, "\(report.table)")
+      #expect(report.rejectedRowCount == 0, "\(report.table)")
+      #expect(report.flaggedRowCount == reference.reportCount(of: table), "\(report.table)")
       try database.expectContent(table)
       try database.expectDeclarations(table, of: reference)
     }
-    let reported = feed.reports.reduce(0) { $0 + $1.reported }
-    if reported > 0 {
-      #expect(try workspace.feedRejects().count == reported)
+    let flagged = feed.reports.reduce(0) { $0 + $1.flaggedRowCount }
+    if flagged > 0 {
+      #expect(try workspace.feedRowIssues().count == flagged)
     } else {
-      #expect(!workspace.exists("rejects"))
+      #expect(!workspace.exists("rejected-rows"))
     }
     #expect(try database.isIntact())
   }
@@ -69,11 +70,11 @@ struct FeedImportTests {
         try database.strings("SELECT colour, typeof(colour) FROM stops ORDER BY rowid") == [
           "0815|text", "NULL|null", "1e3|text",
         ])
-      #expect(feed.leftOut == ["README.txt", "licence.txt", "list.txt", "twice.txt"])
+      #expect(feed.ignoredFiles == ["README.txt", "licence.txt", "list.txt", "twice.txt"])
       #expect(Set(feed.reports.map(\.table)).isSuperset(of: ["colours", "empty"]))
       for table in ["notes", "README", "licence"] { #expect(try !database.hasTable(table)) }
       let reference = try ReferenceFeed(folder)
-      for (name, table) in reference.tables where !feed.leftOut.contains("\(name).txt") {
+      for (name, table) in reference.tables where !feed.ignoredFiles.contains("\(name).txt") {
         try database.expectDeclarations(table, of: reference)
       }
     }
@@ -98,7 +99,7 @@ struct FeedImportTests {
       let feed = try FeedImport(folder: try workspace.feed(), into: database)
       run(feed.operations)
       #expect(feed.operations.allSatisfy { $0.error == nil })
-      #expect(feed.reports.allSatisfy { $0.isComplete && $0.rejected == 0 && $0.reported == 0 })
+      #expect(feed.reports.allSatisfy { $0.isComplete && $0.rejectedRowCount == 0 && $0.flaggedRowCount == 0 })
       #expect(Set(feed.reports.map(\.table)) == ["agency", "stops", "routes", "trips", "stop_times", "calendar"])
       #expect(
         try database.strings("SELECT arrival_time, departure_time FROM stop_times") == [
@@ -146,24 +147,25 @@ struct FeedImportTests {
         "trips.txt": "route_id,service_id,trip_id\nR,D,T\n\"no \"\"way\"\"\",D,U\n",
       ])
       let database = try workspace.database()
-      for rejectsFolder in ["rejects", "again"] {
-        let feed = try FeedImport(folder: folder, into: database, rejectsFolder: workspace.path(rejectsFolder))
+      for rejectedRowsFolder in ["rejected-rows", "again"] {
+        let feed = try FeedImport(
+          folder: folder, into: database, rejectedRowsFolder: workspace.path(rejectedRowsFolder))
         run(feed.operations)
         #expect(feed.operations.allSatisfy { $0.error == nil })
-        let rejects = try workspace.feedRejects(in: rejectsFolder).sorted { $0.table < $1.table }
+        let issues = try workspace.feedRowIssues(in: rejectedRowsFolder).sorted { $0.table < $1.table }
         #expect(
-          rejects == [
-            RejectedRow(
-              table: "routes", line: 3, status: .reported,
+          issues == [
+            RowIssue(
+              table: "routes", lineNumber: 3, status: .importedWithIssue,
               reason: "agency_id: there is no ‘nobody’ in agency.agency_id",
               record: Array("Q,nobody,2,3".utf8)),
-            RejectedRow(
-              table: "trips", line: 3, status: .reported,
+            RowIssue(
+              table: "trips", lineNumber: 3, status: .importedWithIssue,
               reason: "route_id: there is no ‘no \"way\"’ in routes.route_id",
               record: Array("\"no \"\"way\"\"\",D,U".utf8)),
           ])
-        #expect(feed.reports.map(\.reported).reduce(0, +) == 2)
-        #expect(feed.reports.map(\.rejected).reduce(0, +) == 0)
+        #expect(feed.reports.map(\.flaggedRowCount).reduce(0, +) == 2)
+        #expect(feed.reports.map(\.rejectedRowCount).reduce(0, +) == 0)
         #expect(
           try database.strings("SELECT route_id, agency_id FROM routes ORDER BY rowid") == [
             "R|A", "Q|nobody", "P|NULL",
@@ -195,18 +197,18 @@ struct FeedImportTests {
       let database = try workspace.database()
       let feed = try FeedImport(
         folder: folder, into: database, options: ImportOptions(batchSize: batchSize),
-        rejectsFolder: workspace.path("rejects")
+        rejectedRowsFolder: workspace.path("rejected-rows")
       )
       run(feed.operations)
-      let rejects = try workspace.feedRejects().filter { $0.status == .reported }
-      #expect(rejects.map(\.line) == [3, 7])
+      let issues = try workspace.feedRowIssues().filter { $0.status == .importedWithIssue }
+      #expect(issues.map(\.lineNumber) == [3, 7])
       let reason = "parent_station: there is no ‘gone’ in stops.stop_id"
-      #expect(rejects.map(\.reason) == [reason, reason])
-      #expect(rejects.map(\.record) == [Array("S2,b,gone".utf8), Array("S4,f,gone".utf8)])
+      #expect(issues.map(\.reason) == [reason, reason])
+      #expect(issues.map(\.record) == [Array("S2,b,gone".utf8), Array("S4,f,gone".utf8)])
       let report = try #require(feed.reports.first { $0.table == "stops" })
-      #expect(report.reported == 2)
-      #expect(report.rejected == 1)
-      #expect(report.rows == 7)
+      #expect(report.flaggedRowCount == 2)
+      #expect(report.rejectedRowCount == 1)
+      #expect(report.rowCount == 7)
     }
   }
 
@@ -218,7 +220,7 @@ struct FeedImportTests {
       let folder = try workspace.feed(["stops.txt": "stop_id,stop_name,parent_station\nS1,One,P\nS2,Two,\n"])
       let feed = try FeedImport(folder: folder, into: database)
       run(feed.operations)
-      #expect(feed.reports.allSatisfy { $0.reported == 0 })
+      #expect(feed.reports.allSatisfy { $0.flaggedRowCount == 0 })
     }
   }
 
@@ -238,11 +240,11 @@ struct FeedImportTests {
         "trips.txt": "route_id,service_id,trip_id,shape_id\nR,D,T,X\nR,D,U,Y\n"
       ])
       let database = try workspace.database()
-      let feed = try FeedImport(folder: folder, into: database, rejectsFolder: workspace.path("rejects"))
+      let feed = try FeedImport(folder: folder, into: database, rejectedRowsFolder: workspace.path("rejected-rows"))
       run(feed.operations)
-      #expect(!workspace.exists("rejects"), "Nothing is wrong with a row.")
+      #expect(!workspace.exists("rejected-rows"), "Nothing is wrong with a row.")
       let report = try #require(feed.reports.first { $0.table == "trips" })
-      #expect(report.reported == 0)
+      #expect(report.flaggedRowCount == 0)
       #expect(
         report.uncheckedReferences == [
           "shape_id refers to shapes.shape_id, and there is no table shapes: not checked"
@@ -261,10 +263,10 @@ struct FeedImportTests {
         name: "children",
         columns: [ColumnSchema(name: "parent", reference: ColumnReference(table: "Parents", column: "ID"))])
       let operation = try workspace.operation(
-        ["1", "3"], header: "Parent", table: children, into: database, rejects: workspace.rejects())
+        ["1", "3"], header: "Parent", table: children, into: database, rejectedRows: workspace.rejectedRowsFile())
       run(operation)
       #expect(operation.error == nil)
-      #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == [3])
+      #expect(try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv")).map(\.lineNumber) == [3])
     }
   }
 
@@ -283,7 +285,7 @@ struct FeedImportTests {
         let parents = operation.dependencies.compactMap { $0 as? ImportOperation }
         #expect(Set(parents.map(\.table.name)) == expected, "\(name)")
         #expect(parents.count == expected.count)
-        operation.onCommit { [parents] _ in
+        operation.commitHandler = { [parents] _ in
           if events.events.contains("\(name) begins") == false { events.record("\(name) begins") }
           #expect(parents.allSatisfy { $0.isFinished && $0.report.isComplete }, "\(name)")
         }
@@ -312,7 +314,7 @@ struct FeedImportTests {
         file: workspace.path("pipe.csv"), table: .log, into: database, options: ImportOptions(batchSize: 100))
       let writing = try workspace.operation(people(1...10), into: database)
       let (parsingGate, writingGate) = (Checkpoint(), Checkpoint())
-      parsing.onCommit { if $0.rows == 100 { parsingGate.pass() } }
+      parsing.commitHandler = { if $0.rowCount == 100 { parsingGate.pass() } }
       writing.stop(at: writingGate)
       let queue = Headway.OperationQueue()
       queue.addOperation(parsing)
@@ -325,13 +327,13 @@ struct FeedImportTests {
       writingGate.awaitArrival()
       // A pipe holds 64 KB: the rest must have been read from it, and parsed to make room in the reader's buffer.
       pipe.write(String(repeating: row, count: 300))
-      #expect(parsing.report.rows == 100)
+      #expect(parsing.report.rowCount == 100)
       #expect(!writing.isFinished)
       writingGate.open()
       pipe.close()
       queue.waitUntilAllOperationsAreFinished()
       #expect(parsing.error == nil)
-      #expect(parsing.report.rows == 400)
+      #expect(parsing.report.rowCount == 400)
       #expect(writing.report.isComplete)
     }
   }
@@ -358,7 +360,7 @@ struct FeedImportTests {
       let (failing, held) = (try #require(byTable["agency"]), try #require(byTable["shapes"]))
       // Not earlier: otherwise, it might be cancelled before it begins.
       let gate = Checkpoint()
-      held.onCommit { _ in
+      held.commitHandler = { _ in
         gate.pass()
         failing.waitUntilFinished()
       }
@@ -371,7 +373,7 @@ struct FeedImportTests {
 
       #expect(try importError(failing).code == .badHeader)
       #expect(held.isCancelled)
-      #expect(held.report.rows == 10)
+      #expect(held.report.rowCount == 10)
       #expect(feed.operations.allSatisfy { $0.isFinished })
       #expect(feed.operations.filter { $0 != failing }.allSatisfy { $0.error == nil })
       for name in ["trips", "stop_times", "routes"] {
@@ -379,7 +381,7 @@ struct FeedImportTests {
         #expect(try !database.hasTable(name))
       }
       for report in feed.reports where try database.hasTable(report.table) {
-        #expect(try database.count(report.table) == report.rows)
+        #expect(try database.count(report.table) == report.rowCount)
       }
       #expect(feed.progress.isCancelled)
       #expect(feed.progress.fractionCompleted < 1)

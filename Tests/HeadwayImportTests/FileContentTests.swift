@@ -19,7 +19,7 @@ struct FileContentTests {
       let database = try workspace.database()
       let operation = ImportOperation(
         file: try workspace.write(bytes, to: "file.csv"), into: database, options: options,
-        rejects: workspace.rejects())
+        rejectedRows: workspace.rejectedRowsFile())
       run(operation)
       try body(database, operation)
     }
@@ -47,18 +47,19 @@ struct FileContentTests {
     let text = "Übung;name\n" + values.enumerated().map { "\($0);\"\($1)\"\n" }.joined()
     try imported(mark + Self.bytes(text, encoding)) { (database, operation) throws in
       #expect(operation.error == nil)
-      #expect(operation.report.form?.encoding.name == name)
-      #expect(operation.report.form?.dialect.delimiter == UInt8(ascii: ";"))
-      #expect(operation.report.form?.columns == ["Übung", "name"])
-      #expect(operation.report.rejected == 0)
+      #expect(operation.report.layout?.encoding.name == name)
+      #expect(operation.report.layout?.dialect.delimiter == UInt8(ascii: ";"))
+      #expect(operation.report.layout?.columns == ["Übung", "name"])
+      #expect(operation.report.rejectedRowCount == 0)
       #expect(try database.strings("SELECT name FROM file ORDER BY rowid") == values)
-      #expect(operation.report.bytes == operation.report.size && operation.progress.fractionCompleted == 1)
+      #expect(
+        operation.report.committedByteCount == operation.report.fileSize && operation.progress.fractionCompleted == 1)
     }
   }
 
   @Test("I3: an encoding that was given is used, whatever the file looks like")
   func givenEncoding() throws {
-    let encoding = try #require(TextEncoding("iso-8859-2"))
+    let encoding = try #require(CSVTextEncoding("iso-8859-2"))
     try imported([0x61, 0x2C, 0x62, 0x0A, 0x31, 0x2C, 0xB1, 0x0A], options: ImportOptions(encoding: encoding)) {
       (database, operation) throws in
       #expect(try database.strings("SELECT * FROM file") == ["1|ą"])
@@ -66,21 +67,21 @@ struct FileContentTests {
     // A lone surrogate costs its row, no matter how the encoding is specified; the content is not used to detect it.
     let units: [UInt16] = [0xFEFF] + Array("a\nx".utf16) + [0xD800] + Array("\ny\n€\n".utf16)
     for name in ["utf16", "UTF-16", "unicode", "UTF16LE"] {
-      let encoding = try #require(TextEncoding(name))
+      let encoding = try #require(CSVTextEncoding(name))
       try imported(units.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, options: ImportOptions(encoding: encoding)) {
         (database, operation) throws in
-        #expect(operation.report.rejected == 1)
+        #expect(operation.report.rejectedRowCount == 1)
         #expect(try database.strings("SELECT a FROM file") == ["y", "€"])
       }
     }
-    #expect(TextEncoding("no-such") == nil && TextEncoding("") == nil && TextEncoding("UTF-16//IGNORE") == nil)
-    #expect(TextEncoding("utf8") == .utf8 && TextEncoding("Windows-1252") == .windows1252)
+    #expect(CSVTextEncoding("no-such") == nil && CSVTextEncoding("") == nil && CSVTextEncoding("UTF-16//IGNORE") == nil)
+    #expect(CSVTextEncoding("utf8") == .utf8 && CSVTextEncoding("Windows-1252") == .windows1252)
   }
 
   @Test("I3: the last letter is read in an encoding in which an accent may follow")
   func lastLetter() throws {
     for (name, bytes, value) in [("CP1258", [0x65], "e"), ("CP1258", [0x65, 0xEC], "\u{E9}")] {
-      let encoding = try #require(TextEncoding(name))
+      let encoding = try #require(CSVTextEncoding(name))
       try imported(Array("a,b\n1,x".utf8) + bytes.map { UInt8($0) }, options: ImportOptions(encoding: encoding)) {
         (database, operation) throws in
         #expect(operation.error == nil)
@@ -92,12 +93,12 @@ struct FileContentTests {
   @Test("I3: rows that are not UTF-8 are rejected in a file that is") func singleRows() throws {
     let latin = Array("1,Gr".utf8) + [0xFC] + Array("n\n".utf8)
     try imported(Array("id,name\n2,ü\n".utf8) + latin + latin + latin + latin) { (database, operation) throws in
-      #expect(operation.report.form?.encoding == .utf8)
-      #expect(operation.report.rejected == 4)
+      #expect(operation.report.layout?.encoding == .utf8)
+      #expect(operation.report.rejectedRowCount == 4)
       #expect(try database.count("file") == 1)
     }
     try imported(Array("id,name\n".utf8) + latin, options: ImportOptions(encoding: .utf8)) { (_, operation) throws in
-      #expect(operation.report.rejected == 1)
+      #expect(operation.report.rejectedRowCount == 1)
     }
   }
 
@@ -109,14 +110,14 @@ struct FileContentTests {
     let others = Array(repeating: Array("2,Blue and more\n".utf8), count: position).joined()
     let text = Array("id,name\n".utf8) + others + (0..<count).flatMap { _ in latin } + Array("3,Red\n".utf8)
     try imported(text) { (database, operation) throws in
-      #expect(operation.error == nil && operation.report.rejected == 0)
+      #expect(operation.error == nil && operation.report.rejectedRowCount == 0)
       #expect(try database.strings("SELECT name FROM file WHERE id = 1") == Array(repeating: "Grün", count: count))
       #expect(try database.count("file") == position + count + 1)
       // It is known before the import, or recorded at its end.
-      let form = try #require(operation.report.form)
-      let isFound = form.encoding == .windows1252 && form.isEncodingAssumed && operation.report.notes.isEmpty
-      let isNoted = form.encoding == .utf8 && operation.report.notes.contains { $0.contains("WINDOWS-1252") }
-      #expect(position < 10_000 ? isFound : isNoted)
+      let layout = try #require(operation.report.layout)
+      let isDetected = layout.encoding == .windows1252 && layout.isEncodingAssumed && operation.report.notes.isEmpty
+      let isNoted = layout.encoding == .utf8 && operation.report.notes.contains { $0.contains("WINDOWS-1252") }
+      #expect(position < 10_000 ? isDetected : isNoted)
     }
   }
 
@@ -142,9 +143,9 @@ struct FileContentTests {
     let others = String(repeating: "0,ASCII alone\n", count: position)
     let text = "id,name\n" + others + values.enumerated().map { "\($0 + 1),\($1)\n" }.joined()
     try imported(encoded(text, as: written)) { (database, operation) throws in
-      #expect(operation.error == nil && operation.report.rejected == 0)
+      #expect(operation.error == nil && operation.report.rejectedRowCount == 0)
       #expect(try database.strings("SELECT name FROM file WHERE id > 0 ORDER BY id") == values)
-      let name = operation.report.form?.encoding.name
+      let name = operation.report.layout?.encoding.name
       #expect(position == 0 ? name == found : operation.report.notes.contains { $0.contains(found) })
     }
   }
@@ -173,18 +174,18 @@ struct FileContentTests {
     let utf16: [UInt16] = Array("a,b\n1,".utf16) + [0xD800] + Array("x\n2,y\n".utf16)
     try imported([0xFF, 0xFE] + utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }) {
       (database, operation) throws in
-      #expect(operation.report.rejected == 1)
+      #expect(operation.report.rejectedRowCount == 1)
       #expect(try database.strings("SELECT * FROM file") == ["2|y"])
     }
     // The last character is truncated.
     let cut: [UInt8] = [0xFF, 0xFE] + Array("a,b\n1,2\n3,".utf16).flatMap { [UInt8($0 & 0xFF), 0] } + [0x34]
     try imported(cut) { (database, operation) throws in
-      #expect(operation.report.rejected == 1)
+      #expect(operation.report.rejectedRowCount == 1)
       #expect(try database.strings("SELECT * FROM file") == ["1|2"])
     }
     let windows = Array("a,b\n1,".utf8) + [0x81] + Array("\n2,".utf8) + [0x80] + Array("\n".utf8)
     try imported(windows, options: ImportOptions(encoding: .windows1252)) { (database, operation) throws in
-      #expect(operation.report.rejected == 1)
+      #expect(operation.report.rejectedRowCount == 1)
       #expect(try database.strings("SELECT * FROM file") == ["2|€"])
     }
   }
@@ -210,7 +211,7 @@ struct FileContentTests {
       #expect(try database.count("stops") == 30_000)
       #expect(try database.strings("SELECT stop_name FROM stops WHERE stop_id = 'S7'") == ["über 7"])
       #expect(fractions.events == fractions.events.sorted() && fractions.events.last == 1)
-      #expect(operation.report.bytes == operation.report.size)
+      #expect(operation.report.committedByteCount == operation.report.fileSize)
       #expect(ImportOperation(file: "a/people.csv.zst", into: database).table.name == "people")
       #expect(ImportOperation(file: "a/b.gz", into: database).table.name == "b")
     }
@@ -226,8 +227,8 @@ struct FileContentTests {
       run(operation)
       let error = try importError(operation)
       #expect(error.code == .foreignContent && error.message.contains("damaged"))
-      #expect(operation.report.rows > 10_000 && operation.report.rows < 80_000)
-      #expect(try database.count("t") == operation.report.rows)
+      #expect(operation.report.rowCount > 10_000 && operation.report.rowCount < 80_000)
+      #expect(try database.count("t") == operation.report.rowCount)
     }
   }
   #else
@@ -248,7 +249,7 @@ struct FileContentTests {
       #expect(error.code == .foreignContent && error.path == operation.file)
       #expect(error.message.contains(meaning))
       #expect(try !database.hasTable("file"))
-      #expect(throws: ImportError.self) { try FileForm(ofFile: operation.file) }
+      #expect(throws: ImportError.self) { try CSVLayout(ofFile: operation.file) }
     }
   }
 
@@ -267,7 +268,7 @@ struct FileContentTests {
     let text = "a,b\r1,2\r3,\"4\r5\"\r".replacing(",", with: delimiter)
     for options in [ImportOptions(), ImportOptions(delimiter: Array(delimiter.utf8)[0])] {
       try imported(Array(text.utf8), options: options) { (database, operation) throws in
-        #expect(operation.report.form?.dialect.endsRecordsAtLoneCarriageReturn == true)
+        #expect(operation.report.layout?.dialect.endsRecordsAtLoneCarriageReturn == true)
         #expect(try database.strings("SELECT * FROM file") == ["1|2", "3|4\r5"])
       }
     }
@@ -277,7 +278,7 @@ struct FileContentTests {
   func mostlyCarriageReturns() throws {
     for text in ["a,b\r1,2\r3,4\r\n", "a,b\r1,\"x\ny\"\r3,4\r"] {
       try imported(Array(text.utf8)) { (database, operation) throws in
-        #expect(operation.report.rows == 2 && operation.report.rejected == 0)
+        #expect(operation.report.rowCount == 2 && operation.report.rejectedRowCount == 0)
         #expect(try database.columns("file") == ["a", "b"])
       }
     }
@@ -298,7 +299,7 @@ struct FileContentTests {
     let options = ImportOptions(encoding: message.contains("UTF-8") ? .utf8 : nil)
     try imported(text, options: options) { (database, operation) throws in
       let error = try importError(operation)
-      #expect(error.code == .badHeader && error.line == 1)
+      #expect(error.code == .badHeader && error.lineNumber == 1)
       #expect(error.message.contains(message), "\(error)")
       #expect(try !database.hasTable("file"))
     }
@@ -335,8 +336,8 @@ struct FileContentTests {
       run(operation)
       written.wait()
       #expect(operation.error == nil)
-      #expect(operation.report.form?.columns == ["a,b", "c"])
-      #expect(operation.report.rows == 1_998 && operation.report.rejected == 0)
+      #expect(operation.report.layout?.columns == ["a,b", "c"])
+      #expect(operation.report.rowCount == 1_998 && operation.report.rejectedRowCount == 0)
     }
   }
 
@@ -352,14 +353,15 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: what a file is like can be asked for, with the errors of its header") func form() throws {
+  @Test("I3: what a file is like can be asked for, with the errors of its header") func layout() throws {
     try withWorkspace { workspace in
-      let form = try FileForm(ofFile: workspace.write("a|b\n1|2\n", to: "x.csv"))
-      #expect(form.columns == ["a", "b"] && form.dialect.delimiter == UInt8(ascii: "|") && form.encoding == .utf8)
+      let layout = try CSVLayout(ofFile: workspace.write("a|b\n1|2\n", to: "x.csv"))
+      #expect(
+        layout.columns == ["a", "b"] && layout.dialect.delimiter == UInt8(ascii: "|") && layout.encoding == .utf8)
       let twice = try workspace.write("a,A\n1,2\n", to: "y.csv")
-      #expect(try FileForm(ofFile: twice).renamedColumns == ["A_2": "A"])
+      #expect(try CSVLayout(ofFile: twice).renamedColumns == ["A_2": "A"])
       #expect {
-        try FileForm(ofFile: twice, table: TableSchema(name: "y", columns: [], key: ["a"]))
+        try CSVLayout(ofFile: twice, table: TableSchema(name: "y", columns: [], key: ["a"]))
       } throws: {
         ($0 as? ImportError)?.code == .badHeader
       }

@@ -10,24 +10,26 @@ import Testing
 struct FileGroupTests {
   /// Imports texts as files, and cancels one of the imports from the beginning.
   private func importFiles(
-    _ texts: [String], _ mode: ImportOptions.ExistingRows = .update, key: [String] = [], isStrict: Bool = false,
+    _ texts: [String], _ mode: ImportOptions.ExistingRowPolicy = .update, key: [String] = [],
+    stopsAtFirstMalformedRow: Bool = false,
     cancelling cancelled: Int? = nil, into database: ImportDatabase, in workspace: Workspace
   ) throws -> [ImportOperation] {
-    try? FileManager.default.removeItem(atPath: workspace.path("rejects"))
+    try? FileManager.default.removeItem(atPath: workspace.path("rejected-rows"))
     let files = try texts.enumerated().map { number, text in
       FilesImport.File(
         path: try workspace.write(text, to: "\(number).csv"), table: TableSchema(name: "t", columns: [], key: key),
         size: text.utf8.count)
     }
     let made = try FilesImport.intoOneTable(
-      files, into: database, options: ImportOptions(batchSize: 2, isStrict: isStrict, existingRows: mode),
-      rejectsFolder: workspace.path("rejects"))
+      files, into: database,
+      options: ImportOptions(batchSize: 2, stopsAtFirstMalformedRow: stopsAtFirstMalformedRow, existingRowPolicy: mode),
+      rejectedRowsFolder: workspace.path("rejected-rows"))
     if let cancelled { made.operations[cancelled].cancel() }
     run(made.operations)
     return made.operations
   }
 
-  private func rows(_ reports: [ImportOperation]) -> [Int] { reports.map(\.report.rows) }
+  private func rows(_ reports: [ImportOperation]) -> [Int] { reports.map(\.report.rowCount) }
 
   @Test(
     "I12: if one of several files can't be imported, the rows that all are to replace stay, and nothing is left",
@@ -44,14 +46,15 @@ struct FileGroupTests {
       try database.pool.write { try ImportHistory.create($0) }
       let before = try database.contents()
       let (good, bad) = ("id,name\n1,a\n2,b\n3,c\n", "id,name\n4\n5\n")
-      for (texts, isStrict, cancelled) in [
+      for (texts, stopsAtFirstMalformedRow, cancelled) in [
         ([good, bad, good], false, nil), ([good, "id,name\n7,x\n8\n"], true, nil), ([good, good, good], false, 1),
         ([good, good, good], false, 2),
       ] as [([String], Bool, Int?)] {
         let operations = try importFiles(
-          texts, .replace, key: key, isStrict: isStrict, cancelling: cancelled, into: database, in: workspace)
+          texts, .replace, key: key, stopsAtFirstMalformedRow: stopsAtFirstMalformedRow, cancelling: cancelled,
+          into: database, in: workspace)
         #expect(operations.contains { $0.error != nil } == (cancelled == nil))
-        #expect(operations.allSatisfy { $0.report.rows == 0 && !$0.report.isComplete })
+        #expect(operations.allSatisfy { $0.report.rowCount == 0 && !$0.report.isComplete })
         // The end of the operations does not wait for the cancellation to complete.
         let helpers = try database.writeAndWait { connection in
           try String.fetchAll(connection, sql: "SELECT name FROM sqlite_temp_master")
@@ -76,7 +79,7 @@ struct FileGroupTests {
       let changed = [texts[0], "id,name\n3,c\n5,e\n6,f\n"]
       let again = try importFiles(changed, into: database, in: workspace)
       #expect(again.allSatisfy { $0.error == nil && $0.report.isComplete } && rows(again) == [2, 3])
-      #expect(again[1].report.replaced == 4 && again[1].report.removed == 0)
+      #expect(again[1].report.replacedRowCount == 4 && again[1].report.removedRowCount == 0)
       #expect(try database.strings("SELECT id FROM t ORDER BY rowid") == ["1", "2", "3", "5", "6"])
       // The history of the files is used the next time.
       #expect(try importFiles(texts, into: database, in: workspace).allSatisfy { $0.error == nil })
@@ -88,9 +91,9 @@ struct FileGroupTests {
 
   @Test(
     "I12: a row with the key of an earlier file is rejected",
-    arguments: [ImportOptions.ExistingRows.update, .replace, .append],
+    arguments: [ImportOptions.ExistingRowPolicy.update, .replace, .append],
     [nil, "id INTEGER PRIMARY KEY, name TEXT", "id TEXT COLLATE NOCASE UNIQUE, name TEXT CHECK (name <> 'no')"])
-  func sharedKeys(mode: ImportOptions.ExistingRows, definition: String?) throws {
+  func sharedKeys(mode: ImportOptions.ExistingRowPolicy, definition: String?) throws {
     for hasRows in [false, true] {
       try withWorkspace { workspace in
         let database = try workspace.database()
@@ -104,11 +107,11 @@ struct FileGroupTests {
         // In an append, a key of the table already exists.
         let isOld = hasRows && mode == .append && !isText
         #expect(rows(operations) == [isOld ? 2 : 3, 1, 0])
-        #expect(operations.map(\.report.rejected) == [isOld ? 1 : 0, 1, 2])
+        #expect(operations.map(\.report.rejectedRowCount) == [isOld ? 1 : 0, 1, 2])
         let isKept = hasRows && isText && mode != .replace
         let expected = [isOld ? "old" : "x", "b", "c", "d"] + (isKept ? ["old"] : [])
         #expect(try database.strings("SELECT name FROM t").sorted() == expected.sorted())
-        let reasons = try parsedRejects(workspace.bytes(of: "rejects/t.csv")).map(\.reason)
+        let reasons = try parsedRowIssues(workspace.bytes(of: "rejected-rows/t.csv")).map(\.reason)
         let reason = mode == .append ? "the table has a row with this key (id)" : "an earlier row has this key (id)"
         #expect(reasons.allSatisfy { $0.hasSuffix(reason) })
       }
@@ -153,9 +156,9 @@ struct FileGroupTests {
       let operations = try importFiles(texts, .replace, into: database, in: workspace)
       #expect(operations.allSatisfy { $0.error == nil } && rows(operations) == [1, 2])
       #expect(try database.strings("SELECT id FROM t") == ["1", "4", "5"])
-      let rejects = try parsedRejects(workspace.bytes(of: "rejects/t.csv"))
-      #expect(rejects.map(\.line) == [3, 4])
-      #expect(rejects[0].reason.contains("0.csv") && rejects[1].reason.contains("1.csv"))
+      let issues = try parsedRowIssues(workspace.bytes(of: "rejected-rows/t.csv"))
+      #expect(issues.map(\.lineNumber) == [3, 4])
+      #expect(issues[0].reason.contains("0.csv") && issues[1].reason.contains("1.csv"))
     }
   }
 }

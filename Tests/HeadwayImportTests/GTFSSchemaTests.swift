@@ -148,12 +148,12 @@ struct GTFSSchemaTests {
   @Test("I4: a table and its file lead to each other")
   func fileNames() {
     for table in GTFSSchema.tables {
-      #expect(GTFSSchema.table(inFile: GTFSSchema.fileName(of: table.name)) == table)
+      #expect(GTFSSchema.table(forFileNamed: GTFSSchema.fileName(forTable: table.name)) == table)
     }
-    #expect(GTFSSchema.fileName(of: "stop_times") == "stop_times.txt")
-    #expect(GTFSSchema.table(inFile: "locations.geojson") == nil)
-    #expect(GTFSSchema.table(inFile: "Stops.txt") == nil, "File names are case-sensitive")
-    #expect(GTFSSchema.table(inFile: "stops") == nil)
+    #expect(GTFSSchema.fileName(forTable: "stop_times") == "stop_times.txt")
+    #expect(GTFSSchema.table(forFileNamed: "locations.geojson") == nil)
+    #expect(GTFSSchema.table(forFileNamed: "Stops.txt") == nil, "File names are case-sensitive")
+    #expect(GTFSSchema.table(forFileNamed: "stops") == nil)
   }
 
   private static let complete: Set<String> = [
@@ -162,13 +162,13 @@ struct GTFSSchemaTests {
 
   @Test("I4: nothing is missing from a feed with the required files, whatever else it has")
   func completeFeed() {
-    #expect(GTFSSchema.missingFiles(present: Self.complete) == [])
-    #expect(GTFSSchema.missingFiles(present: Self.complete.union(["notes.txt", "calendar_dates.txt"])) == [])
+    #expect(GTFSSchema.unmetRequirements(for: Self.complete) == [])
+    #expect(GTFSSchema.unmetRequirements(for: Self.complete.union(["notes.txt", "calendar_dates.txt"])) == [])
   }
 
   @Test("I4: each required file is missed", arguments: GTFSSchema.requiredFiles)
   func missingRequired(file: String) {
-    let missing = GTFSSchema.missingFiles(present: Self.complete.subtracting([file]))
+    let missing = GTFSSchema.unmetRequirements(for: Self.complete.subtracting([file]))
     #expect(missing == [GTFSFileRequirement(anyOf: [file])])
     #expect(missing.first?.description == file)
   }
@@ -177,19 +177,19 @@ struct GTFSSchemaTests {
   func missingConditional() {
     let withoutCalendar = Self.complete.subtracting(["calendar.txt"])
     #expect(
-      GTFSSchema.missingFiles(present: withoutCalendar).map(\.description)
+      GTFSSchema.unmetRequirements(for: withoutCalendar).map(\.description)
         == ["calendar.txt or calendar_dates.txt"])
-    #expect(GTFSSchema.missingFiles(present: withoutCalendar.union(["calendar_dates.txt"])) == [])
+    #expect(GTFSSchema.unmetRequirements(for: withoutCalendar.union(["calendar_dates.txt"])) == [])
     let withoutStops = Self.complete.subtracting(["stops.txt"])
     #expect(
-      GTFSSchema.missingFiles(present: withoutStops).map(\.description) == ["stops.txt or locations.geojson"])
-    #expect(GTFSSchema.missingFiles(present: withoutStops.union(["locations.geojson"])) == [])
+      GTFSSchema.unmetRequirements(for: withoutStops).map(\.description) == ["stops.txt or locations.geojson"])
+    #expect(GTFSSchema.unmetRequirements(for: withoutStops.union(["locations.geojson"])) == [])
   }
 
   @Test("I4: an empty folder lacks everything, in the reference's order")
   func emptyFolder() {
     #expect(
-      GTFSSchema.missingFiles(present: []).map { $0.anyOf[0] }
+      GTFSSchema.unmetRequirements(for: []).map { $0.anyOf[0] }
         == ["agency.txt", "stops.txt", "routes.txt", "trips.txt", "stop_times.txt", "calendar.txt"])
   }
 }

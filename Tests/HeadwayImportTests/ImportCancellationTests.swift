@@ -2,6 +2,7 @@
 import GRDB
 import Headway
 import HeadwayImport
+import HeadwaySampleData
 import HeadwayTestKit
 import Testing
 
@@ -17,16 +18,16 @@ struct ImportCancellationTests {
         let operation = try workspace.operation(
           people(1...1_000), table: table, into: database, options: ImportOptions(batchSize: size))
         let commits = EventRecorder<Int>()
-        operation.onCommit { [weak operation] report in
-          commits.record(report.rows)
-          if report.rows == batches * size { operation?.cancel() }
+        operation.commitHandler = { [weak operation] report in
+          commits.record(report.rowCount)
+          if report.rowCount == batches * size { operation?.cancel() }
         }
         run(operation)
         #expect(operation.isFinished)
         #expect(operation.isCancelled)
         #expect(operation.error == nil)
         #expect(commits.events == (1...batches).map { $0 * size })
-        #expect(operation.report.rows == batches * size)
+        #expect(operation.report.rowCount == batches * size)
         #expect(!operation.report.isComplete)
         #expect(operation.progress.fractionCompleted < 1)
         let rows = try database.strings("SELECT id, name FROM \(table.name) ORDER BY rowid")
@@ -41,7 +42,7 @@ struct ImportCancellationTests {
       let database = try workspace.database()
       let operation = try workspace.operation(people(1...500), into: database, options: ImportOptions(batchSize: 100))
       let commits = EventRecorder<Int>()
-      operation.onCommit { commits.record($0.rows) }
+      operation.commitHandler = { commits.record($0.rowCount) }
       // Three statements of 32 rows and one of four write a batch of 100.
       cancel(operation, before: "INSERT", number: 4 + statement, in: database)
       run(operation)
@@ -49,7 +50,7 @@ struct ImportCancellationTests {
       #expect(operation.error == nil)
       #expect(commits.events == [100])
       #expect(try database.count("people") == 100)
-      #expect(operation.report.rows == 100)
+      #expect(operation.report.rowCount == 100)
     }
   }
 
@@ -69,7 +70,7 @@ struct ImportCancellationTests {
       for operation in [first, second] {
         #expect(operation.isFinished)
         #expect(operation.error == nil)
-        #expect(operation.report.rows == 0)
+        #expect(operation.report.rowCount == 0)
         #expect(!operation.report.isComplete)
       }
       #expect(try !database.hasTable("people"))
@@ -93,7 +94,7 @@ struct ImportCancellationTests {
       #expect(operation.isCancelled)
       #expect(operation.error == nil)
       #expect(!operation.report.isComplete)
-      #expect(operation.report.rows == 3_000)
+      #expect(operation.report.rowCount == 3_000)
       #expect(try database.count("people") == 3_000)
       let indices = "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
       #expect(try database.strings(indices) == [])
@@ -112,7 +113,7 @@ struct ImportCancellationTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let operation = try workspace.operation(people(1...20), into: database, options: ImportOptions(batchSize: 10))
-      operation.onCommit { [weak operation] in if $0.rows == 20 { operation?.cancel() } }
+      operation.commitHandler = { [weak operation] in if $0.rowCount == 20 { operation?.cancel() } }
       run(operation)
       #expect(operation.error == nil)
       #expect(!operation.report.isComplete)
@@ -120,20 +121,20 @@ struct ImportCancellationTests {
     }
   }
 
-  @Test("I2: rejects of batches that were not committed are neither written nor counted")
-  func rejects() throws {
+  @Test("I2: rejected rows of batches that were not committed are neither written nor counted")
+  func rejectedRows() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       var lines = people(1...60)
       for line in [5, 15, 25, 35] { lines[line] = "broken" }
       let operation = try workspace.operation(
-        lines, into: database, options: ImportOptions(batchSize: 8), rejects: workspace.rejects())
-      operation.onCommit { [weak operation] in if $0.rows == 16 { operation?.cancel() } }
+        lines, into: database, options: ImportOptions(batchSize: 8), rejectedRows: workspace.rejectedRowsFile())
+      operation.commitHandler = { [weak operation] in if $0.rowCount == 16 { operation?.cancel() } }
       run(operation)
-      let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-      #expect(operation.report.rows == 16)
-      #expect(operation.report.rejected == rejects.count)
-      #expect(rejects.map(\.line) == [7, 17])
+      let issues = try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv"))
+      #expect(operation.report.rowCount == 16)
+      #expect(operation.report.rejectedRowCount == issues.count)
+      #expect(issues.map(\.lineNumber) == [7, 17])
     }
   }
 
@@ -146,18 +147,18 @@ struct ImportCancellationTests {
         folder: workspace.path("feed"), into: database, options: ImportOptions(batchSize: 5))
       let stops = try #require(feed.operations.first { $0.table.name == "stops" })
       let whole = feed.progress
-      stops.onCommit { [weak stops] report in
-        guard report.rows == 10 else { return }
+      stops.commitHandler = { [weak stops] report in
+        guard report.rowCount == 10 else { return }
         if isWhole { whole.cancel() } else { stops?.progress.cancel() }
       }
       run(feed.operations)
       #expect(stops.isCancelled)
-      #expect(stops.report.rows == 10)
+      #expect(stops.report.rowCount == 10)
       #expect(try database.count("stops") == 10)
       #expect(feed.operations.allSatisfy { $0.isFinished && $0.error == nil })
       let last = try #require(feed.operations.first { $0.table.name == "stop_times" })
       #expect(last.isCancelled == isWhole)
-      #expect(last.report.rows == (isWhole ? 0 : 300))
+      #expect(last.report.rowCount == (isWhole ? 0 : 300))
     }
   }
 
@@ -170,9 +171,9 @@ struct ImportCancellationTests {
       let operation = try workspace.operation(
         people(1...2_000), into: database, options: ImportOptions(batchSize: 10))
       let commits = EventRecorder<Int>()
-      operation.onCommit { report in
-        commits.record(report.rows)
-        if report.rows == 30 { gate.pass() }
+      operation.commitHandler = { report in
+        commits.record(report.rowCount)
+        if report.rowCount == 30 { gate.pass() }
       }
       let queue = Headway.OperationQueue()
       queue.addOperations([operation, other], waitUntilFinished: false)

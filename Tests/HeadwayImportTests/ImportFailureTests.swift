@@ -13,8 +13,8 @@ struct ImportFailureTests {
 
   @Test(
     "I3: a strict import stops at the first malformed row, names it, and keeps the rows before it",
-    arguments: RejectsTests.Case.all)
-  func strict(malformed: RejectsTests.Case) throws {
+    arguments: RejectedRowsTests.Case.all)
+  func strict(malformed: RejectedRowsTests.Case) throws {
     for isAgain in [false, true] {
       for (position, batchSize) in [(1, 10), (10, 10), (11, 10), (40, 250)] {
         try withWorkspace { workspace in
@@ -24,19 +24,19 @@ struct ImportFailureTests {
           let text = Array("id,name\n\(before)".utf8) + malformed.record + Array("\n100,a\nbroken\n".utf8)
           let operation = ImportOperation(
             file: try workspace.write(text, to: "people.csv"), table: .people, into: database,
-            options: ImportOptions(batchSize: batchSize, isStrict: true, encoding: .utf8),
-            rejects: workspace.rejects())
+            options: ImportOptions(batchSize: batchSize, stopsAtFirstMalformedRow: true, encoding: .utf8),
+            rejectedRows: workspace.rejectedRowsFile())
           run(operation)
           let error = try importError(operation)
           #expect(error.code == .malformedRow)
           #expect(error.path == operation.file)
-          #expect(error.line == position + 2)
+          #expect(error.lineNumber == position + 2)
           #expect(error.message.contains(malformed.reason))
           #expect("\(error)".hasPrefix("\(operation.file), line \(position + 2): "))
-          #expect(operation.report.rows == position)
-          #expect(operation.report.rejected == 1)
+          #expect(operation.report.rowCount == position)
+          #expect(operation.report.rejectedRowCount == 1)
           #expect(!operation.report.isComplete)
-          #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == [position + 2])
+          #expect(try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv")).map(\.lineNumber) == [position + 2])
           let rows = try database.strings("SELECT id FROM people WHERE id <> '900' ORDER BY rowid")
           #expect(rows == (1...position).map(String.init))
         }
@@ -50,28 +50,28 @@ struct ImportFailureTests {
       let table = TableSchema(name: "t", columns: [ColumnSchema(name: "n", type: .integer)])
       let operation = try workspace.operation(
         ["1", "many", "3"], header: "n", table: table, into: try workspace.database(),
-        options: ImportOptions(isStrict: true))
+        options: ImportOptions(stopsAtFirstMalformedRow: true))
       run(operation)
       #expect(operation.error == nil)
-      #expect(operation.report.rows == 3)
-      #expect(operation.report.reported == 1)
+      #expect(operation.report.rowCount == 3)
+      #expect(operation.report.flaggedRowCount == 1)
     }
   }
 
   // MARK: Failures
 
-  @Test("I3: rejects that can't be written end the import with a typed error")
-  func unwritableRejects() throws {
+  @Test("I3: rejected rows that can't be written end the import with a typed error")
+  func unwritableRejectedRows() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let operation = try workspace.operation(
         people(1...20) + ["broken"] + people(21...100), into: database, options: ImportOptions(batchSize: 10),
-        rejects: RejectsFile(path: workspace.path("nowhere/nowhere/rejects.csv")))
+        rejectedRows: RejectedRowsFile(path: workspace.path("nowhere/nowhere/rejected-rows.csv")))
       run(operation)
-      #expect(try importError(operation).code == .cannotWriteRejects)
+      #expect(try importError(operation).code == .cannotWriteRejectedRows)
       #expect(!operation.report.isComplete)
       // The batch is in the database, so it is reported.
-      #expect(operation.report.rows == (try database.count("people")) && operation.report.rejected == 1)
+      #expect(operation.report.rowCount == (try database.count("people")) && operation.report.rejectedRowCount == 1)
     }
   }
 
@@ -88,13 +88,13 @@ struct ImportFailureTests {
       let operation = try workspace.operation(
         people(1...2_000), into: database, options: ImportOptions(batchSize: 10))
       let commits = EventRecorder<Int>()
-      operation.onCommit { commits.record($0.rows) }
+      operation.commitHandler = { commits.record($0.rowCount) }
       run(operation)
       let error = try importError(operation)
       #expect(error.code == .database)
       #expect(error.path == database.path)
       #expect((error.underlying as? DatabaseError)?.resultCode == .SQLITE_FULL)
-      let rows = operation.report.rows
+      let rows = operation.report.rowCount
       #expect(rows > 0 && rows < 2_000 && commits.events == Array(stride(from: 10, through: rows, by: 10)))
       #expect(try database.count("people") == rows + 1)
       #expect(try database.isIntact())
@@ -124,7 +124,7 @@ struct ImportFailureTests {
         let operation = ImportOperation(file: path, into: database)
         run(operation)
         #expect(operation.error == nil)
-        #expect(operation.report.rows == 90 && operation.report.rejected == 10)
+        #expect(operation.report.rowCount == 90 && operation.report.rejectedRowCount == 10)
         #expect(try database.count("t") == 90)
       }
     }
@@ -147,8 +147,8 @@ struct ImportFailureTests {
       let ended = DispatchSemaphore(value: 0)
       operation.completionBlock = { ended.signal() }
       let endedEarly = EventRecorder<Bool>()
-      operation.onCommit { report in
-        guard report.rows == 3_000 else { return }
+      operation.commitHandler = { report in
+        guard report.rowCount == 3_000 else { return }
         // The only wait of these tests for an event that must not occur.
         endedEarly.record(ended.wait(timeout: .now() + .milliseconds(200)) == .success)
       }
@@ -156,7 +156,7 @@ struct ImportFailureTests {
       #expect(endedEarly.events == [false])
       let rows = try database.count("people")
       #expect(rows == 9_000)
-      #expect(operation.report.rows == rows)
+      #expect(operation.report.rowCount == rows)
       #expect(try importError(operation).code == .cannotReadFile)
     }
   }

@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 import Headway
+import HeadwayCSV
 import HeadwayImport
 import Testing
 
@@ -28,8 +29,8 @@ struct JSONLinesTests {
       {"id": 3, "name": null, "last": "one\\ntwo"}
       """
     try imported(text) { (database, operation) throws in
-      #expect(operation.error == nil && operation.report.rejected == 0)
-      #expect(operation.report.form?.isJSONLines == true)
+      #expect(operation.error == nil && operation.report.rejectedRowCount == 0)
+      #expect(operation.report.layout?.isJSONLines == true)
       #expect(try database.columns("file") == ["id", "name", "ok", "tags", "last"])
       #expect(
         try database.strings("SELECT quote(id), quote(name), quote(ok), quote(tags), quote(last) FROM file") == [
@@ -39,18 +40,18 @@ struct JSONLinesTests {
   }
 
   @Test("I7: lines that are no object are rejected with their number, and every other line is a row")
-  func rejects() throws {
+  func rejectedRows() throws {
     let lines = ["{\"a\":1}", "", "[1]", "{\"a\":2,\"a\":3}", "{\"a\":", "{\"a\":4}", "{\"a\":5} {\"a\":6}"]
     try withWorkspace { workspace in
       let database = try workspace.database()
       let file = try workspace.write(lines.joined(separator: "\r\n"), to: "file.jsonl")
-      let operation = ImportOperation(file: file, into: database, rejects: workspace.rejects())
+      let operation = ImportOperation(file: file, into: database, rejectedRows: workspace.rejectedRowsFile())
       run(operation)
-      #expect(operation.report.rows == 2 && operation.report.rejected == 4)
+      #expect(operation.report.rowCount == 2 && operation.report.rejectedRowCount == 4)
       #expect(try database.strings("SELECT a FROM file ORDER BY rowid") == ["1", "4"])
-      let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-      #expect(rejects.map(\.line) == [3, 4, 5, 7])
-      #expect(rejects.map { String(decoding: $0.record, as: UTF8.self) } == [2, 3, 4, 6].map { lines[$0] })
+      let issues = try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv"))
+      #expect(issues.map(\.lineNumber) == [3, 4, 5, 7])
+      #expect(issues.map { String(decoding: $0.record, as: UTF8.self) } == [2, 3, 4, 6].map { lines[$0] })
     }
   }
 
@@ -70,7 +71,7 @@ struct JSONLinesTests {
       let queue = Headway.OperationQueue()
       queue.addOperation(writer)
       run(operation)
-      #expect(operation.report.rows == count && operation.report.rejected == 1)
+      #expect(operation.report.rowCount == count && operation.report.rejectedRowCount == 1)
       #expect(try database.strings("SELECT count(*), sum(id) FROM t") == ["\(count)|\(count * (count - 1) / 2)"])
     }
   }
@@ -80,7 +81,7 @@ struct JSONLinesTests {
     let options = ImportOptions(nullTexts: ["NULL"], nullTextsInQuotes: inQuotes)
     try imported("{\"id\": 1, \"a\": \"NULL\"}\n{\"id\": 2, \"a\": \"\"}\n", options: options) {
       (database, operation) throws in
-      #expect(operation.error == nil && operation.report.rejected == 0)
+      #expect(operation.error == nil && operation.report.rejectedRowCount == 0)
       let first = inQuotes ? "NULL" : "'NULL'"
       #expect(try database.strings("SELECT quote(a) FROM file ORDER BY id") == [first, "''"])
     }
@@ -90,9 +91,9 @@ struct JSONLinesTests {
   func byteOrderMark(count: Int) throws {
     let lines = ["{\"a\":1,\"b\":2}\n", "{\"a\":2}\n"]
     try imported("\u{FEFF}" + lines[..<count].joined()) { (database, operation) throws in
-      #expect(operation.error == nil && operation.report.rejected == 0)
+      #expect(operation.error == nil && operation.report.rejectedRowCount == 0)
       #expect(try database.strings("SELECT a, coalesce(b, '') FROM file") == Array(["1|2", "2|"][..<count]))
-      #expect(operation.report.bytes == operation.report.size)
+      #expect(operation.report.committedByteCount == operation.report.fileSize)
     }
   }
 
@@ -107,11 +108,12 @@ struct JSONLinesTests {
       let database = try workspace.database()
       let file = try workspace.write("\(line)\n{\"a\":1}\n{\"a\":2}\n", to: name)
       let operation = ImportOperation(
-        file: file, table: TableSchema(name: "t", columns: []), into: database, rejects: workspace.rejects())
+        file: file, table: TableSchema(name: "t", columns: []), into: database,
+        rejectedRows: workspace.rejectedRowsFile())
       run(operation)
-      #expect(operation.error == nil && operation.report.form?.isJSONLines == true)
+      #expect(operation.error == nil && operation.report.layout?.isJSONLines == true)
       #expect(try database.strings("SELECT a FROM t ORDER BY rowid") == ["1", "2"])
-      #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.line) == [1])
+      #expect(try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv")).map(\.lineNumber) == [1])
     }
   }
 
@@ -147,7 +149,7 @@ struct JSONLinesTests {
     let typed = TableSchema(name: "file", columns: [ColumnSchema(name: "price", type: .real)])
     let text = "{\"price\": 1.500}\n{\"price\": \"1.500\"}\n{\"price\": \"2.000,25\"}\n{\"price\": 1e3}\n"
     try imported(text, table: typed, options: ImportOptions(numberFormat: format)) { (database, operation) throws in
-      #expect(operation.error == nil && operation.report.reported == 0)
+      #expect(operation.error == nil && operation.report.flaggedRowCount == 0)
       #expect(try database.strings("SELECT price FROM file") == ["1.5", "1500.0", "2000.25", "1000.0"])
     }
     let found = String(text.split(separator: "\n").dropLast().joined(separator: "\n"))
@@ -187,15 +189,15 @@ struct JSONLinesTests {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let file = try workspace.write("{\"id\":1}\n\(line)\n", to: "file.jsonl")
-      run(ImportOperation(file: file, into: database, rejects: workspace.rejects()))
-      #expect(try parsedRejects(workspace.bytes(of: "rejects.csv")).map(\.reason) == [reason])
+      run(ImportOperation(file: file, into: database, rejectedRows: workspace.rejectedRowsFile()))
+      #expect(try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv")).map(\.reason) == [reason])
     }
   }
 
   @Test("I7: a line over the limit is rejected whole, and reading goes on behind it") func longLine() throws {
     let long = "{\"a\":\"\(String(repeating: "x", count: 17 << 20))\"}"
     try imported("{\"a\":\"1\"}\n\(long)\n{\"a\":\"2\"}\n") { (database, operation) throws in
-      #expect(operation.report.rows == 2 && operation.report.rejected == 1)
+      #expect(operation.report.rowCount == 2 && operation.report.rejectedRowCount == 1)
       #expect(try database.strings("SELECT a FROM file ORDER BY rowid") == ["1", "2"])
     }
   }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import HeadwayImport
+@testable import HeadwaySampleData
 
 @Suite("Import: key sets", .hangLimit)
 struct KeySetTests {

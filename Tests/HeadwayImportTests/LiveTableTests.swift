@@ -7,14 +7,14 @@ import Testing
 
 @Suite("Import: live table", .hangLimit)
 struct LiveTableTests {
-  private func pictures(_ table: LiveTable, _ clock: SteppingClock = SteppingClock()) -> LiveTable.Iterator {
-    LiveTable.Pictures(table: table, operations: nil, clock: clock).makeAsyncIterator()
+  private func snapshots(_ table: LiveTable, _ clock: SteppingClock = SteppingClock()) -> LiveTable.Snapshots.Iterator {
+    LiveTable.Snapshots(table: table, operations: nil, clock: clock).makeAsyncIterator()
   }
 
   // MARK: Delivery
 
-  @Test("I6: the count, the columns and the newest rows of the window")
-  func picture() async throws {
+  @Test("I6: the count, the columns and the newest rows of the range")
+  func snapshot() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
       let table = TableSchema(
@@ -27,21 +27,21 @@ struct LiveTableTests {
         try workspace.operation(
           (1...30).map { "k\($0),\($0),\($0).5" } + ["e,,"], header: "id,n,r", table: table, into: database))
 
-      func picture(_ window: Range<Int>, _ columns: [String] = []) async throws -> LiveTable.Picture {
-        try await LiveTable(path: database.path, table: "t", columns: columns, window: window).picture()
+      func snapshot(_ rowRange: Range<Int>, _ columns: [String] = []) async throws -> LiveTable.Snapshot {
+        try await LiveTable(path: database.path, table: "t", columns: columns, rowRange: rowRange).snapshot()
       }
-      let newest = try await picture(0..<3)
+      let newest = try await snapshot(0..<3)
       #expect(newest.count == 31)
       #expect(newest.columns == ["id", "n", "r"])
       #expect(newest.rows == [["e", nil, nil], ["k30", "30", "30.5"], ["k29", "29", "29.5"]])
-      #expect(try await picture(29..<40).rows == [["k2", "2", "2.5"], ["k1", "1", "1.5"]])
-      #expect(try await picture(31..<50).rows == [])
-      #expect(try await picture(5..<5).rows == [])
-      let some = try await picture(1..<2, ["r", "id"])
+      #expect(try await snapshot(29..<40).rows == [["k2", "2", "2.5"], ["k1", "1", "1.5"]])
+      #expect(try await snapshot(31..<50).rows == [])
+      #expect(try await snapshot(5..<5).rows == [])
+      let some = try await snapshot(1..<2, ["r", "id"])
       #expect(some.columns == ["r", "id"])
       #expect(some.rows == [["30.5", "k30"]])
       #expect(some.count == 31)
-      #expect(LiveTable(path: "", table: "").window == 0..<20)
+      #expect(LiveTable(path: "", table: "").rowRange == 0..<20)
     }
   }
 
@@ -51,30 +51,30 @@ struct LiveTableTests {
       let database = try workspace.database()
       let table = TableSchema(name: "a \"b\"", columns: [])
       run(try workspace.operation(["9,x", "1,y", "5,z"], header: "rowid,select", table: table, into: database))
-      let picture = try await LiveTable(path: database.path, table: "A \"b\"", columns: ["select"]).picture()
-      #expect(picture.rows == [["z"], ["y"], ["x"]])
+      let snapshot = try await LiveTable(path: database.path, table: "A \"b\"", columns: ["select"]).snapshot()
+      #expect(snapshot.rows == [["z"], ["y"], ["x"]])
     }
   }
 
-  @Test("I6: until operations have finished, the last picture is of what they have left", arguments: [false, true])
+  @Test("I6: until operations have finished, the last snapshot is of what they have left", arguments: [false, true])
   func untilFinished(fails: Bool) async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
       let operation = try workspace.operation(
         people(1...5_000) + (fails ? ["broken"] : []), into: database,
-        options: ImportOptions(batchSize: 50, isStrict: fails))
+        options: ImportOptions(batchSize: 50, stopsAtFirstMalformedRow: fails))
       let queue = Headway.OperationQueue()
       queue.addOperation(operation)
       var counts: [Int] = []
       let table = LiveTable(path: database.path, table: "people")
-      for try await picture in table.pictures(until: [operation]) { counts.append(picture.count) }
+      for try await snapshot in table.snapshots(until: [operation]) { counts.append(snapshot.count) }
       #expect(counts.last == 5_000 && counts == counts.sorted())
       #expect((operation.error != nil) == fails)
       // Again, when everything is over; and without a database, because there is none.
-      for try await picture in table.pictures(until: [operation]) { counts.append(picture.count) }
+      for try await snapshot in table.snapshots(until: [operation]) { counts.append(snapshot.count) }
       #expect(counts.suffix(2) == [5_000, 5_000])
       let none = LiveTable(path: workspace.path("none"), table: "people")
-      for try await _ in none.pictures(until: [operation]) { Issue.record("a picture of nothing") }
+      for try await _ in none.snapshots(until: [operation]) { Issue.record("a snapshot of nothing") }
     }
   }
 
@@ -92,18 +92,18 @@ struct LiveTableTests {
         }
       }
       let table = LiveTable(path: path, table: "people")
-      let absent = try await table.picture()
-      #expect(absent == LiveTable.Picture(count: 0, columns: [], rows: []))
+      let absent = try await table.snapshot()
+      #expect(absent == LiveTable.Snapshot(count: 0, columns: [], rows: []))
       #expect(!workspace.exists("test.sqlite"))
 
-      var iterator = pictures(table, clock)
+      var iterator = snapshots(table, clock)
       let first = try await iterator.next()
-      #expect(first == LiveTable.Picture(count: 0, columns: [], rows: []))
+      #expect(first == LiveTable.Snapshot(count: 0, columns: [], rows: []))
       #expect(clock.sleeps.count >= 3)
       let second = try await iterator.next()
-      #expect(second == LiveTable.Picture(count: 0, columns: ["id", "name"], rows: []))
+      #expect(second == LiveTable.Snapshot(count: 0, columns: ["id", "name"], rows: []))
       var third = try await iterator.next()
-      while let picture = third, picture.count == 0 { third = try await iterator.next() }
+      while let snapshot = third, snapshot.count == 0 { third = try await iterator.next() }
       #expect(third?.rows == [["2", "name 2"], ["1", "name 1"]])
     }
   }
@@ -120,11 +120,11 @@ struct LiveTableTests {
           try $0.execute(sql: "INSERT INTO people VALUES (?, ?)", arguments: ["n\(number)", nil])
         }
       }
-      var iterator = pictures(LiveTable(path: database.path, table: "people", window: 0..<1), clock)
+      var iterator = snapshots(LiveTable(path: database.path, table: "people", rowRange: 0..<1), clock)
       for step in 0...5 {
-        let picture = try await iterator.next()
-        #expect(picture?.count == 3 + step)
-        if step > 0 { #expect(picture?.rows == [["n\(step * 10)", nil]]) }
+        let snapshot = try await iterator.next()
+        #expect(snapshot?.count == 3 + step)
+        if step > 0 { #expect(snapshot?.rows == [["n\(step * 10)", nil]]) }
         #expect(clock.sleeps.count == step * 10)
       }
     }
@@ -142,11 +142,11 @@ struct LiveTableTests {
           }
         }
       }
-      var iterator = pictures(LiveTable(path: database.path, table: "people"), clock)
+      var iterator = snapshots(LiveTable(path: database.path, table: "people"), clock)
       for step in 0..<90 {
-        // Two changes between two pictures are reported as one.
-        let picture = try await iterator.next()
-        #expect(picture?.count == 3 + 2 * step)
+        // Two changes between two snapshots are reported as one.
+        let snapshot = try await iterator.next()
+        #expect(snapshot?.count == 3 + 2 * step)
       }
       #expect(clock.sleeps.count == 89)
       #expect(clock.sleeps.allSatisfy { $0 >= .seconds(1) / 30 })
@@ -154,7 +154,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: a picture is of one moment: its count and its rows belong together, while many batches are committed")
+  @Test("I6: a snapshot is of one moment: its count and its rows belong together, while many batches are committed")
   func consistency() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -163,13 +163,13 @@ struct LiveTableTests {
         options: ImportOptions(batchSize: 10))
       let queue = Headway.OperationQueue()
       queue.addOperation(operation)
-      var iterator = pictures(LiveTable(path: database.path, table: "log", window: 0..<1))
+      var iterator = snapshots(LiveTable(path: database.path, table: "log", rowRange: 0..<1))
       var last = 0
-      while last < 1_000, let picture = try await iterator.next() {
-        #expect(picture.count % 10 == 0)
-        #expect(picture.count >= last)
-        if picture.count > 0 { #expect(picture.rows == [["\(picture.count)"]]) }
-        last = picture.count
+      while last < 1_000, let snapshot = try await iterator.next() {
+        #expect(snapshot.count % 10 == 0)
+        #expect(snapshot.count >= last)
+        if snapshot.count > 0 { #expect(snapshot.rows == [["\(snapshot.count)"]]) }
+        last = snapshot.count
       }
       try await queue.untilAllOperationsAreFinished()
       #expect(last == 1_000)
@@ -178,7 +178,7 @@ struct LiveTableTests {
 
   // MARK: Blocking
 
-  @Test("I6: pictures arrive while the import stands still between two batches")
+  @Test("I6: snapshots arrive while the import stands still between two batches")
   func whileImporting() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -187,13 +187,13 @@ struct LiveTableTests {
       operation.stop(at: gate)
       let queue = Headway.OperationQueue()
       queue.addOperation(operation)
-      var iterator = pictures(LiveTable(path: database.path, table: "people", columns: ["id"], window: 0..<2))
+      var iterator = snapshots(LiveTable(path: database.path, table: "people", columns: ["id"], rowRange: 0..<2))
       for batch in 1...4 {
         gate.awaitArrival()
-        var picture = try await iterator.next()
-        while let earlier = picture, earlier.count < batch * 10 { picture = try await iterator.next() }
-        #expect(picture?.count == batch * 10)
-        #expect(picture?.rows == [["\(batch * 10)"], ["\(batch * 10 - 1)"]])
+        var snapshot = try await iterator.next()
+        while let earlier = snapshot, earlier.count < batch * 10 { snapshot = try await iterator.next() }
+        #expect(snapshot?.count == batch * 10)
+        #expect(snapshot?.rows == [["\(batch * 10)"], ["\(batch * 10 - 1)"]])
         #expect(!operation.isFinished)
         gate.open()
       }
@@ -207,7 +207,7 @@ struct LiveTableTests {
       let database = try workspace.database()
       run(try workspace.operation(people(1...3), into: database))
       let table = LiveTable(path: database.path, table: "people")
-      var iterator = pictures(table)
+      var iterator = snapshots(table)
       var configuration = GRDB.Configuration()
       configuration.allowsUnsafeTransactions = true  // Transactions that stay open from one access to the next.
       let elsewhere = try DatabaseQueue(path: database.path, configuration: configuration)
@@ -217,7 +217,7 @@ struct LiveTableTests {
       }
       let during = try await iterator.next()
       #expect(during?.count == 3)
-      let another = try await table.picture()
+      let another = try await table.snapshot()
       #expect(another.count == 3)
       #expect(another.rows.last == ["1", "name 1"])
       try await elsewhere.writeWithoutTransaction { try $0.execute(sql: "DELETE FROM people; COMMIT") }
@@ -231,7 +231,7 @@ struct LiveTableTests {
     try await withWorkspace { workspace in
       let database = try workspace.database()
       run(try workspace.operation(people(1...3), into: database))
-      var iterator = pictures(LiveTable(path: database.path, table: "people", window: 0..<1))
+      var iterator = snapshots(LiveTable(path: database.path, table: "people", rowRange: 0..<1))
       let first = try await iterator.next()
       #expect(first?.count == 3)
       let operation = try workspace.operation(people(1...500), into: database)
@@ -266,8 +266,8 @@ struct LiveTableTests {
       let table = LiveTable(path: database.path, table: "people")
       let watching = Task {
         var seen = 0
-        for try await picture in LiveTable.Pictures(table: table, operations: nil, clock: clock) {
-          seen += picture.count
+        for try await snapshot in LiveTable.Snapshots(table: table, operations: nil, clock: clock) {
+          seen += snapshot.count
         }
         return seen
       }
@@ -286,11 +286,11 @@ struct LiveTableTests {
       let table = LiveTable(path: workspace.path("test.sqlite"), table: "people")
       let watching = Task {
         withUnsafeCurrentTask { $0?.cancel() }
-        var iterator = table.pictures.makeAsyncIterator()
+        var iterator = table.snapshots.makeAsyncIterator()
         return try await iterator.next()
       }
-      let picture = try await watching.value
-      #expect(picture == nil)
+      let snapshot = try await watching.value
+      #expect(snapshot == nil)
     }
   }
 
@@ -298,7 +298,7 @@ struct LiveTableTests {
   func noDatabase() async throws {
     try await withWorkspace { workspace in
       let path = try workspace.write(String(repeating: "This is no database. ", count: 100), to: "text.sqlite")
-      await #expect(throws: DatabaseError.self) { try await LiveTable(path: path, table: "people").picture() }
+      await #expect(throws: DatabaseError.self) { try await LiveTable(path: path, table: "people").snapshot() }
     }
   }
 }

@@ -4,6 +4,7 @@ import GRDB
 import Headway
 import HeadwayCSV
 @testable import HeadwayImport
+@testable import HeadwaySampleData
 import Testing
 
 /// How the rows of polluted files were treated.
@@ -11,7 +12,7 @@ private struct Tally: CustomStringConvertible {
   var files = 0
   /// Rows that are in the database as intended.
   var right = 0
-  /// Rows that are in the rejects, with a reason.
+  /// Rows that are among the rejected rows, with a reason.
   var rejected = 0
   /// Rows that are in the database but should not be.
   var wrong = 0
@@ -55,8 +56,8 @@ struct PollutionTests {
         run(operation)
         try FileManager.default.removeItem(atPath: path)
         let stored = operation.error == nil ? try database.texts("t\(number)") : []
-        #expect(stored.count == operation.report.rows, "\(file.name)")
-        tally.note(file, stored, rejected: operation.report.rejected)
+        #expect(stored.count == operation.report.rowCount, "\(file.name)")
+        tally.note(file, stored, rejected: operation.report.rejectedRowCount)
       }
       return tally
     }
@@ -119,8 +120,8 @@ struct PollutionTests {
           #expect(code.map(expected.contains) == true, "\(number): \(error)")
         } else {
           let report = operation.report
-          #expect(try database.count("m\(number)") == report.rows, "\(number)")
-          #expect(report.rows + report.rejected == (try recordCount(path)), "\(number)")
+          #expect(try database.count("m\(number)") == report.rowCount, "\(number)")
+          #expect(report.rowCount + report.rejectedRowCount == (try recordCount(path)), "\(number)")
         }
         try FileManager.default.removeItem(atPath: path)
       }

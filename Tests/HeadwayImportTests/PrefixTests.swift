@@ -11,10 +11,11 @@ struct PrefixTests {
       let folder = try workspace.feed(["log.txt": "a,b\n1,2\n"])
       for prefix in ["a_", "Ü b-", "a_"] {
         let feed = try FeedImport(
-          folder: folder, into: database, tablePrefix: prefix, rejectsFolder: workspace.path("rejects"))
+          folder: folder, into: database, tablePrefix: prefix, rejectedRowsFolder: workspace.path("rejected-rows"))
         run(feed.operations)
         #expect(feed.operations.allSatisfy { $0.error == nil })
-        #expect(feed.reports.allSatisfy { $0.table.hasPrefix(prefix) && $0.rejected == 0 && $0.reported == 0 })
+        #expect(
+          feed.reports.allSatisfy { $0.table.hasPrefix(prefix) && $0.rejectedRowCount == 0 && $0.flaggedRowCount == 0 })
       }
       #expect(try database.count("a_stops") == 3)
       #expect(try database.count("a_log") == 1)
@@ -26,7 +27,7 @@ struct PrefixTests {
         )
           == ["0"])
       #expect(try !database.hasTable("stops") && !database.hasTable("log"))
-      #expect(!workspace.exists("rejects"))
+      #expect(!workspace.exists("rejected-rows"))
     }
   }
 
@@ -39,10 +40,10 @@ struct PrefixTests {
         "trips.txt": "route_id,service_id,trip_id\nR,D,T\n",
       ])
       let feed = try FeedImport(
-        folder: folder, into: database, tablePrefix: "b_", rejectsFolder: workspace.path("rejects"))
+        folder: folder, into: database, tablePrefix: "b_", rejectedRowsFolder: workspace.path("rejected-rows"))
       run(feed.operations)
       #expect(
-        try workspace.feedRejects().map(\.reason) == ["route_id: there is no ‘R’ in b_routes.route_id"])
+        try workspace.feedRowIssues().map(\.reason) == ["route_id: there is no ‘R’ in b_routes.route_id"])
     }
   }
 }

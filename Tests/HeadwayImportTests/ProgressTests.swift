@@ -1,6 +1,7 @@
 #if SQLite
 import Headway
 @testable import HeadwayImport
+import HeadwaySampleData
 import HeadwayTestKit
 import Testing
 
@@ -39,7 +40,7 @@ struct ProgressTests {
         #expect(operation.error == nil)
         #expect(operation.progress.fractionCompleted == 1)
         #expect(told.events.last == 1)
-        #expect(operation.report.bytes == operation.report.size)
+        #expect(operation.report.committedByteCount == operation.report.fileSize)
       }
     }
   }
@@ -58,10 +59,10 @@ struct ProgressTests {
       for batch in 1...5 {
         gate.awaitArrival()
         let bytes = 8 + batch * 80
-        #expect([bytes - 1, bytes].contains(operation.report.bytes))
+        #expect([bytes - 1, bytes].contains(operation.report.committedByteCount))
         #expect([bytes - 1, bytes].contains(Int(operation.progress.completedUnitCount)))
         #expect(operation.progress.totalUnitCount == 408)
-        #expect(operation.report.size == 408)
+        #expect(operation.report.fileSize == 408)
         gate.open()
       }
       queue.waitUntilAllOperationsAreFinished()
@@ -94,13 +95,13 @@ struct ProgressTests {
     try withWorkspace { workspace in
       let operation = try workspace.operation(people(1...10) + ["broken"], into: try workspace.database())
       #expect(operation.report.duration == .zero)
-      #expect(operation.report.size == nil)
+      #expect(operation.report.fileSize == nil)
       run(operation)
       let report = operation.report
       #expect(report.table == "people")
       #expect(report.file == operation.file)
-      #expect(report.rows == 10)
-      #expect(report.rejected == 1)
+      #expect(report.rowCount == 10)
+      #expect(report.rejectedRowCount == 1)
       #expect(report.duration > .zero)
       #expect(report.rowsPerSecond > 0)
       #expect(operation.report == report)  // It does not continue after the end.

@@ -3,23 +3,24 @@ import Foundation
 import GRDB
 import Headway
 @testable import HeadwayImport
+@testable import HeadwaySampleData
 import HeadwayTestKit
 import Testing
 
 @Suite("Import: importing again", .hangLimit)
 struct ReimportTests {
-  @Test("I5: importing a feed twice gives the same database", arguments: [SampleFeed.LineEnd.lf, .crlf])
-  func twice(lineEnd: SampleFeed.LineEnd) throws {
+  @Test("I5: importing a feed twice gives the same database", arguments: [SampleFeed.LineEnding.lf, .crlf])
+  func twice(lineEnding: SampleFeed.LineEnding) throws {
     try withWorkspace { workspace in
-      try SampleFeed(stopTimes: 400, seed: 8, lineEnd: lineEnd).write(to: workspace.path("feed"))
+      try SampleFeed(stopTimes: 400, seed: 8, lineEnding: lineEnding).write(to: workspace.path("feed"))
       let database = try workspace.database()
       let first = try importFeed(workspace, database)
       let contents = try database.contents()
       let second = try importFeed(workspace, database)
       #expect(try database.contents() == contents)
       #expect(contents["stop_times"]?.count == 400)
-      #expect(first.map(\.rows) == second.map(\.rows))
-      #expect((first + second).allSatisfy { $0.rejected == 0 && $0.isComplete })
+      #expect(first.map(\.rowCount) == second.map(\.rowCount))
+      #expect((first + second).allSatisfy { $0.rejectedRowCount == 0 && $0.isComplete })
       #expect(try database.isIntact())
     }
   }
@@ -31,7 +32,7 @@ struct ReimportTests {
       folder: workspace.path("feed"), into: database, options: ImportOptions(batchSize: batchSize))
     let commits = EventRecorder<Int>()
     for operation in feed.operations {
-      operation.onCommit { _ in
+      operation.commitHandler = { _ in
         commits.record(1)
         if commits.events.count == number { feed.progress.cancel() }
       }
@@ -55,7 +56,9 @@ struct ReimportTests {
         let cancelled = try importFeed(
           workspace, database, batchSize: batchSize, cancellingAtBatch: 1 + random.below(12))
         #expect(cancelled.contains { !$0.isComplete })
-        for report in cancelled where report.rows > 0 { #expect(try database.count(report.table) == report.rows) }
+        for report in cancelled where report.rowCount > 0 {
+          #expect(try database.count(report.table) == report.rowCount)
+        }
         try importFeed(workspace, database, batchSize: batchSize).forEach { #expect($0.isComplete) }
         #expect(try database.contents() == contents)
         #expect(try database.isIntact())
@@ -72,11 +75,11 @@ struct ReimportTests {
         // The content of the disk immediately after a commit of a batch is the content that `kill -9` leaves.
         let operation = try workspace.operation(
           people(1...100), table: table, into: database, options: ImportOptions(batchSize: 10))
-        operation.onCommit { report in
-          batches.record(report.rows)
+        operation.commitHandler = { report in
+          batches.record(report.rowCount)
           for ending in ["", "-wal"] {
             try? FileManager.default.copyItem(
-              atPath: database.path + ending, toPath: "\(database.path).\(table.name).\(report.rows)\(ending)")
+              atPath: database.path + ending, toPath: "\(database.path).\(table.name).\(report.rowCount)\(ending)")
           }
         }
         run(operation)
@@ -104,8 +107,8 @@ struct ReimportTests {
       lines.append("101,new")
       let operation = try workspace.operation(lines, into: database, options: ImportOptions(batchSize: 33))
       run(operation)
-      #expect(operation.report.rows == 101)
-      #expect(operation.report.rejected == 0)
+      #expect(operation.report.rowCount == 101)
+      #expect(operation.report.rejectedRowCount == 0)
       var expected = before
       expected[79] = "80|80|changed"
       expected.append("101|101|new")
@@ -134,7 +137,7 @@ struct ReimportTests {
       let before = try changes()
       let operation = try workspace.operation(people(1...100), into: database)
       run(operation)
-      #expect(operation.report.rows == 100)
+      #expect(operation.report.rowCount == 100)
       // Except for the fact that it was imported: when it began, and how it ended.
       #expect(try changes() == before + 2)
     }
@@ -151,7 +154,7 @@ struct ReimportTests {
         let operation = try workspace.operation(lines, header: header, table: table, into: database)
         run(operation)
         #expect(operation.error == nil)
-        #expect(operation.report.rejected == 0)
+        #expect(operation.report.rejectedRowCount == 0)
         #expect(try database.count("keys") == 50)
       }
     }
@@ -169,7 +172,7 @@ struct ReimportTests {
           lines, table: .log, into: database, options: ImportOptions(batchSize: 20))
         run(operation)
         #expect(operation.error == nil)
-        #expect(operation.report.rows == lines.count)
+        #expect(operation.report.rowCount == lines.count)
       }
       try importLines(people(1...50))
       try importLines((0..<rows).map { "\($0),new \($0)" })
@@ -227,7 +230,7 @@ struct ReimportTests {
       let table = TableSchema(
         name: "people", columns: TableSchema.people.columns, key: ["id"], indices: [["name"], ["absent"]])
       let cancelled = try workspace.operation(people(1...10), table: table, into: database)
-      cancelled.onCommit { [weak cancelled] _ in cancelled?.cancel() }
+      cancelled.commitHandler = { [weak cancelled] _ in cancelled?.cancel() }
       run(cancelled)
       let sql = "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
       #expect(try database.strings(sql) == [])

@@ -1,5 +1,6 @@
 import Foundation
 import HeadwayImport
+import HeadwaySampleData
 import HeadwayTestSupport
 import Testing
 
@@ -11,9 +12,9 @@ struct SampleFeedTests {
   func files() throws {
     try withFeed(SampleFeed(stopTimes: 200, seed: 1)) { feed in
       #expect(try feed.fileNames() == SampleFeed.fileNames.sorted())
-      #expect(GTFSSchema.missingFiles(present: Set(try feed.fileNames())) == [])
+      #expect(GTFSSchema.unmetRequirements(for: Set(try feed.fileNames())) == [])
       for name in SampleFeed.fileNames {
-        let table = try #require(GTFSSchema.table(inFile: name))
+        let table = try #require(GTFSSchema.table(forFileNamed: name))
         let header = try feed.table(table.name).header
         #expect(Set(table.columns.map(\.name)).isSuperset(of: header))
         #expect(Set(header).isSuperset(of: table.key))
@@ -44,7 +45,7 @@ struct SampleFeedTests {
   func references(seed: UInt64) throws {
     try withFeed(SampleFeed(stopTimes: 30_000, seed: seed)) { feed in
       for name in SampleFeed.fileNames {
-        let schema = try #require(GTFSSchema.table(inFile: name))
+        let schema = try #require(GTFSSchema.table(forFileNamed: name))
         let table = try feed.table(schema.name)
         #expect(table.rows.allSatisfy { $0.count == table.header.count }, "\(name)")
         for column in schema.columns where table.header.contains(column.name) {
@@ -154,9 +155,9 @@ struct SampleFeedTests {
   }
 
   @Test("I4: CRLF feeds have the same rows as LF feeds, and no other line end")
-  func lineEnds() throws {
-    let lf = try contents(of: SampleFeed(stopTimes: 1_000, seed: 6, lineEnd: .lf))
-    let crlf = try contents(of: SampleFeed(stopTimes: 1_000, seed: 6, lineEnd: .crlf))
+  func lineEnding() throws {
+    let lf = try contents(of: SampleFeed(stopTimes: 1_000, seed: 6, lineEnding: .lf))
+    let crlf = try contents(of: SampleFeed(stopTimes: 1_000, seed: 6, lineEnding: .crlf))
     for (name, bytes) in lf {
       #expect(!bytes.contains(UInt8(ascii: "\r")))
       #expect(bytes.last == UInt8(ascii: "\n"))

@@ -25,7 +25,7 @@ struct TriggerTests {
   ) throws -> ImportOperation {
     let operation = ImportOperation(
       file: try workspace.write(text, to: "t.csv"), table: TableSchema(name: "t", columns: [], key: key),
-      into: database, options: options, rejects: workspace.rejects())
+      into: database, options: options, rejectedRows: workspace.rejectedRowsFile())
     run(operation)
     return operation
   }
@@ -48,12 +48,12 @@ struct TriggerTests {
       let operation = try operation(
         text, ImportOptions(batchSize: 10), key: timing.key, into: database, in: workspace)
       #expect(operation.error == nil)
-      #expect((operation.report.rows, operation.report.rejected) == (34, 8))
-      let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-      #expect(rejects.map(\.line) == (1...8).map { $0 * 5 + 1 })
+      #expect((operation.report.rowCount, operation.report.rejectedRowCount) == (34, 8))
+      let issues = try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv"))
+      #expect(issues.map(\.lineNumber) == (1...8).map { $0 * 5 + 1 })
       let reason =
         action == "IGNORE" ? "A trigger of the table t ignores it" : "A trigger of the table t refuses it: no fives"
-      #expect(Set(rejects.map(\.reason)) == [reason])
+      #expect(Set(issues.map(\.reason)) == [reason])
       #expect(try database.strings("SELECT a FROM t ORDER BY a") == (1...42).filter { $0 % 5 != 0 }.map { "\($0)" })
       // The effects of a trigger for a row that it then refused are undone together with the row.
       #expect(try database.count("seen") == (action == "IGNORE" ? 8 : 0))
@@ -64,9 +64,9 @@ struct TriggerTests {
     let trigger = "CREATE TRIGGER guard BEFORE INSERT ON t WHEN NEW.a = 3 BEGIN SELECT RAISE(ABORT, 'no'); END"
     try withTable("CREATE TABLE t (a INTEGER, b TEXT); \(trigger)") { (workspace, database) throws in
       let operation = try operation(
-        "a,b\n1,x\n2,x\n3,x\n4,x\n", ImportOptions(isStrict: true), into: database, in: workspace)
+        "a,b\n1,x\n2,x\n3,x\n4,x\n", ImportOptions(stopsAtFirstMalformedRow: true), into: database, in: workspace)
       let error = try importError(operation)
-      #expect(error.code == .malformedRow && error.line == 4)
+      #expect(error.code == .malformedRow && error.lineNumber == 4)
       #expect(try database.strings("SELECT a FROM t") == ["1", "2"])
     }
   }
@@ -76,10 +76,10 @@ struct TriggerTests {
     try withTable("CREATE TABLE log (b PRIMARY KEY); CREATE TABLE t (a, b); \(trigger)") {
       (workspace, database) throws in
       let operation = try operation("a,b\n1,x\n2,y\n3,x\n4,z\n", into: database, in: workspace)
-      #expect(operation.error == nil && operation.report.rows == 3)
-      let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv"))
-      #expect(rejects.map(\.line) == [4])
-      #expect(rejects.map(\.reason) == ["UNIQUE constraint failed: log.b"])
+      #expect(operation.error == nil && operation.report.rowCount == 3)
+      let issues = try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv"))
+      #expect(issues.map(\.lineNumber) == [4])
+      #expect(issues.map(\.reason) == ["UNIQUE constraint failed: log.b"])
       #expect(try database.strings("SELECT a FROM t") == ["1", "2", "4"])
     }
   }
@@ -101,19 +101,19 @@ struct TriggerTests {
         #expect(rows == expected, sourceLocation: location)
       }
       let first = try operation(text, ImportOptions(batchSize: batchSize), into: database, in: workspace)
-      #expect(first.error == nil && first.report.rows == 20)
+      #expect(first.error == nil && first.report.rowCount == 20)
       try expectRows(1)
       // The numbers do not identify the file's rows, so they are not overwritten.
       let again = try operation(text, ImportOptions(batchSize: batchSize), into: database, in: workspace)
       #expect(try importError(again).code == .foreignRows)
       try expectRows(1)
       let replacing = try operation(
-        text, ImportOptions(batchSize: batchSize, existingRows: .replace), into: database, in: workspace)
-      #expect(replacing.error == nil && replacing.report.rows == 20)
+        text, ImportOptions(batchSize: batchSize, existingRowPolicy: .replace), into: database, in: workspace)
+      #expect(replacing.error == nil && replacing.report.rowCount == 20)
       try expectRows(1)
       let appending = try operation(
-        text, ImportOptions(batchSize: batchSize, existingRows: .append), into: database, in: workspace)
-      #expect(appending.error == nil && appending.report.rows == 20)
+        text, ImportOptions(batchSize: batchSize, existingRowPolicy: .append), into: database, in: workspace)
+      #expect(appending.error == nil && appending.report.rowCount == 20)
       try expectRows(2)
     }
   }
@@ -125,9 +125,9 @@ struct TriggerTests {
       for batches in [1, 2, nil] {
         let operation = ImportOperation(
           file: file, table: TableSchema(name: "t", columns: []), into: database,
-          options: ImportOptions(batchSize: 7, existingRows: .append))
+          options: ImportOptions(batchSize: 7, existingRowPolicy: .append))
         let commits = EventRecorder<Int>()
-        operation.onCommit { [weak operation] _ in
+        operation.commitHandler = { [weak operation] _ in
           commits.record(1)
           if commits.events.count == batches { operation?.cancel() }
         }
@@ -148,29 +148,31 @@ struct TriggerTests {
     let definition = "(a INTEGER\(key.isEmpty ? "" : " PRIMARY KEY"), b TEXT)"
     try withTable("CREATE TABLE t \(definition); INSERT INTO t VALUES (9, 'old'), (10, 'old'); \(trigger)") {
       (workspace, database) throws in
-      let options = ImportOptions(batchSize: 2, existingRows: .replace)
+      let options = ImportOptions(batchSize: 2, existingRowPolicy: .replace)
       let all = try operation("a,b\n3,x\n6,\"y\ny\"\n", options, key: key, into: database, in: workspace)
       #expect(try importError(all).code == .noRows)
-      #expect(all.report.rows == 0)
+      #expect(all.report.rowCount == 0)
       #expect(try database.strings("SELECT * FROM t") == ["9|old", "10|old"])
       var allowing = options
       allowing.allowsNoRows = true
       let none = try operation("a,b\n3,x\n6,\"y\ny\"\n", allowing, key: key, into: database, in: workspace)
-      #expect(none.error == nil && none.report.rows == 0 && none.report.rejected == 2)
+      #expect(none.error == nil && none.report.rowCount == 0 && none.report.rejectedRowCount == 2)
       #expect(try database.strings("SELECT * FROM t") == ["9|old", "10|old"])
       var strict = options
-      strict.isStrict = true
+      strict.stopsAtFirstMalformedRow = true
       let first = try operation("a,b\n1,x\n3,x\n", strict, key: key, into: database, in: workspace)
-      #expect(try importError(first).code == .malformedRow && importError(first).line == 3)
+      #expect(try importError(first).code == .malformedRow && importError(first).lineNumber == 3)
       #expect(try database.strings("SELECT * FROM t") == ["9|old", "10|old"])
       let text = "a,b\n1,x\n3,x\n2,\"y\ny\"\n6,\"z\nz\"\nbroken\n4,w\n"
       let some = try operation(text, options, key: key, into: database, in: workspace)
       #expect(some.error == nil)
-      #expect((some.report.rows, some.report.rejected, some.report.replaced) == (3, 3, 2))
+      #expect((some.report.rowCount, some.report.rejectedRowCount, some.report.replacedRowCount) == (3, 3, 2))
       #expect(try database.strings("SELECT a FROM t ORDER BY a") == ["1", "2", "4"])
-      let rejects = try parsedRejects(workspace.bytes(of: "rejects.csv")).sorted { $0.line < $1.line }
-      #expect(rejects.map(\.line) == [3, 6, 8])
-      #expect(String(decoding: rejects[1].record, as: UTF8.self) == "6,\"z\nz\"")
+      let issues = try parsedRowIssues(workspace.bytes(of: "rejected-rows.csv")).sorted {
+        $0.lineNumber < $1.lineNumber
+      }
+      #expect(issues.map(\.lineNumber) == [3, 6, 8])
+      #expect(String(decoding: issues[1].record, as: UTF8.self) == "6,\"z\nz\"")
       #expect(try database.strings("SELECT name FROM sqlite_temp_master") == [])
     }
   }

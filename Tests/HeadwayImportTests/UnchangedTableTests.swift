@@ -9,24 +9,24 @@ import Testing
 @Suite("Import: tables that stay as they are", .hangLimit)
 struct UnchangedTableTests {
   private func importFile(
-    _ text: String, _ mode: ImportOptions.ExistingRows = .update, key: [String] = [],
+    _ text: String, _ mode: ImportOptions.ExistingRowPolicy = .update, key: [String] = [],
     into database: ImportDatabase, in workspace: Workspace, hasHeader: Bool? = true, allowsNoRows: Bool = false,
     addsColumns: Bool = false, cancelling: Bool = false
   ) throws -> ImportOperation {
     let options = ImportOptions(
-      batchSize: 2, hasHeader: hasHeader, existingRows: mode, addsColumns: addsColumns, allowsNoRows: allowsNoRows)
+      batchSize: 2, hasHeader: hasHeader, existingRowPolicy: mode, addsColumns: addsColumns, allowsNoRows: allowsNoRows)
     let operation = ImportOperation(
       file: try workspace.write(text, to: "t.csv"), table: TableSchema(name: "t", columns: [], key: key),
-      into: database, options: options, rejects: workspace.rejects())
-    if cancelling { operation.onCommit { [weak operation] _ in operation?.cancel() } }
+      into: database, options: options, rejectedRows: workspace.rejectedRowsFile())
+    if cancelling { operation.commitHandler = { [weak operation] _ in operation?.cancel() } }
     run(operation)
     return operation
   }
 
   @Test(
     "I12: a file of which no row can be taken changes nothing, whether that is an error or not",
-    arguments: [ImportOptions.ExistingRows.update, .replace], [["id"], []])
-  func noRows(mode: ImportOptions.ExistingRows, key: [String]) throws {
+    arguments: [ImportOptions.ExistingRowPolicy.update, .replace], [["id"], []])
+  func noRows(mode: ImportOptions.ExistingRowPolicy, key: [String]) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("id,name\n1,a\n2,b\n3,c\n4,d\n", key: key, into: database, in: workspace)
@@ -34,11 +34,11 @@ struct UnchangedTableTests {
       let bad = "id,name\n1\n2\n"
       let operation = try importFile(bad, mode, key: key, into: database, in: workspace)
       let error = try importError(operation)
-      #expect(error.code == .noRows && operation.report.rejected == 2 && operation.report.rows == 0)
+      #expect(error.code == .noRows && operation.report.rejectedRowCount == 2 && operation.report.rowCount == 0)
       #expect(error.message.hasPrefix("None of the 2 rows could be imported. The database is unchanged; see "))
       #expect(try database.contents() == before)
       let allowed = try importFile(bad, mode, key: key, into: database, in: workspace, allowsNoRows: true)
-      #expect(allowed.error == nil && allowed.report.rejected == 2 && allowed.report.removed == 0)
+      #expect(allowed.error == nil && allowed.report.rejectedRowCount == 2 && allowed.report.removedRowCount == 0)
       #expect(try database.contents() == before)
       // A file without rows is a different case.
       let empty = try importFile("id,name\n", mode, key: key, into: database, in: workspace)
@@ -75,16 +75,16 @@ struct UnchangedTableTests {
       let gate = Checkpoint()
       let operation = ImportOperation(
         file: workspace.path("t.csv"), table: TableSchema(name: "t", columns: [], key: key), into: database,
-        options: ImportOptions(batchSize: 2, existingRows: .replace))
+        options: ImportOptions(batchSize: 2, existingRowPolicy: .replace))
       operation.stop(at: gate)
       let queue = Headway.OperationQueue()
       queue.addOperation(operation)
       gate.awaitArrival()
       #expect(try database.contents() == before)
-      operation.onCommit(nil)
+      operation.commitHandler = nil
       gate.open()
       queue.waitUntilAllOperationsAreFinished()
-      #expect(operation.error == nil && operation.report.replaced == 2 && operation.report.removed == 0)
+      #expect(operation.error == nil && operation.report.replacedRowCount == 2 && operation.report.removedRowCount == 0)
       #expect(try database.count("t") == 50)
     }
   }
@@ -96,7 +96,7 @@ struct UnchangedTableTests {
       _ = try importFile("a,b\n1,x\n2,y\n3,z\n4,w\n", into: database, in: workspace)
       let text = hasOtherColumns ? "a,c\n9,x\n" : "a,b\n9,x\n1\n"
       let again = try importFile(text, into: database, in: workspace)
-      #expect(again.error == nil && again.report.replaced == 1 && again.report.removed == 3)
+      #expect(again.error == nil && again.report.replacedRowCount == 1 && again.report.removedRowCount == 3)
       #expect(try database.count("t") == 1)
     }
   }

@@ -16,7 +16,7 @@ import Testing
     for try await batch in try reader(folder).batches {
       #expect(batch.count > 0)
       #expect(batch.firstLineNumber == number)
-      #expect(batch.byteOffset == end)
+      #expect(batch.byteRange.lowerBound == end)
       var position = 0
       batch.forEach { line in
         #expect(batch[position].number == line.number)
@@ -27,7 +27,7 @@ import Testing
       #expect(position == batch.count)
       #expect(try batch.string(at: batch.count - 1) == "line \(number + batch.count - 1)")
       number += batch.count
-      end = batch.endByteOffset
+      end = batch.byteRange.upperBound
     }
     #expect(number == 4_001)
     #expect(end == (1...4_000).reduce(0) { $0 + "line \($1)\n".utf8.count })

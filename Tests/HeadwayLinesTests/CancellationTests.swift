@@ -50,7 +50,7 @@ import Testing
   func blocked() async throws {
     let folder = try TemporaryFolder()
     let pipe = try folder.fifo()
-    let reader = LineReader(path: pipe, options: .init(maximumLineLength: 1 << 30, chunkSize: chunk))
+    let reader = LineReader(path: pipe, options: .init(maxLineLength: 1 << 30, chunkSize: chunk))
     let task = Task {
       var batches = reader.batches.makeAsyncIterator()
       return try await batches.next()?.count

@@ -76,7 +76,8 @@ import Testing
     let folder = try TemporaryFolder()
     let path = try folder.write(bytes + Array("\nlast\n".utf8))
     for form in Form.allCases {
-      let reading = await form.read(LineReader(path: path, options: .init(invalidUTF8: .repair)), asStrings: true)
+      let reading = await form.read(
+        LineReader(path: path, options: .init(invalidUTF8Policy: .replace)), asStrings: true)
       let strings = reading.lines.map { String(decoding: $0.bytes, as: UTF8.self) }
       #expect(strings == [String(decoding: bytes, as: UTF8.self), "last"])
       #expect(strings[0].contains("\u{FFFD}"))

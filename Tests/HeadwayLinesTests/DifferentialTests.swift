@@ -24,9 +24,9 @@ import Testing
       let isLarge = random.next() % 4 == 0
       let bytes = randomBytes(&random, count: Int(random.next() % (isLarge ? 12_000 : 2_000)))
       let path = try folder.write(bytes)
-      for ends in [LineReader.Options.LineEnds.lfOrCRLF, .any, .lf] {
+      for ends in [LineReader.Options.LineEnding.lfOrCRLF, .any, .lf] {
         let chunkSize = 1 + Int(random.next() % (isLarge ? 8_000 : 700))
-        let reader = LineReader(path: path, anyChunkSize: .init(lineEnds: ends, chunkSize: chunkSize))
+        let reader = LineReader(path: path, anyChunkSize: .init(lineEnding: ends, chunkSize: chunkSize))
         var lines: [SeenLine] = []
         try reader.forEachLine { lines.append(SeenLine($0)) }
         #expect(lines == referenceLines(bytes, ends), "seed \(seed), \(bytes.count) bytes, \(ends), by \(chunkSize)")
@@ -41,10 +41,10 @@ import Testing
     for _ in 0..<25 {
       let bytes = randomBytes(&random, count: Int(random.next() % 600))
       let path = try folder.write(bytes)
-      for ends in [LineReader.Options.LineEnds.lfOrCRLF, .any, .lf] {
+      for ends in [LineReader.Options.LineEnding.lfOrCRLF, .any, .lf] {
         let limit = 1 + Int(random.next() % 80)
         let options = LineReader.Options(
-          lineEnds: ends, maximumLineLength: limit, chunkSize: 1 + Int(random.next() % 200))
+          lineEnding: ends, maxLineLength: limit, chunkSize: 1 + Int(random.next() % 200))
         let expected = referenceLines(bytes, ends)
         let tooLong = expected.firstIndex { $0.bytes.count > limit }
         var lines: [SeenLine] = []

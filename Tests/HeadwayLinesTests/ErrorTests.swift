@@ -57,7 +57,7 @@ import Testing
   @Test("L5: an input/output error, in every form", arguments: Form.allCases)
   func inputOutput(form: Form) async throws {
     let error = await form.read(LineReader(path: "/proc/self/mem")).readerError
-    #expect(error?.code == .inputOutput)
+    #expect(error?.code == .inputOutputError)
     #expect(error?.errorNumber == EIO)
     #expect(error?.lineNumber == 1)
     #expect(error?.byteOffset == 0)

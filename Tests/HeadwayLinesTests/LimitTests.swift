@@ -7,10 +7,10 @@ import Testing
   func exactly(limit: Int) throws {
     let folder = try TemporaryFolder()
     let line = String(repeating: "x", count: limit)
-    for ends in [LineReader.Options.LineEnds.lfOrCRLF, .any] {
+    for ends in [LineReader.Options.LineEnding.lfOrCRLF, .any] {
       for text in [line, line + "\n", line + "\r\n", "\u{FEFF}\(line)\r\n\(line)"] {
         for chunkSize in [1, 3, limit, limit + 1, limit + 2, 8_192] {
-          let options = LineReader.Options(lineEnds: ends, maximumLineLength: limit, chunkSize: chunkSize)
+          let options = LineReader.Options(lineEnding: ends, maxLineLength: limit, chunkSize: chunkSize)
           var lines: Set<String> = []
           let reader = LineReader(path: try folder.write(text.utf8), anyChunkSize: options)
           try reader.forEachLine { lines.insert(try $0.string) }
@@ -25,7 +25,7 @@ import Testing
     let folder = try TemporaryFolder()
     let start = "one\ntwo\n12345678901"
     for (text, chunkSize) in [(start + "\nend\n", 4_096), (start, 4_096), (start + "\n", 2)] {
-      let options = LineReader.Options(maximumLineLength: 10, chunkSize: chunkSize)
+      let options = LineReader.Options(maxLineLength: 10, chunkSize: chunkSize)
       let reading = await form.read(LineReader(path: try folder.write(text.utf8), anyChunkSize: options))
       #expect(reading.lines.map { String(decoding: $0.bytes, as: UTF8.self) } == ["one", "two"])
       #expect(reading.readerError?.code == .lineTooLong)

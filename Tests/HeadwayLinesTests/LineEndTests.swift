@@ -5,11 +5,11 @@ import Testing
 @Suite(.hangLimit) struct LineEndTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let text: String
-    let ends: LineReader.Options.LineEnds
+    let ends: LineReader.Options.LineEnding
     let lines: [String]
     var testDescription: String { "\(text.debugDescription) \(ends)" }
 
-    init(_ text: String, _ ends: LineReader.Options.LineEnds, _ lines: [String]) {
+    init(_ text: String, _ ends: LineReader.Options.LineEnding, _ lines: [String]) {
       (self.text, self.ends, self.lines) = (text, ends, lines)
     }
   }
@@ -35,7 +35,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = try folder.write(example.text.utf8)
     for chunkSize in 1...(example.text.utf8.count + 2) {
-      let reader = LineReader(path: path, anyChunkSize: .init(lineEnds: example.ends, chunkSize: chunkSize))
+      let reader = LineReader(path: path, anyChunkSize: .init(lineEnding: example.ends, chunkSize: chunkSize))
       var lines: [String] = []
       try reader.forEachLine { line in
         lines.append(try line.string)
@@ -50,11 +50,11 @@ import Testing
     let folder = try TemporaryFolder()
     let path = try folder.write(example.text.utf8)
     for chunkSize in 1...(example.text.utf8.count + 2) {
-      let reader = LineReader(path: path, anyChunkSize: .init(lineEnds: example.ends, chunkSize: chunkSize))
+      let reader = LineReader(path: path, anyChunkSize: .init(lineEnding: example.ends, chunkSize: chunkSize))
       var end = 0
       try reader.forEachBatch { batch, _ in
-        #expect(batch.byteOffset == end)
-        end = batch.endByteOffset
+        #expect(batch.byteRange.lowerBound == end)
+        end = batch.byteRange.upperBound
       }
       #expect(end == example.text.utf8.count, "chunks of \(chunkSize)")
     }

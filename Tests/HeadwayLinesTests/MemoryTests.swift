@@ -82,7 +82,7 @@ struct MemoryTests {
       for megabytes in [1, 16] {
         let path = try folder.write(repeating: block, times: megabytes + 64)
         let before = try peakMemory()
-        let reader = LineReader(path: path, options: .init(maximumLineLength: megabytes << 20))
+        let reader = LineReader(path: path, options: .init(maxLineLength: megabytes << 20))
         let error = await Form.batches.read(reader).readerError
         #expect(error?.code == .lineTooLong)
         #expect(error?.lineNumber == 1)

@@ -38,7 +38,7 @@ import Testing
     let patterns = lines.map { _ in bytes(0...6) }
     try look(lines) { number, line in
       let expected = naiveOffset(of: patterns[number], in: lines[number])
-      #expect(line.firstOffset(of: patterns[number]) == expected, "line \(number)")
+      #expect(line.firstIndex(of: patterns[number]) == expected, "line \(number)")
       #expect(line.contains(patterns[number]) == (expected != nil))
     }
   }
@@ -57,14 +57,14 @@ import Testing
         offsets.append(nil)
       }
     }
-    try look(lines) { number, line in #expect(line.firstOffset(of: "xyz") == offsets[number], "line \(number)") }
+    try look(lines) { number, line in #expect(line.firstIndex(of: "xyz") == offsets[number], "line \(number)") }
   }
 
   @Test("L3: text is found as it is encoded; nothing at all is in each line") func text() throws {
     try look([Array("Straße, 500 m".utf8), []]) { number, line in
       #expect(line.contains("ße") == (number == 0) && line.contains(", 500 ") == (number == 0))
       #expect(!line.contains("SS") && !line.contains("501"))
-      #expect(line.contains("") && line.firstOffset(of: [UInt8]()) == 0)
+      #expect(line.contains("") && line.firstIndex(of: [UInt8]()) == 0)
     }
   }
 

@@ -3,7 +3,7 @@ import Foundation
 import HeadwayTestSupport
 import Testing
 
-@Suite("headway import --check", .hangLimit)
+@Suite("headway check", .hangLimit)
 struct CheckTests {
   private let folder: TemporaryFolder
 
@@ -13,7 +13,7 @@ struct CheckTests {
   }
 
   @Test("I4: a feed with warnings only ends with 0, and makes nothing") func warnings() async throws {
-    let run = try await Tool.run("import", "--check", "feed", "--progress", "none", in: folder)
+    let run = try await Tool.run("check", "feed", "--progress", "none", in: folder)
     #expect(run.status == 0, "\(run.errors)")
     #expect(
       run.output == [
@@ -28,7 +28,7 @@ struct CheckTests {
   {
     try folder.writeSmallFeed(
       to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,07:05:00,07:05:00,s2,2\nt1,09:00:00,09:00:00,s9,3\n")
-    let run = try await Tool.run("import", "--check", "feed", "--progress", "none", in: folder)
+    let run = try await Tool.run("check", "feed", "--progress", "none", in: folder)
     #expect(run.status == 65)
     #expect(
       run.output.prefix(2) == [
@@ -38,27 +38,27 @@ struct CheckTests {
           + "trip_id t1, stop_sequence 2) [stop_time_with_arrival_before_previous_departure_time]",
       ])
     #expect(run.output.last == "feed: 2 errors, 1 warning.")
-    let quiet = try await Tool.run("import", "--check", "feed", "--quiet", in: folder)
+    let quiet = try await Tool.run("check", "feed", "--quiet", in: folder)
     #expect(quiet.status == 65 && quiet.output.isEmpty && quiet.errors.isEmpty)
   }
 
-  @Test("I4: --progress json has an object a finding, and a last one with the counts") func json() async throws {
+  @Test("I4: --progress json has an object per issue, and a last one with the counts") func json() async throws {
     try folder.writeSmallFeed(to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,09:00:00,09:00:00,s9,3\n")
-    let run = try await Tool.run("import", "--check", "feed", "--progress", "json", in: folder)
+    let run = try await Tool.run("check", "feed", "--progress", "json", in: folder)
     let objects = try run.objects()
-    let findings = objects.filter { $0["event"] as? String == "finding" }
-    #expect(findings.first?["code"] as? String == "foreign_key_violation")
-    #expect(findings.first?["count"] as? Int == 1 && findings.first?["file"] as? String == "stop_times.txt")
+    let issues = objects.filter { $0["event"] as? String == "issue" }
+    #expect(issues.first?["code"] as? String == "foreign_key_violation")
+    #expect(issues.first?["count"] as? Int == 1 && issues.first?["file"] as? String == "stop_times.txt")
     let end = try #require(objects.last)
     #expect(end["event"] as? String == "finished" && end["errors"] as? Int == 1 && end["exitCode"] as? Int == 65)
   }
 
   @Test("I4: what is no feed ends with 66, and a database beside a feed with 64") func noFeed() async throws {
     try folder.write("a,b\n1,2\n", to: "data/x.csv")
-    #expect(try await Tool.run("import", "--check", "data", in: folder).status == 66)
-    #expect(try await Tool.run("import", "--check", "nothing", in: folder).status == 66)
-    #expect(try await Tool.run("import", "--check", "feed", "db", in: folder).status == 64)
-    let file = try await Tool.run("import", "--check", "data/x.csv", in: folder)
+    #expect(try await Tool.run("check", "data", in: folder).status == 66)
+    #expect(try await Tool.run("check", "nothing", in: folder).status == 66)
+    #expect(try await Tool.run("check", "feed", "db", in: folder).status == 64)
+    let file = try await Tool.run("check", "data/x.csv", in: folder)
     #expect(file.status == 66)
     #expect(file.errors.first?.contains("data/x.csv: This is no feed: a feed is a folder or a zip archive.") == true)
   }

@@ -66,8 +66,8 @@ struct ErrorTests {
     try folder.write("a,b\n1\n2\n", to: "x.csv")
     try await expectFailure(
       "x.csv", "db", status: 65,
-      "x.csv: None of the 2 rows could be imported. The database is unchanged; see db.rejects/x.csv.")
-    let run = try await Tool.run("import", "x.csv", "db", "--allow-rejects", "--progress", "none", in: folder)
+      "x.csv: None of the 2 rows could be imported. The database is unchanged; see db.rejected-rows/x.csv.")
+    let run = try await Tool.run("import", "x.csv", "db", "--allow-rejected-rows", "--progress", "none", in: folder)
     #expect(run.status == 0)
   }
 
@@ -120,17 +120,17 @@ struct ErrorTests {
     #expect(try folder.text(of: "x.csv") == text)
   }
 
-  @Test("I3: rejects that can't be written exit with 73, and why is said in the system's words")
-  func unwritableRejects() async throws {
+  @Test("I3: rejected rows that can't be written exit with 73, and why is said in the system's words")
+  func unwritableRejectedRows() async throws {
     try folder.write("a,b\n1,2\n3\n", to: "x.csv")
     // Permissions would not stop an administrator, but a link that leads nowhere does.
     try FileManager.default.createSymbolicLink(
-      atPath: "\(folder.path)/db.rejects", withDestinationPath: "\(folder.path)/no/rejects")
+      atPath: "\(folder.path)/db.rejected-rows", withDestinationPath: "\(folder.path)/no/rejected-rows")
     try await expectFailure(
-      "x.csv", "db", status: 73, "db.rejects/x.csv: The rejected rows can't be written. (")
+      "x.csv", "db", status: 73, "db.rejected-rows/x.csv: The rejected rows can't be written. (")
   }
 
-  @Test("I3: rejects for which the disk has no room end with a whole row") func fullDisk() async throws {
+  @Test("I3: rejected rows for which the disk has no room end with a whole row") func fullDisk() async throws {
     let bad = String(repeating: "\(String(repeating: "x", count: 995)),y,z\n", count: 1_500)
     try folder.write("id,name\n" + (1...1_000).map { "\($0),name\n" }.joined() + bad, to: "people.csv")
     // No file of the tool grows larger than 1 MB.
@@ -139,10 +139,10 @@ struct ErrorTests {
       launcher: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -f 1024; exec \"$@\"", "bash"]
     ).finish()
     #expect(run.status == 73, "\(run.errors)")
-    let rejects = try folder.text(of: "db.rejects/people.csv").split(
+    let rows = try folder.text(of: "db.rejected-rows/people.csv").split(
       separator: "\n", omittingEmptySubsequences: false)
-    #expect(rejects.count > 500 && rejects.last == "")
-    #expect(rejects.dropFirst().dropLast().allSatisfy { $0.hasPrefix("people,") && $0.hasSuffix("x,y,z\"") })
+    #expect(rows.count > 500 && rows.last == "")
+    #expect(rows.dropFirst().dropLast().allSatisfy { $0.hasPrefix("people,") && $0.hasSuffix("x,y,z\"") })
     #expect(try folder.rowCount(of: "people", in: "db") == 1_000)
   }
 

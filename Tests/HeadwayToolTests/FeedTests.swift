@@ -35,7 +35,7 @@ struct FeedTests {
     let file = try await Tool.run("import", "Größe & Übersicht/Straßen neu.csv", database, "--key", "id", in: folder)
     #expect(file.status == 3, "\(file.errors)")
     #expect(try folder.query("SELECT \"Straße\" FROM \"Straßen neu\"", in: database) == [["Öjendorfer Weg"]])
-    #expect(folder.has("\(database).rejects/Straßen neu.csv"))
+    #expect(folder.has("\(database).rejected-rows/Straßen neu.csv"))
   }
 
   @Test("I4: a file of a feed that is no table is left out, which is said") func readMe() async throws {

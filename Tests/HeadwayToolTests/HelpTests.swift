@@ -5,7 +5,10 @@ import Testing
 
 /// The exit codes that the help of each command lists.
 private let exitCodesOfCommands: [(String, [Int])] = {
-  var codes = [("import", [0, 3, 64, 65, 66, 68, 69, 70, 73, 74, 75, 76, 130]), ("sample", [0, 64, 73, 74])]
+  var codes = [
+    ("import", [0, 3, 64, 65, 66, 68, 69, 70, 73, 74, 75, 76, 130]),
+    ("check", [0, 64, 65, 66, 68, 69, 70, 73, 74, 75, 76, 130]), ("sample", [0, 64, 73, 74]),
+  ]
   #if HTTP
   codes.append(("fetch", [0, 64, 65, 68, 69, 70, 73, 75, 76, 130]))
   #endif
@@ -21,17 +24,20 @@ struct HelpTests {
   @Test(
     "Help goes to standard output, has examples and names every option",
     arguments: [
-      (["--help"], ["import", "sample", "--version"]),
-      ([], ["import", "sample", "--version"]),
+      (["--help"], ["import", "check", "sample", "--version"]),
+      ([], ["import", "check", "sample", "--version"]),
       (
         ["import", "--help"],
         [
-          "<source>", "<database>", "--into", "--prefix", "--batch-size", "--strict", "--durability",
+          "<source>", "<database>", "--into", "--table-prefix", "--batch-size", "--strict", "--durability",
           "-j, --jobs", "-o, --output", "--delimiter",
-          "--table", "--key", "--column-type", "--columns", "--decimal", "--thousands", "--null",
+          "--table", "--key", "--column-type", "--columns", "--decimal", "--thousands", "--null-text", "--skip-lines",
+          "--ragged-rows",
+          "--column-type-policy",
           "--dry-run", "--without", "--no-header", "--progress", "--watch",
         ]
       ),
+      (["check", "--help"], ["<feed>", "-j, --jobs", "--encoding", "--progress", "EXIT CODES:"]),
       (["sample", "--help"], ["<folder>", "--stop-times", "--seed", "--crlf", "--force"]),
       (["export", "--help"], ["<database>", "<table>", "EXIT CODES:"]),
     ]) func help(arguments: [String], names: [String]) async throws
@@ -46,7 +52,7 @@ struct HelpTests {
 
   @Test("The examples of the help are commands that the tool accepts, each on a line of its own")
   func examplesFit() async throws {
-    for command in ["import", "sample"] {
+    for command in ["import", "check", "sample"] {
       let help = try await Tool.run(command, "--help", in: folder)
       let examples = help.output.drop { $0 != "EXAMPLES:" }.dropFirst().prefix { !$0.isEmpty }
       #expect(examples.count > 2)

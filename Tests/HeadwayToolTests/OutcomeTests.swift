@@ -19,17 +19,17 @@ struct OutcomeTests {
 
   @Test("I13: rejected rows are one line and exit code 3, even with --quiet") func rejectedRows() async throws {
     try folder.write("a,b\n1,2\n3\n4,5\n6\n", to: "x.csv")
-    let line = "headway: x.csv: 2 of 4 rows were rejected; see db.rejects/x.csv."
+    let line = "headway: x.csv: 2 of 4 rows were rejected; see db.rejected-rows/x.csv."
     let run = try await Tool.run("import", "x.csv", "db", "-q", in: folder)
     #expect(run.status == 3 && run.output.isEmpty && run.errors == [line])
-    try folder.remove("db", "db.rejects")
-    let allowed = try await Tool.run("import", "x.csv", "db", "-q", "--allow-rejects", in: folder)
+    try folder.remove("db", "db.rejected-rows")
+    let allowed = try await Tool.run("import", "x.csv", "db", "-q", "--allow-rejected-rows", in: folder)
     #expect(allowed.status == 0 && allowed.errors == [line])
-    try folder.remove("db", "db.rejects")
+    try folder.remove("db", "db.rejected-rows")
     let json = try await Tool.run("import", "x.csv", "db", "--progress", "json", in: folder)
     let end = try #require(try json.objects().last)
     #expect(json.status == 3 && end["event"] as? String == "finished" && end["exitCode"] as? Int == 3)
-    #expect(end["message"] as? String == "x.csv: 2 of 4 rows were rejected; see db.rejects/x.csv.")
+    #expect(end["message"] as? String == "x.csv: 2 of 4 rows were rejected; see db.rejected-rows/x.csv.")
     try folder.write("a,b\n1,2\n3,4\n", to: "y.csv")
     let clean = try await Tool.run("import", "y.csv", "db", "-q", in: folder)
     #expect(clean.status == 0 && clean.errors.isEmpty)
@@ -41,12 +41,12 @@ struct OutcomeTests {
     try folder.write("a,b\n1,2\n3\n", to: "y.csv")
     let two = try await Tool.run("import", "x.csv", "y.csv", "-o", "db", "-q", in: folder)
     #expect(two.status == 3)
-    #expect(two.errors == ["headway: 2 files: 2 of 4 rows were rejected; see db.rejects."])
-    try folder.remove("db", "db.rejects")
+    #expect(two.errors == ["headway: 2 files: 2 of 4 rows were rejected; see db.rejected-rows."])
+    try folder.remove("db", "db.rejected-rows")
     try folder.write("", to: "y.csv")
     let one = try await Tool.run("import", "x.csv", "y.csv", "-o", "db", "-q", in: folder)
     #expect(one.status == 65 && one.errors.count == 2 && one.errors[0].contains("y.csv"))
-    #expect(one.errors.last == "headway: x.csv: 1 of 2 rows was rejected; see db.rejects/x.csv.")
+    #expect(one.errors.last == "headway: x.csv: 1 of 2 rows was rejected; see db.rejected-rows/x.csv.")
   }
 
   @Test("I12, I13: removed rows and added columns are said, even with --quiet") func changes() async throws {

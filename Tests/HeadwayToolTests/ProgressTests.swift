@@ -49,8 +49,8 @@ struct ProgressTests {
     var objects = try run.objects()
     let end = objects.removeLast()
     #expect(end["event"] as? String == "finished" && end["exitCode"] as? Int == 0 && end["tables"] as? Int == 9)
-    let all = objects.filter { $0["event"] as? String == "table" }.compactMap { $0["rows"] as? Int }
-    #expect(end["rows"] as? Int == all.reduce(0, +))
+    let all = objects.filter { $0["event"] as? String == "table" }.compactMap { $0["rowCount"] as? Int }
+    #expect(end["rowCount"] as? Int == all.reduce(0, +))
     var last: [String: Int] = [:]
     var events: [String] = []
     for object in objects {
@@ -59,7 +59,9 @@ struct ProgressTests {
       events.append(try #require(object["event"] as? String))
       #expect(percent >= last[table] ?? 0, "\(object)")
       last[table] = percent
-      for field in ["rows", "rejected", "reported", "bytes", "size", "seconds", "rowsPerSecond"] {
+      for field in [
+        "rowCount", "rejectedRowCount", "flaggedRowCount", "committedByteCount", "fileSize", "seconds", "rowsPerSecond",
+      ] {
         #expect(object[field] is NSNumber, "\(field) of \(object)")
       }
     }
@@ -68,7 +70,7 @@ struct ProgressTests {
     #expect(events.dropLast(last.count).allSatisfy { $0 == "progress" })
     #expect(tables.compactMap { $0["isComplete"] as? Bool } == Array(repeating: true, count: last.count))
     #expect(last.values.allSatisfy { $0 == 100 })
-    let rows = tables.first { $0["table"] as? String == "stop_times" }?["rows"] as? Int
+    let rows = tables.first { $0["table"] as? String == "stop_times" }?["rowCount"] as? Int
     #expect(rows == 10_000)
     // At most 100 times per table, in addition to the summary.
     #expect(events.count <= 101 * last.count)
@@ -87,11 +89,11 @@ struct ProgressTests {
     let strict = try await Tool.run("import", "x.csv", "db", "--strict", "--progress", "json", in: folder)
     #expect(strict.status == 65)
     let last = try #require(try strict.objects().last)
-    #expect(last["event"] as? String == "error" && last["rows"] as? Int == 1)
+    #expect(last["event"] as? String == "error" && last["rowCount"] as? Int == 1)
     let message = last["message"] as? String
     #expect(message?.hasPrefix("x.csv, line 3: ") == true && strict.errors == ["headway: \(message ?? "")"])
     let table = try #require(try strict.objects().dropLast().last)
-    #expect(table["rejects"] as? String == "db.rejects/x.csv")
+    #expect(table["rejectedRowsPath"] as? String == "db.rejected-rows/x.csv")
   }
 
   @Test("With --quiet nothing is said but errors") func quiet() async throws {

@@ -30,7 +30,7 @@ struct SampleTests {
     #expect(String(decoding: seven["stop_times.txt"] ?? Data(), as: UTF8.self).split(separator: "\n").count == 2_001)
   }
 
-  @Test("--crlf changes the line ends and nothing else") func lineEnds() async throws {
+  @Test("--crlf changes the line ends and nothing else") func lineEnding() async throws {
     let lf = try await sample("lf")
     let crlf = try await sample("crlf", "--crlf")
     #expect(crlf.keys == lf.keys)
@@ -43,11 +43,11 @@ struct SampleTests {
     }
   }
 
-  @Test("I4: a sample is a feed without rejects") func imports() async throws {
+  @Test("I4: a sample is a feed without rejected rows") func imports() async throws {
     _ = try await sample("feed", "--crlf")
     let run = try await Tool.run("import", "feed", "db", "--strict", "--progress", "none", in: folder)
     #expect(run.status == 0, "\(run.errors)")
-    #expect(!folder.has("db.rejects"))
+    #expect(!folder.has("db.rejected-rows"))
     #expect(try folder.rowCount(of: "stop_times", in: "db") == 2_000)
   }
 

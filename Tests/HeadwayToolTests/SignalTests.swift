@@ -27,7 +27,7 @@ struct SignalTests {
       let run = await tool.finish()
       let isInTheMiddle = try folder.rowCount(of: "stop_times", in: "db") < stopTimes
       if isInTheMiddle || stopTimes > 5_000_000 { return (run, stopTimes) }
-      try folder.remove("feed", "db", "db-wal", "db-shm", "db.rejects")
+      try folder.remove("feed", "db", "db-wal", "db-shm", "db.rejected-rows")
       stopTimes *= 2
     }
   }
@@ -81,7 +81,7 @@ struct SignalTests {
     let tables = try run.objects().filter { $0["event"] as? String == "table" }
     for object in tables {
       let table = try #require(object["table"] as? String)
-      let rows = try #require(object["rows"] as? Int)
+      let rows = try #require(object["rowCount"] as? Int)
       let isComplete = try #require(object["isComplete"] as? Bool)
       if table == "stop_times" { #expect(!isComplete) }
       if rows > 0 { #expect(try folder.rowCount(of: table, in: "db") == rows) }

@@ -33,10 +33,11 @@ struct SingleFileTests {
     #expect(try columns(of: "people").isEmpty)
   }
 
-  @Test("I3: --decimal, --thousands, --null and --columns say how to read a file") func reading() async throws {
+  @Test("I3: --decimal, --thousands, --null-text and --columns say how to read a file") func reading() async throws {
     try await expectImport(
-      "id;price;note\n1;1.234,50;-\n2;7,25;\"n.d.\"\n", "--decimal", ",", "--thousands", ".", "--null", "-", "--null",
-      "n.d.", "--null-in-quotes")
+      "id;price;note\n1;1.234,50;-\n2;7,25;\"n.d.\"\n", "--decimal", ",", "--thousands", ".", "--null-text", "-",
+      "--null-text",
+      "n.d.", "--null-text-in-quotes")
     #expect(try folder.query("SELECT price, note FROM people", in: "db") == [["1234.5", nil], ["7.25", nil]])
     try await expectImport("id,name,note\n1,Anna,x\n", "--columns", "name,id", "--replace")
     #expect(try folder.query("SELECT id, name FROM people", in: "db") == [["1", "Anna"]])
@@ -57,7 +58,7 @@ struct SingleFileTests {
     #expect(try await Tool.run("import", "people.csv", "db", "-q", in: folder).status == 0)
     let run = try await Tool.run("import", "people.csv", "db", "--dry-run", in: folder)
     #expect(run.output.contains("-- The database has this table:") && run.status == 0)
-    #expect(try await Tool.run("import", "people.csv", "db", "--dry-run", "--check", in: folder).status == 64)
+    #expect(try await Tool.run("import", "people.csv", "db", "--dry-run", "--watch", "people", in: folder).status == 64)
   }
 
   @Test("I3: --dry-run reads several files without a database, and refuses a database that is not one")
@@ -78,7 +79,7 @@ struct SingleFileTests {
     try await expectImport("a,b,c\n1,1,x\n1,2,y\n2,1,z\n1,1,again\n", "--key", "b", "--key", "a", status: 3)
     #expect(try columns(of: "people") == [["a", "TEXT", "2"], ["b", "TEXT", "1"], ["c", "TEXT", "0"]])
     #expect(try folder.rowCount(of: "people", in: "db") == 3)
-    #expect(try folder.text(of: "db.rejects/people.csv").contains("people,5,rejected,"))
+    #expect(try folder.text(of: "db.rejected-rows/people.csv").contains("people,5,rejected,"))
   }
 
   @Test("--column-type gives columns their types, and values are stored so") func types() async throws {
@@ -105,7 +106,7 @@ struct SingleFileTests {
     #expect(try folder.query("SELECT * FROM people", in: "db") == [["1,2", "3"]])
   }
 
-  @Test("I3: the delimiter is found in the file", arguments: [";", "\t", "|"]) func sniffed(delimiter: String)
+  @Test("I3: the delimiter is found in the file", arguments: [";", "\t", "|"]) func detected(delimiter: String)
     async throws
   {
     try await expectImport("a\(delimiter)b\n1\(delimiter)2\n")

@@ -83,7 +83,7 @@ struct SourcesTests {
     let files = ["stop_times", "trips", "calendar", "stops", "routes", "agency"].map { "feed/\($0).txt" }
     let run = try await Tool.run(
       ["import"] + files + ["--into", "db", "--progress", "none", "--jobs", concurrency], in: folder)
-    #expect(run.status == 0 && !folder.has("db.rejects"))
+    #expect(run.status == 0 && !folder.has("db.rejected-rows"))
     #expect(!(run.output + run.errors).contains { $0.contains("not checked") })
   }
 
@@ -127,18 +127,18 @@ struct SourcesTests {
     }
   }
 
-  @Test("I3: rejects of files that go into one table say in which file each is, and are named once")
-  func rejectsOfOneTable() async throws {
+  @Test("I3: rejected rows of files that go into one table name the file that each is from, and are named once")
+  func rejectedRowsOfOneTable() async throws {
     for name in ["1.csv", "2.csv"] { try folder.write("id,name\n1,one\n2\n", to: name) }
     let run = try await expect(3, "1.csv", "2.csv", "--into", "db", "--table", "t")
     #expect(
-      try folder.text(of: "db.rejects/t.csv") == """
+      try folder.text(of: "db.rejected-rows/t.csv") == """
         table,line,status,reason,record
         t,3,rejected,"1.csv: expected 2 fields, found 1","2"
         t,3,rejected,"2.csv: expected 2 fields, found 1","2"
 
         """)
-    #expect(run.output.filter { $0.contains("db.rejects/t.csv") }.count == 1)
+    #expect(run.output.filter { $0.contains("db.rejected-rows/t.csv") }.count == 1)
     let json = try await Tool.run(
       "import", "1.csv", "2.csv", "--into", "db", "--table", "t", "--progress", "json", in: folder)
     let tables = try json.objects().filter { $0["event"] as? String == "table" }
@@ -237,19 +237,19 @@ struct SourcesTests {
     #expect(!folder.has("db2"))
   }
 
-  @Test("I4, I5: --prefix keeps two feeds apart, and their releases") func prefix() async throws {
+  @Test("I4, I5: --table-prefix keeps two feeds apart, and their releases") func prefix() async throws {
     for release in ["spring", "summer"] {
       try folder.writeSmallFeed(to: release)
       try folder.write(
         "feed_publisher_name,feed_publisher_url,feed_lang,feed_version\nX,http://x,de,\(release)\n",
         to: "\(release)/feed_info.txt")
-      let run = try await Tool.run("import", release, "db", "--prefix", "\(release)_", in: folder)
+      let run = try await Tool.run("import", release, "db", "--table-prefix", "\(release)_", in: folder)
       #expect(run.status == 0 && run.errors.allSatisfy { !$0.contains("release") }, "\(run.errors)")
       #expect(run.output.contains { $0.hasPrefix("\(release)_stop_times ") })
     }
     #expect(try folder.rowCount(of: "summer_stop_times", in: "db") == 2)
     try people(1...2, "a.csv")
-    _ = try await expect(0, "a.csv", "db", "--prefix", "x_")
+    _ = try await expect(0, "a.csv", "db", "--table-prefix", "x_")
     #expect(try folder.rowCount(of: "x_a", in: "db") == 2)
   }
 
@@ -291,7 +291,7 @@ struct SourcesTests {
   }
   #endif
 
-  @Test("I1: names that are not UTF-8 are kept: of files, folders, archives, databases and rejects")
+  @Test("I1: names that are not UTF-8 are kept: of files, folders, archives, databases and rejected rows")
   func foreignNames() async throws {
     let script = """
       cd "$0"; e=$(printf '\\351'); mkdir "d$e"
@@ -299,7 +299,7 @@ struct SourcesTests {
       "$1" import "d$e" -o "db$e" --progress json; test $? = 3 || exit 1
       "$1" import "d$e/caf$e.csv" "db$e" --quiet; test $? = 3 || exit 2
       "$1" import "d$e"/caf*.csv "db2$e" --table t --progress none; "$1" import "none$e.csv" db; echo $?
-      test -s "db$e" && test -s "db$e.rejects/caf_.csv" && test -s "db$e.rejects/caf_-2.csv" && echo all
+      test -s "db$e" && test -s "db$e.rejected-rows/caf_.csv" && test -s "db$e.rejected-rows/caf_-2.csv" && echo all
       "$1" export "db$e" b || exit 3
       "$1" import "d$e/b.csv" "db$e" --dry-run | grep -q 'has this table' || exit 4
       echo end; cp "db$e" copy

@@ -3,13 +3,13 @@ import GRDB
 import HeadwayTestSupport
 import Testing
 
-@Suite("The tool's summary and rejects", .hangLimit)
+@Suite("The tool's summary and rejected rows", .hangLimit)
 struct SummaryTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("I4: the summary has a line a table, and one for all, with rows, rejects, seconds and rows a second")
+  @Test("I4: the summary has a line a table, and one for all, with rows, rejected rows, seconds and rows a second")
   func summary() async throws {
     // One row is too short, and one refers to a missing stop.
     try folder.writeSmallFeed(
@@ -17,9 +17,9 @@ struct SummaryTests {
     let run = try await Tool.run("import", "feed", "db", "--progress", "none", in: folder)
     #expect(run.status == 3)
     #expect(
-      run.errors == ["headway: feed/stop_times.txt: 1 of 3 rows was rejected; see db.rejects/stop_times.csv."])
+      run.errors == ["headway: feed/stop_times.txt: 1 of 3 rows was rejected; see db.rejected-rows/stop_times.csv."])
     let cells = run.output.map { $0.split(separator: " ").map(String.init) }
-    #expect(cells.first == ["table", "rows", "rejected", "reported", "seconds", "rows/s"])
+    #expect(cells.first == ["table", "rows", "rejected", "flagged", "seconds", "rows/s"])
     var counts: [String: [String]] = [:]
     for line in cells.dropFirst().prefix(7) {
       try #require(line.count == 6)
@@ -32,7 +32,7 @@ struct SummaryTests {
         "agency": ["1", "0", "0"], "stops": ["2", "0", "0"], "routes": ["1", "0", "0"],
         "calendar": ["1", "0", "0"], "trips": ["1", "0", "0"], "stop_times": ["2", "1", "1"], "all": ["8", "1", "1"],
       ])
-    #expect(run.output.last?.contains("db.rejects/stop_times.csv") == true)
+    #expect(run.output.last?.contains("db.rejected-rows/stop_times.csv") == true)
     #expect(Set(run.output.prefix(8).map(\.count)).count == 1, "The columns stand below each other.")
   }
 
@@ -53,7 +53,8 @@ struct SummaryTests {
       case "none": #expect(run.output.contains(sentence))
       default:
         let object =
-          #""convertedColumns":[{"column":"code","count":2,"declaredType":"STRING","firstLine":2,"firstValue":"007"}]"#
+          #""convertedColumns":[{"column":"code","count":2,"declaredType":"STRING","firstLineNumber":2,"#
+          + #""firstValue":"007"}]"#
         #expect(run.output.contains { $0.contains(object) })
       }
     }
@@ -61,11 +62,11 @@ struct SummaryTests {
 
   @Test(
     "I4: the summary fits the terminal: columns are left out from the end, and long names are cut",
-    arguments: [(80, "seconds"), (60, "reported"), (40, "rows"), (24, "rows")])
+    arguments: [(80, "seconds"), (60, "flagged"), (40, "rows"), (24, "rows")])
   func width(columns: Int, last: String) async throws {
     try folder.writeSmallFeed(to: "feed")
     let tool = try Tool(
-      ["import", "feed", "db", "--prefix", "a_feed_with_a_long_name_", "--progress", "none"], in: folder,
+      ["import", "feed", "db", "--table-prefix", "a_feed_with_a_long_name_", "--progress", "none"], in: folder,
       environment: ["COLUMNS": "\(columns)"])
     let run = await tool.finish()
     #expect(run.status == 0)
@@ -86,33 +87,33 @@ struct SummaryTests {
     }
   }
 
-  @Test("I3: rejected and reported rows are in a file of their table, with a header, in the order of their lines")
-  func rejects() async throws {
+  @Test("I3: rejected and flagged rows are in a file of their table, with a header, in the order of their lines")
+  func rejectedRows() async throws {
     try folder.writeSmallFeed(
       to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,\"08:05\"\nt1,08:09:00,08:09:00,s9,3\n")
     _ = try await Tool.run("import", "feed", "db", in: folder)
-    let lines = try folder.text(of: "db.rejects/stop_times.csv").split(separator: "\n").map(String.init)
+    let lines = try folder.text(of: "db.rejected-rows/stop_times.csv").split(separator: "\n").map(String.init)
     #expect(lines.count == 3)
     #expect(lines.first == "table,line,status,reason,record")
     #expect(lines[1].hasPrefix("stop_times,3,rejected,\"expected 5 fields, found 2\",\"t1,\"\"08:05\"\"\""))
-    #expect(lines[2].hasPrefix("stop_times,4,reported,"))
+    #expect(lines[2].hasPrefix("stop_times,4,importedWithIssue,"))
     #expect(lines[2].hasSuffix("\"t1,08:09:00,08:09:00,s9,3\""))
   }
 
-  @Test("I3, I5: an import leaves the rejects of others alone, and updates rows in place")
+  @Test("I3, I5: an import leaves the rejected rows of others alone, and updates rows in place")
   func cleanSecondImport() async throws {
     try folder.write("id,name\n1,Anna\n2\n", to: "people.csv")
     let first = try await Tool.run("import", "people.csv", "db", "--key", "id", in: folder)
     #expect(first.status == 3)
-    let rejects = try folder.text(of: "db.rejects/people.csv")
+    let rejectedRows = try folder.text(of: "db.rejected-rows/people.csv")
     try folder.write("id,name\n1,Änne\n2,Björn\n", to: "people.csv")
     let second = try await Tool.run("import", "people.csv", "db", "--key", "id", in: folder)
     #expect(second.status == 0)
-    #expect(!second.output.contains { $0.contains("db.rejects") })
+    #expect(!second.output.contains { $0.contains("db.rejected-rows") })
     try folder.write("id,name\n3\n4,Carl\n", to: "people.csv")
     let third = try await Tool.run("import", "people.csv", "db", "--key", "id", in: folder)
-    #expect(third.output.last?.contains("db.rejects/people-2.csv") == true)
-    #expect(try folder.text(of: "db.rejects/people.csv") == rejects)
+    #expect(third.output.last?.contains("db.rejected-rows/people-2.csv") == true)
+    #expect(try folder.text(of: "db.rejected-rows/people.csv") == rejectedRows)
     let rows = try folder.query("SELECT name FROM people ORDER BY id", in: "db")
     #expect(rows == [["Änne"], ["Björn"], ["Carl"]])
   }

@@ -26,7 +26,7 @@ struct TerminalTests {
     let bars = [/stop_times +█*░+ +\d+ %.*left/, /all +█*░+ +\d+ %.*left/]
     var (stopTimes, text) = (100_000, "")
     while stopTimes < 5_000_000, !bars.allSatisfy({ text.contains($0) }) {
-      try folder.remove("feed", "db", "db-wal", "db-shm", "db.rejects")
+      try folder.remove("feed", "db", "db-wal", "db-shm", "db.rejected-rows")
       _ = try await Tool.run("sample", "feed", "--stop-times", "\(stopTimes)", in: folder)
       text = try await run(["import", "feed", "db"])
       stopTimes *= 2
@@ -65,7 +65,7 @@ struct TerminalTests {
     #expect(screen.filter { !$0.isEmpty }.count == 3)
   }
 
-  @Test("Bars fit 40 columns, and keep rejects at 80; in a locale without UTF-8 they are ASCII") func widths()
+  @Test("Bars fit 40 columns, and keep rejected rows at 80; in a locale without UTF-8 they are ASCII") func widths()
     async throws
   {
     let lines = (1...12_345).map { "\($0),x\n" }.joined()

@@ -44,9 +44,9 @@ func ways() -> [Way] {
       }
       return sum
     },
-    Way(name: "`CSVReader.rows(of:)`, `Decodable` of four fields") { path in
+    Way(name: "`CSVReader.rows(as:)`, `Decodable` of four fields") { path in
       var sum = 0
-      for try await stop in CSVReader(path: path).rows(of: Stop.self) { sum += stop.id }
+      for try await stop in CSVReader(path: path).rows(as: Stop.self) { sum += stop.id }
       return sum
     },
   ]

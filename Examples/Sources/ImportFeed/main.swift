@@ -1,6 +1,7 @@
 import Foundation
 import Headway
 import HeadwayImport
+import HeadwaySampleData
 
 let folder = FileManager.default.temporaryDirectory.appendingPathComponent("headway-example-\(getpid())").path
 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -19,6 +20,6 @@ queue.addOperations(feed.operations, waitUntilFinished: true)
 tenths.invalidate()
 
 for report in feed.reports.sorted(by: { $0.table < $1.table }) {
-  print(report.table, report.rows, report.rejected)
+  print(report.table, report.rowCount, report.rejectedRowCount)
 }
 try database.close()

@@ -14,18 +14,18 @@ struct Badge: Hashable, Sendable {
 @MainActor func scroll() async throws {
   let queue = OperationQueue(name: "badges")
   var shown: [Int: Image] = [:]
-  let cells = CellDrawing<Int, Badge>(queue: queue, costLimit: 1_000_000) { badge in
+  let cells = CellImageRenderer<Int, Badge>(queue: queue, costLimit: 1_000_000) { badge in
     DrawingOperation(width: 20, height: 20, scale: 2) { context in
-      context.fill(Path(ellipseIn: context.bounds), with: .color(Color(hex: badge.color)))
+      context.fill(Path(ellipseIn: context.bounds), with: .color(Color(rgb: badge.color)))
     }
   } onImage: { row, result in
     shown[row] = try? result.get()
   }
   func badge(_ row: Int) -> Badge { Badge(color: row % 3 == 0 ? 0xE4572E : 0x3A6EA5) }
   func show(_ rows: Range<Int>) {
-    cells.visible = Set(rows)
+    cells.visibleKeys = Set(rows)
     for row in rows where shown[row] == nil {
-      if let image = cells.request(badge(row), for: row) { shown[row] = image }
+      if let image = cells.image(for: row, content: badge(row)) { shown[row] = image }
     }
   }
 

@@ -8,7 +8,7 @@ extension CSVReader {
   ///   var height: Double?
   /// }
   ///
-  /// for try await station in CSVReader(path: path).rows(of: Station.self) {
+  /// for try await station in CSVReader(path: path).rows(as: Station.self) {
   ///   print(station.name)
   /// }
   /// ```
@@ -19,11 +19,11 @@ extension CSVReader {
   ///
   /// - Parameter type: The type of the values.
   /// - Returns: The values. Nothing is read before you request them.
-  public func rows<Value: Decodable>(of type: Value.Type) -> Values<Value> { Values(rows: rows) }
+  public func rows<Value: Decodable>(as type: Value.Type) -> Values<Value> { Values(rows: rows) }
 
   /// The rows of a file as values of a type.
   ///
-  /// See ``CSVReader/rows(of:)``.
+  /// See ``CSVReader/rows(as:)``.
   public struct Values<Value: Decodable>: AsyncSequence {
     @usableFromInline let rows: Rows
 
@@ -32,14 +32,14 @@ extension CSVReader {
     /// Creates an iterator that starts at the beginning of the file.
     ///
     /// - Returns: The iterator, which has not read anything.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rows: rows.makeAsyncIterator()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(rows: rows.makeAsyncIterator()) }
 
     /// A position in the file.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-      @usableFromInline var rows: Rows.AsyncIterator
+    public struct Iterator: AsyncIteratorProtocol {
+      @usableFromInline var rows: Rows.Iterator
       private var positions: KeyPositions?
 
-      init(rows: Rows.AsyncIterator) { self.rows = rows }
+      init(rows: Rows.Iterator) { self.rows = rows }
 
       /// Returns the value of the next row, and reads a chunk if necessary.
       ///
@@ -72,7 +72,7 @@ extension CSVReader {
   ///
   /// ```swift
   /// struct Station: Decodable { var name: String }
-  /// try CSVReader(path: path).forEachRow(of: Station.self) { print($0.name) }
+  /// try CSVReader(path: path).forEachRow(as: Station.self) { print($0.name) }
   /// ```
   ///
   /// This method blocks the thread while it reads.
@@ -83,7 +83,7 @@ extension CSVReader {
   /// - Throws: ``CSVReaderError`` if the file or a row can't be read or decoded. The error that `body` throws,
   ///   immediately.
   /// - Complexity: O(*n*) in the size of the file.
-  public func forEachRow<Value: Decodable>(of type: Value.Type, _ body: (Value) throws -> Void) throws {
+  public func forEachRow<Value: Decodable>(as type: Value.Type, _ body: (Value) throws -> Void) throws {
     var positions: KeyPositions?
     try forEachRow { row in
       let known = positions ?? KeyPositions(row.header)
@@ -98,9 +98,9 @@ extension CSVReader {
   /// - Returns: The value of each row, in the order of the file.
   /// - Throws: ``CSVReaderError`` if the file or a row can't be read or decoded.
   /// - Complexity: O(*n*) in the size of the file.
-  public func decodeAll<Value: Decodable>(_ type: Value.Type) throws -> [Value] {
+  public func decodeAll<Value: Decodable>(as type: Value.Type) throws -> [Value] {
     var values: [Value] = []
-    try forEachRow(of: type) { values.append($0) }
+    try forEachRow(as: type) { values.append($0) }
     return values
   }
 }

@@ -55,7 +55,7 @@ extension CSVReaderError {
       }
     let reason = context.map(\.debugDescription) ?? "\(error)"
     self.init(
-      .invalidValue, path: row.batch.path, lineNumber: row.lineNumber, rowNumber: row.number,
+      .invalidValue, path: row.batch.path, lineNumber: row.lineNumber, rowNumber: row.rowNumber,
       columnName: columnName ?? context?.codingPath.last?.stringValue, field: field,
       message: "No \(CSVRow.name(of: type)) can be made of \(field.map { "“\($0)”" } ?? "it"): \(reason)",
       underlyingError: error)

@@ -6,9 +6,9 @@ struct JSONLinesColumns {
   private var rest: [UInt8] = []
   private var isSkippingLine = false
   private var isFirstLine = true
-  private let maximumRecordLength: Int
+  private let maxRecordLength: Int
 
-  init(maximumRecordLength: Int) { self.maximumRecordLength = maximumRecordLength }
+  init(maxRecordLength: Int) { self.maxRecordLength = maxRecordLength }
 
   /// Adds the names in some bytes.
   ///
@@ -26,7 +26,7 @@ struct JSONLinesColumns {
   }
 
   private mutating func keep(_ bytes: UnsafeRawBufferPointer) {
-    if rest.count + bytes.count > maximumRecordLength { (rest, isSkippingLine) = ([], true) }
+    if rest.count + bytes.count > maxRecordLength { (rest, isSkippingLine) = ([], true) }
     if !isSkippingLine { rest.append(contentsOf: bytes) }
   }
 

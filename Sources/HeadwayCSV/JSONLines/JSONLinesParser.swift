@@ -13,7 +13,7 @@
 /// A line is malformed if it is not a single JSON object, or if the object contains a member twice or a member that is
 /// not a column.
 struct JSONLinesParser: ~Copyable {
-  private let maximumRecordLength: Int
+  private let maxRecordLength: Int
   /// The names of the columns by position.
   ///
   /// `positions` maps the names to the positions.
@@ -27,13 +27,13 @@ struct JSONLinesParser: ~Copyable {
   /// The number of unconsumed bytes that are known to contain no line end.
   private var searched = 0
 
-  private(set) var line = 1
+  private(set) var lineNumber = 1
   private(set) var byteOffset = 0
   private(set) var recordCount = 1
 
-  init(columns: [String], maximumRecordLength: Int) {
+  init(columns: [String], maxRecordLength: Int) {
     self.columns = columns
-    self.maximumRecordLength = maximumRecordLength
+    self.maxRecordLength = maxRecordLength
     positions = Dictionary(uniqueKeysWithValues: columns.enumerated().map { ($1, $0) })
     slots = Array(repeating: nil, count: columns.count)
     while fields.capacity < columns.count { fields.grow(keeping: 0) }
@@ -49,15 +49,16 @@ struct JSONLinesParser: ~Copyable {
   /// - Returns: The number of consumed bytes.
   /// - Throws: The error that a closure throws.
   mutating func parse(
-    _ bytes: UnsafeRawBufferPointer, isFinal: Bool, _ record: (borrowing CSVRecord) throws -> CSVFlow,
-    malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
+    _ bytes: UnsafeRawBufferPointer, isFinal: Bool,
+    _ record: (borrowing CSVRecord) throws -> CSVParser.IterationControl,
+    malformed: (borrowing CSVParser.MalformedRecord) throws -> CSVParser.IterationControl
   ) throws -> Int {
     var consumed = 0
     while consumed < bytes.count {
       let rest = UnsafeRawBufferPointer(rebasing: bytes[consumed...])
       let end = rest[searched...].firstIndex(of: UInt8(ascii: "\n"))
-      guard let length = end ?? (isFinal ? rest.count : nil), length <= maximumRecordLength else {
-        guard isSkippingLine || rest.count > maximumRecordLength else {
+      guard let length = end ?? (isFinal ? rest.count : nil), length <= maxRecordLength else {
+        guard isSkippingLine || rest.count > maxRecordLength else {
           searched = rest.count
           break
         }
@@ -66,36 +67,36 @@ struct JSONLinesParser: ~Copyable {
         continue
       }
       searched = 0
-      let (lineNumber, offset) = (line, byteOffset)
+      let (number, offset) = (lineNumber, byteOffset)
       let passed = end == nil ? length : length + 1
       consumed += passed
       byteOffset += passed
-      line += 1
+      lineNumber += 1
       if isSkippingLine {
         isSkippingLine = false
         continue
       }
       let bytes = UnsafeRawBufferPointer(rebasing: rest[..<length])
-      let text = Self.trimmed(lineNumber == 1 ? Self.withoutMark(bytes) : bytes)
+      let text = Self.trimmed(number == 1 ? Self.withoutMark(bytes) : bytes)
       guard !text.isEmpty else { continue }
       recordCount += 1
-      let flow: CSVFlow
+      let flow: CSVParser.IterationControl
       if let failure = scan(text) {
         let isRest = failure.reason == JSONScanner.unclosedString
         let context = isRest ? "" : String(decoding: text[failure.position...].prefix(32), as: UTF8.self)
         let error = CSVError(
-          code: .invalidJSON, line: lineNumber, byteOffset: offset + failure.position, context: context,
+          code: .invalidJSON, lineNumber: number, byteOffset: offset + failure.position, context: context,
           detail: failure.reason)
         flow = try malformed(
-          CSVMalformedRecord(
-            error: error, line: lineNumber, ordinal: recordCount, byteOffset: offset, rawBytes: text,
+          CSVParser.MalformedRecord(
+            error: error, lineNumber: number, recordNumber: recordCount, byteOffset: offset, rawBytes: text,
             isTruncated: false))
       } else {
         fillFields(from: text)
         flow = try record(
           CSVRecord(
             start: text.baseAddress.unsafelyUnwrapped, length: text.count, ends: fields.ends, count: columns.count,
-            unescaped: contents.view, line: lineNumber, ordinal: recordCount, byteOffset: offset,
+            unescaped: contents.view, lineNumber: number, recordNumber: recordCount, byteOffset: offset,
             hasStrayQuotes: false))
       }
       if flow == .stop { break }
@@ -121,23 +122,24 @@ struct JSONLinesParser: ~Copyable {
   /// Delivers the beginning of a line that is too long, and skips the rest of it.
   private mutating func passOverLongLine(
     _ rest: UnsafeRawBufferPointer, end: Int?, consumed: inout Int,
-    _ malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
-  ) throws -> CSVFlow {
-    let (lineNumber, offset, wasSkipping) = (line, byteOffset, isSkippingLine)
+    _ malformed: (borrowing CSVParser.MalformedRecord) throws -> CSVParser.IterationControl
+  ) throws -> CSVParser.IterationControl {
+    let (number, offset, wasSkipping) = (lineNumber, byteOffset, isSkippingLine)
     let passed = end.map { $0 + 1 } ?? rest.count
     consumed += passed
     byteOffset += passed
     searched = 0
     isSkippingLine = end == nil
-    if end != nil { line += 1 }
+    if end != nil { lineNumber += 1 }
     guard !wasSkipping else { return .continue }
     recordCount += 1
-    let start = UnsafeRawBufferPointer(rebasing: rest.prefix(maximumRecordLength))
+    let start = UnsafeRawBufferPointer(rebasing: rest.prefix(maxRecordLength))
     let context = String(decoding: start.prefix(32), as: UTF8.self)
     return try malformed(
-      CSVMalformedRecord(
-        error: CSVError(code: .recordTooLong, line: lineNumber, byteOffset: offset, context: context), line: lineNumber,
-        ordinal: recordCount, byteOffset: offset, rawBytes: start, isTruncated: true))
+      CSVParser.MalformedRecord(
+        error: CSVError(code: .recordTooLong, lineNumber: number, byteOffset: offset, context: context),
+        lineNumber: number,
+        recordNumber: recordCount, byteOffset: offset, rawBytes: start, isTruncated: true))
   }
 
   /// Finds the members of an object, and returns the reason if it is malformed.

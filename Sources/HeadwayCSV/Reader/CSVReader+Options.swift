@@ -20,13 +20,13 @@ extension CSVReader {
       /// Records before the table, such as a title, are skipped. A header can have several records, or be missing; if
       /// it is missing, the columns are named `column_1`, `column_2` and so on. In case of doubt, the first record is
       /// the header.
-      case found
+      case detected
     }
 
     /// How a row is treated that has more or fewer fields than there are columns.
-    public enum RaggedRows: Sendable, Hashable {
+    public enum RaggedRowPolicy: Sendable, Hashable {
       /// The row is an error with the code `raggedRow`.
-      case report
+      case `throw`
       /// The row is returned or written unchanged.
       ///
       /// When you read such a row, optional values of missing fields are nil, and you can access surplus fields by
@@ -59,21 +59,21 @@ extension CSVReader {
     /// text is not UTF-8, and if the package has the trait `Encodings`, the encoding is detected from the characters:
     /// for example Shift JIS, GB18030, EUC-JP or KOI8-R. Without the trait, and for the languages of Western Europe, it
     /// is Windows-1252.
-    public var encoding: TextEncoding?
+    public var encoding: CSVTextEncoding?
 
     /// The number of lines before the header, or before the first row if there is no header.
     ///
-    /// If nil, no lines are skipped except a line such as `sep=;`, which Excel writes. With ``Header/found``, the
+    /// If nil, no lines are skipped except a line such as `sep=;`, which Excel writes. With ``Header/detected``, the
     /// detected lines are skipped.
-    public var skippedLines: Int?
+    public var skippedLineCount: Int?
 
     /// How a row is treated that has more or fewer fields than there are columns.
-    public var raggedRows: RaggedRows
+    public var raggedRowPolicy: RaggedRowPolicy
 
     /// The maximum number of bytes in a record, from 1 to 2³⁰ − 1.
     ///
     /// A longer record is malformed.
-    public var maximumRecordLength: Int
+    public var maxRecordLength: Int
 
     /// Creates options.
     ///
@@ -89,24 +89,24 @@ extension CSVReader {
     ///   - delimiter: The delimiter, if the rest of the dialect should be detected.
     ///   - comment: The first byte of comment lines.
     ///   - encoding: The encoding of the file. Nil to detect it.
-    ///   - skippedLines: The number of lines before the header.
-    ///   - raggedRows: How a row is treated that has more or fewer fields than there are columns.
-    ///   - maximumRecordLength: The maximum number of bytes in a record, from 1 to 2³⁰ − 1.
+    ///   - skippedLineCount: The number of lines before the header.
+    ///   - raggedRowPolicy: How a row is treated that has more or fewer fields than there are columns.
+    ///   - maxRecordLength: The maximum number of bytes in a record, from 1 to 2³⁰ − 1.
     /// - Precondition: When the file is opened, the dialect's delimiter, quote and escape differ and are neither CR nor
     ///   LF, and the maximum length is in its range.
     public init(
       header: Header = .firstRecord, dialect: CSVDialect? = nil, delimiter: UInt8? = nil, comment: UInt8? = nil,
-      encoding: TextEncoding? = nil, skippedLines: Int? = nil, raggedRows: RaggedRows = .report,
-      maximumRecordLength: Int = 16 << 20
+      encoding: CSVTextEncoding? = nil, skippedLineCount: Int? = nil, raggedRowPolicy: RaggedRowPolicy = .throw,
+      maxRecordLength: Int = 16 << 20
     ) {
       self.header = header
       self.dialect = dialect
       self.delimiter = delimiter
       self.comment = comment
       self.encoding = encoding
-      self.skippedLines = skippedLines
-      self.raggedRows = raggedRows
-      self.maximumRecordLength = maximumRecordLength
+      self.skippedLineCount = skippedLineCount
+      self.raggedRowPolicy = raggedRowPolicy
+      self.maxRecordLength = maxRecordLength
     }
   }
 }
@@ -121,10 +121,10 @@ extension RecordSource.Options {
     switch options.header {
     case .firstRecord: hasHeader = true
     case .absent, .names: hasHeader = false
-    case .found: findsLayout = true
+    case .detected: findsLayout = true
     }
-    skippedLines = options.skippedLines
-    doubtsHeaderOfOtherWidth = options.raggedRows == .report
-    maximumRecordLength = options.maximumRecordLength
+    skippedLineCount = options.skippedLineCount
+    doubtsHeaderOfOtherWidth = options.raggedRowPolicy == .throw
+    maxRecordLength = options.maxRecordLength
   }
 }

@@ -27,12 +27,12 @@ extension CSVReader {
     /// Creates an iterator that starts at the beginning of the file.
     ///
     /// - Returns: The iterator, which has not read anything.
-    public func makeAsyncIterator() -> AsyncIterator {
-      AsyncIterator(pump: BatchPump(RowSource(reader), queue: reader.queue))
+    public func makeAsyncIterator() -> Iterator {
+      Iterator(pump: BatchPump(RowSource(reader), queue: reader.queue))
     }
 
     /// A position in the file.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol {
       /// Nil at the end of the file and after an error.
       private var pump: BatchPump<RowSource>?
       private var batch: RowBatch?

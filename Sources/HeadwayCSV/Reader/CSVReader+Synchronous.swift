@@ -29,7 +29,7 @@ extension CSVReader {
   /// ```swift
   /// try CSVReader(path: path).forEachRow { row, stop in
   ///   print(try row.fields)
-  ///   stop = row.number == 10
+  ///   stop = row.rowNumber == 10
   /// }
   /// ```
   ///
@@ -50,26 +50,14 @@ extension CSVReader {
     }
   }
 
-  /// The format of a file: the specified properties, and those that were detected from its beginning.
-  public struct Form: Sendable, Hashable {
-    /// The names of the columns.
-    public let columns: [String]
-
-    /// The dialect: the delimiter, the quote and so on.
-    public let dialect: CSVDialect
-
-    /// The encoding.
-    public let encoding: TextEncoding
-  }
-
   /// Opens the file and reads its beginning, on the calling thread.
   ///
   /// The bytes that are read from a pipe, a descriptor or standard input for this purpose are not read again.
   ///
-  /// - Returns: The names of the columns, the dialect and the encoding.
+  /// - Returns: The names of the columns, the dialect, the encoding and so on.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead`, `foreignContent` or `badHeader`.
-  public func readForm() throws(CSVReaderError) -> Form {
+  public func detectLayout() throws(CSVReaderError) -> CSVLayout {
     var source = RowSource(self)
-    return try source.readForm()
+    return try source.detectLayout()
   }
 }

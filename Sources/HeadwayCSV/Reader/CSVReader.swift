@@ -14,9 +14,9 @@ internal import HeadwayLines
 /// | form | rows as | runs |
 /// |---|---|---|
 /// | ``rows`` | ``CSVRow`` | the loop in your task, the reading on a queue |
-/// | ``rows(of:)`` | a `Decodable` type | the loop in your task, the reading on a queue |
+/// | ``rows(as:)`` | a `Decodable` type | the loop in your task, the reading on a queue |
 /// | ``forEachRow(_:)-((CSVRow)->Void)`` | ``CSVRow`` | all on your thread |
-/// | ``forEachRow(of:_:)``, ``decodeAll(_:)`` | a `Decodable` type | all on your thread |
+/// | ``forEachRow(as:_:)``, ``decodeAll(as:)`` | a `Decodable` type | all on your thread |
 ///
 /// **Format.** The first record names the columns, unless ``Options/header`` specifies otherwise. The delimiter, the
 /// quote and the encoding are detected from the beginning of the file, unless you specify them. A byte order mark is
@@ -65,7 +65,7 @@ public struct CSVReader: Sendable {
   /// - Parameters:
   ///   - path: The path of the file, absolute or relative to the working directory. `-` is standard input.
   ///   - options: The format of the file, and how ragged rows are treated.
-  ///   - queue: The queue that runs the blocking reads of ``rows`` and ``rows(of:)``, in one short operation per chunk.
+  ///   - queue: The queue that runs the blocking reads of ``rows`` and ``rows(as:)``, in one short operation per chunk.
   ///     If nil, a queue that all readers share.
   public init(path: String, options: Options = Options(), queue: OperationQueue? = nil) {
     self.init(path == "-" ? .descriptor(0) : .path(path), path: path, options: options, queue: queue)

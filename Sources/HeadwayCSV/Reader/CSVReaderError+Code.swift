@@ -28,7 +28,7 @@ extension CSVReaderError {
     /// ``CSVReaderError/underlyingError`` is a ``CSVError`` that contains the reason and the position.
     public static let malformedRecord = Code(.malformedRecord)
 
-    /// A row has more or fewer fields than there are columns, and the options specify that this is reported.
+    /// A row has more or fewer fields than there are columns, and the options specify that this is an error.
     public static let raggedRow = Code(.raggedRow)
 
     /// There is no column with that name or number.

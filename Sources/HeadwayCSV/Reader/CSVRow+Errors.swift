@@ -45,7 +45,7 @@ extension CSVRow {
     underlyingError: (any Error)? = nil
   ) -> CSVReaderError {
     CSVReaderError(
-      code, path: batch.path, lineNumber: lineNumber, rowNumber: number, columnName: columnName, field: field,
+      code, path: batch.path, lineNumber: lineNumber, rowNumber: rowNumber, columnName: columnName, field: field,
       message: message, underlyingError: underlyingError)
   }
 

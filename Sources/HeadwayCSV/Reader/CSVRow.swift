@@ -28,16 +28,16 @@ public struct CSVRow: @unchecked Sendable {
   /// The number of the row, starting at one.
   ///
   /// The header, blank lines and comments do not count.
-  public let number: Int
+  public let rowNumber: Int
 
   @usableFromInline let batch: RowBatch
 
   init(
-    bytes: UnsafeRawPointer, fields: UnsafePointer<RowBatch.Field>, count: Int, lineNumber: Int, number: Int,
+    bytes: UnsafeRawPointer, fields: UnsafePointer<RowBatch.Field>, count: Int, lineNumber: Int, rowNumber: Int,
     batch: RowBatch
   ) {
     (self.bytes, fieldTable, self.count) = (bytes, fields, count)
-    (self.lineNumber, self.number, self.batch) = (lineNumber, number, batch)
+    (self.lineNumber, self.rowNumber, self.batch) = (lineNumber, rowNumber, batch)
   }
 
   /// The names of the columns.

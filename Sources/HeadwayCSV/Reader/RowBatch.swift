@@ -88,7 +88,7 @@ final class RowBatch: @unchecked Sendable {
       fields[fieldCount &+ index] = Field(byteCount &+ start, length)
       place = end.position &+ 1
     }
-    rows.append(Row(firstField: fieldCount, fieldCount: count, lineNumber: record.line, rowNumber: rowNumber))
+    rows.append(Row(firstField: fieldCount, fieldCount: count, lineNumber: record.lineNumber, rowNumber: rowNumber))
     byteCount += raw.count
     fieldCount += count
   }
@@ -98,7 +98,7 @@ final class RowBatch: @unchecked Sendable {
     let row = rows[position]
     return CSVRow(
       bytes: bytes, fields: fields + row.firstField, count: row.fieldCount, lineNumber: row.lineNumber,
-      number: row.rowNumber, batch: self)
+      rowNumber: row.rowNumber, batch: self)
   }
 
   private func reserve(bytes more: Int, fields moreFields: Int) {

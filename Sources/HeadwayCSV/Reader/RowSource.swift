@@ -17,7 +17,7 @@ struct RowSource: BatchSource, ~Copyable {
   private var failure: CSVReaderError?
   private(set) var isFinished = false
   /// The number of records in the header.
-  private var headerRecords = 0
+  private var headerRecordCount = 0
 
   /// How many bytes have been read from the file.
   private(set) var bytesRead = 0
@@ -25,9 +25,9 @@ struct RowSource: BatchSource, ~Copyable {
   init(_ reader: CSVReader) { self.reader = reader }
 
   /// Returns the names of the columns and the format of the file, and reads no rows.
-  mutating func readForm() throws(CSVReaderError) -> CSVReader.Form {
+  mutating func detectLayout() throws(CSVReaderError) -> CSVLayout {
     let (records, header) = try open()
-    return CSVReader.Form(columns: header.names, dialect: records.dialect, encoding: records.encoding)
+    return CSVLayout(records, columns: header.names)
   }
 
   mutating func finish() {
@@ -41,7 +41,7 @@ struct RowSource: BatchSource, ~Copyable {
     if let records, let header { return (records, header) }
     let records = try reader.open()
     let header = CSVHeader(try names(of: records))
-    headerRecords = records.count
+    headerRecordCount = records.count
     (self.records, self.header) = (records, header)
     return (records, header)
   }
@@ -50,7 +50,7 @@ struct RowSource: BatchSource, ~Copyable {
     if case .names(let names) = reader.options.header { return Header.distinct(names, by: { $0 }).names }
     if let unusable = records.layout.unusableHeader {
       throw CSVReaderError(
-        .badHeader, path: reader.path, lineNumber: unusable.line, message: "No header: \(unusable.reason).")
+        .badHeader, path: reader.path, lineNumber: unusable.lineNumber, message: "No header: \(unusable.reason).")
     }
     return try records.header() ?? []
   }
@@ -63,8 +63,8 @@ struct RowSource: BatchSource, ~Copyable {
     let (records, header) = try open()
     defer { bytesRead = records.bytesRead }
     let batch = writableBatch(header)
-    let (first, path) = (headerRecords, reader.path)
-    let expected = reader.options.raggedRows == .report ? header.count : nil
+    let (first, path) = (headerRecordCount, reader.path)
+    let expected = reader.options.raggedRowPolicy == .throw ? header.count : nil
     let dropsLast = records.layout.endsRowsWithDelimiter
     while true {
       do {
@@ -73,13 +73,13 @@ struct RowSource: BatchSource, ~Copyable {
           if dropsLast, count == header.count + 1, record.unsafeBytes(at: count - 1).isEmpty { count -= 1 }
           if let expected, count != expected {
             throw CSVReaderError(
-              raggedRow: count, columns: expected, path: path, lineNumber: record.line,
-              rowNumber: record.ordinal - first)
+              raggedRow: count, columns: expected, path: path, lineNumber: record.lineNumber,
+              rowNumber: record.recordNumber - first)
           }
-          batch.append(record, count: count, rowNumber: record.ordinal - first)
+          batch.append(record, count: count, rowNumber: record.recordNumber - first)
           return batch.isFull ? .stop : .continue
         } malformed: { record in
-          throw CSVReaderError(record.error, path: path, rowNumber: record.ordinal - first)
+          throw CSVReaderError(record.error, path: path, rowNumber: record.recordNumber - first)
         }
         // Deliver the rows that have been read before waiting for more.
         guard case .needsInput = parsed, batch.count == 0 else { return batch.count > 0 ? batch : nil }
@@ -114,7 +114,7 @@ extension CSVReaderError {
 
   init(_ defect: CSVError, path: String, rowNumber: Int) {
     self.init(
-      .malformedRecord, path: path, lineNumber: defect.line, rowNumber: rowNumber,
+      .malformedRecord, path: path, lineNumber: defect.lineNumber, rowNumber: rowNumber,
       message: "The record is malformed: \(defect.code.explanation): \(defect.context.debugDescription).",
       underlyingError: defect)
   }

@@ -17,20 +17,20 @@ enum EncodingDetector {
   ///
   /// - Parameter lines: Lines that contain non-ASCII characters.
   /// - Returns: The encoding.
-  static func encoding(of lines: [UInt8]) -> TextEncoding {
+  static func encoding(of lines: [UInt8]) -> CSVTextEncoding {
     #if Encodings
     let name = detected(lines)
-    if scripts.contains(name), let encoding = TextEncoding(otherNames[name] ?? name), hasWords(lines, encoding) {
+    if scripts.contains(name), let encoding = CSVTextEncoding(otherNames[name] ?? name), hasWords(lines, encoding) {
       return encoding
     }
     // uchardet recognizes Japanese by its syllabic characters, which names might lack.
-    for encoding in ["CP932", "EUC-JP"].compactMap({ TextEncoding($0) })
+    for encoding in ["CP932", "EUC-JP"].compactMap({ CSVTextEncoding($0) })
     where hasWords(lines, encoding, isWithin: japanese) { return encoding }
     guard let latin = latinEncodings[name], lines.count(where: { $0 >= 0x80 }) >= leastLatin else {
       return .windows1252
     }
     let hasControls = lines.contains { (0x80...0x9F).contains($0) }
-    return TextEncoding(hasControls ? latin.windows : latin.iso) ?? .windows1252
+    return CSVTextEncoding(hasControls ? latin.windows : latin.iso) ?? .windows1252
     #else
     return .windows1252
     #endif
@@ -84,7 +84,7 @@ enum EncodingDetector {
   ///   - ranges: The characters that the text can contain in addition to ASCII. Nil for all.
   /// - Returns: Whether the lines are probably in that encoding.
   private static func hasWords(
-    _ lines: [UInt8], _ encoding: TextEncoding, isWithin ranges: [ClosedRange<UInt32>]? = nil
+    _ lines: [UInt8], _ encoding: CSVTextEncoding, isWithin ranges: [ClosedRange<UInt32>]? = nil
   ) -> Bool {
     guard let text = TextDecoder.text(of: lines, in: encoding) else { return false }
     var (count, mixedCount, invalidCount) = (0, 0, 0)

@@ -62,7 +62,7 @@ struct EncodingEvidence {
   ///
   /// - Parameter isWhole: Whether the last line is complete, although it has no line end.
   /// - Returns: The encoding.
-  mutating func encoding(isWhole: Bool) -> TextEncoding {
+  mutating func encoding(isWhole: Bool) -> CSVTextEncoding {
     if isWhole || validCount + invalidCount == 0, !rest.isEmpty {
       rest.withUnsafeBytes { addLine($0) }
       rest.removeAll()

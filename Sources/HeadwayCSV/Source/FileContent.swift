@@ -5,7 +5,7 @@ enum FileContent {
   /// Text in this encoding.
   ///
   /// Nil if the encoding is UTF-8, or if the non-ASCII characters must determine it.
-  case text(TextEncoding?)
+  case text(CSVTextEncoding?)
   /// JSON Lines, in UTF-8.
   case jsonLines
   /// Something else: a description of it and of what to do.
@@ -129,7 +129,7 @@ enum FileContent {
 
   // MARK: Encodings
 
-  private static func markedEncoding(_ bytes: UnsafeRawBufferPointer) -> TextEncoding? {
+  private static func markedEncoding(_ bytes: UnsafeRawBufferPointer) -> CSVTextEncoding? {
     if bytes.starts(with: byteOrderMark) { return .utf8 }
     if bytes.starts(with: [0xFF, 0xFE, 0, 0]) || bytes.starts(with: [0, 0, 0xFE, 0xFF]) { return .utf32 }
     if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { return .utf16 }

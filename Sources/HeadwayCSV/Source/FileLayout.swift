@@ -2,23 +2,23 @@
 package struct FileLayout: Sendable {
   /// A record at the beginning of a file that is neither a row nor a header.
   package struct SkippedRecord: Sendable {
-    package let line: Int
+    package let lineNumber: Int
     package let reason: String
     package let record: [UInt8]
   }
 
   /// A header whose quotes or delimiters had to be repaired.
   struct RepairedHeader {
-    let line: Int
+    let lineNumber: Int
     let names: [String]
   }
 
   /// The number of physical lines before the first record.
-  package private(set) var skippedLines = 0
+  package private(set) var skippedLineCount = 0
   /// Whether a record names the columns.
   package private(set) var hasHeader = true
   /// The number of records that name them together.
-  package private(set) var headerRecords = 1
+  package private(set) var headerRecordCount = 1
   /// Whether the header has surplus empty names, for example after a delimiter at its end.
   package private(set) var hasSurplusNames = false
   /// Whether a delimiter ends the rows, which therefore have one field more than there are names.
@@ -27,7 +27,7 @@ package struct FileLayout: Sendable {
   package private(set) var namesSurplusFields = false
   /// The names of a header that had to be repaired.
   ///
-  /// ``skippedLines`` counts its line.
+  /// ``skippedLineCount`` counts its line.
   private(set) var repairedHeader: RepairedHeader?
   /// The reason why the columns have no names.
   package private(set) var unusableHeader: SkippedRecord?
@@ -47,13 +47,13 @@ package struct FileLayout: Sendable {
   var sample: LayoutRecords?
 
   /// Creates a layout from the options alone, and detects nothing.
-  init(_ options: RecordSource.Options, skippedLines: Int) {
-    self.skippedLines = skippedLines
+  init(_ options: RecordSource.Options, skippedLineCount: Int) {
+    self.skippedLineCount = skippedLineCount
     hasHeader = options.hasHeader ?? true
   }
 
   /// Creates the layout of JSON Lines, where the names of members are the columns.
-  init(jsonColumns count: Int) { (headerRecords, columnCount) = (0, count) }
+  init(jsonColumns count: Int) { (headerRecordCount, columnCount) = (0, count) }
 
   /// Detects everything that the options do not specify.
   ///
@@ -68,40 +68,40 @@ package struct FileLayout: Sendable {
   ///   - isWhole: Whether it is the whole text.
   ///   - dialect: The dialect of the text.
   ///   - options: The known properties of the file.
-  ///   - skippedLines: The number of lines that are known to precede the first record.
+  ///   - skippedLineCount: The number of lines that are known to precede the first record.
   init(
     of sample: UnsafeRawBufferPointer, isWhole: Bool, _ dialect: CSVDialect, _ options: RecordSource.Options,
-    skippedLines: Int
+    skippedLineCount: Int
   ) {
-    self.init(options, skippedLines: skippedLines)
-    func records(behindLine line: Int) -> LayoutRecords {
-      LayoutRecords(SampleRecord.all(in: sample, isWhole: isWhole, dialect, skippedLines: line))
+    self.init(options, skippedLineCount: skippedLineCount)
+    func records(behindLine number: Int) -> LayoutRecords {
+      LayoutRecords(SampleRecord.all(in: sample, isWhole: isWhole, dialect, skippedLineCount: number))
     }
-    var found = records(behindLine: skippedLines)
+    var found = records(behindLine: skippedLineCount)
     if hasHeader, let first = found.records.first, let defect = first.defect {
-      let rest = records(behindLine: first.line)
+      let rest = records(behindLine: first.lineNumber)
       if rest.areRegular {
         let line = Array(first.raw.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
-        if !repairHeader(line, at: first.line, dialect, rest) {
-          setUnusable(first.line, "the header can't be read: \(defect)", line, rowsFrom: first.line + 1)
+        if !repairHeader(line, at: first.lineNumber, dialect, rest) {
+          setUnusable(first.lineNumber, "the header can't be read: \(defect)", line, rowsFrom: first.lineNumber + 1)
         }
         found = rest
       }
     } else if hasHeader {
       findHeader(&found, dialect, options)
     }
-    if isWhole, hasHeader, repairedHeader == nil { repeatedLines = found.repeatedLines(behind: headerRecords) }
+    if isWhole, hasHeader, repairedHeader == nil { repeatedLines = found.repeatedLines(behind: headerRecordCount) }
     columnCount = found.width
     quotesFields = found.records.contains { $0.quotesFields }
     if options.keepsSample { self.sample = found }
   }
 
-  private mutating func setUnusable(_ line: Int, _ reason: String, _ raw: [UInt8], rowsFrom next: Int) {
-    let header = SkippedRecord(line: line, reason: reason, record: raw)
+  private mutating func setUnusable(_ number: Int, _ reason: String, _ raw: [UInt8], rowsFrom next: Int) {
+    let header = SkippedRecord(lineNumber: number, reason: reason, record: raw)
     unusableHeader = header
     skippedRecords.append(header)
     hasHeader = false
-    skippedLines = next - 1
+    skippedLineCount = next - 1
   }
 
   /// Uses a header with a damaged quote or delimiter, if the names are clear.
@@ -113,8 +113,8 @@ package struct FileLayout: Sendable {
     guard let names = DamagedHeader.names(of: line, dialect, count: rows.width, mayHaveSpaces: mayHaveSpaces) else {
       return false
     }
-    repairedHeader = RepairedHeader(line: number, names: names)
-    skippedLines = (rows.records.first?.line ?? number + 1) - 1
+    repairedHeader = RepairedHeader(lineNumber: number, names: names)
+    skippedLineCount = (rows.records.first?.lineNumber ?? number + 1) - 1
     return true
   }
 
@@ -123,7 +123,7 @@ package struct FileLayout: Sendable {
     skippedRecords += found.records[..<count].map { record in
       let isComment = record.raw.first == UInt8(ascii: "#")
       return SkippedRecord(
-        line: record.line, reason: isComment ? "a comment before the header" : "a line before the header",
+        lineNumber: record.lineNumber, reason: isComment ? "a comment before the header" : "a line before the header",
         record: record.raw)
     }
     found.drop(count)
@@ -133,7 +133,7 @@ package struct FileLayout: Sendable {
     _ found: inout LayoutRecords, _ dialect: CSVDialect, _ options: RecordSource.Options
   ) {
     // A specified property is not questioned.
-    let isPlaceKnown = options.skippedLines != nil || options.hasHeader == true
+    let isPlaceKnown = options.skippedLineCount != nil || options.hasHeader == true
     let start = isPlaceKnown ? min(1, found.bodyStart) : found.bodyStart
     if start > 0, found.hasBody(from: start) {
       let before = found.records[start - 1]
@@ -141,7 +141,7 @@ package struct FileLayout: Sendable {
       if surplus == -1, found.rowsEndWithDelimiter(from: start) {
         let rows = found.behind(start)
         if before.fields.contains(where: { $0.contains(dialect.quote) }),
-          repairHeader(before.raw, at: before.line, dialect, rows)
+          repairHeader(before.raw, at: before.lineNumber, dialect, rows)
         {
           skip(start - 1, of: &found)
           return found = rows
@@ -160,27 +160,27 @@ package struct FileLayout: Sendable {
         skip(start - 1, of: &found)
         guard options.doubtsHeaderOfOtherWidth else {
           namesSurplusFields = options.namesSurplusFields
-          if found.isCut { skippedLines = before.line - 1 }
+          if found.isCut { skippedLineCount = before.lineNumber - 1 }
           return
         }
         let reason = "the header has \(before.count) names, and the rows have \(found.width) fields"
-        setUnusable(before.line, reason, before.raw, rowsFrom: found.records[1].line)
+        setUnusable(before.lineNumber, reason, before.raw, rowsFrom: found.records[1].lineNumber)
         return found.drop(1)
       } else if before.count == 1, found.mayBeRow(start),
         repairHeader(
-          before.raw, at: before.line, dialect, found.behind(start), mayHaveSpaces: found.isRow(start))
+          before.raw, at: before.lineNumber, dialect, found.behind(start), mayHaveSpaces: found.isRow(start))
       {
         let rows = found.behind(start)
         skip(start - 1, of: &found)
         return found = rows
       } else if before.count == 1, found.width == 2, start == 1, !isPlaceKnown, found.mayBeRow(start) {
         let reason = "the header has 1 name, and the rows have 2 fields"
-        setUnusable(before.line, reason, before.raw, rowsFrom: found.records[1].line)
+        setUnusable(before.lineNumber, reason, before.raw, rowsFrom: found.records[1].lineNumber)
         return found.drop(1)
       } else if !isPlaceKnown, found.isPreamble(start) {
         skip(start, of: &found)
         if before.filledCount > 1, let first = found.records.first, first.isUnlikeNames {
-          (hasHeader, skippedLines) = (false, first.line - 1)
+          (hasHeader, skippedLineCount) = (false, first.lineNumber - 1)
           return
         }
       }
@@ -188,13 +188,13 @@ package struct FileLayout: Sendable {
       skip(title, of: &found)
     }
     guard let header = found.records.first else { return }
-    if found.isCut { skippedLines = header.line - 1 }
+    if found.isCut { skippedLineCount = header.lineNumber - 1 }
     let isKnown = options.knows(header.fields)
     if options.hasHeader == nil, !isKnown, !endsRowsWithDelimiter, !hasSurplusNames, found.beginsWithRow {
       hasHeader = false
     } else {
       // A single record is the header if the options specify a header, or if all its names are known.
-      headerRecords = options.hasHeader == true || isKnown ? 1 : found.headerRecordCount
+      headerRecordCount = options.hasHeader == true || isKnown ? 1 : found.headerRecordCount
     }
   }
 }

@@ -12,9 +12,9 @@ enum Header {
   static func fields(
     of record: borrowing CSVRecord, isHeader: Bool, quote: UInt8, path: String
   ) throws(CSVReaderError) -> [String] {
-    let line = record.line
+    let lineNumber = record.lineNumber
     func failure(_ message: String) -> CSVReaderError {
-      CSVReaderError(.badHeader, path: path, lineNumber: line, message: message)
+      CSVReaderError(.badHeader, path: path, lineNumber: lineNumber, message: message)
     }
     guard isHeader else { return Array(repeating: "", count: record.count) }
     var fields: [String] = []

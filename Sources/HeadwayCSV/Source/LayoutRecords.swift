@@ -65,7 +65,7 @@ package struct LayoutRecords: Sendable {
     guard let start, start + 1 < records.count, records.count - start <= start else { return [] }
     let same = zip(records[(start + 1)...], records[1...]).filter { !$0.isMalformed && $0.fields == $1.fields }
     let isTable = Double(same.count) >= Self.share * Double(records.count - start - 1)
-    return isTable ? Set(same.map(\.0.line)) : []
+    return isTable ? Set(same.map(\.0.lineNumber)) : []
   }
 
   // MARK: Before the header
@@ -84,7 +84,8 @@ package struct LayoutRecords: Sendable {
     case nil:
       guard position == 0 else {
         return values.isEmpty && abs(record.count - width) == 1
-          && records[..<position].allSatisfy { $0.filledCount <= 1 } && records[position + 1].line == record.line + 1
+          && records[..<position].allSatisfy { $0.filledCount <= 1 }
+          && records[position + 1].lineNumber == record.lineNumber + 1
       }
       if values.isEmpty { return abs(record.count - width) == 1 || record.filledCount > 2 }
       return record.filledCount > 2 && Self.areNames(values)
@@ -119,7 +120,7 @@ package struct LayoutRecords: Sendable {
   func mayBeRow(_ position: Int) -> Bool {
     let before = records[position - 1]
     return agreement(of: records[position], withRowsFrom: position + 1) != false
-      && before.raw.first != UInt8(ascii: "#") && records[position].line == before.line + 1
+      && before.raw.first != UInt8(ascii: "#") && records[position].lineNumber == before.lineNumber + 1
   }
 
   /// Returns whether the records before a position are not part of the table.
@@ -131,7 +132,7 @@ package struct LayoutRecords: Sendable {
     guard start <= Self.longestPreamble, width > 1, records.count - start > 1 else { return false }
     if agreement(of: records[start], withRowsFrom: start + 1) == false { return true }
     if records[..<start].allSatisfy({ $0.raw.first == UInt8(ascii: "#") }) { return true }
-    let isApart = records[start].line > records[start - 1].line + 1
+    let isApart = records[start].lineNumber > records[start - 1].lineNumber + 1
     if isApart { return true }
     return !isTable(before: start) && (width > 2 || start > 1)
   }

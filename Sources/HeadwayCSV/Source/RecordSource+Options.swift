@@ -4,7 +4,7 @@ extension RecordSource {
     /// The encoding.
     ///
     /// Nil to detect it.
-    package var encoding: TextEncoding?
+    package var encoding: CSVTextEncoding?
     /// The dialect of the file.
     ///
     /// Nil to detect it.
@@ -24,7 +24,7 @@ extension RecordSource {
     /// The number of lines before the first record.
     ///
     /// Nil to detect it, if the layout should be detected.
-    package var skippedLines: Int?
+    package var skippedLineCount: Int?
     /// Whether to detect the position of the header.
     package var findsLayout = false
     /// Whether a header whose number of names differs from the number of fields in the rows is considered unusable.
@@ -42,7 +42,7 @@ extension RecordSource {
     /// The options for CSV are then ignored.
     package var acceptsJSONLines = false
     /// The maximum number of bytes in a record.
-    package var maximumRecordLength = 16 << 20
+    package var maxRecordLength = 16 << 20
 
     /// Creates options without any known property.
     package init() {}

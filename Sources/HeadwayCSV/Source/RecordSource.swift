@@ -17,7 +17,7 @@ package final class RecordSource {
   /// The fields of the header's first record.
   package private(set) var headerFields: [[UInt8]] = []
   /// The physical line of that record.
-  package private(set) var headerLine: Int?
+  package private(set) var headerLineNumber: Int?
   /// The original names of columns whose names were changed because another column has the same name, by their new
   /// names.
   package private(set) var renamedColumns: [String: String] = [:]
@@ -27,7 +27,7 @@ package final class RecordSource {
   private var aheadOffset = 0
 
   private static let initialCapacity = 256 * 1024
-  private let maximumRecordLength: Int
+  private let maxRecordLength: Int
   /// The number of bytes that are examined to detect the format of a file.
   private static let sampleSize = 64 * 1024
   /// The number of bytes that are examined to find the columns of JSON Lines that can be read only once.
@@ -44,9 +44,9 @@ package final class RecordSource {
     nameKey = options.nameKey
     buffer = .allocate(byteCount: Self.initialCapacity, alignment: 16)
     // Stored properties must have values before anything is read.
-    layout = FileLayout(options, skippedLines: 0)
-    maximumRecordLength = options.maximumRecordLength
-    parser = CSVParser(maximumRecordLength: maximumRecordLength)
+    layout = FileLayout(options, skippedLineCount: 0)
+    maxRecordLength = options.maxRecordLength
+    parser = CSVParser(maxRecordLength: maxRecordLength)
     if text.isJSONLines {
       try openJSONLines(file, options)
       return
@@ -54,17 +54,17 @@ package final class RecordSource {
     while options.needsSample, filled < Self.sampleSize, !isAtEnd { try fill() }
     let sample = UnsafeRawBufferPointer(rebasing: buffer[..<min(filled, Self.sampleSize)])
     let separator = options.dialect == nil ? Self.separator(in: sample) : nil
-    let skippedLines = options.skippedLines ?? (separator == nil ? 0 : 1)
+    let skippedLineCount = options.skippedLineCount ?? (separator == nil ? 0 : 1)
     let dialect =
       options.dialect
-      ?? .sniffed(
+      ?? .detected(
         from: sample, delimiter: options.delimiter ?? separator, quote: options.quote, escape: options.escape,
-        comment: options.comment, skippedLines: skippedLines)
+        comment: options.comment, skippedLineCount: skippedLineCount)
     let isWhole = isAtEnd && filled == sample.count
     layout =
       options.findsLayout
-      ? FileLayout(of: sample, isWhole: isWhole, dialect, options, skippedLines: skippedLines)
-      : FileLayout(options, skippedLines: skippedLines)
+      ? FileLayout(of: sample, isWhole: isWhole, dialect, options, skippedLineCount: skippedLineCount)
+      : FileLayout(options, skippedLineCount: skippedLineCount)
     parser = makeParser(dialect)
   }
 
@@ -72,7 +72,7 @@ package final class RecordSource {
 
   /// Finds the columns in the whole file, or in the first megabyte of a file that can be read only once.
   private func openJSONLines(_ file: any ByteSource, _ options: Options) throws(CSVReaderError) {
-    var columns = JSONLinesColumns(maximumRecordLength: maximumRecordLength)
+    var columns = JSONLinesColumns(maxRecordLength: maxRecordLength)
     if let whole = try file.reopened() {
       let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.initialCapacity, alignment: 16)
       defer { chunk.deallocate() }
@@ -87,7 +87,7 @@ package final class RecordSource {
       columns.add(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), isFinal: isAtEnd)
     }
     layout = FileLayout(jsonColumns: columns.names.count)
-    jsonLines = JSONLinesParser(columns: columns.names, maximumRecordLength: maximumRecordLength)
+    jsonLines = JSONLinesParser(columns: columns.names, maxRecordLength: maxRecordLength)
     if options.keepsSample {
       layout.sample = LayoutRecords(SampleRecord.all(inJSONLines: pending, isWhole: isAtEnd, columns.names))
     }
@@ -108,7 +108,7 @@ package final class RecordSource {
   /// The size of the file, if it is known.
   package var size: Int? { text.size }
   /// The specified or detected encoding.
-  package var encoding: TextEncoding { text.encoding }
+  package var encoding: CSVTextEncoding { text.encoding }
   /// Whether the encoding is a guess, based on the characters of the text.
   package var isEncodingAssumed: Bool { text.isAssumed }
   /// The specified or detected dialect.
@@ -122,8 +122,8 @@ package final class RecordSource {
   /// Whether the file is JSON Lines.
   package var isJSONLines: Bool { text.isJSONLines }
   /// The number of these records that form the header.
-  package var headerCount: Int { jsonLines == nil ? headerRecords : 1 }
-  private var headerRecords = 0
+  package var headerCount: Int { jsonLines == nil ? headerRecordCount : 1 }
+  private var headerRecordCount = 0
   /// The number of bytes that have been read from the file.
   var bytesRead: Int { text.bytesRead }
 
@@ -143,7 +143,7 @@ package final class RecordSource {
 
   private func makeParser(_ dialect: CSVDialect) -> CSVParser {
     var parser = CSVParser(
-      dialect: dialect, maximumRecordLength: maximumRecordLength, skippedLines: layout.skippedLines)
+      dialect: dialect, maxRecordLength: maxRecordLength, skippedLineCount: layout.skippedLineCount)
     parser.scanner.decidesLongQuotes = true
     return parser
   }
@@ -217,13 +217,13 @@ package final class RecordSource {
       return fields.flatMap { _ in count }.map { Header.names(of: [Array(repeating: "", count: $0)]) }
     }
     if let repaired = layout.repairedHeader {
-      headerLine = repaired.line
+      headerLineNumber = repaired.lineNumber
       let (names, renamed) = Header.distinct(repaired.names, by: nameKey)
       renamedColumns = renamed
       return names
     }
     var records: [[String]] = []
-    while records.count < layout.headerRecords, let fields = try nextFields(&parser) { records.append(fields) }
+    while records.count < layout.headerRecordCount, let fields = try nextFields(&parser) { records.append(fields) }
     guard !records.isEmpty else { return nil }
     var names = Header.names(of: records)
     if layout.hasSurplusNames {
@@ -245,23 +245,24 @@ package final class RecordSource {
     while true {
       var fields: [String]?
       var failure: CSVReaderError?
-      var (contents, line) = ([[UInt8]](), 0)
+      var (contents, lineNumber) = ([[UInt8]](), 0)
       let consumed = parser.parse(pending, isFinal: isAtEnd) { record in
         do throws(CSVReaderError) {
           fields = try Header.fields(of: record, isHeader: isHeader, quote: quote, path: path)
         } catch { failure = error }
-        line = record.line
+        lineNumber = record.lineNumber
         contents = (0..<record.count).map { Array(record.unsafeBytes(at: $0)) }
         return .stop
       } malformed: { record in
         failure = CSVReaderError(
-          .badHeader, path: path, lineNumber: record.line, message: "The first record is malformed: \(record.error).")
+          .badHeader, path: path, lineNumber: record.lineNumber,
+          message: "The first record is malformed: \(record.error).")
         return .stop
       }
       if isHeader {
         start += consumed
-        if fields != nil { headerRecords += 1 }
-        if headerLine == nil, fields != nil { (headerFields, headerLine) = (contents, line) }
+        if fields != nil { headerRecordCount += 1 }
+        if headerLineNumber == nil, fields != nil { (headerFields, headerLineNumber) = (contents, lineNumber) }
       }
       if let failure { throw failure }
       if parser.scanner.awaitsLongQuote {
@@ -284,7 +285,8 @@ package final class RecordSource {
   ///   - malformed: Receives each malformed record.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead`, or the error that a closure throws.
   package func forEach(
-    _ record: (borrowing CSVRecord) throws -> CSVFlow, malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
+    _ record: (borrowing CSVRecord) throws -> CSVParser.IterationControl,
+    malformed: (borrowing CSVParser.MalformedRecord) throws -> CSVParser.IterationControl
   ) throws {
     while true {
       switch try parse(record, malformed: malformed) {
@@ -306,15 +308,18 @@ package final class RecordSource {
 
   /// Delivers the records that have been read, until one of the closures stops the call.
   func parse(
-    _ record: (borrowing CSVRecord) throws -> CSVFlow, malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
+    _ record: (borrowing CSVRecord) throws -> CSVParser.IterationControl,
+    malformed: (borrowing CSVParser.MalformedRecord) throws -> CSVParser.IterationControl
   ) throws -> Parsed {
     var isStopped = false
-    func watched(_ flow: CSVFlow) -> CSVFlow {
+    func watched(_ flow: CSVParser.IterationControl) -> CSVParser.IterationControl {
       if flow == .stop { isStopped = true }
       return flow
     }
-    func handOut(_ each: borrowing CSVRecord) throws -> CSVFlow { watched(try record(each)) }
-    func handOutMalformed(_ each: borrowing CSVMalformedRecord) throws -> CSVFlow { watched(try malformed(each)) }
+    func handOut(_ each: borrowing CSVRecord) throws -> CSVParser.IterationControl { watched(try record(each)) }
+    func handOutMalformed(_ each: borrowing CSVParser.MalformedRecord) throws -> CSVParser.IterationControl {
+      watched(try malformed(each))
+    }
     let consumed = try jsonLines?.parse(pending, isFinal: isAtEnd, handOut, malformed: handOutMalformed)
     if let consumed {
       start += consumed
@@ -348,7 +353,7 @@ package final class RecordSource {
     if buffer.count > Self.initialCapacity, filled < Self.initialCapacity / 2 { resize(to: Self.initialCapacity) }
     // Room for the parser's largest record, and for a character that is decoded.
     if buffer.count - filled < 16 {
-      resize(to: min(buffer.count * 2, max(maximumRecordLength + 2, buffer.count) + 16))
+      resize(to: min(buffer.count * 2, max(maxRecordLength + 2, buffer.count) + 16))
     }
     // A buffer that has grown is still filled in chunks, so that a cancellation waits for one chunk only, and the
     // buffer can shrink.

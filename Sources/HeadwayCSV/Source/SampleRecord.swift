@@ -3,7 +3,7 @@ import HeadwayLines
 /// A record at the beginning of a file, which is kept to compare it with others.
 package struct SampleRecord: Sendable {
   /// The physical line where the record starts.
-  let line: Int
+  let lineNumber: Int
   package let fields: [[UInt8]]
   /// The record as it is in the file.
   let raw: [UInt8]
@@ -40,15 +40,15 @@ package struct SampleRecord: Sendable {
   private static let most = 2_000
 
   private init(_ record: borrowing CSVRecord) {
-    line = record.line
+    lineNumber = record.lineNumber
     fields = (0..<record.count).map { Array(record.unsafeBytes(at: $0)) }
     raw = Array(record.rawBytes)
     quotes = (0..<record.count).map { record.wasQuoted(at: $0) }
     defect = nil
   }
 
-  private init(_ record: borrowing CSVMalformedRecord) {
-    (line, fields, raw) = (record.line, [], Array(record.rawBytes))
+  private init(_ record: borrowing CSVParser.MalformedRecord) {
+    (lineNumber, fields, raw) = (record.lineNumber, [], Array(record.rawBytes))
     (quotes, defect) = ([], record.error)
   }
 
@@ -60,8 +60,8 @@ package struct SampleRecord: Sendable {
   /// Returns the well-formed records of a sample of JSON Lines.
   static func all(inJSONLines bytes: UnsafeRawBufferPointer, isWhole: Bool, _ columns: [String]) -> [SampleRecord] {
     var records: [SampleRecord] = []
-    var parser = JSONLinesParser(columns: columns, maximumRecordLength: max(bytes.count, 1))
-    func flow() -> CSVFlow { records.count < most ? .continue : .stop }
+    var parser = JSONLinesParser(columns: columns, maxRecordLength: max(bytes.count, 1))
+    func flow() -> CSVParser.IterationControl { records.count < most ? .continue : .stop }
     _ = try? parser.parse(bytes, isFinal: isWhole) { record in
       records.append(SampleRecord(record))
       return flow()
@@ -77,14 +77,14 @@ package struct SampleRecord: Sendable {
   ///   - bytes: The beginning of the file.
   ///   - isWhole: Whether it is the whole file.
   ///   - dialect: The dialect of the file.
-  ///   - skippedLines: The number of physical lines at the start that are not records.
+  ///   - skippedLineCount: The number of physical lines at the start that are not records.
   /// - Returns: The records, in the order of the file.
   static func all(
-    in bytes: UnsafeRawBufferPointer, isWhole: Bool, _ dialect: CSVDialect, skippedLines: Int
+    in bytes: UnsafeRawBufferPointer, isWhole: Bool, _ dialect: CSVDialect, skippedLineCount: Int
   ) -> [SampleRecord] {
     var records: [SampleRecord] = []
-    var parser = CSVParser(dialect: dialect, skippedLines: skippedLines)
-    func flow() -> CSVFlow { records.count < most ? .continue : .stop }
+    var parser = CSVParser(dialect: dialect, skippedLineCount: skippedLineCount)
+    func flow() -> CSVParser.IterationControl { records.count < most ? .continue : .stop }
     let consumed = parser.parse(bytes, isFinal: isWhole) { record in
       records.append(SampleRecord(record))
       return flow()
@@ -95,7 +95,7 @@ package struct SampleRecord: Sendable {
     // If a quote stays open up to the end of the sample, either it stays open in the whole file, or the sample does not
     // contain one complete record.
     guard records.isEmpty, !isWhole, consumed < bytes.count else { return records }
-    return all(in: bytes, isWhole: true, dialect, skippedLines: skippedLines).dropLast()
+    return all(in: bytes, isWhole: true, dialect, skippedLineCount: skippedLineCount).dropLast()
   }
 }
 

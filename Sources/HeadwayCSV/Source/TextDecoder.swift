@@ -31,7 +31,7 @@ final class TextDecoder {
   /// Returns the text of some bytes, with `U+FFFD` for invalid bytes.
   ///
   /// Nil if the system does not know the encoding.
-  static func text(of bytes: [UInt8], in encoding: TextEncoding) -> String? {
+  static func text(of bytes: [UInt8], in encoding: CSVTextEncoding) -> String? {
     guard let decoder = TextDecoder(from: encoding.name) else { return nil }
     var text: [UInt8] = []
     bytes.withUnsafeBytes { bytes in

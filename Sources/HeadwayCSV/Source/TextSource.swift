@@ -15,7 +15,7 @@ final class TextSource {
   /// The specified or detected encoding.
   ///
   /// UTF-8 as long as all text is ASCII.
-  private(set) var encoding: TextEncoding
+  private(set) var encoding: CSVTextEncoding
   /// Whether the encoding is a guess, based on the characters of the text.
   private(set) var isAssumed = false
   /// Whether the text is JSON Lines.
@@ -38,7 +38,7 @@ final class TextSource {
   ///   - acceptsJSONLines: Whether they can be JSON Lines.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead` or `foreignContent`.
   init(
-    _ file: any ByteSource, encoding: TextEncoding?, acceptsJSONLines: Bool = false
+    _ file: any ByteSource, encoding: CSVTextEncoding?, acceptsJSONLines: Bool = false
   ) throws(CSVReaderError) {
     self.file = file
     buffer = .allocate(byteCount: Self.capacity, alignment: 16)

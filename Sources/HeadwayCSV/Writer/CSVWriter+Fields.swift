@@ -36,7 +36,7 @@ extension CSVWriter {
   ///
   /// ```swift
   /// let reader = CSVReader(path: path)
-  /// let writer = try CSVWriter(path: "open.csv", columns: reader.readForm().columns)
+  /// let writer = try CSVWriter(path: "open.csv", columns: reader.detectLayout().columns)
   /// try reader.forEachRow { row in
   ///   if try row.value("is_open") { try writer.write(row) }
   /// }

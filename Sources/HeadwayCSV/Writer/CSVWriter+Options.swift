@@ -2,11 +2,11 @@ extension CSVWriter {
   /// How a file is written.
   ///
   /// ```swift
-  /// let german = CSVWriter.Options(dialect: CSVDialect(delimiter: UInt8(ascii: ";")), lineEnd: .crlf)
+  /// let german = CSVWriter.Options(dialect: CSVDialect(delimiter: UInt8(ascii: ";")), lineEnding: .crlf)
   /// ```
   public struct Options: Sendable, Hashable {
     /// The byte sequence that ends a row.
-    public enum LineEnd: Sendable, Hashable {
+    public enum LineEnding: Sendable, Hashable {
       /// LF.
       case lf
       /// CR and LF, as in RFC 4180 and Excel.
@@ -14,19 +14,19 @@ extension CSVWriter {
     }
 
     /// How a row is treated that has more or fewer fields than there are columns.
-    public typealias RaggedRows = CSVReader.Options.RaggedRows
+    public typealias RaggedRowPolicy = CSVReader.Options.RaggedRowPolicy
 
     /// The delimiter, the quote, and the other properties of the format.
     public var dialect: CSVDialect
 
     /// The byte sequence that ends a row.
-    public var lineEnd: LineEnd
+    public var lineEnding: LineEnding
 
     /// Whether the names of the columns are written before the rows, if they are known.
     public var writesHeader: Bool
 
     /// How a row is treated that has more or fewer fields than there are columns, or than the first row has.
-    public var raggedRows: RaggedRows
+    public var raggedRowPolicy: RaggedRowPolicy
 
     /// Creates options.
     ///
@@ -34,18 +34,18 @@ extension CSVWriter {
     ///
     /// - Parameters:
     ///   - dialect: The delimiter, the quote, and the other properties of the format.
-    ///   - lineEnd: The byte sequence that ends a row.
+    ///   - lineEnding: The byte sequence that ends a row.
     ///   - writesHeader: Whether the names of the columns are written before the rows.
-    ///   - raggedRows: How a row is treated that has more or fewer fields than there are columns.
+    ///   - raggedRowPolicy: How a row is treated that has more or fewer fields than there are columns.
     /// - Precondition: The delimiter, the quote and the escape differ, and none of them is CR or LF.
     public init(
-      dialect: CSVDialect = CSVDialect(), lineEnd: LineEnd = .lf, writesHeader: Bool = true,
-      raggedRows: RaggedRows = .report
+      dialect: CSVDialect = CSVDialect(), lineEnding: LineEnding = .lf, writesHeader: Bool = true,
+      raggedRowPolicy: RaggedRowPolicy = .throw
     ) {
       self.dialect = dialect
-      self.lineEnd = lineEnd
+      self.lineEnding = lineEnding
       self.writesHeader = writesHeader
-      self.raggedRows = raggedRows
+      self.raggedRowPolicy = raggedRowPolicy
     }
   }
 }

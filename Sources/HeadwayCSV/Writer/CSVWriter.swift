@@ -51,7 +51,7 @@ public final class CSVWriter {
     precondition(
       options.dialect.isUsable, "A dialect's delimiter, quote and escape must differ and be neither CR nor LF")
     (self.output, self.path, self.options) = (output, path, options)
-    format = FieldFormat(options.dialect, options.lineEnd)
+    format = FieldFormat(options.dialect, options.lineEnding)
     if output != nil { buffer.reserveCapacity(Self.bufferSize + Self.bufferSize / 8) }
     if let columns { begin(columns) }
   }
@@ -142,7 +142,7 @@ public final class CSVWriter {
   ) throws(CSVWriterError) {
     precondition(!isFinished, "CSVWriter for \(path): a row is written after finish(). Finish behind the last row.")
     if let failure { throw failure }
-    if let width, width != count, options.raggedRows == .report {
+    if let width, width != count, options.raggedRowPolicy == .throw {
       throw CSVWriterError(raggedRow: count, columns: width, path: path, rowNumber: rowCount + 1)
     }
     width = width ?? count

@@ -1,13 +1,13 @@
 /// Formats fields and rows, with quotes only where a reader needs them.
 struct FieldFormat {
   private let dialect: CSVDialect
-  private let lineEnd: [UInt8]
+  private let lineEnding: [UInt8]
   /// For each byte, whether a field that contains it is in quotes.
   private let isSpecial: [Bool]
 
-  init(_ dialect: CSVDialect, _ lineEnd: CSVWriter.Options.LineEnd) {
+  init(_ dialect: CSVDialect, _ lineEnding: CSVWriter.Options.LineEnding) {
     self.dialect = dialect
-    self.lineEnd = lineEnd == .crlf ? [UInt8(ascii: "\r"), UInt8(ascii: "\n")] : [UInt8(ascii: "\n")]
+    self.lineEnding = lineEnding == .crlf ? [UInt8(ascii: "\r"), UInt8(ascii: "\n")] : [UInt8(ascii: "\n")]
     var isSpecial = [Bool](repeating: false, count: 256)
     for byte in [dialect.delimiter, dialect.quote, UInt8(ascii: "\r"), UInt8(ascii: "\n")] {
       isSpecial[Int(byte)] = true
@@ -43,7 +43,7 @@ struct FieldFormat {
   func endRow(from start: Int, in output: inout [UInt8]) {
     // A line without a byte is not a row.
     if output.count == start { output.append(contentsOf: [dialect.quote, dialect.quote]) }
-    output.append(contentsOf: lineEnd)
+    output.append(contentsOf: lineEnding)
   }
 
   private func needsQuotes(_ field: UnsafeRawBufferPointer, at position: Int, isFirstRow: Bool) -> Bool {

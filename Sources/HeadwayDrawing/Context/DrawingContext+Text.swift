@@ -88,7 +88,7 @@ extension DrawingContext {
       pango_layout_set_width(layout, max(0, pangoUnits(width)))
       pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
     }
-    if let count = text.maximumLineCount {
+    if let count = text.maxLineCount {
       // Pango reads a negative height as the number of lines per paragraph.
       pango_layout_set_height(layout, -Int32(clamping: max(1, count)))
       pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END)

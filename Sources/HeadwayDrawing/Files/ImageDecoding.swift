@@ -44,8 +44,8 @@ struct ImageDecoding {
           try body(
             format, opened,
             headway_image_limits(
-              pixel_count: UInt64(clamping: limits.maximumPixelCount), memory: max(0, limits.maximumDecodingMemory),
-              scan_count: Int32(clamping: limits.maximumScanCount), is_cancelled: Self.askWhetherCancelled,
+              pixel_count: UInt64(clamping: limits.maxPixelCount), memory: max(0, limits.maxDecodingMemory),
+              scan_count: Int32(clamping: limits.maxScanCount), is_cancelled: Self.askWhetherCancelled,
               context: context))
         }
       }
@@ -85,7 +85,7 @@ struct ImageDecoding {
     let declared = decoder.metadata()
     let (fullWidth, fullHeight) = (declared.width, declared.height)
     // An image with a single row can be a decompression bomb, too.
-    guard fullWidth <= limits.maximumDecodingMemory / Self.mostBytesPerColumn else {
+    guard fullWidth <= limits.maxDecodingMemory / Self.mostBytesPerColumn else {
       throw ImageFileError(.tooLarge, path: source.path, context: "rows of \(fullWidth) pixels")
     }
     let (width, height) = resultSize(fullWidth, fullHeight)

@@ -5,7 +5,7 @@ extension ImageFileError {
   /// Later versions may add more, so include a default case when you compare.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: Hashable {
-      case fileNotFound, isNoFile, permissionDenied, inputOutput
+      case fileNotFound, notRegularFile, permissionDenied, inputOutputError
       case unknownFormat, unsupported, truncated, corrupt, tooLarge, outOfMemory
       case cannotWrite, cannotEncode
     }
@@ -15,11 +15,11 @@ extension ImageFileError {
     /// The file does not exist.
     public static let fileNotFound = Code(kind: .fileNotFound)
     /// The path is a folder, a pipe, or a device.
-    public static let isNoFile = Code(kind: .isNoFile)
+    public static let notRegularFile = Code(kind: .notRegularFile)
     /// The process is not allowed to read the file.
     public static let permissionDenied = Code(kind: .permissionDenied)
     /// The system could not open or read the file for another reason.
-    public static let inputOutput = Code(kind: .inputOutput)
+    public static let inputOutputError = Code(kind: .inputOutputError)
     /// The file is neither JPEG nor PNG.
     public static let unknownFormat = Code(kind: .unknownFormat)
     /// The file uses an unsupported variant of its format, such as JPEG with 12 bits.
@@ -41,9 +41,9 @@ extension ImageFileError {
     public var description: String {
       switch kind {
       case .fileNotFound: "There is no such file"
-      case .isNoFile: "This is not a regular file"
+      case .notRegularFile: "This is not a regular file"
       case .permissionDenied: "The file may not be read"
-      case .inputOutput: "The file can't be read"
+      case .inputOutputError: "The file can't be read"
       case .unknownFormat: "The file is neither JPEG nor PNG"
       case .unsupported: "The file uses a variant of its format that can't be read"
       case .truncated: "The file ends too early"

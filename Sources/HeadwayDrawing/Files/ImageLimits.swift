@@ -5,18 +5,18 @@ public struct ImageLimits: Sendable, Hashable {
   ///
   /// The default is 268,435,456 (16,384 × 16,384), which is more than any camera produces. The time to decode a file is
   /// proportional to its number of pixels.
-  public var maximumPixelCount: Int
+  public var maxPixelCount: Int
 
   /// The maximum number of bytes that decoding takes in addition to the result.
   ///
   /// The default is 512 MiB. Decoding row by row takes less than 1 MiB. Progressive JPEG and interlaced PNG take some
   /// bytes per pixel of the file, and are rejected beyond this limit.
-  public var maximumDecodingMemory: Int
+  public var maxDecodingMemory: Int
 
   /// The maximum number of passes in a progressive JPEG.
   ///
   /// The default is 100; typical files have about 10. A small file can require thousands.
-  public var maximumScanCount: Int
+  public var maxScanCount: Int
 
   /// The default limits.
   public static let `default` = ImageLimits()
@@ -24,15 +24,15 @@ public struct ImageLimits: Sendable, Hashable {
   /// Creates limits.
   ///
   /// - Parameters:
-  ///   - maximumPixelCount: The maximum number of pixels that a file may declare.
-  ///   - maximumDecodingMemory: The maximum number of bytes that decoding takes in addition to the result.
-  ///   - maximumScanCount: The maximum number of passes in a progressive JPEG.
+  ///   - maxPixelCount: The maximum number of pixels that a file may declare.
+  ///   - maxDecodingMemory: The maximum number of bytes that decoding takes in addition to the result.
+  ///   - maxScanCount: The maximum number of passes in a progressive JPEG.
   public init(
-    maximumPixelCount: Int = 1 << 28, maximumDecodingMemory: Int = 512 << 20, maximumScanCount: Int = 100
+    maxPixelCount: Int = 1 << 28, maxDecodingMemory: Int = 512 << 20, maxScanCount: Int = 100
   ) {
-    self.maximumPixelCount = maximumPixelCount
-    self.maximumDecodingMemory = maximumDecodingMemory
-    self.maximumScanCount = maximumScanCount
+    self.maxPixelCount = maxPixelCount
+    self.maxDecodingMemory = maxDecodingMemory
+    self.maxScanCount = maxScanCount
   }
 }
 #endif

@@ -49,7 +49,7 @@ enum ImageSource {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
-      throw ImageFileError(.isNoFile, path: path)
+      throw ImageFileError(.notRegularFile, path: path)
     }
     return descriptor
   }
@@ -62,8 +62,8 @@ extension ImageFileError {
       switch errorNumber {
       case ENOENT, ENOTDIR: .fileNotFound
       case EACCES, EPERM: .permissionDenied
-      case EISDIR, ENXIO, ENODEV: .isNoFile
-      default: .inputOutput
+      case EISDIR, ENXIO, ENODEV: .notRegularFile
+      default: .inputOutputError
       }
     self.init(code, path: path, errorNumber: errorNumber)
   }

@@ -1,7 +1,7 @@
 #if Drawing
 extension Image {
   /// The maximum width and height of an image that you can draw into, in pixels.
-  public static let maximumDrawingDimension = 32_767  // cairo's limit: its coordinates are signed 16-bit numbers.
+  public static let maxDrawingDimension = 32_767  // cairo's limit: its coordinates are signed 16-bit numbers.
 
   /// Draws an image immediately, on the calling thread.
   ///
@@ -13,7 +13,7 @@ extension Image {
   ///   - scale: The number of pixels per point.
   ///   - draw: Draws into the context, which can't be used after this closure returns.
   /// - Throws: The error that `draw` throws, or a ``DrawingError``.
-  /// - Precondition: The size in pixels is from 1 to ``maximumDrawingDimension`` in each direction.
+  /// - Precondition: The size in pixels is from 1 to ``maxDrawingDimension`` in each direction.
   public init(
     width: Double, height: Double, scale: Double = 1, draw: (DrawingContext) throws -> Void
   ) throws {
@@ -41,13 +41,13 @@ struct PixelSize: Sendable {
   let pixelHeight: Int
 
   init(width: Double, height: Double, scale: Double) {
-    let limit = Double(Image.maximumDrawingDimension)
+    let limit = Double(Image.maxDrawingDimension)
     let (horizontal, vertical) = ((width * scale).rounded(.up), (height * scale).rounded(.up))
     precondition(
       width > 0 && height > 0 && scale > 0 && 1...limit ~= horizontal && 1...limit ~= vertical,
       """
       An image of \(width) × \(height) points at \(scale) pixels a point can't be drawn: use sizes above 0 and of at \
-      most \(Image.maximumDrawingDimension) pixels.
+      most \(Image.maxDrawingDimension) pixels.
       """)
     (self.width, self.height, self.scale) = (width, height, scale)
     (pixelWidth, pixelHeight) = (Int(horizontal), Int(vertical))

@@ -44,7 +44,7 @@ public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
   ///   - scale: The number of pixels per point.
   ///   - draw: Draws, once, on a thread of the operation's queue. The context can't be used after the closure returns.
   ///     The closure is released after the operation has ended.
-  /// - Precondition: The size in pixels is from 1 to ``Image/maximumDrawingDimension`` in each direction.
+  /// - Precondition: The size in pixels is from 1 to ``Image/maxDrawingDimension`` in each direction.
   public init(
     width: Double, height: Double, scale: Double = 1, draw: @escaping @Sendable (DrawingContext) throws -> Void
   ) {

@@ -33,13 +33,13 @@ public struct Color: Sendable, Hashable {
     self.init(red: white, green: white, blue: white, opacity: opacity)
   }
 
-  /// Creates a color from a number, as in style sheets: `Color(hex: 0xFF8000)`.
+  /// Creates a color from a number, as in style sheets: `Color(rgb: 0xFF8000)`.
   ///
   /// - Parameters:
-  ///   - hex: Red, green, and blue, one byte per component.
+  ///   - rgb: Red, green, and blue, one byte per component.
   ///   - opacity: The opacity, from 0 to 1.
-  public init(hex: UInt32, opacity: Double = 1) {
-    func component(_ shift: UInt32) -> Double { Double(hex >> shift & 0xFF) / 255 }
+  public init(rgb: UInt32, opacity: Double = 1) {
+    func component(_ shift: UInt32) -> Double { Double(rgb >> shift & 0xFF) / 255 }
     self.init(red: component(16), green: component(8), blue: component(0), opacity: opacity)
   }
 

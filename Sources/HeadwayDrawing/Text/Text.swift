@@ -41,7 +41,7 @@ public struct Text: Sendable, Hashable {
   /// If the text is longer, the last line ends with an ellipsis.
   ///
   /// Nil for no limit.
-  public var maximumLineCount: Int?
+  public var maxLineCount: Int?
   /// The extra distance between lines, in points, in addition to that of the font.
   public var lineSpacing: Double
 
@@ -53,14 +53,14 @@ public struct Text: Sendable, Hashable {
   ///   - color: The color; emoji have their own colors.
   ///   - alignment: The alignment of lines.
   ///   - direction: The direction of the text as a whole.
-  ///   - maximumLineCount: The maximum number of lines, one or more; nil for no limit.
+  ///   - maxLineCount: The maximum number of lines, one or more; nil for no limit.
   ///   - lineSpacing: The extra distance between lines, in points, in addition to that of the font.
   public init(
     _ string: String, font: Font, color: Color = .black, alignment: Alignment = .leading,
-    direction: Direction = .natural, maximumLineCount: Int? = nil, lineSpacing: Double = 0
+    direction: Direction = .natural, maxLineCount: Int? = nil, lineSpacing: Double = 0
   ) {
     (self.string, self.font, self.color, self.alignment) = (string, font, color, alignment)
-    (self.direction, self.maximumLineCount, self.lineSpacing) = (direction, maximumLineCount, lineSpacing)
+    (self.direction, self.maxLineCount, self.lineSpacing) = (direction, maxLineCount, lineSpacing)
   }
 }
 #endif

@@ -297,7 +297,8 @@ private enum Affinity {
 
   /// - Parameters:
   ///   - declared: The declared type in upper case.
-  ///   - isStrict: Whether the table is `STRICT`. A column declared `ANY` then stores each value unchanged.
+  ///   - isStrict: Whether the table is `STRICT`. A column declared `ANY` then stores each value
+  ///     unchanged.
   init(_ declared: String, isStrict: Bool) {
     if declared.contains("INT") {
       self = .integer

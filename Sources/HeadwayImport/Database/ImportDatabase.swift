@@ -245,7 +245,7 @@ public final class ImportDatabase: Sendable {
     /// The names of the columns.
     var columns: [String] = []
     /// The types that an earlier import has found, by the column's name in lower case.
-    var foundTypes: [String: ColumnType] = [:]
+    var inferredTypes: [String: ColumnType] = [:]
     /// The affinities of columns that convert text to numbers, by the column's name in lower case.
     var affinities: [String: NumberAffinity] = [:]
   }
@@ -259,10 +259,10 @@ public final class ImportDatabase: Sendable {
   func existing(_ schema: TableSchema, header: [String]) throws -> Existing {
     try read { connection in
       guard let table = try ExistingTable(named: schema.name, connection) else { return Existing(schema: schema) }
-      let found = try ImportHistory.foundColumns(of: table.name, connection)
+      let found = try ImportHistory.inferredColumns(of: table.name, connection)
       return Existing(
         schema: table.completing(schema, header: header), columns: table.columnNames,
-        foundTypes: table.numericTypes(of: found), affinities: table.numberAffinities)
+        inferredTypes: table.numericTypes(of: found), affinities: table.numberAffinities)
     }
   }
 

@@ -68,7 +68,7 @@ extension ImportHistory {
   static func exists(_ database: Database) throws -> Bool { try !columns(of: table, database).isEmpty }
 
   /// The names of a table's columns whose types were found, not described.
-  static func foundColumns(of target: String, _ database: Database) throws -> [String] {
+  static func inferredColumns(of target: String, _ database: Database) throws -> [String] {
     guard try exists(database) else { return [] }
     let last = try String.fetchOne(
       database, sql: "SELECT found_columns FROM \(table) WHERE \"table\" = ? ORDER BY id DESC LIMIT 1",

@@ -164,11 +164,11 @@ struct ImportHistory {
   ///
   /// - Returns: The identifier of the entry.
   func begin(
-    size: Int?, columns: [String], foundColumns: [String], beganEmpty: Bool, offset: Int, lastRow: Int,
+    size: Int?, columns: [String], inferredColumns: [String], beganEmpty: Bool, offset: Int, lastRow: Int,
     lastRowHash: Int64? = nil, startRow: Int = 0, rowsBefore: Int = 0, _ database: Database
   ) throws -> Int64 {
-    let earlier = Set(try Self.foundColumns(of: target, database))
-    let found = String(decoding: try JSONEncoder().encode(earlier.union(foundColumns).sorted()), as: UTF8.self)
+    let earlier = Set(try Self.inferredColumns(of: target, database))
+    let found = String(decoding: try JSONEncoder().encode(earlier.union(inferredColumns).sorted()), as: UTF8.self)
     try database.execute(
       sql: """
         INSERT INTO \(Self.table)

@@ -4,7 +4,7 @@ import GRDB
 
 extension TableWriter {
   /// The number of the row of a record, in a table without a key.
-  func number(ofRecord ordinal: Int) -> Int { (places.offset ?? 0) + ordinal }
+  func number(ofRecord recordNumber: Int) -> Int { (places.offset ?? 0) + recordNumber }
 
   /// Records that some rows were written.
   ///
@@ -14,7 +14,7 @@ extension TableWriter {
     _ batch: RowBatch, _ row: Int, count: Int, _ statements: Statements, _ database: Database
   ) throws {
     state.lastWritten =
-      places.updates ? number(ofRecord: batch.origins[row].ordinal) : Int(database.lastInsertedRowID)
+      places.updates ? number(ofRecord: batch.origins[row].recordNumber) : Int(database.lastInsertedRowID)
     if !state.hasWritten {
       state.hasWritten = true
       if let delete = statements.delete { for place in state.emptyPlaces { try remove(place, delete, database) } }
@@ -22,7 +22,7 @@ extension TableWriter {
     }
     if let origin = statements.origin {
       let record = batch.recordBytes(of: row)
-      try origin.execute(arguments: [state.lastWritten, places.fileNumber, batch.origins[row].line, Data(record)])
+      try origin.execute(arguments: [state.lastWritten, places.fileNumber, batch.origins[row].lineNumber, Data(record)])
     }
     guard !plan.hasKey, let written = state.lastWritten else { return state.storedRows += count }
     let lastRow = state.lastRow
@@ -74,7 +74,7 @@ extension TableWriter {
     if places.appends || state.isMixed {
       state.storedRows += try newRows(behind: state.lastRow, upTo: found, statements.count)
       (state.lastRow, state.isMixed) = (found, true)
-    } else if !places.updates || number(ofRecord: batch.origins.last?.ordinal ?? 0) > state.lastRow {
+    } else if !places.updates || number(ofRecord: batch.origins.last?.recordNumber ?? 0) > state.lastRow {
       throw OtherRows()
     }
   }
@@ -95,7 +95,7 @@ extension TableWriter {
   /// - Returns: The position of the first row that is not.
   func skipPresentRows(_ batch: RowBatch, _ statements: Statements) throws -> Int {
     guard !state.isVerified, let unfinished = places.unfinished else { return 0 }
-    let end = batch.origins.firstIndex { $0.ordinal > unfinished.records } ?? batch.count
+    let end = batch.origins.firstIndex { $0.recordNumber > unfinished.records } ?? batch.count
     if let key = statements.key {
       for row in 0..<end where try find(batch, row, key, { _ in }) != nil { state.storedRows += 1 }
     }
@@ -120,9 +120,9 @@ extension TableWriter {
   /// Adds rows to the fingerprint.
   func noteRecords(_ batch: RowBatch, upTo end: Int, refused: Int) {
     guard places.notesAdvance else { return }
-    for row in 0..<end where batch.origins[row].ordinal > state.records {
+    for row in 0..<end where batch.origins[row].recordNumber > state.records {
       state.fingerprint.combine(batch.recordBytes(of: row))
-      state.records = batch.origins[row].ordinal
+      state.records = batch.origins[row].recordNumber
     }
     state.refused += refused
   }

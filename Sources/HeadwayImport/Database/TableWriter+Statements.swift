@@ -127,7 +127,7 @@ extension TableWriter {
       let values = batch.values + row * batch.columnCount
       for (number, column) in plan.key.enumerated() { bind(values[column], Int32(number + 1), handle, batch) }
     } else {
-      sqlite3_bind_int64(handle, 1, Int64(number(ofRecord: batch.origins[row].ordinal)))
+      sqlite3_bind_int64(handle, 1, Int64(number(ofRecord: batch.origins[row].recordNumber)))
     }
     defer { sqlite3_reset(handle) }
     switch sqlite3_step(handle) {
@@ -150,7 +150,7 @@ extension TableWriter {
         if state.isMixed {
           sqlite3_bind_null(handle, parameter)
         } else {
-          sqlite3_bind_int64(handle, parameter, Int64(number(ofRecord: batch.origins[row].ordinal)))
+          sqlite3_bind_int64(handle, parameter, Int64(number(ofRecord: batch.origins[row].recordNumber)))
         }
       }
       let values = batch.values + row * batch.columnCount

@@ -171,7 +171,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
     guard let statements else { preconditionFailure("A batch is written after the statements were closed") }
     try noticeOtherRows(batch, statements)
     if let delete = statements.delete {
-      for ordinal in batch.rejectedOrdinals { try empty(number(ofRecord: ordinal), delete, database) }
+      for recordNumber in batch.rejectedRecordNumbers { try empty(number(ofRecord: recordNumber), delete, database) }
     }
     var refused: [RefusedRow] = []
     var row = try skipPresentRows(batch, statements)
@@ -196,7 +196,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
         }
         // A row that an earlier import has put in this place is a different one.
         if let delete = statements.delete {
-          try empty(number(ofRecord: batch.origins[single].ordinal), delete, database)
+          try empty(number(ofRecord: batch.origins[single].recordNumber), delete, database)
         }
         if reason == plan.duplicateReason {
           try requireOwnRows(database)

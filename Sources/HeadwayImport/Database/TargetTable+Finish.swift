@@ -18,7 +18,7 @@ extension TargetTable {
   /// - Throws: ``ImportError`` with the code `database`, `unfinishedAppend`, `malformedRow` or `noRows`.
   func finish(
     lastRecord: Int, rows: Int, takesNone: Bool, mayGoOn: @escaping @Sendable () -> Bool
-  ) throws -> [(operation: ImportOperation, refused: [RejectedRow])] {
+  ) throws -> [(operation: ImportOperation, refused: [RowIssue])] {
     try database.writeAndWait { [self] connection in
       do { try writer.requirePresentRows() } catch let conflict as AppendConflict { throw error(conflict) }
       writer.close()
@@ -37,7 +37,7 @@ extension TargetTable {
       }
       let stagedRows = files.reduce(0) { $0 + $1.rows }
       let keepsRows = files.isEmpty ? takesNone : stagedRows == 0 && files.contains(where: \.takesNone)
-      var refused: [[RejectedRow]] = files.map { _ in [] }
+      var refused: [[RowIssue]] = files.map { _ in [] }
       try connection.whileAsking(mayGoOn) {
         try connection.inTransaction(.immediate) {
           if places.isTemporary, !keepsRows {

@@ -50,29 +50,29 @@ extension TargetTable {
     }
   }
 
-  /// The rejects for rows whose reference to their own table does not exist.
-  func unresolved(_ selfReferences: [SelfReference]) throws -> [RejectedRow] {
-    var rows: [RejectedRow] = []
+  /// The issues of rows whose reference to their own table does not exist.
+  func unresolved(_ selfReferences: [SelfReference]) throws -> [RowIssue] {
+    var rows: [RowIssue] = []
     for selfReference in selfReferences {
       let unresolved = selfReference.unresolved
       guard !unresolved.isEmpty else { continue }
       let reference = selfReference.reference
       rows += try readStored { [storage, plan] connection in
-        var rows: [RejectedRow] = []
+        var rows: [RowIssue] = []
         let statement = try connection.makeStatement(
           sql: "SELECT 1 FROM \(SQL.name(storage.table)) WHERE \(SQL.name(reference.column)) = ?")
         for entry in unresolved {
           let value = String(decoding: entry.value, as: UTF8.self)
           guard try Row.fetchOne(statement, arguments: [value]) == nil else { continue }
           rows.append(
-            RejectedRow(
-              table: plan.table, line: entry.line, status: .reported,
+            RowIssue(
+              table: plan.table, lineNumber: entry.lineNumber, status: .importedWithIssue,
               reason: reference.missing(value, from: selfReference.columnName), record: entry.record))
         }
         return rows
       }
     }
-    return rows.sorted { $0.line < $1.line }
+    return rows.sorted { $0.lineNumber < $1.lineNumber }
   }
 
   /// Reads the rows of this import.

@@ -11,7 +11,7 @@ extension TargetTable {
   ///   - connection: The writing connection.
   /// - Returns: The rows that triggers of the table refuse, by file.
   /// - Throws: ``ImportError`` with the code `foreignRows`, `unsuitableTable` or `malformedRow`.
-  func replaceRows(_ files: [StagedFile], _ connection: Database) throws -> [[RejectedRow]] {
+  func replaceRows(_ files: [StagedFile], _ connection: Database) throws -> [[RowIssue]] {
     let (table, stored) = (SQL.name(plan.table), "temp.\(SQL.name(storage.table))")
     if replacesOwn, try connection.lastRow(of: plan.table, plan.rowIdentifier) > places.lastRowBefore {
       throw ImportError(otherRowsIn: plan.table, path: history.file, hasKey: plan.hasKey)
@@ -33,7 +33,7 @@ extension TargetTable {
     for column in files.flatMap(\.plan.columns) where !names.contains(where: { $0.isSameName(as: column.name) }) {
       names.append(column.name)
     }
-    var (moved, isMixed, refused) = (0, false, files.map { _ in [RejectedRow]() })
+    var (moved, isMixed, refused) = (0, false, files.map { _ in [RowIssue]() })
     if hasTriggers {
       (moved, isMixed) = try insertOneByOne(files, names, &refused, connection)
       isMixed = try isMixed || connection.rowCount(of: plan.table) != moved
@@ -50,7 +50,7 @@ extension TargetTable {
       let last = number == files.count - 1 ? lastRow : file.lastRow
       let header = ImportHistory.joined(file.columns)
       let identifier = try file.history.begin(
-        size: file.size, columns: file.columns, foundColumns: file.plan.foundColumns, beganEmpty: number == 0,
+        size: file.size, columns: file.columns, inferredColumns: file.plan.inferredColumns, beganEmpty: number == 0,
         // Rows that triggers have added do not belong to the file.
         offset: isMixed ? -1 : file.preparation.places.offset ?? 0, lastRow: last,
         lastRowHash: plan.hasKey
@@ -71,7 +71,7 @@ extension TargetTable {
   /// - Returns: The number of rows inserted, and whether SQLite has numbered them.
   /// - Throws: ``ImportError`` with the code `unsuitableTable` or `malformedRow`.
   private func insertOneByOne(
-    _ files: [StagedFile], _ names: [String], _ refused: inout [[RejectedRow]], _ connection: Database
+    _ files: [StagedFile], _ names: [String], _ refused: inout [[RowIssue]], _ connection: Database
   ) throws -> (moved: Int, isMixed: Bool) {
     guard let origins = places.originTable.map({ "temp.\(SQL.name($0))" }) else {
       throw triggerError("may refuse rows, which have no numbers")
@@ -115,10 +115,10 @@ extension TargetTable {
       if let reason {
         // Changes that a trigger made before it ignored the row are intended.
         if reason != plan.ignoredReason { try connection.execute(sql: "ROLLBACK TO headway_row") }
-        let rejected = RejectedRow(
-          table: plan.table, line: row[2], status: .rejected, reason: reason,
+        let rejected = RowIssue(
+          table: plan.table, lineNumber: row[2], status: .rejected, reason: reason,
           record: Array((row[3] as Data?) ?? Data()))
-        if options.isStrict { throw rejected.error(path: files[row[1]].history.file) }
+        if options.stopsAtFirstMalformedRow { throw rejected.error(path: files[row[1]].history.file) }
         refused[row[1]].append(rejected)
       } else {
         moved += 1
@@ -128,7 +128,7 @@ extension TargetTable {
     return (moved, isMixed)
   }
 
-  func noRows(_ refused: [RejectedRow]) -> ImportError {
+  func noRows(_ refused: [RowIssue]) -> ImportError {
     ImportError(
       .noRows, path: history.file,
       message: "\(refused.count.noneOfRows) be imported. The database is unchanged: \(refused[0].reason).")

@@ -75,7 +75,7 @@ final class TargetTable: @unchecked Sendable {
     var history = ImportHistory(target: plan.table, file: source.path, isRegular: source.size != nil)
     (history.run, history.finished) = (operation.run, operation.finishedEntry)
     let (size, options, group) = (source.size, operation.options, operation.group)
-    let columns = options.requiresDescribedColumns ? operation.table.columns : []
+    let columns = options.requiresSchemaColumns ? operation.table.columns : []
     let (preparation, writer) = try operation.database.writeAndWait { [plan, history] connection in
       let preparation = try TargetTablePreparation(
         plan, columns, options, history, size: size, header, group, connection)
@@ -95,15 +95,15 @@ final class TargetTable: @unchecked Sendable {
     (self.preparation, schemaChanges) = (preparation, preparation.schemaChanges)
     (storage, places) = (preparation.storage, preparation.places)
     (identifier, existingTables) = (preparation.identifier, preparation.existingTables)
-    (replacesOwn, self.options) = (options.existingRows == .update || group?.replacesOwn == true, options)
+    (replacesOwn, self.options) = (options.existingRowPolicy == .update || group?.replacesOwn == true, options)
     (self.history, self.columns, self.size) = (history, header, size)
     database = operation.database
   }
 
-  /// The reject for a row that a constraint of the table refuses.
-  func rejected(_ batch: RowBatch, _ row: RefusedRow) -> RejectedRow {
-    RejectedRow(
-      table: plan.table, line: batch.origins[row.position].line, status: .rejected,
+  /// The issue of a row that a constraint of the table refuses.
+  func rejected(_ batch: RowBatch, _ row: RefusedRow) -> RowIssue {
+    RowIssue(
+      table: plan.table, lineNumber: batch.origins[row.position].lineNumber, status: .rejected,
       // SQLite knows the table by its temporary name until its rows replace the others.
       reason: row.reason.replacing(storage.table, with: plan.table), record: batch.record(of: row.position))
   }

@@ -45,7 +45,7 @@ struct TargetTablePreparation: Sendable {
   ) throws {
     storage = plan
     let staged = group?.staged ?? []
-    places.appends = options.existingRows == .append
+    places.appends = options.existingRowPolicy == .append
     try connection.inTransaction(.immediate) {
       try createTable(plan, described, options, history, isOwn: staged.first?.preparation.isOwn, connection)
       let hasRows = try connection.hasRows(in: plan.table)
@@ -67,7 +67,7 @@ struct TargetTablePreparation: Sendable {
         identifier = unfinished.identifier
       } else {
         identifier = try history.begin(
-          size: size, columns: header, foundColumns: plan.foundColumns, beganEmpty: !hasRows,
+          size: size, columns: header, inferredColumns: plan.inferredColumns, beganEmpty: !hasRows,
           offset: places.offset ?? -1, lastRow: places.appends ? places.lastRowBefore : 0,
           startRow: places.lastRowBefore,
           rowsBefore: places.appends && !plan.hasKey && hasRows ? connection.rowCount(of: plan.table) : 0, connection)
@@ -168,7 +168,7 @@ struct TargetTablePreparation: Sendable {
     _ plan: TablePlan, _ options: ImportOptions, _ history: ImportHistory, _ header: [String],
     _ connection: Database
   ) throws {
-    switch options.existingRows {
+    switch options.existingRowPolicy {
     case .update:
       places.updates = true
       guard !plan.hasKey else { return }

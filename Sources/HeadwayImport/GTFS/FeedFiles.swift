@@ -8,7 +8,7 @@ public struct FeedFiles: Sendable {
   public private(set) var tables: [TableSchema]
   /// The names of `.txt` files that the reference does not list and that do not look like tables, and of files whose
   /// extension has capital letters.
-  public let leftOut: [String]
+  public let ignoredFiles: [String]
   /// The version of the feed from `feed_info.txt`; nil if it has none.
   public let version: String?
   /// The size of each regular file in bytes, by its table.
@@ -29,24 +29,24 @@ public struct FeedFiles: Sendable {
   /// - Throws: ``ImportError`` with the code `missingFiles`.
   init(_ source: SourceFolder, requiresFiles: Bool = true) throws {
     let folder = source.path
-    let missing = GTFSSchema.missingFiles(present: Set(source.files.map(\.name)))
+    let missing = GTFSSchema.unmetRequirements(for: Set(source.files.map(\.name)))
     guard missing.isEmpty || !requiresFiles else {
       let names = missing.map(\.description).joined(separator: ", ")
       throw ImportError(.missingFiles, path: folder, message: "This is not a GTFS feed: there is no \(names).")
     }
     let candidates = source.files.filter(Self.mayBeTable).map(\.name)
     // Two names that differ only in case belong to the same table.
-    var taken = Set(candidates.filter { GTFSSchema.table(inFile: $0) != nil })
-    let leftOut = candidates.filter { file in
+    var taken = Set(candidates.filter { GTFSSchema.table(forFileNamed: $0) != nil })
+    let ignoredFiles = candidates.filter { file in
       let name = file.lowercasedAsName
-      return GTFSSchema.table(inFile: file) == nil
-        && (!FileForm.looksLikeTable("\(folder)/\(file)") || name.hasPrefix("sqlite_")
+      return GTFSSchema.table(forFileNamed: file) == nil
+        && (!CSVLayout.looksLikeTable("\(folder)/\(file)") || name.hasPrefix("sqlite_")
           || SQL.isReserved(String(name.dropLast(".txt".count))) || !taken.insert(name).inserted)
     }
-    let tables = candidates.filter { !leftOut.contains($0) }.map { TableSchema(forFile: $0) }
+    let tables = candidates.filter { !ignoredFiles.contains($0) }.map { TableSchema(forFile: $0) }
     // The reference has no reference cycles, and tables that it does not list have no references.
     let capitals = source.files.map(\.name).filter { !$0.hasSuffix(".txt") && $0.lowercased().hasSuffix(".txt") }
-    (self.folder, self.leftOut) = (folder, (leftOut + capitals).sorted())
+    (self.folder, self.ignoredFiles) = (folder, (ignoredFiles + capitals).sorted())
     version = Self.version(inFile: "\(folder)/feed_info.txt")
     self.tables = TableSchema.loadOrder(of: tables) ?? tables
     sizes = Dictionary(
@@ -67,7 +67,8 @@ public struct FeedFiles: Sendable {
         throw ImportError(
           .missingFiles, path: folder,
           message: Spelling.missing(
-            "The feed has no file", name, among: tables.map { GTFSSchema.fileName(of: $0.name) }, "Its files are"))
+            "The feed has no file", name, among: tables.map { GTFSSchema.fileName(forTable: $0.name) }, "Its files are")
+        )
       }
       rest.tables.remove(at: position)
     }
@@ -81,7 +82,7 @@ public struct FeedFiles: Sendable {
   private static func mayBeTable(_ file: SourceFolder.File) -> Bool {
     guard file.name.hasSuffix(".txt") else { return false }
     if file.isEmpty { return GTFSSchema.requiredFiles.contains(file.name) }
-    return GTFSSchema.table(inFile: file.name) != nil || file.size != nil
+    return GTFSSchema.table(forFileNamed: file.name) != nil || file.size != nil
   }
 
   private static func version(inFile path: String) -> String? {

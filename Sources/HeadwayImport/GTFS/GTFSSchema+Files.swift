@@ -3,7 +3,7 @@ extension GTFSSchema {
   ///
   /// - Parameter table: The name of the table.
   /// - Returns: The name of the file, for instance `stop_times.txt`.
-  public static func fileName(of table: String) -> String {
+  public static func fileName(forTable table: String) -> String {
     table + ".txt"
   }
 
@@ -11,7 +11,7 @@ extension GTFSSchema {
   ///
   /// - Parameter fileName: The name of the file, without its folder; names are case-sensitive.
   /// - Returns: The table, or `nil`.
-  public static func table(inFile fileName: String) -> TableSchema? {
+  public static func table(forFileNamed fileName: String) -> TableSchema? {
     guard fileName.hasSuffix(".txt") else { return nil }
     return table(named: String(fileName.dropLast(4)))
   }
@@ -45,9 +45,9 @@ extension GTFSSchema {
 
   /// The requirements that a feed does not meet.
   ///
-  /// - Parameter present: The names of the files that the feed has, without their folder.
+  /// - Parameter files: The names of the files that the feed has, without their folder.
   /// - Returns: The requirements that are not met, in the reference's order; empty for a complete feed.
-  public static func missingFiles(present: Set<String>) -> [GTFSFileRequirement] {
-    fileRequirements.filter { !$0.isMet(by: present) }
+  public static func unmetRequirements(for files: Set<String>) -> [GTFSFileRequirement] {
+    fileRequirements.filter { !$0.isMet(by: files) }
   }
 }

@@ -3,7 +3,7 @@
 /// ```swift
 /// let stopTimes = GTFSSchema.table(named: "stop_times")
 /// print(stopTimes?.key ?? [])                            // ["trip_id", "stop_sequence"]
-/// print(GTFSSchema.missingFiles(present: ["agency.txt"]))  // what a feed still lacks
+/// print(GTFSSchema.unmetRequirements(for: ["agency.txt"]))  // what a feed still lacks
 /// ```
 ///
 /// The definitions follow <https://gtfs.org/documentation/schedule/reference/>, revision of April 27, 2026.

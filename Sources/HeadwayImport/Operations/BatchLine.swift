@@ -71,10 +71,10 @@ final class BatchLine {
     filling.removeAll()
   }
 
-  /// Sends entries for the rejects that do not belong to a batch.
-  func report(_ rows: [RejectedRow]) throws {
-    guard !rows.isEmpty else { return }
-    filling.rejects += rows
+  /// Sends issues that do not belong to a batch.
+  func report(_ issues: [RowIssue]) throws {
+    guard !issues.isEmpty else { return }
+    filling.issues += issues
     try finish()
   }
 

@@ -66,7 +66,7 @@ struct BatchWriting {
   private func commit(
     refusing known: [[Int: String]], current: inout Int, _ database: Database
   ) throws -> [Written]? {
-    let isStrict = operation.options.isStrict
+    let stopsAtFirstMalformedRow = operation.options.stopsAtFirstMalformedRow
     var all: [Written]? = []
     let writer = target.writer
     var isCommitted = false
@@ -77,13 +77,14 @@ struct BatchWriting {
         current = position
         try target.widen(batch.widenings, database)
         let refused = try writer.write(
-          batch, refusing: known[position], stopsAtRefused: isStrict, while: { !operation.isCancelled }, database)
+          batch, refusing: known[position], stopsAtRefused: stopsAtFirstMalformedRow, while: { !operation.isCancelled },
+          database)
         guard let refused else {
           all = nil
           return .rollback
         }
         all?.append(Written(batch: batch, refused: refused))
-        if isStrict, !refused.isEmpty { break }
+        if stopsAtFirstMalformedRow, !refused.isEmpty { break }
       }
       try target.note(writer.advance(database), database)
       // The statements did not go through GRDB's interface, so its observations would not see them.
@@ -95,29 +96,33 @@ struct BatchWriting {
   }
 
   private func report(_ all: [Written]) throws {
-    var (rows, rejects, endOffsets) = (0, [RejectedRow](), [Int]())
+    var (rows, issues, endOffsets) = (0, [RowIssue](), [Int]())
     var failure: ImportError?
     var conversions = TextConversions()
     for written in all {
       let batch = written.batch
       let refused = written.refused.map { target.rejected(batch, $0) }
-      if operation.options.isStrict, let end = written.refused.first?.position, let first = refused.first {
+      if operation.options.stopsAtFirstMalformedRow, let end = written.refused.first?.position,
+        let first = refused.first
+      {
         // A strict import ends here. Of this batch, only the rows before this one are in the database.
         rows += end
         conversions.count(in: batch, keepsEach: target.mayRefuseAtEnd) { $0 < end }
-        rejects += batch.rejects.filter { $0.line < first.line } + [first]
+        issues += batch.issues.filter { $0.lineNumber < first.lineNumber } + [first]
         failure = first.error(path: operation.file)
       } else {
-        // A reported row is in the database, and the refused rows are not.
-        let lines = Set(refused.map(\.line))
+        // A flagged row is in the database, and the refused rows are not.
+        let lines = Set(refused.map(\.lineNumber))
         rows += batch.count - refused.count
         let positions = Set(written.refused.map(\.position))
         conversions.count(in: batch, keepsEach: target.mayRefuseAtEnd) { !positions.contains($0) }
-        rejects += (batch.rejects.filter { !lines.contains($0.line) } + refused).sorted { $0.line < $1.line }
+        issues += (batch.issues.filter { !lines.contains($0.lineNumber) } + refused).sorted {
+          $0.lineNumber < $1.lineNumber
+        }
         endOffsets.append(batch.endOffset)
       }
     }
-    try operation.committed(rows: rows, rejects: rejects, endOffsets: endOffsets, conversions: conversions)
+    try operation.committed(rows: rows, issues: issues, endOffsets: endOffsets, conversions: conversions)
     if let failure { throw failure }
   }
 }

@@ -9,8 +9,8 @@ public struct ConvertedColumn: Sendable, Hashable {
   public let declaredType: String
   /// The number of values whose text has changed.
   public let count: Int
-  /// The line of the first of these values.
-  public let firstLine: Int
+  /// The line of the first of these values, counted from 1.
+  public let firstLineNumber: Int
   /// The beginning of the first of these values, as the file has it.
   public let firstValue: String
 }

@@ -9,7 +9,7 @@ public import Headway
 /// let feed = try FeedImport(folder: "vbb-2020", into: database)
 /// let queue = OperationQueue()
 /// queue.addOperations(feed.operations, waitUntilFinished: true)
-/// for report in feed.reports { print(report.table, report.rows, report.rejected) }
+/// for report in feed.reports { print(report.table, report.rowCount, report.rejectedRowCount) }
 /// ```
 ///
 /// Files of the GTFS reference get its tables, types, keys, references and indices. Other `.txt` files that look like
@@ -25,7 +25,7 @@ public struct FeedImport: Sendable {
   /// Add them to a queue.
   public let operations: [ImportOperation]
   /// The names of `.txt` files that the reference does not list and that do not look like tables, such as `README.txt`.
-  public let leftOut: [String]
+  public let ignoredFiles: [String]
   /// The progress of the whole feed, in bytes.
   ///
   /// Cancelling it cancels the operations.
@@ -38,17 +38,17 @@ public struct FeedImport: Sendable {
   ///   - database: The database.
   ///   - options: How the files are imported.
   ///   - tablePrefix: The prefix of all table names, so that one database can hold several feeds.
-  ///   - rejectsFolder: The folder for rows that have problems: one ``RejectsFile`` per table, with the table's name.
-  ///     Pass nil to only count them.
+  ///   - rejectedRowsFolder: The folder for rows that have problems: one ``RejectedRowsFile`` per table, with the
+  ///     table's name. Pass nil to only count them.
   /// - Throws: ``ImportError`` with the code `missingFiles`, which names the required files that the feed lacks,
   ///   `cannotReadFile`, `foreignContent`, or `foreignRows`, if a table without a key has rows of another feed.
   public init(
     folder: String, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
-    tablePrefix: String = "", rejectsFolder: String? = nil
+    tablePrefix: String = "", rejectedRowsFolder: String? = nil
   ) throws {
     try self.init(
       FeedFiles(inFolder: folder), into: database, options: options, tablePrefix: tablePrefix,
-      rejectsFolder: rejectsFolder)
+      rejectedRowsFolder: rejectedRowsFolder)
   }
 
   /// Creates the operations for files that were examined before.
@@ -58,15 +58,16 @@ public struct FeedImport: Sendable {
   ///   - database: The database.
   ///   - options: How the files are imported.
   ///   - tablePrefix: The prefix of all table names.
-  ///   - rejectsFolder: The folder for rows that have problems; nil to only count them.
+  ///   - rejectedRowsFolder: The folder for rows that have problems; nil to only count them.
   /// - Throws: ``ImportError`` with the code `foreignRows`, if a table without a key has rows of another feed.
   public init(
     _ files: FeedFiles, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
-    tablePrefix: String = "", rejectsFolder: String? = nil
+    tablePrefix: String = "", rejectedRowsFolder: String? = nil
   ) throws {
     try self.init(
       files, tables: files.tables.map { $0.prefixed(tablePrefix) }, into: database, options: options,
-      stopsAtFailure: true, rejects: { table in rejectsFolder.map { RejectsFile(forTable: table, inFolder: $0) } })
+      stopsAtFailure: true,
+      issueHandler: { table in rejectedRowsFolder.map { RejectedRowsFile(forTable: table, inFolder: $0) } })
   }
 
   /// Creates the operations.
@@ -77,25 +78,25 @@ public struct FeedImport: Sendable {
   ///   - database: The database.
   ///   - options: How the files are imported.
   ///   - stopsAtFailure: Whether the failure of one operation cancels the others.
-  ///   - rejects: Returns the receiver of rows that have problems, for the name of a table.
+  ///   - issueHandler: Returns the handler of rows that have problems, for the name of a table.
   /// - Throws: ``ImportError`` with the code `foreignRows`.
   init(
     _ files: FeedFiles, tables: [TableSchema], into database: ImportDatabase, options: ImportOptions,
-    stopsAtFailure: Bool, rejects: (String) -> (any RejectedRowReceiver)?
+    stopsAtFailure: Bool, issueHandler: (String) -> (any RowIssueHandler)?
   ) throws {
-    let paths = files.tables.map { "\(files.folder)/\(GTFSSchema.fileName(of: $0.name))" }
+    let paths = files.tables.map { "\(files.folder)/\(GTFSSchema.fileName(forTable: $0.name))" }
     let run =
-      options.existingRows == .append
+      options.existingRowPolicy == .append
       ? try database.appendingRun(
         of: zip(tables, paths).map { ($0.name, $1) }, completesLast: options.completesAppend) : nil
     operations = zip(tables, paths).enumerated().map { position, file in
       ImportOperation(
-        readingFrom: file.1, into: file.0, of: database, options: options, rejects: rejects(file.0.name),
+        readingFrom: file.1, into: file.0, of: database, options: options, issueHandler: issueHandler(file.0.name),
         run: run?.identifier, finishedEntry: run?.finished[position])
     }
-    leftOut = files.leftOut
+    ignoredFiles = files.ignoredFiles
     // Checked before anything is written, because half of a feed on top of another one would be useless.
-    if options.existingRows == .update {
+    if options.existingRowPolicy == .update {
       let withoutKey = operations.filter { $0.table.key.isEmpty }.map { (table: $0.table.name, file: $0.file) }
       try database.requireOwnRows(of: withoutKey, hasHeader: options.hasHeader ?? true)
     }
@@ -114,7 +115,7 @@ public struct FeedImport: Sendable {
         if let parent = byTable[parent] { operation.addDependency(parent) }
       }
       guard stopsAtFailure else { continue }
-      operation.onFailure { [progress] error in
+      operation.failureHandler = { [progress] error in
         // If one table has no rows, the others can still be imported.
         if (error as? ImportError)?.code != .noRows { progress.cancel() }
       }

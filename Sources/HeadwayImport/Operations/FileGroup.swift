@@ -58,7 +58,7 @@ final class FileGroup: Sendable {
   var staged: [StagedFile] { state.withLock { $0.staged } }
 
   /// The types that earlier files have shown for columns, by the column's name in lower case.
-  var foundTypes: [String: ColumnType] { staged.reduce(into: [:]) { $0.merge($1.foundTypes) { $1 } } }
+  var inferredTypes: [String: ColumnType] { staged.reduce(into: [:]) { $0.merge($1.inferredTypes) { $1 } } }
 
   /// Whether rows that wait to replace others never will.
   var isAbandoned: Bool { state.withLock { $0.outcome == .abandoned } }
@@ -160,8 +160,8 @@ struct StagedFile: Sendable {
   let takesNone: Bool
 
   /// The types of the columns whose types were found, by the column's name in lower case.
-  var foundTypes: [String: ColumnType] {
-    let found = plan.columns.indices.filter { plan.columns[$0].isFound }
+  var inferredTypes: [String: ColumnType] {
+    let found = plan.columns.indices.filter { plan.columns[$0].isInferred }
     return Dictionary(
       found.map { (plan.columns[$0].name.lowercasedAsName, widenings[$0] ?? plan.columns[$0].type) }
     ) { $1 }

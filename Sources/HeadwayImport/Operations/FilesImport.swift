@@ -1,5 +1,6 @@
 #if SQLite
 package import Headway
+import HeadwayCSV
 
 /// Imports files as operations on a queue: each into its own table, or all into one.
 ///
@@ -33,14 +34,16 @@ package struct FilesImport: Sendable {
   ///   - files: The files.
   ///   - database: The database.
   ///   - options: How the files are imported.
-  ///   - rejectsFolder: The folder for rows that have problems.
+  ///   - rejectedRowsFolder: The folder for rows that have problems.
   /// - Throws: ``ImportError`` with the code `database`.
-  package init(_ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String) throws {
+  package init(_ files: [File], into database: ImportDatabase, options: ImportOptions, rejectedRowsFolder: String)
+    throws
+  {
     let run = try Self.run(of: files, options, database)
     operations = files.enumerated().map { position, file in
       ImportOperation(
         readingFrom: file.path, into: file.table, of: database, options: options,
-        rejects: RejectsFile(forTable: file.table.name, inFolder: rejectsFolder), run: run?.identifier,
+        issueHandler: RejectedRowsFile(forTable: file.table.name, inFolder: rejectedRowsFolder), run: run?.identifier,
         finishedEntry: run?.finished[position])
     }
     progress = OperationProgress(totalUnitCount: 0)
@@ -59,7 +62,9 @@ package struct FilesImport: Sendable {
     of files: [File], _ options: ImportOptions, _ database: ImportDatabase
   ) throws -> AppendingRun? {
     // A pipe provides other rows when it is read again, and a single file is completed without a run.
-    guard options.existingRows == .append, files.count > 1, files.allSatisfy({ $0.size != nil }) else { return nil }
+    guard options.existingRowPolicy == .append, files.count > 1, files.allSatisfy({ $0.size != nil }) else {
+      return nil
+    }
     return try database.appendingRun(
       of: files.map { ($0.table.name, $0.path) }, completesLast: options.completesAppend)
   }
@@ -84,32 +89,33 @@ package struct FilesImport: Sendable {
   ///   - files: The files, all with the same table.
   ///   - database: The database.
   ///   - options: How the files are imported.
-  ///   - rejectsFolder: The folder for rows that have problems.
+  ///   - rejectedRowsFolder: The folder for rows that have problems.
   /// - Returns: The import.
   /// - Throws: ``ImportError`` with the code `badHeader`, if the files have different columns; with the code
   ///   `foreignRows`, if the table has no key and has rows of other files; or the error that occurs when a file is
   ///   read.
   package static func intoOneTable(
-    _ files: [File], into database: ImportDatabase, options: ImportOptions, rejectsFolder: String
+    _ files: [File], into database: ImportDatabase, options: ImportOptions, rejectedRowsFolder: String
   ) throws -> FilesImport {
     let (hasHeader, columns) = try requireSameColumns(of: files, options)
     guard let table = files.first?.table else { return FilesImport([], OperationProgress(totalUnitCount: 0)) }
-    let (modes, group) = try database.existingRows(
+    let (policies, group) = try database.existingRowPolicies(
       of: table, forFiles: files, hasHeader: hasHeader, columns: columns, options)
-    let rejects = RejectsFile(forTable: table.name, inFolder: rejectsFolder)
+    let rejectedRows = RejectedRowsFile(forTable: table.name, inFolder: rejectedRowsFolder)
     let run = try run(of: files, options, database)
-    let operations = zip(files, modes).enumerated().map { position, file in
+    let operations = zip(files, policies).enumerated().map { position, file in
       var options = options
-      options.existingRows = file.1
+      options.existingRowPolicy = file.1
       return ImportOperation(
         readingFrom: file.0.path, into: table, of: database, options: options,
-        rejects: files.count > 1 ? SharedRejects(of: file.0.path, in: rejects) : rejects, run: run?.identifier,
+        issueHandler: files.count > 1 ? SharedRejectedRowsFile(of: file.0.path, in: rejectedRows) : rejectedRows,
+        run: run?.identifier,
         finishedEntry: run?.finished[position], group: group)
     }
     let made = FilesImport(operations, OperationProgress(totalUnitCount: 0))
     made.connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })
     for (operation, next) in zip(operations, operations.dropFirst()) { next.addDependency(operation) }
-    for operation in operations { operation.onFailure { [progress = made.progress] _ in progress.cancel() } }
+    for operation in operations { operation.failureHandler = { [progress = made.progress] _ in progress.cancel() } }
     return made
   }
 
@@ -121,9 +127,9 @@ package struct FilesImport: Sendable {
     var hasHeader = options.hasHeader ?? true
     // Pipes are skipped, because data read from a pipe can't be read again.
     for file in files where file.size != nil {
-      let form = try FileForm(ofFile: file.path, table: file.table, options: options)
-      let columns = form.columns
-      if form.headerRecords == 0 { hasHeader = false }
+      let layout = try CSVLayout(ofFile: file.path, table: file.table, options: options)
+      let columns = layout.columns
+      if layout.headerRecordCount == 0 { hasHeader = false }
       guard let known = first else {
         first = (file.path, columns)
         continue
@@ -137,7 +143,7 @@ package struct FilesImport: Sendable {
         additional.isEmpty ? nil : "\(additional.joined(separator: ", ")) besides",
       ].compactMap { $0 }
       throw ImportError(
-        .badHeader, path: file.path, line: 1,
+        .badHeader, path: file.path, lineNumber: 1,
         message: "The columns are not those of \(known.path), which goes into the same table: "
           + "there is \(differences.joined(separator: ", and ")).")
     }
@@ -150,13 +156,15 @@ extension ImportDatabase {
   /// in the table, and what the imports share; nil if they share nothing.
   ///
   /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
-  fileprivate func existingRows(
+  fileprivate func existingRowPolicies(
     of table: TableSchema, forFiles files: [FilesImport.File], hasHeader: Bool, columns: [String]?,
     _ options: ImportOptions
-  ) throws -> (modes: [ImportOptions.ExistingRows], group: FileGroup?) {
+  ) throws -> (policies: [ImportOptions.ExistingRowPolicy], group: FileGroup?) {
     let existing = try read { try ExistingTable(named: table.name, $0) }
-    func all(_ mode: ImportOptions.ExistingRows) -> [ImportOptions.ExistingRows] { files.map { _ in mode } }
-    switch options.existingRows {
+    func all(_ policy: ImportOptions.ExistingRowPolicy) -> [ImportOptions.ExistingRowPolicy] {
+      files.map { _ in policy }
+    }
+    switch options.existingRowPolicy {
     case .append: return (all(.append), nil)
     case .replace: return (all(.replace), FileGroup(count: files.count, replaces: true, of: self))
     case .update:

@@ -2,13 +2,13 @@ import HeadwayLines
 
 /// The reason that an import could not continue.
 ///
-/// Rows that can't be imported are not errors. They are written to the rejects, see ``RejectedRow``.
+/// Rows that can't be imported are not errors. They go to a ``RejectedRowsFile``; see ``RowIssue``.
 public struct ImportError: Error, Sendable, CustomStringConvertible {
   /// The kind of an error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: String {
       case missingFiles, cannotReadFile, foreignContent, badHeader, malformedRow, foreignRows, unsuitableTable, database
-      case cannotWriteRejects, otherWriter, unfinishedAppend, unknownColumn, noRows, lostRecords
+      case cannotWriteRejectedRows, otherWriter, unfinishedAppend, unknownColumn, noRows, lostRecords
     }
 
     private let kind: Kind
@@ -24,12 +24,12 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     public static let foreignContent = Code(.foreignContent)
     /// The first line does not name the columns: it is missing, it has a name twice, or it lacks a key column.
     public static let badHeader = Code(.badHeader)
-    /// A row is malformed and the import is strict.
+    /// A row is malformed, and the import stops at the first such row.
     public static let malformedRow = Code(.malformedRow)
     /// A table without a key has rows that no earlier import of the same file has written, and that the import would
     /// lose.
     ///
-    /// See ``ImportOptions/ExistingRows``.
+    /// See ``ImportOptions/ExistingRowPolicy``.
     public static let foreignRows = Code(.foreignRows)
     /// The table was empty, and during the import another program has written rows with keys of the file into it.
     ///
@@ -54,9 +54,9 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     /// The database refused; ``ImportError/underlying`` is its error.
     public static let database = Code(.database)
     /// The file of rejected rows could not be written.
-    public static let cannotWriteRejects = Code(.cannotWriteRejects)
+    public static let cannotWriteRejectedRows = Code(.cannotWriteRejectedRows)
 
-    /// A record of the file is neither the header, nor in the table, nor in the rejects.
+    /// A record of the file is neither the header, nor in the table, nor among the rejected rows.
     ///
     /// This is a fault in Headway.
     ///
@@ -72,7 +72,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   /// The file or database concerned.
   public let path: String
   /// The line in the file, counted from 1, if the error has one.
-  public let line: Int?
+  public let lineNumber: Int?
   /// The description of the error, for people.
   public let message: String
   /// The underlying error, if any.
@@ -83,13 +83,13 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - code: The kind of error.
   ///   - path: The file or database concerned.
-  ///   - line: The line in the file.
+  ///   - lineNumber: The line in the file.
   ///   - message: The description of the error, for people.
   ///   - underlying: The underlying error.
-  public init(_ code: Code, path: String, line: Int? = nil, message: String, underlying: (any Error)? = nil) {
+  public init(_ code: Code, path: String, lineNumber: Int? = nil, message: String, underlying: (any Error)? = nil) {
     self.code = code
     self.path = path
-    self.line = line
+    self.lineNumber = lineNumber
     self.message = message
     self.underlying = underlying
   }
@@ -102,7 +102,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
 
   /// The file, the line and the error.
   package var text: String {
-    let place = line.map { "\(path), line \($0)" } ?? path
+    let place = lineNumber.map { "\(path), line \($0)" } ?? path
     return "\(place): \(message)"
   }
 
@@ -112,7 +112,7 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   /// The options of the library that avoid the error; the options of the tool have other names.
   private var remedy: String? {
     switch code {
-    case .foreignRows: "Set `existingRows` of `ImportOptions` to `.append` or `.replace`, or describe a key."
+    case .foreignRows: "Set `existingRowPolicy` of `ImportOptions` to `.append` or `.replace`, or describe a key."
     case .unknownColumn: "Correct the file, or set `addsColumns` of `ImportOptions`."
     case .unfinishedAppend: "To add all rows, set `completesAppend` of `ImportOptions` to false."
     default: nil
@@ -140,7 +140,7 @@ extension ImportError {
         "no column \(name)\(Spelling.nearest(to: name, among: free).map { " (the nearest is \($0))" } ?? "")"
       }.joined(separator: ", and ")
     let others = free.isEmpty ? " Its columns are \(table.columnNames.joined(separator: ", "))." : ""
-    self.init(.unknownColumn, path: path, line: 1, message: "The table \(table.name) has \(advice).\(others)")
+    self.init(.unknownColumn, path: path, lineNumber: 1, message: "The table \(table.name) has \(advice).\(others)")
   }
   #endif
 }

@@ -20,14 +20,14 @@ import Synchronization
 /// - **Importing again** updates rows in place by their key. In a table without a key, row *n* of the table is record
 ///   *n* of the file, and rows beyond the end of the file are removed. This requires that the same file, identified by
 ///   its path, has written all rows of the table; otherwise the import fails, and nothing is lost. You can therefore
-///   run an import again after it was killed or cancelled, and get the same content. ``ImportOptions/existingRows`` has
-///   the other ways to treat existing rows.
+///   run an import again after it was killed or cancelled, and get the same content.
+///   ``ImportOptions/existingRowPolicy`` has the other ways to treat existing rows.
 /// - **The history** of the imports is the table `grdb_headway_imports` of the database. GRDB's migrator ignores tables
 ///   whose names begin with `grdb_` when it compares schemas.
 /// - **A table that no import has created** keeps its columns: a column of the file that it lacks is an error
 ///   (``ImportOptions/addsColumns``). Its triggers can refuse rows, ignore them, and add others.
 /// - **Cancelling** leaves exactly the batches committed so far. The batch being written is rolled back.
-/// - **Rows that have problems** go to the rejects, and are counted in ``report``.
+/// - **Rows that have problems** go to a ``RejectedRowsFile``, and are counted in ``report``.
 /// - **Progress** counts bytes of the file. Observers of `progress` are notified at most 100 times.
 ///
 /// The operation fails with an ``ImportError``.
@@ -46,7 +46,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   let finishedEntry: Int64?
   /// The state shared with the imports of other files into the table.
   let group: FileGroup?
-  private let rejects: (any RejectedRowReceiver)?
+  private let issueHandler: (any RowIssueHandler)?
   private let state: Mutex<State>
 
   // Protected by its lock.
@@ -55,7 +55,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
     var conversions = TextConversions()
     var startedAt: ContinuousClock.Instant?
     /// Called after each batch has been committed.
-    var observer: (@Sendable (TableReport) -> Void)?
+    var commitHandler: (@Sendable (TableReport) -> Void)?
     /// Called when the import fails.
     var failureHandler: (@Sendable (any Error) -> Void)?
   }
@@ -69,19 +69,20 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   ///     has the file's name without its extension, and no key.
   ///   - database: The database.
   ///   - options: How the file is imported.
-  ///   - rejects: The file for rows that have problems; nil to only count them.
+  ///   - rejectedRows: The file for rows that have problems; nil to only count them.
   public convenience init(
     file: String, table: TableSchema? = nil, into database: ImportDatabase, options: ImportOptions = ImportOptions(),
-    rejects: RejectsFile? = nil
+    rejectedRows: RejectedRowsFile? = nil
   ) {
     self.init(
-      readingFrom: file, into: table ?? TableSchema(forFile: file), of: database, options: options, rejects: rejects)
+      readingFrom: file, into: table ?? TableSchema(forFile: file), of: database, options: options,
+      issueHandler: rejectedRows)
   }
 
-  /// Creates an operation with any receiver of rejects.
+  /// Creates an operation with any handler of rows that have problems.
   init(
     readingFrom file: String, into table: TableSchema, of database: ImportDatabase, options: ImportOptions,
-    rejects: (any RejectedRowReceiver)?, run: String? = nil, finishedEntry: Int64? = nil,
+    issueHandler: (any RowIssueHandler)?, run: String? = nil, finishedEntry: Int64? = nil,
     group: FileGroup? = nil
   ) {
     (self.run, self.finishedEntry, self.group) = (run, finishedEntry, group)
@@ -89,7 +90,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
     self.table = table
     self.database = database
     self.options = options
-    self.rejects = rejects
+    self.issueHandler = issueHandler
     state = Mutex(State(report: TableReport(table: table.name, file: file)))
     super.init()
     name = "import \(table.name)"
@@ -103,26 +104,28 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
       if !state.conversions.isEmpty { report.convertedColumns = state.conversions.columns }
       if let start = state.startedAt { report.duration = .now - start }
       if group?.isAbandoned == true {
-        (report.rows, report.bytes, report.isComplete) = (0, 0, false)
+        (report.rowCount, report.committedByteCount, report.isComplete) = (0, 0, false)
         report.convertedColumns = []
       }
       return report
     }
   }
 
-  /// Calls `observer` after each committed batch, on the thread that wrote it.
+  /// The handler that is called with the report so far after each committed batch, on the thread that wrote it.
   ///
-  /// There is at most one observer: a new one replaces the old one. While there is an observer, each batch is committed
-  /// separately; otherwise batches that wait for the database are committed together.
-  ///
-  /// - Parameter observer: The block to call with the report so far; nil to call nothing.
-  public func onCommit(_ observer: (@Sendable (TableReport) -> Void)?) {
-    let old = state.withLock { state in
-      let old = state.observer
-      state.observer = observer
-      return old
+  /// While there is a handler, each batch is committed separately; otherwise batches that wait for the database are
+  /// committed together. The handler is released when the import ends.
+  public var commitHandler: (@Sendable (TableReport) -> Void)? {
+    get { state.withLock { $0.commitHandler } }
+    set {
+      // The old handler is released after the lock, because it might own this operation.
+      let old = state.withLock { state in
+        let old = state.commitHandler
+        state.commitHandler = newValue
+        return old
+      }
+      withExtendedLifetime(old) {}
     }
-    _ = old
   }
 
   /// Whether an earlier run of the same imports has completed this one.
@@ -130,12 +133,13 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   /// In that case it adds only the records that the file has gained since then.
   package var wasFinished: Bool { finishedEntry != nil }
 
-  /// Whether an observer is called at each commit.
-  var isWatched: Bool { state.withLock { $0.observer != nil } }
+  /// Whether a handler is called after each commit.
+  var isWatched: Bool { commitHandler != nil }
 
-  /// Calls `handler` when the import fails, before the operation finishes.
-  func onFailure(_ handler: @escaping @Sendable (any Error) -> Void) {
-    state.withLock { $0.failureHandler = handler }
+  /// The handler that is called when the import fails, before the operation finishes.
+  var failureHandler: (@Sendable (any Error) -> Void)? {
+    get { state.withLock { $0.failureHandler } }
+    set { state.withLock { $0.failureHandler = newValue } }
   }
 
   /// Runs the import.
@@ -158,34 +162,34 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
 
   private func end(isComplete: Bool) {
     // The handlers are released after the lock, because they might own this operation.
-    let (report, observers) = state.withLock { state in
+    let (report, handlers) = state.withLock { state in
       if let start = state.startedAt { state.report.duration = .now - start }
       state.startedAt = nil
       state.report.isComplete = isComplete
       // The last batch does not include the end of the last line.
-      if isComplete, let size = state.report.size { state.report.bytes = size }
-      let observers = (state.observer, state.failureHandler)
-      (state.observer, state.failureHandler) = (nil, nil)
-      return (state.report, observers)
+      if isComplete, let size = state.report.fileSize { state.report.committedByteCount = size }
+      let handlers = (state.commitHandler, state.failureHandler)
+      (state.commitHandler, state.failureHandler) = (nil, nil)
+      return (state.report, handlers)
     }
-    withExtendedLifetime(observers) {}
+    withExtendedLifetime(handlers) {}
     guard isComplete else { return }
     // The size of a pipe was not known until now.
-    let size = Int64(max(1, report.bytes))
+    let size = Int64(max(1, report.committedByteCount))
     progress.totalUnitCount = size
     progress.completedUnitCount = size
   }
 
   /// Called after triggers have refused rows while they replaced others.
-  func refused(_ rows: [RejectedRow]) throws {
-    state.withLock { $0.conversions.remove(lines: Set(rows.map(\.line))) }
-    try committed(rows: -rows.count, rejects: rows, endOffsets: [])
+  func refused(_ rows: [RowIssue]) throws {
+    state.withLock { $0.conversions.remove(lines: Set(rows.map(\.lineNumber))) }
+    try committed(rows: -rows.count, issues: rows, endOffsets: [])
   }
 
   // MARK: Progress of the import
 
-  func opened(_ source: RecordSource, _ form: FileForm) {
-    state.withLock { ($0.report.size, $0.report.form) = (source.size, form) }
+  func opened(_ source: RecordSource, _ layout: CSVLayout) {
+    state.withLock { ($0.report.fileSize, $0.report.layout) = (source.size, layout) }
     progress.totalUnitCount = Int64(source.size ?? 0)
   }
 
@@ -196,10 +200,10 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   func noteEnd(_ target: TargetTable) {
     let (replaced, removed, refused) = (target.replaced, target.removed, target.refusedBefore)
     state.withLock { state in
-      (state.report.replaced, state.report.removed) = (replaced, removed)
+      (state.report.replacedRowCount, state.report.removedRowCount) = (replaced, removed)
       // These rows were refused in the import that this one has completed, and are not in the table.
-      state.report.rows -= refused
-      state.report.rejected += refused
+      state.report.rowCount -= refused
+      state.report.rejectedRowCount += refused
     }
   }
 
@@ -211,7 +215,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
 
   /// Called if rows that waited to replace others are discarded with the import.
   func takeBackRows() {
-    state.withLock { ($0.report.rows, $0.report.bytes, $0.conversions) = (0, 0, TextConversions()) }
+    state.withLock { ($0.report.rowCount, $0.report.committedByteCount, $0.conversions) = (0, 0, TextConversions()) }
   }
 
   /// Called at the end with the columns whose numbers have different numbers of decimal places.
@@ -223,32 +227,32 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - rows: The number of rows in the batches.
-  ///   - rejectedRows: The rejects of the batches.
+  ///   - issues: The issues of the rows in the batches.
   ///   - endOffsets: The offset in the file where each batch ends, in order.
   ///   - conversions: The values whose text the table has not kept.
-  /// - Throws: ``ImportError`` if the rejects can't be written.
+  /// - Throws: ``ImportError`` if the file of rejected rows can't be written.
   func committed(
-    rows: Int, rejects rejectedRows: [RejectedRow], endOffsets: [Int], conversions: TextConversions = TextConversions()
+    rows: Int, issues: [RowIssue], endOffsets: [Int], conversions: TextConversions = TextConversions()
   ) throws {
-    let observer = state.withLock { state in
+    let commitHandler = state.withLock { state in
       state.conversions.merge(conversions)
-      state.report.rows += rows
-      state.report.rejected += rejectedRows.count { $0.status == .rejected }
-      state.report.reported += rejectedRows.count { $0.status == .reported }
-      state.report.skipped += rejectedRows.count { $0.status == .skipped }
-      state.report.bytes = max(state.report.bytes, endOffsets.last ?? 0)
-      return state.observer
+      state.report.rowCount += rows
+      state.report.rejectedRowCount += issues.count { $0.status == .rejected }
+      state.report.flaggedRowCount += issues.count { $0.status == .importedWithIssue }
+      state.report.skippedRecordCount += issues.count { $0.status == .skipped }
+      state.report.committedByteCount = max(state.report.committedByteCount, endOffsets.last ?? 0)
+      return state.commitHandler
     }
-    try write(rejectedRows)
+    try write(issues)
     for offset in endOffsets { progress.completedUnitCount = Int64(offset) }
-    observer?(report)
+    commitHandler?(report)
   }
 
-  private func write(_ rejectedRows: [RejectedRow]) throws {
-    guard !rejectedRows.isEmpty, let rejects else { return }
-    try rejects.append(rejectedRows)
-    let path = rejects.rejectsPath
-    state.withLock { $0.report.rejectsPath = path }
+  private func write(_ issues: [RowIssue]) throws {
+    guard !issues.isEmpty, let issueHandler else { return }
+    try issueHandler.append(issues)
+    let path = issueHandler.rejectedRowsPath
+    state.withLock { $0.report.rejectedRowsPath = path }
   }
 }
 

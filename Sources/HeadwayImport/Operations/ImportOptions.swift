@@ -6,19 +6,19 @@ public struct ImportOptions: Sendable, Hashable {
   ///
   /// Readers see rows arrive in whole batches, and a cancelled or killed import leaves whole batches. While the
   /// database is busy, several batches that wait are committed together: at most eight batches and 2,000 rows, or two
-  /// batches if these have more rows. Each batch is committed separately if there is an observer of
-  /// ``ImportOperation/onCommit(_:)``. The default, 250, is the size that the practice's authors found smooth.
+  /// batches if these have more rows. Each batch is committed separately if there is a
+  /// ``ImportOperation/commitHandler``. The default, 250, is the size that the practice's authors found smooth.
   public var batchSize: Int
   /// Whether the first malformed row ends the import with an error, instead of being rejected.
-  public var isStrict: Bool
+  public var stopsAtFirstMalformedRow: Bool
   /// The encoding of the file; nil to detect it.
   ///
   /// A byte order mark or zeros indicate UTF-16 or UTF-32. Other text is read as UTF-8, unless nearly all of its
   /// non-ASCII lines are invalid UTF-8, in the whole file, or in the part of a pipe that has been read. In that case,
   /// the encoding is detected from the characters if the package has the trait `Encodings`: for example Shift JIS,
   /// GB18030, EUC-JP or KOI8-R. Otherwise, and for the languages of Western Europe, it is Windows-1252. See
-  /// ``TableReport/form`` and ``TableReport/notes``.
-  public var encoding: TextEncoding?
+  /// ``TableReport/layout`` and ``TableReport/notes``.
+  public var encoding: CSVTextEncoding?
   /// The dialect of the file; nil to detect it.
   public var dialect: CSVDialect?
   /// The delimiter, if the rest of the dialect is detected.
@@ -36,9 +36,9 @@ public struct ImportOptions: Sendable, Hashable {
   /// Columns without names are called `column_1`, `column_2` and so on. A file of the GTFS reference has a header.
   public var hasHeader: Bool?
   /// The number of lines before the header, or before the first row if there is no header; nil to detect it.
-  public var skippedLines: Int?
+  public var skippedLineCount: Int?
   /// How rows with more or fewer fields than columns are treated.
-  public var raggedRows: RaggedRows
+  public var raggedRowPolicy: RaggedRowPolicy
   /// The texts that represent a missing value, such as `NULL`.
   ///
   /// An empty field has no value either. In JSON Lines, however, an empty string is a value.
@@ -47,7 +47,7 @@ public struct ImportOptions: Sendable, Hashable {
   public var nullTexts: [String]
   /// Whether ``nullTexts`` also apply in quotes.
   public var nullTextsInQuotes: Bool
-  /// The format of numbers, in columns whose type is a number or is found.
+  /// The format of numbers, in columns whose type is a number or is inferred.
   ///
   /// In JSON Lines, this applies to strings only: a JSON number always has a decimal point.
   public var numberFormat: NumberFormat
@@ -57,16 +57,16 @@ public struct ImportOptions: Sendable, Hashable {
   ///
   /// No line of a longer quoted field becomes a row. A pipe can't be read again, so there this includes all lines after
   /// a quote that is never closed; in a file, such a quote loses only its own line.
-  public var maximumRecordLength: Int
+  public var maxRecordLength: Int
   /// The types of columns that are not described, in a table that the import creates.
-  public var types: Types
+  public var columnTypePolicy: ColumnTypePolicy
   /// How existing rows of the table are treated.
-  public var existingRows: ExistingRows
+  public var existingRowPolicy: ExistingRowPolicy
   /// Whether the import fails if the file lacks a column of the table's description, or if the table of the database
   /// has a described column with another type.
   ///
   /// When false, the description only specifies how to read the columns that exist.
-  public var requiresDescribedColumns: Bool
+  public var requiresSchemaColumns: Bool
   /// Whether columns of the file that the table lacks are added to a table that no import has created.
   ///
   /// When false, such a column is an error, ``ImportError/Code/unknownColumn``: its name might be misspelled, and the
@@ -84,7 +84,7 @@ public struct ImportOptions: Sendable, Hashable {
   public var completesAppend: Bool
 
   /// How rows with more or fewer fields than columns are treated.
-  public enum RaggedRows: String, Sendable, Hashable, CaseIterable {
+  public enum RaggedRowPolicy: String, Sendable, Hashable, CaseIterable {
     /// The rows are rejected.
     ///
     /// It can't be known which of their fields is missing or surplus. A delimiter at the end of all rows is not a
@@ -97,27 +97,27 @@ public struct ImportOptions: Sendable, Hashable {
   }
 
   /// The types of columns that are not described.
-  public enum Types: String, Sendable, Hashable, CaseIterable {
-    /// The types found in the rows at the beginning of the file: integer, real, numeric, or text.
+  public enum ColumnTypePolicy: String, Sendable, Hashable, CaseIterable {
+    /// The types inferred from the rows at the beginning of the file: integer, real, numeric, or text.
     ///
     /// A value becomes a number only if it has exactly the value of its text: whole numbers of 64 bits, and fractions
     /// of at most 15 digits, which lose their trailing zeros. `007`, `+1`, `1e5` and longer numbers stay text. A note
     /// in ``TableReport/notes`` names columns whose zeros can't be restored. If a later value does not fit, the column
     /// becomes `numeric` or `text`, including all earlier values; nothing is lost or rejected. Columns of the key, and
     /// those of files of the GTFS reference, are text.
-    case found
+    case inferred
     /// Text.
     case text
   }
 
   /// How an import treats rows that are already in the table.
-  public enum ExistingRows: Sendable, Hashable {
+  public enum ExistingRowPolicy: Sendable, Hashable {
     /// In a table with a key, rows with a key of the file are updated in place, and others stay.
     ///
     /// In a table without a key, rows that an earlier import of the same file has written are written again. If there
     /// are other rows, or the last row has changed, the import fails with ``ImportError/Code/foreignRows``. Rows are
-    /// identified by SQLite's row number. ``TableReport/removed`` counts rows that the file no longer has. A table that
-    /// other programs write to needs a key.
+    /// identified by SQLite's row number. ``TableReport/removedRowCount`` counts rows that the file no longer has. A
+    /// table that other programs write to needs a key.
     case update
     /// Existing rows stay, and the rows of the file are added after them.
     ///
@@ -138,7 +138,7 @@ public struct ImportOptions: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - batchSize: The number of rows in a batch, 1 or more.
-  ///   - isStrict: Whether the first malformed row ends the import.
+  ///   - stopsAtFirstMalformedRow: Whether the first malformed row ends the import.
   ///   - encoding: The encoding of the file; nil to detect it.
   ///   - dialect: The dialect of the file; nil to detect it.
   ///   - delimiter: The delimiter, if the rest of the dialect is detected.
@@ -146,44 +146,46 @@ public struct ImportOptions: Sendable, Hashable {
   ///   - escape: The byte that escapes a quote, if the rest of the dialect is detected.
   ///   - comment: The first byte of comment lines.
   ///   - hasHeader: Whether the first record names the columns; nil to detect it.
-  ///   - skippedLines: The number of lines before the header; nil to detect it.
-  ///   - raggedRows: How rows with more or fewer fields than columns are treated.
+  ///   - skippedLineCount: The number of lines before the header; nil to detect it.
+  ///   - raggedRowPolicy: How rows with more or fewer fields than columns are treated.
   ///   - nullTexts: The texts that represent a missing value.
   ///   - nullTextsInQuotes: Whether these texts also apply in quotes.
   ///   - numberFormat: The format of numbers.
   ///   - columns: The columns of the file to import; empty for all columns.
-  ///   - maximumRecordLength: The largest number of bytes in a record.
-  ///   - types: The types of columns that are not described.
-  ///   - existingRows: How existing rows of the table are treated.
-  ///   - requiresDescribedColumns: Whether the file must have all columns of the table's description.
+  ///   - maxRecordLength: The largest number of bytes in a record.
+  ///   - columnTypePolicy: The types of columns that are not described.
+  ///   - existingRowPolicy: How existing rows of the table are treated.
+  ///   - requiresSchemaColumns: Whether the file must have all columns of the table's description.
   ///   - addsColumns: Whether columns are added to a table that no import has created.
   ///   - allowsNoRows: Whether the import succeeds if the table cannot have a single row of the file.
   ///   - completesAppend: Whether an append that ended early is completed.
   public init(
-    batchSize: Int = 250, isStrict: Bool = false, encoding: TextEncoding? = nil, dialect: CSVDialect? = nil,
+    batchSize: Int = 250, stopsAtFirstMalformedRow: Bool = false, encoding: CSVTextEncoding? = nil,
+    dialect: CSVDialect? = nil,
     delimiter: UInt8? = nil, quote: UInt8? = nil, escape: UInt8? = nil, comment: UInt8? = nil, hasHeader: Bool? = nil,
-    skippedLines: Int? = nil, raggedRows: RaggedRows = .reject, nullTexts: [String] = [],
+    skippedLineCount: Int? = nil, raggedRowPolicy: RaggedRowPolicy = .reject, nullTexts: [String] = [],
     nullTextsInQuotes: Bool = false, numberFormat: NumberFormat = NumberFormat(), columns: [String] = [],
-    maximumRecordLength: Int = 16 << 20, types: Types = .found, existingRows: ExistingRows = .update,
-    requiresDescribedColumns: Bool = false, addsColumns: Bool = false, allowsNoRows: Bool = false,
+    maxRecordLength: Int = 16 << 20, columnTypePolicy: ColumnTypePolicy = .inferred,
+    existingRowPolicy: ExistingRowPolicy = .update,
+    requiresSchemaColumns: Bool = false, addsColumns: Bool = false, allowsNoRows: Bool = false,
     completesAppend: Bool = true
   ) {
     precondition(batchSize > 0, "batchSize is \(batchSize): at least one row is committed at once.")
     self.batchSize = batchSize
-    self.isStrict = isStrict
+    self.stopsAtFirstMalformedRow = stopsAtFirstMalformedRow
     self.encoding = encoding
     self.dialect = dialect
     self.delimiter = delimiter
     (self.quote, self.escape, self.comment) = (quote, escape, comment)
     self.hasHeader = hasHeader
-    self.skippedLines = skippedLines
-    self.raggedRows = raggedRows
+    self.skippedLineCount = skippedLineCount
+    self.raggedRowPolicy = raggedRowPolicy
     (self.nullTexts, self.nullTextsInQuotes) = (nullTexts, nullTextsInQuotes)
     (self.numberFormat, self.columns) = (numberFormat, columns)
-    self.maximumRecordLength = maximumRecordLength
-    self.types = types
-    self.existingRows = existingRows
-    self.requiresDescribedColumns = requiresDescribedColumns
+    self.maxRecordLength = maxRecordLength
+    self.columnTypePolicy = columnTypePolicy
+    self.existingRowPolicy = existingRowPolicy
+    self.requiresSchemaColumns = requiresSchemaColumns
     self.addsColumns = addsColumns
     self.allowsNoRows = allowsNoRows
     self.completesAppend = completesAppend
@@ -191,4 +193,4 @@ public struct ImportOptions: Sendable, Hashable {
 }
 
 /// The encoding of text: how bytes represent characters.
-public typealias TextEncoding = HeadwayCSV.TextEncoding
+public typealias CSVTextEncoding = HeadwayCSV.CSVTextEncoding

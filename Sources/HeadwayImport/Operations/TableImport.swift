@@ -32,9 +32,9 @@ final class TableImport {
       knownColumns: database.columns(of: operation.table))
     let header = try records.requireHeader()
     try operation.table.requireNames(of: records)
-    operation.opened(records, FileForm(records, columns: header))
+    operation.opened(records, CSVLayout(records, columns: header))
     var existing = try database.existing(operation.table, header: header)
-    existing.foundTypes.merge(group?.foundTypes ?? [:]) { $1 }
+    existing.inferredTypes.merge(group?.inferredTypes ?? [:]) { $1 }
     let plan = try makePlan(records, header, existing)
     guard plan.hasKey || SQL.hasRowIdentifier(besideColumns: header + existing.columns) else {
       throw ImportError(
@@ -47,7 +47,7 @@ final class TableImport {
       for: operation)
     if let completion = target.completion { operation.note(completion) }
     defer {
-      target.close(isCancelled: operation.isCancelled, rows: operation.report.rows)
+      target.close(isCancelled: operation.isCancelled, rows: operation.report.rowCount)
       operation.noteChanges(target.schemaChanges)
       if target.isReplacing { operation.takeBackRows() }
     }
@@ -72,15 +72,15 @@ final class TableImport {
     guard !operation.isCancelled else { return }
 
     let report = operation.report
-    let takesNone = report.rows == 0 && report.rejected > 0
+    let takesNone = report.rowCount == 0 && report.rejectedRowCount > 0
     // Rows that are appended a second time already exist, and earlier files might have all rows of this one.
-    let mayHaveAll = options.existingRows == .append && plan.hasKey
+    let mayHaveAll = options.existingRowPolicy == .append && plan.hasKey
     let hasDuplicates = group != nil && (encoder.hasDuplicates || target.writer.hasDuplicates)
     if takesNone, !options.allowsNoRows, !mayHaveAll, !hasDuplicates { throw noRows(report) }
     try line.report(target.unresolved(encoder.selfReferences))
     try requireAll(of: records)
     let refused = try target.finish(
-      lastRecord: records.count, rows: report.rows, takesNone: takesNone,
+      lastRecord: records.count, rows: report.rowCount, takesNone: takesNone,
       mayGoOn: { [operation] in !operation.isCancelled })
     for (operation, rows) in refused where !rows.isEmpty {
       try operation.refused(rows)
@@ -88,7 +88,7 @@ final class TableImport {
     group?.keep(FileGroup.Keys(encoded: encoder.seen ?? KeySet(), stored: target.writer.writtenKeys))
     operation.noteEnd(target)
     for note in encoder.notes { operation.note(note) }
-    if records.isEncodingAssumed, operation.report.form?.isEncodingAssumed == false {
+    if records.isEncodingAssumed, operation.report.layout?.isEncodingAssumed == false {
       operation.note("the text is not UTF-8, and was read as \(records.encoding): --encoding names another one")
     }
     operation.noteUnchecked(try target.uncheckedReferences())
@@ -97,16 +97,16 @@ final class TableImport {
 
   /// The error for a file whose rows were all rejected.
   private func noRows(_ report: TableReport) -> ImportError {
-    let place = report.rejectsPath.map { "; see \($0)" } ?? ""
+    let place = report.rejectedRowsPath.map { "; see \($0)" } ?? ""
     return ImportError(
       .noRows, path: path,
-      message: "\(report.rejected.noneOfRows) be imported. The database is unchanged\(place).")
+      message: "\(report.rejectedRowCount.noneOfRows) be imported. The database is unchanged\(place).")
   }
 
   /// Passes each record to the blocks, and converts reading errors to ``ImportError``.
   private static func forEach(
-    _ records: RecordSource, _ record: (borrowing CSVRecord) throws -> CSVFlow,
-    malformed: (borrowing CSVMalformedRecord) throws -> CSVFlow
+    _ records: RecordSource, _ record: (borrowing CSVRecord) throws -> CSVParser.IterationControl,
+    malformed: (borrowing CSVParser.MalformedRecord) throws -> CSVParser.IterationControl
   ) throws {
     do { try records.forEach(record, malformed: malformed) } catch let error as CSVReaderError {
       throw ImportError(error)
@@ -121,60 +121,60 @@ final class TableImport {
     let known = Set(existing.columns.map(\.lowercasedAsName))
     guard layout.hasHeader || options.hasHeader == false || known.isEmpty || known.isSuperset(of: header) else {
       throw ImportError(
-        .badHeader, path: path, line: layout.unusableHeader?.line ?? 1,
+        .badHeader, path: path, lineNumber: layout.unusableHeader?.lineNumber ?? 1,
         message: "The columns of the table \(operation.table.name) can't be found: "
           + (layout.unusableHeader?.reason ?? "there seems to be no header") + ".")
     }
     var plan = try TablePlan(
       existing.schema, header: header, path: path, choosing: options.columns,
-      requiresDescribedColumns: options.requiresDescribedColumns)
+      requiresSchemaColumns: options.requiresSchemaColumns)
     plan.hasHeader = layout.hasHeader
     plan.meet(existingColumns: existing.columns)
     plan.isJSONLines = records.isJSONLines
-    plan.isAppended = options.existingRows == .append
+    plan.isAppended = options.existingRowPolicy == .append
     plan.endsRowsWithDelimiter = layout.endsRowsWithDelimiter
     plan.namesSurplusFields = layout.namesSurplusFields
     plan.repeatedLines = layout.repeatedLines
     if layout.quotesFields { plan.quoting = records.dialect }
-    let notes = plan.findTypes(
-      in: records, options, described: operation.table.columns, existing: existing.foundTypes)
+    let notes = plan.inferTypes(
+      in: records, options, described: operation.table.columns, existing: existing.inferredTypes)
     for note in notes { operation.note(note) }
     plan.meet(affinities: existing.affinities, described: operation.table.columns)
     return plan
   }
 
-  /// The rejects for records at the beginning of the file that are not part of the table.
-  private func skippedRecords(_ records: RecordSource) -> [RejectedRow] {
+  /// The issues of records at the beginning of the file that are not part of the table.
+  private func skippedRecords(_ records: RecordSource) -> [RowIssue] {
     records.layout.skippedRecords.map { record in
-      RejectedRow(
-        table: operation.table.name, line: record.line, status: .skipped, reason: record.reason,
+      RowIssue(
+        table: operation.table.name, lineNumber: record.lineNumber, status: .skipped, reason: record.reason,
         record: record.record)
     }
   }
 
-  /// Ensures that each record of the file is the header, in the table, or in the rejects.
+  /// Ensures that each record of the file is the header, in the table, or among the rejected rows.
   ///
   /// - Throws: ``ImportError`` with the code `lostRecords`.
   private func requireAll(of records: RecordSource) throws {
     let report = operation.report
-    let accounted = records.headerCount + report.rows + report.rejected
+    let accounted = records.headerCount + report.rowCount + report.rejectedRowCount
     let skipped = records.layout.skippedRecords.count
-    guard accounted == records.count, report.skipped == skipped else {
+    guard accounted == records.count, report.skippedRecordCount == skipped else {
       throw ImportError(
         .lostRecords, path: path,
-        message: "Of \(records.count + skipped) records, \(accounted + report.skipped) are the header, in the table "
-          + "or in the rejects. This is a fault in Headway: please report it.")
+        message: "Of \(records.count + skipped) records, \(accounted + report.skippedRecordCount) are the header, "
+          + "in the table or rejected. This is a fault in Headway: please report it.")
     }
   }
 
   /// Called after each record: sends the batch when it is full, and returns whether to continue.
-  private func next(_ line: BatchLine, _ endOffset: Int) throws -> CSVFlow {
+  private func next(_ line: BatchLine, _ endOffset: Int) throws -> CSVParser.IterationControl {
     line.filling.endOffset = endOffset
-    if options.isStrict, let rejected = line.filling.rejects.first(where: { $0.status == .rejected }) {
+    if options.stopsAtFirstMalformedRow, let rejected = line.filling.issues.first(where: { $0.status == .rejected }) {
       try line.finish()
       throw rejected.error(path: path)
     }
-    if line.filling.isFull || line.filling.rejects.count >= options.batchSize {
+    if line.filling.isFull || line.filling.issues.count >= options.batchSize {
       guard !operation.isCancelled else { return .stop }
       try line.handOver()
     }
@@ -182,10 +182,10 @@ final class TableImport {
   }
 }
 
-extension RejectedRow {
+extension RowIssue {
   /// The error that ends a strict import at this row.
   func error(path: String) -> ImportError {
-    ImportError(.malformedRow, path: path, line: line, message: "The row can't be imported: \(reason).")
+    ImportError(.malformedRow, path: path, lineNumber: lineNumber, message: "The row can't be imported: \(reason).")
   }
 }
 #endif

@@ -1,24 +1,28 @@
+public import HeadwayCSV
+
 /// The results of importing one file, so far or in total.
 public struct TableReport: Sendable, Hashable {
   /// The table.
   public let table: String
   /// The file.
   public let file: String
-  /// Rows that are in the database now: those of committed batches.
-  public internal(set) var rows = 0
-  /// Rows that are not in the database; each is in the rejects.
-  public internal(set) var rejected = 0
-  /// Rows that are in the database, and in the rejects as well, because they have a problem.
-  public internal(set) var reported = 0
-  /// Records at the beginning of the file that are not rows: lines before the header, or a header that can't be used.
+  /// The number of rows that are in the database now: those of committed batches.
+  public internal(set) var rowCount = 0
+  /// The number of rows that are not in the database; each is in the file of rejected rows.
+  public internal(set) var rejectedRowCount = 0
+  /// The number of rows that are in the database, and in the file of rejected rows as well, because they have a
+  /// problem.
+  public internal(set) var flaggedRowCount = 0
+  /// The number of records at the beginning of the file that are not rows: lines before the header, or a header that
+  /// can't be used.
   ///
-  /// Each is in the rejects.
-  public internal(set) var skipped = 0
-  /// Existing rows that rows of the file have replaced: with ``ImportOptions/ExistingRows/replace``, and in a table
-  /// without a key that is imported again.
-  public internal(set) var replaced = 0
-  /// Existing rows that were removed because the file has fewer rows.
-  public internal(set) var removed = 0
+  /// Each is in the file of rejected rows.
+  public internal(set) var skippedRecordCount = 0
+  /// The number of existing rows that rows of the file have replaced: with ``ImportOptions/ExistingRowPolicy/replace``,
+  /// and in a table without a key that is imported again.
+  public internal(set) var replacedRowCount = 0
+  /// The number of existing rows that were removed because the file has fewer rows.
+  public internal(set) var removedRowCount = 0
   /// Columns and indices that the import has added to an existing table, and columns whose types it has changed; one
   /// sentence each, without a period.
   public internal(set) var schemaChanges: [String] = []
@@ -27,8 +31,8 @@ public struct TableReport: Sendable, Hashable {
   ///
   /// The list is complete when the import has finished.
   ///
-  /// Numbers are compared with their text as for ``ImportOptions/Types/found``: trailing zeros of a fraction count only
-  /// if the values of the column have different numbers of decimal places.
+  /// Numbers are compared with their text as for ``ImportOptions/ColumnTypePolicy/inferred``: trailing zeros of a
+  /// fraction count only if the values of the column have different numbers of decimal places.
   public internal(set) var convertedColumns: [ConvertedColumn] = []
   /// References that could not be checked because the table that they refer to is not in the database: one sentence for
   /// each column that has values.
@@ -37,13 +41,13 @@ public struct TableReport: Sendable, Hashable {
   /// sentence each, without a period.
   public internal(set) var notes: [String] = []
   /// The number of bytes of the file whose rows are committed.
-  public internal(set) var bytes = 0
+  public internal(set) var committedByteCount = 0
   /// The size of the file in bytes; nil until the file is open, or if it is not a regular file.
-  public internal(set) var size: Int?
-  /// The form of the file; nil until the file is open.
-  public internal(set) var form: FileForm?
-  /// The path of the rejects; nil if there are none, or if the import has no receiver for them.
-  public internal(set) var rejectsPath: String?
+  public internal(set) var fileSize: Int?
+  /// The layout of the file; nil until the file is open.
+  public internal(set) var layout: CSVLayout?
+  /// The path of the file of rejected rows; nil if there are none, or if the import only counts them.
+  public internal(set) var rejectedRowsPath: String?
   /// The time that the import has taken, from the start of the operation until it finished, or until now.
   public internal(set) var duration = Duration.zero
   /// Whether the whole file is in the database.
@@ -52,6 +56,6 @@ public struct TableReport: Sendable, Hashable {
   /// The number of rows imported per second.
   public var rowsPerSecond: Double {
     let seconds = duration / .seconds(1)
-    return seconds > 0 ? Double(rows) / seconds : 0
+    return seconds > 0 ? Double(rowCount) / seconds : 0
   }
 }

@@ -3,12 +3,12 @@ import GRDB
 import GRDBSQLite
 public import Headway
 
-/// Watches a table while this process or another one writes it: the number of its rows, and the rows of a window.
+/// Watches a table while this process or another one writes it: the number of its rows, and the rows of a range.
 ///
 /// ```swift
-/// let stops = LiveTable(path: "vbb.sqlite", table: "stops", window: 0..<20)
-/// for try await picture in stops.pictures {
-///   print(picture.count, picture.rows.first ?? [])
+/// let stops = LiveTable(path: "vbb.sqlite", table: "stops", rowRange: 0..<20)
+/// for try await snapshot in stops.snapshots {
+///   print(snapshot.count, snapshot.rows.first ?? [])
 /// }
 /// ```
 ///
@@ -18,12 +18,12 @@ public import Headway
 /// one processor.
 public struct LiveTable: Sendable {
   /// The content of the table at one moment.
-  public struct Picture: Sendable, Hashable {
+  public struct Snapshot: Sendable, Hashable {
     /// The number of rows in the table.
     public let count: Int
     /// The names of the columns.
     public let columns: [String]
-    /// The rows of the window, the newest first.
+    /// The rows of the range, the newest first.
     ///
     /// Each value is text, or nil for `NULL`.
     public let rows: [[String?]]
@@ -36,7 +36,7 @@ public struct LiveTable: Sendable {
   /// The columns to deliver; empty for all columns.
   public let columns: [String]
   /// The rows to deliver, counted from the newest.
-  public let window: Range<Int>
+  public let rowRange: Range<Int>
 
   /// The shortest time between two checks: 30 checks per second.
   static let shortestInterval = Duration.seconds(1) / 30
@@ -45,18 +45,18 @@ public struct LiveTable: Sendable {
 
   /// Creates a live table.
   ///
-  /// The database is not opened until you iterate ``pictures``.
+  /// The database is not opened until you iterate ``snapshots``.
   ///
   /// - Parameters:
   ///   - path: The path of the database. The database and the table need not exist yet.
   ///   - table: The name of the table.
   ///   - columns: The columns to deliver; empty for all columns.
-  ///   - window: The rows to deliver, counted from the newest.
-  public init(path: String, table: String, columns: [String] = [], window: Range<Int> = 0..<20) {
+  ///   - rowRange: The rows to deliver, counted from the newest.
+  public init(path: String, table: String, columns: [String] = [], rowRange: Range<Int> = 0..<20) {
     self.path = path
     self.table = table
     self.columns = columns
-    self.window = window
+    self.rowRange = rowRange
   }
 
   /// The current content of the table, and its content after each change, at most 30 times per second.
@@ -64,33 +64,33 @@ public struct LiveTable: Sendable {
   /// Faster changes are combined. The sequence ends when the iterating task is cancelled.
   ///
   /// Iterating throws GRDB's `DatabaseError` if the database can't be read.
-  public var pictures: Pictures { Pictures(table: self, operations: nil, clock: ContinuousClock()) }
+  public var snapshots: Snapshots { Snapshots(table: self, operations: nil, clock: ContinuousClock()) }
 
   /// Returns the current content of the table, and its content after each change, until operations have finished.
   ///
-  /// Pictures are delivered at most 30 times per second. The last picture shows the table as the operations have left
+  /// Snapshots are delivered at most 30 times per second. The last snapshot shows the table as the operations have left
   /// it. The sequence does not report whether they have failed. Iterating throws GRDB's `DatabaseError` if the database
   /// can't be read.
   ///
   /// - Parameter operations: The operations that write the table.
-  /// - Returns: The pictures; none if the database does not exist when the operations have finished.
-  public func pictures(until operations: [Headway.Operation]) -> Pictures {
-    Pictures(table: self, operations: operations, clock: ContinuousClock())
+  /// - Returns: The snapshots; none if the database does not exist when the operations have finished.
+  public func snapshots(until operations: [Headway.Operation]) -> Snapshots {
+    Snapshots(table: self, operations: operations, clock: ContinuousClock())
   }
 
   /// Returns the current content of the table.
   ///
-  /// - Returns: The picture; empty if the database or the table does not exist.
+  /// - Returns: The snapshot; empty if the database or the table does not exist.
   /// - Throws: GRDB's `DatabaseError` if the database can't be read.
-  public func picture() async throws -> Picture {
-    guard let connection = try Connection(self) else { return Picture(count: 0, columns: [], rows: []) }
-    return try await connection.picture(of: self)
+  public func snapshot() async throws -> Snapshot {
+    guard let connection = try Connection(self) else { return Snapshot(count: 0, columns: [], rows: []) }
+    return try await connection.snapshot(of: self)
   }
 
-  /// The pictures of a table: a sequence that is endless, or that ends after operations have finished.
-  public struct Pictures: AsyncSequence, Sendable {
-    /// A picture.
-    public typealias Element = Picture
+  /// The snapshots of a table: a sequence that is endless, or that ends after operations have finished.
+  public struct Snapshots: AsyncSequence, Sendable {
+    /// A snapshot.
+    public typealias Element = Snapshot
 
     let table: LiveTable
     let operations: [Headway.Operation]?
@@ -101,7 +101,9 @@ public struct LiveTable: Sendable {
     /// - Returns: The iterator. It opens the database when its first element is requested.
     public func makeAsyncIterator() -> Iterator { Iterator(table: table, operations: operations, clock: clock) }
   }
+}
 
+extension LiveTable.Snapshots {
   /// Watches one table.
   public struct Iterator: AsyncIteratorProtocol {
     private let table: LiveTable
@@ -121,11 +123,11 @@ public struct LiveTable: Sendable {
     ///
     /// - Returns: The table after the change; nil if the task was cancelled, or the operations have finished.
     /// - Throws: GRDB's `DatabaseError` if the database can't be read.
-    public mutating func next() async throws -> Picture? {
+    public mutating func next() async throws -> LiveTable.Snapshot? {
       do { return try await nextChange() } catch  where Task.isCancelled { return nil }
     }
 
-    private mutating func nextChange() async throws -> Picture? {
+    private mutating func nextChange() async throws -> LiveTable.Snapshot? {
       while !Task.isCancelled {
         if pause > .zero {
           try await clock.sleep(for: pause)
@@ -146,9 +148,9 @@ public struct LiveTable: Sendable {
         }
         lastVersion = version
         let start = ContinuousClock.now
-        let picture = try await connection.picture(of: table)
-        pause = max(LiveTable.shortestInterval, (ContinuousClock.now - start) * LiveTable.pauseFactor)
-        return picture
+        let snapshot = try await connection.snapshot(of: table)
+        pause = Swift.max(LiveTable.shortestInterval, (ContinuousClock.now - start) * LiveTable.pauseFactor)
+        return snapshot
       }
       return nil
     }
@@ -176,13 +178,13 @@ private struct Connection: Sendable {
     try await database.read { try Int.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
   }
 
-  func picture(of table: LiveTable) async throws -> LiveTable.Picture {
+  func snapshot(of table: LiveTable) async throws -> LiveTable.Snapshot {
     try await database.read { connection in
       // Queried directly, because GRDB caches that the table does not exist.
       let exists = try Int.fetchOne(
         connection, sql: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
         arguments: [table.table])
-      guard exists != nil else { return LiveTable.Picture(count: 0, columns: [], rows: []) }
+      guard exists != nil else { return LiveTable.Snapshot(count: 0, columns: [], rows: []) }
       let name = SQL.name(table.table)
       let count = try Int.fetchOne(connection, sql: "SELECT COUNT(*) FROM \(name)") ?? 0
       let columns = table.columns.isEmpty ? "*" : SQL.names(table.columns)
@@ -191,8 +193,8 @@ private struct Connection: Sendable {
       let rowIdentifier = SQL.rowIdentifier(besideColumns: allColumns)
       let statement = try connection.makeStatement(
         sql: "SELECT \(columns) FROM \(name) ORDER BY \(rowIdentifier) DESC LIMIT ? OFFSET ?")
-      let rows = try Row.fetchAll(statement, arguments: [table.window.count, table.window.lowerBound])
-      return LiveTable.Picture(
+      let rows = try Row.fetchAll(statement, arguments: [table.rowRange.count, table.rowRange.lowerBound])
+      return LiveTable.Snapshot(
         count: count, columns: statement.columnNames,
         rows: rows.map { row in row.databaseValues.map { String.fromDatabaseValue($0) ?? $0.numberText } })
     }

@@ -4,9 +4,9 @@
 final class RowBatch: @unchecked Sendable {  // Passed between owners, and never used by two at a time.
   /// The origin of a row.
   struct Origin {
-    var line: Int
+    var lineNumber: Int
     /// The number of the record in the file, counted from 1.
-    var ordinal: Int
+    var recordNumber: Int
     /// The bytes of the record in the file, as a range of `bytes`.
     var recordStart: Int
     var recordCount: Int
@@ -23,12 +23,12 @@ final class RowBatch: @unchecked Sendable {  // Passed between owners, and never
   private(set) var bytes: UnsafeMutableRawPointer
   private var byteCapacity: Int
   private(set) var byteCount = 0
-  /// The rejects of the records that were read for this batch, in the order of their lines.
-  var rejects: [RejectedRow] = []
+  /// The issues of the records that were read for this batch, in the order of their lines.
+  var issues: [RowIssue] = []
   /// In a table without a key, the records that did not become rows.
   ///
   /// An earlier import might have filled their places.
-  var rejectedOrdinals: [Int] = []
+  var rejectedRecordNumbers: [Int] = []
   /// The values whose text the table does not keep.
   var conversions: [TextConversion] = []
   /// The types that columns must have before these rows are written, by column.
@@ -52,14 +52,14 @@ final class RowBatch: @unchecked Sendable {  // Passed between owners, and never
 
   var count: Int { origins.count }
   var isFull: Bool { origins.count == capacity || byteCount >= Self.mostBytes }
-  var isEmpty: Bool { origins.isEmpty && rejects.isEmpty }
+  var isEmpty: Bool { origins.isEmpty && issues.isEmpty }
   /// Whether writing the batch inserts rows, removes rows, or changes the table.
-  var changesTable: Bool { !origins.isEmpty || !rejectedOrdinals.isEmpty || !widenings.isEmpty }
+  var changesTable: Bool { !origins.isEmpty || !rejectedRecordNumbers.isEmpty || !widenings.isEmpty }
 
   func removeAll() {
     origins.removeAll(keepingCapacity: true)
-    rejects.removeAll(keepingCapacity: true)
-    rejectedOrdinals.removeAll(keepingCapacity: true)
+    issues.removeAll(keepingCapacity: true)
+    rejectedRecordNumbers.removeAll(keepingCapacity: true)
     conversions.removeAll(keepingCapacity: true)
     widenings.removeAll(keepingCapacity: true)
     byteCount = 0

@@ -13,7 +13,7 @@ struct RowEncoder {
     let isKey: Bool
     let isRequired: Bool
     let isChecked: Bool
-    let isFound: Bool
+    let isInferred: Bool
     var type: ColumnType
     /// The affinity of a column that converts text to numbers although the import does not describe it as a number.
     let affinity: ColumnType?
@@ -28,7 +28,7 @@ struct RowEncoder {
 
   private let plan: TablePlan
   private var readings: [Reading]
-  private let raggedRows: ImportOptions.RaggedRows
+  private let raggedRowPolicy: ImportOptions.RaggedRowPolicy
   private let nullTexts: NullTexts
   /// Converts numbers in another format than SQLite's; nil for SQLite's own.
   private let numbers: PlainNumbers?
@@ -62,10 +62,12 @@ struct RowEncoder {
     readings = plan.columns.enumerated().map { position, column in
       Reading(
         field: column.field, isKey: column.isKey, isRequired: column.isRequired,
-        isChecked: column.reference != nil && known[position] != nil, isFound: column.isFound, type: column.type,
+        isChecked: column.reference != nil && known[position] != nil, isInferred: column.isInferred, type: column.type,
         affinity: column.affinity?.type)
     }
-    (raggedRows, nullTexts, numbers) = (options.raggedRows, NullTexts(options), PlainNumbers(options.numberFormat))
+    (raggedRowPolicy, nullTexts, numbers) = (
+      options.raggedRowPolicy, NullTexts(options), PlainNumbers(options.numberFormat)
+    )
     // In a file with one column, a field that equals its name might be a value.
     self.header = plan.fieldCount > 1 ? header : []
     isRowIdentifier = plan.isRowIdentifierKey
@@ -74,7 +76,7 @@ struct RowEncoder {
     selfReferences = plan.columns.indices.compactMap { SelfReference(plan, column: $0) }
   }
 
-  /// Adds a record to a batch as a row, to its rejects, or to both.
+  /// Adds a record to a batch as a row, to its issues, or to both.
   mutating func encode(_ record: borrowing CSVRecord, into batch: RowBatch) {
     guard record.count == plan.fieldCount || isPadded(record) else {
       return reject(record, batch, "expected \(plan.fieldCount) fields, found \(record.count)")
@@ -83,7 +85,7 @@ struct RowEncoder {
     if isHeader(record) {
       return reject(record, batch, "the header once more")
     }
-    if !plan.repeatedLines.isEmpty, plan.repeatedLines.contains(record.line) {
+    if !plan.repeatedLines.isEmpty, plan.repeatedLines.contains(record.lineNumber) {
       return reject(record, batch, "duplicate row: the file contains its table twice")
     }
     if !raw.isASCII, String(validating: raw, as: UTF8.self) == nil {
@@ -95,7 +97,7 @@ struct RowEncoder {
     }
     let recordStart = batch.append(raw)
     let row = batch.nextRow
-    let rejectCount = batch.rejects.count
+    let issueCount = batch.issues.count
     for position in readings.indices {
       let column = readings[position]
       guard let field = column.field else {
@@ -106,7 +108,7 @@ struct RowEncoder {
       if bytes.isEmpty, !isEmptyJSONString(field, of: record) {
         if column.isRequired || (isRowIdentifier && column.isKey) {
           batch.dropRow(from: recordStart)
-          batch.rejects.removeSubrange(rejectCount...)
+          batch.issues.removeSubrange(issueCount...)
           return reject(record, batch, "\(plan.columns[position].name) is empty")
         }
         row[position] = column.isKey ? .text(at: recordStart, count: 0) : .null
@@ -115,7 +117,7 @@ struct RowEncoder {
       row[position] = convert(bytes, position, record, recordStart, batch)
       if isRowIdentifier, column.isKey, row[position].kind != .integer {
         batch.dropRow(from: recordStart)
-        batch.rejects.removeSubrange(rejectCount...)
+        batch.issues.removeSubrange(issueCount...)
         let name = plan.columns[position].name
         return reject(record, batch, "\(name): ‘\(bytes.shortText)’ is not a whole number, as the key must be")
       }
@@ -123,7 +125,7 @@ struct RowEncoder {
     }
     if seen != nil, seen?.insert(KeySet.hash(of: plan.key, in: row, of: batch)) == false {
       batch.dropRow(from: recordStart)
-      batch.rejects.removeSubrange(rejectCount...)
+      batch.issues.removeSubrange(issueCount...)
       hasDuplicates = true
       return reject(record, batch, plan.duplicateReason)
     }
@@ -131,7 +133,9 @@ struct RowEncoder {
       selfReferences[position].meet(record) { [nullTexts] in nullTexts.value(of: $1, in: $0) }
     }
     batch.endRow(
-      RowBatch.Origin(line: record.line, ordinal: record.ordinal, recordStart: recordStart, recordCount: raw.count))
+      RowBatch.Origin(
+        lineNumber: record.lineNumber, recordNumber: record.recordNumber, recordStart: recordStart,
+        recordCount: raw.count))
   }
 
   private func isHeader(_ record: borrowing CSVRecord) -> Bool {
@@ -146,11 +150,11 @@ struct RowEncoder {
   private func isPadded(_ record: borrowing CSVRecord) -> Bool {
     guard record.count > plan.fieldCount else {
       let isExpected = plan.endsRowsWithDelimiter && plan.namesSurplusFields && record.count == plan.fieldCount - 1
-      return raggedRows == .pad || isExpected
+      return raggedRowPolicy == .pad || isExpected
     }
     let isExpected =
       plan.endsRowsWithDelimiter && !plan.namesSurplusFields && record.count == plan.fieldCount + 1
-    guard raggedRows == .pad || isExpected else { return false }
+    guard raggedRowPolicy == .pad || isExpected else { return false }
     for field in plan.fieldCount..<record.count where !record.unsafeBytes(at: field).isEmpty { return false }
     return true
   }
@@ -164,20 +168,20 @@ struct RowEncoder {
     _ bytes: UnsafeRawBufferPointer, _ position: Int, _ record: borrowing CSVRecord, _ recordStart: Int,
     _ batch: RowBatch
   ) -> EncodedValue {
-    let (isFound, type) = (readings[position].isFound, readings[position].type)
+    let (isInferred, type) = (readings[position].isInferred, readings[position].type)
     // All JSON numbers have the same format. A JSON string has the format of the options.
     let isJSONNumber = plan.isJSONLines && readings[position].field.map { !record.wasQuoted(at: $0) } == true
     if let affinity = readings[position].affinity {
       noteConversion(bytes, affinity, position, isPlain: numbers == nil || isJSONNumber, batch)
     }
     guard let numbers, type != .text, !isJSONNumber else {
-      return isFound
+      return isInferred
         ? exactValue(bytes, bytes, position, record, recordStart, batch)
         : value(bytes, bytes, type, position, record, recordStart, batch)
     }
     return withUnsafeTemporaryAllocation(byteCount: PlainNumbers.mostBytes, alignment: 1) { buffer in
       let plain = numbers.plain(bytes, in: buffer)
-      return isFound
+      return isInferred
         ? exactValue(bytes, plain, position, record, recordStart, batch)
         : value(bytes, plain, type, position, record, recordStart, batch)
     }
@@ -235,12 +239,12 @@ struct RowEncoder {
       let name = plan.columns[position].name
       if wider == .text, readings[position].hasOtherText {
         notes.append(
-          "\(name) became text at line \(record.line). Earlier numbers have lost their original spelling. To keep it, "
-            + "use --column-type '\(name):text'")
+          "\(name) became text at line \(record.lineNumber). Earlier numbers have lost their original spelling. To "
+            + "keep it, use --column-type '\(name):text'")
       } else if wider == .text, plan.existingColumns.isEmpty {
         // The change of an existing column is reported separately.
         notes.append(
-          "\(name) became text at line \(record.line), because of ‘\(bytes.shortText)’. To make its numbers "
+          "\(name) became text at line \(record.lineNumber), because of ‘\(bytes.shortText)’. To make its numbers "
             + "comparable, use --column-type '\(name):real'")
       }
       batch.widenings[position] = wider
@@ -255,7 +259,7 @@ struct RowEncoder {
   ) {
     var (decimals, loss) = (Int?.none, TextLoss.nothing)
     if readings[position].type == .integer {
-      // The key must be a whole number. Other values are reported or rejected.
+      // The key must be a whole number. Other values are flagged or rejected.
       guard isPlain, ExactNumber.integer(bytes) == nil, NumberParsing.integer(bytes) != nil else { return }
       loss = .text
     } else {
@@ -291,28 +295,30 @@ struct RowEncoder {
   // MARK: Rejecting
 
   private func reject(_ record: borrowing CSVRecord, _ batch: RowBatch, _ reason: String) {
-    if !plan.hasKey { batch.rejectedOrdinals.append(record.ordinal) }
-    batch.rejects.append(
-      RejectedRow(
-        table: plan.table, line: record.line, status: .rejected, reason: reason, record: Array(record.rawBytes)))
+    if !plan.hasKey { batch.rejectedRecordNumbers.append(record.recordNumber) }
+    batch.issues.append(
+      RowIssue(
+        table: plan.table, lineNumber: record.lineNumber, status: .rejected, reason: reason,
+        record: Array(record.rawBytes)))
   }
 
   private func report(_ record: borrowing CSVRecord, _ batch: RowBatch, _ reason: String) {
-    batch.rejects.append(
-      RejectedRow(
-        table: plan.table, line: record.line, status: .reported, reason: reason, record: Array(record.rawBytes)))
+    batch.issues.append(
+      RowIssue(
+        table: plan.table, lineNumber: record.lineNumber, status: .importedWithIssue, reason: reason,
+        record: Array(record.rawBytes)))
   }
 
-  func reject(_ record: borrowing CSVMalformedRecord, into batch: RowBatch) {
-    if !plan.hasKey { batch.rejectedOrdinals.append(record.ordinal) }
+  func reject(_ record: borrowing CSVParser.MalformedRecord, into batch: RowBatch) {
+    if !plan.hasKey { batch.rejectedRecordNumbers.append(record.recordNumber) }
     let reason = "\(record.error)\(record.isTruncated ? "; only the beginning of the record follows" : "")"
     let raw = record.isTruncated ? record.rawBytes.prefix(Self.longestBeginning) : record.rawBytes[...]
-    batch.rejects.append(
-      RejectedRow(
-        table: plan.table, line: record.line, status: .rejected, reason: reason, record: Array(raw)))
+    batch.issues.append(
+      RowIssue(
+        table: plan.table, lineNumber: record.lineNumber, status: .rejected, reason: reason, record: Array(raw)))
   }
 
-  /// The number of bytes that the rejects contain of a record that is longer than the maximum.
+  /// The number of bytes that an issue contains of a record that is longer than the maximum.
   private static let longestBeginning = 4_096
 }
 

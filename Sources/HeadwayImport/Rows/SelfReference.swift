@@ -6,7 +6,7 @@ import HeadwayCSV
 struct SelfReference {
   /// A value that had not been met when its row was read.
   struct Unresolved {
-    let line: Int
+    let lineNumber: Int
     let value: [UInt8]
     let record: [UInt8]
   }
@@ -43,7 +43,7 @@ struct SelfReference {
     if !referred.isEmpty { _ = met.insert(KeySet.hash(referred)) }
     let value = value(record, field)
     guard !value.isEmpty, !met.contains(KeySet.hash(value)) else { return }
-    waiting.append(Unresolved(line: record.line, value: Array(value), record: Array(record.rawBytes)))
+    waiting.append(Unresolved(lineNumber: record.lineNumber, value: Array(value), record: Array(record.rawBytes)))
   }
 
   /// The values that were not met in the whole file.

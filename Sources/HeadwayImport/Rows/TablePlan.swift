@@ -13,10 +13,10 @@ struct TablePlan: Sendable {
     var isKey: Bool
     var isRequired: Bool
     var reference: ColumnReference?
-    /// Whether the type was found.
+    /// Whether the type was inferred from the rows.
     ///
     /// It then widens for a value that it does not store exactly.
-    var isFound = false
+    var isInferred = false
     /// The affinity of an existing column that converts text to numbers although the import does not describe it as a
     /// number; otherwise nil.
     var affinity: NumberAffinity?
@@ -49,8 +49,8 @@ struct TablePlan: Sendable {
   var quoting: CSVDialect?
 
   var hasKey: Bool { !key.isEmpty }
-  /// The names of the columns whose types were found.
-  var foundColumns: [String] { columns.filter(\.isFound).map(\.name) }
+  /// The names of the columns whose types were inferred.
+  var inferredColumns: [String] { columns.filter(\.isInferred).map(\.name) }
   /// Whether the rows are appended, so that the table can already have a row with the same key.
   var isAppended = false
   /// The reason for rejecting a row whose key already exists.
@@ -71,21 +71,21 @@ struct TablePlan: Sendable {
   ///   - header: The names of the fields, in the order of the file.
   ///   - path: The file, for errors.
   ///   - chosen: The columns of the file to import; empty for all columns.
-  ///   - requiresDescribedColumns: Whether the file must have all columns of the schema.
+  ///   - requiresSchemaColumns: Whether the file must have all columns of the schema.
   /// - Throws: ``ImportError`` with the code `badHeader`.
   init(
     _ schema: TableSchema, header: [String], path: String, choosing chosen: [String] = [],
-    requiresDescribedColumns: Bool = false
+    requiresSchemaColumns: Bool = false
   ) throws(ImportError) {
     var fields: [String: Int] = [:]
     for (position, name) in header.enumerated() {
       guard fields.updateValue(position, forKey: name.lowercasedAsName) == nil else {
-        throw ImportError(.badHeader, path: path, line: 1, message: "The column \(name) is twice in the header.")
+        throw ImportError(.badHeader, path: path, lineNumber: 1, message: "The column \(name) is twice in the header.")
       }
     }
     if let unknown = chosen.first(where: { fields[$0.lowercasedAsName] == nil }) {
       throw ImportError(
-        .badHeader, path: path, line: 1,
+        .badHeader, path: path, lineNumber: 1,
         message: Spelling.missing("The header has no column", unknown, among: header, "Its columns are"))
     }
     func column(_ column: ColumnSchema, isKey: Bool) -> Column {
@@ -110,11 +110,11 @@ struct TablePlan: Sendable {
       columns.filter { column in
         column.field == nil && (column.isRequired || (isNumbered && column.isKey && column.type == .integer))
       }.map(\.name)
-      + schema.columns.filter { requiresDescribedColumns && fields[$0.name.lowercasedAsName] == nil }.map(\.name)
+      + schema.columns.filter { requiresSchemaColumns && fields[$0.name.lowercasedAsName] == nil }.map(\.name)
       + schema.key.filter { name in !columns.contains { $0.name.lowercasedAsName == name.lowercasedAsName } }
     guard missing.isEmpty else {
       throw ImportError(
-        .badHeader, path: path, line: 1,
+        .badHeader, path: path, lineNumber: 1,
         message: Spelling.missing(
           "The header has no column", missing.joined(separator: "” and “"), among: header, "Its columns are"))
     }
@@ -155,7 +155,7 @@ struct TablePlan: Sendable {
   mutating func meet(affinities: [String: NumberAffinity], described: [ColumnSchema]) {
     guard !affinities.isEmpty else { return }
     let names = Set(described.map(\.name.lowercasedAsName))
-    for position in columns.indices where !columns[position].isFound {
+    for position in columns.indices where !columns[position].isInferred {
       let name = columns[position].name.lowercasedAsName
       // If the description specifies a number, the conversion is intended.
       guard columns[position].type == .text || !names.contains(name) else { continue }
@@ -163,19 +163,19 @@ struct TablePlan: Sendable {
     }
   }
 
-  /// Sets the types that were found for columns without a description.
+  /// Sets the types that were inferred for columns without a description.
   ///
   /// - Parameters:
-  ///   - types: The types found, by the position of the field.
+  ///   - types: The inferred types, by the position of the field.
   ///   - described: The columns that have types.
-  ///   - existing: The types that earlier imports found for existing columns, by the column's name in lower case.
-  mutating func setFound(_ types: [ColumnType], described: [ColumnSchema], existing: [String: ColumnType]) {
+  ///   - existing: The types that earlier imports inferred for existing columns, by the column's name in lower case.
+  mutating func setInferred(_ types: [ColumnType], described: [ColumnSchema], existing: [String: ColumnType]) {
     let names = Set((described.map(\.name) + existingColumns).map(\.lowercasedAsName))
     for position in columns.indices where !columns[position].isKey {
       let (name, field) = (columns[position].name.lowercasedAsName, columns[position].field)
       let isNew = !names.contains(name) && field.map { $0 < types.count } == true
       guard let field, let type = existing[name] ?? (isNew ? types[field] : nil), type != .text else { continue }
-      (columns[position].type, columns[position].isFound) = (type, true)
+      (columns[position].type, columns[position].isInferred) = (type, true)
     }
   }
 }

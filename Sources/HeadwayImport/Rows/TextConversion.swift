@@ -53,21 +53,21 @@ struct TextConversion {
 struct TextConversions {
   private struct Tally {
     var count = 0
-    var first: (line: Int, text: String)?
+    var first: (lineNumber: Int, text: String)?
 
     mutating func add(_ other: Tally) {
       count += other.count
-      if let line = other.first?.line, first.map({ line < $0.line }) != false { first = other.first }
+      if let number = other.first?.lineNumber, first.map({ number < $0.lineNumber }) != false { first = other.first }
     }
 
-    mutating func add(line: Int, _ text: String) { add(Tally(count: 1, first: (line, text))) }
+    mutating func add(lineNumber: Int, _ text: String) { add(Tally(count: 1, first: (lineNumber, text))) }
   }
 
   private var texts: [Int: Tally] = [:]
   /// The values that lose only trailing zeros of a fraction.
   private var zeros: [Int: Tally] = [:]
   /// The values, with their lines, of rows that might be refused at the end of the import.
-  private var kept: [(line: Int, conversion: TextConversion)] = []
+  private var kept: [(lineNumber: Int, conversion: TextConversion)] = []
   private var plan: TablePlan?
   private var uneven: Set<Int> = []
 
@@ -81,16 +81,16 @@ struct TextConversions {
   ///   - includes: Returns whether the row at a position was written.
   mutating func count(in batch: RowBatch, keepsEach: Bool, where includes: (Int) -> Bool) {
     for conversion in batch.conversions where includes(conversion.row) {
-      let line = batch.origins[conversion.row].line
-      if keepsEach { kept.append((line, conversion)) } else { count(conversion, line: line) }
+      let lineNumber = batch.origins[conversion.row].lineNumber
+      if keepsEach { kept.append((lineNumber, conversion)) } else { count(conversion, lineNumber: lineNumber) }
     }
   }
 
-  private mutating func count(_ conversion: TextConversion, line: Int) {
+  private mutating func count(_ conversion: TextConversion, lineNumber: Int) {
     if conversion.isZeros {
-      zeros[conversion.column, default: Tally()].add(line: line, conversion.text)
+      zeros[conversion.column, default: Tally()].add(lineNumber: lineNumber, conversion.text)
     } else {
-      texts[conversion.column, default: Tally()].add(line: line, conversion.text)
+      texts[conversion.column, default: Tally()].add(lineNumber: lineNumber, conversion.text)
     }
   }
 
@@ -103,7 +103,7 @@ struct TextConversions {
   }
 
   /// Removes the rows on some lines from the count.
-  mutating func remove(lines: Set<Int>) { kept.removeAll { lines.contains($0.line) } }
+  mutating func remove(lines: Set<Int>) { kept.removeAll { lines.contains($0.lineNumber) } }
 
   /// Sets the information that is known when the file has been read.
   ///
@@ -114,16 +114,16 @@ struct TextConversions {
 
   /// The columns with changed values, in the order of the table; empty until the file has been read.
   ///
-  /// Trailing zeros of fractions are counted only if they can't be restored, as for columns whose types are found.
+  /// Trailing zeros of fractions are counted only if they can't be restored, as for columns whose types are inferred.
   var columns: [ConvertedColumn] {
     var all = self
-    for (line, conversion) in kept { all.count(conversion, line: line) }
+    for (lineNumber, conversion) in kept { all.count(conversion, lineNumber: lineNumber) }
     return (plan?.columns ?? []).enumerated().compactMap { position, column in
       var tally = all.texts[position] ?? Tally()
       if uneven.contains(position), let zeros = all.zeros[position] { tally.add(zeros) }
       guard let affinity = column.affinity, let first = tally.first else { return nil }
       return ConvertedColumn(
-        column: column.name, declaredType: affinity.declaredType, count: tally.count, firstLine: first.line,
+        column: column.name, declaredType: affinity.declaredType, count: tally.count, firstLineNumber: first.lineNumber,
         firstValue: first.text)
     }
   }

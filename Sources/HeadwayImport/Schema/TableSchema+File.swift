@@ -13,7 +13,7 @@ extension TableSchema {
   public init(forFile path: String) {
     var fileName = (path.split(separator: "/").last.map(String.init) ?? path).replacingForeignBytes { _ in "_" }
     if let ending = Compression.endings.first(where: fileName.hasSuffix) { fileName.removeLast(ending.count) }
-    if let table = GTFSSchema.table(inFile: fileName) {
+    if let table = GTFSSchema.table(forFileNamed: fileName) {
       self = table
     } else {
       let dot = fileName.lastIndex(of: ".") ?? fileName.endIndex
@@ -41,7 +41,7 @@ extension TableSchema {
     }
     guard let twice else { return }
     throw ImportError(
-      .badHeader, path: source.path, line: source.headerLine,
+      .badHeader, path: source.path, lineNumber: source.headerLineNumber,
       message: "The column \(twice) is twice in the header.")
   }
 }

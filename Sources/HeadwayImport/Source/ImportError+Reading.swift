@@ -9,7 +9,7 @@ extension ImportError {
       return
     }
     self.init(
-      error.code == .foreignContent ? .foreignContent : .badHeader, path: error.path, line: error.lineNumber,
+      error.code == .foreignContent ? .foreignContent : .badHeader, path: error.path, lineNumber: error.lineNumber,
       message: error.message)
   }
 

@@ -1,4 +1,4 @@
-import HeadwayCSV
+public import HeadwayCSV
 
 /// The table that an import of a file would create, without importing anything.
 ///
@@ -9,8 +9,8 @@ import HeadwayCSV
 public struct ImportPreview: Sendable {
   /// The name of the table.
   public let table: String
-  /// The form of the file.
-  public let form: FileForm
+  /// The layout of the file.
+  public let layout: CSVLayout
   /// The statements that create the table and its indices, without a final semicolon.
   public let statements: [String]
   /// Sentences about whole columns, as in ``TableReport/notes``.
@@ -37,9 +37,9 @@ public struct ImportPreview: Sendable {
     try schema.requireNames(of: records)
     var plan = try TablePlan(
       schema, header: header, path: path, choosing: options.columns,
-      requiresDescribedColumns: options.requiresDescribedColumns)
-    notes = plan.findTypes(in: records, options, described: schema.columns, existing: [:])
-    form = FileForm(records, columns: header)
+      requiresSchemaColumns: options.requiresSchemaColumns)
+    notes = plan.inferTypes(in: records, options, described: schema.columns, existing: [:])
+    layout = CSVLayout(records, columns: header)
     let parents = (others + [schema]).map { ($0.name.lowercasedAsName, $0.key) }
     statements =
       [SQL.createTable(plan, parents: Dictionary(parents) { $1 })]

@@ -6,13 +6,13 @@ extension RecordSource.Options {
     self.init()
     (encoding, dialect, delimiter) = (options.encoding, options.dialect, options.delimiter)
     (quote, escape, comment) = (options.quote, options.escape, options.comment)
-    (hasHeader, skippedLines) = (options.hasHeader, options.skippedLines)
+    (hasHeader, skippedLineCount) = (options.hasHeader, options.skippedLineCount)
     self.findsLayout = findsLayout
     namesSurplusFields = true
-    doubtsHeaderOfOtherWidth = options.raggedRows == .reject
-    keepsSample = findsLayout && options.types == .found
+    doubtsHeaderOfOtherWidth = options.raggedRowPolicy == .reject
+    keepsSample = findsLayout && options.columnTypePolicy == .inferred
     acceptsJSONLines = true
-    maximumRecordLength = options.maximumRecordLength
+    maxRecordLength = options.maxRecordLength
     nameKey = { $0.lowercasedAsName }
   }
 }
@@ -47,7 +47,7 @@ extension RecordSource {
     do { names = try header() } catch { throw ImportError(error) }
     if let names, names.count > Self.mostColumns {
       throw ImportError(
-        .badHeader, path: path, line: headerLine ?? 1,
+        .badHeader, path: path, lineNumber: headerLineNumber ?? 1,
         message: "There are \(names.count) columns, and an import into SQLite takes \(Self.mostColumns) at most.")
     }
     return names
@@ -56,7 +56,7 @@ extension RecordSource {
   /// The names of the fields; throws if there are none.
   func requireHeader() throws(ImportError) -> [String] {
     guard let header = try readHeader() else {
-      throw ImportError(.badHeader, path: path, line: 1, message: "The file has no header: it is empty.")
+      throw ImportError(.badHeader, path: path, lineNumber: 1, message: "The file has no header: it is empty.")
     }
     return header
   }

@@ -1,3 +1,4 @@
+import HeadwayCSV
 import HeadwayLines
 
 extension SourceFolder {
@@ -42,7 +43,7 @@ extension SourceFolder {
       guard file.size != nil || file.isMissing else { return false }
       let plainName = Self.plainName(of: file.name)
       if Self.tableEndings.contains(where: plainName.hasSuffix) { return true }
-      return plainName.hasSuffix(".txt") && !file.isMissing && FileForm.looksLikeTable("\(path)/\(file.name)")
+      return plainName.hasSuffix(".txt") && !file.isMissing && CSVLayout.looksLikeTable("\(path)/\(file.name)")
     }
   }
 }

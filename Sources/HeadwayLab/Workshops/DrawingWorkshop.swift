@@ -136,7 +136,7 @@ final class DrawingWorkshop: Sendable {
 
 /// The list of cells, on the main thread as in an app.
 @MainActor private final class Cells: Sendable {
-  private let drawing: CellDrawing<Int, Int>
+  private let drawing: CellImageRenderer<Int, Int>
   private var asked: Set<Int> = []
 
   /// Creates the list.
@@ -149,7 +149,7 @@ final class DrawingWorkshop: Sendable {
     queue: Headway.OperationQueue, onImage: @escaping (Int, Image) -> Void,
     ended: @escaping @Sendable (Bool) -> Void
   ) {
-    drawing = CellDrawing<Int, Int>(queue: queue) { content in
+    drawing = CellImageRenderer<Int, Int>(queue: queue) { content in
       let operation = Photo.isShown(by: content) ? Photo.drawing(of: content) : Tile.drawing(of: content)
       operation.completionBlock = { [weak operation] in ended(operation?.isCancelled ?? true) }
       return operation
@@ -163,10 +163,10 @@ final class DrawingWorkshop: Sendable {
   ///
   /// - Returns: The number of rows that came into view and already had an image.
   func show(_ rows: Set<Int>) -> Int {
-    drawing.visible = rows
+    drawing.visibleKeys = rows
     var count = 0
     for row in rows {
-      let isThere = drawing.request(row % DrawingWorkshop.contentCount, for: row) != nil
+      let isThere = drawing.image(for: row, content: row % DrawingWorkshop.contentCount) != nil
       if isThere, !asked.contains(row) { count += 1 }
     }
     asked = rows

@@ -2,6 +2,7 @@
 import Foundation
 import Headway
 import HeadwayImport
+import HeadwaySampleData
 import Hummingbird
 import Synchronization
 
@@ -85,18 +86,18 @@ final class ImportWorkshop: Sendable {
     let feedImport = try FeedImport(folder: source, into: ImportDatabase(path: path))
     let start = ContinuousClock.now
     turn.add(feedImport.operations)
-    let table = LiveTable(path: path, table: "stop_times", window: 0..<8)
-    // The sequence ends when the operations do. While it delivers no picture, other tables continue.
+    let table = LiveTable(path: path, table: "stop_times", rowRange: 0..<8)
+    // The sequence ends when the operations do. While it delivers no snapshot, other tables continue.
     var last = ContinuousClock.now - .seconds(1)
-    var picture: LiveTable.Picture?
-    let pictures = Latest<LiveTable.Picture>()
-    async let watching: Void = pictures.follow(table.pictures(until: feedImport.operations))
+    var snapshot: LiveTable.Snapshot?
+    let snapshots = Latest<LiveTable.Snapshot>()
+    async let watching: Void = snapshots.follow(table.snapshots(until: feedImport.operations))
     while !feedImport.operations.allSatisfy(\.isFinished) {
       try await Task.sleep(for: .milliseconds(50))
-      picture = pictures.value
+      snapshot = snapshots.value
       guard .now - last > .milliseconds(100) else { continue }
       last = .now
-      publish(event(.running, "Importing …", feedImport, picture, start))
+      publish(event(.running, "Importing …", feedImport, snapshot, start))
     }
     let end = ContinuousClock.now
     try await watching
@@ -104,24 +105,24 @@ final class ImportWorkshop: Sendable {
     if let error = feedImport.operations.lazy.compactMap(\.error).first, !wasCancelled { throw error }
     let message =
       wasCancelled ? "Cancelled: the rows that were committed stay." : "All tables are in the database."
-    publish(event(wasCancelled ? .cancelled : .finished, message, feedImport, pictures.value, start, end))
+    publish(event(wasCancelled ? .cancelled : .finished, message, feedImport, snapshots.value, start, end))
   }
 
   private func event(
-    _ phase: Phase, _ message: String, _ feedImport: FeedImport, _ picture: LiveTable.Picture?,
+    _ phase: Phase, _ message: String, _ feedImport: FeedImport, _ snapshot: LiveTable.Snapshot?,
     _ start: ContinuousClock.Instant, _ end: ContinuousClock.Instant = .now
   ) -> Event {
     var event = Event(phase: phase, message: message)
     event.tables = zip(feedImport.operations, feedImport.reports).map { operation, report in
       Event.Table(
-        name: report.table, rows: report.rows, rejected: report.rejected,
+        name: report.table, rows: report.rowCount, rejected: report.rejectedRowCount,
         fraction: operation.progress.fractionCompleted, isComplete: report.isComplete)
     }
     event.rows = event.tables.map(\.rows).reduce(0, +)
     event.seconds = (end - start).inSeconds
-    event.liveCount = picture?.count ?? 0
-    event.columns = picture?.columns ?? []
-    event.liveRows = picture?.rows.map { $0.map { Self.shown($0 ?? "") } } ?? []
+    event.liveCount = snapshot?.count ?? 0
+    event.columns = snapshot?.columns ?? []
+    event.liveRows = snapshot?.rows.map { $0.map { Self.shown($0 ?? "") } } ?? []
     return event
   }
 

@@ -11,7 +11,7 @@ final class ImportDisplay: ProgressDisplay, @unchecked Sendable {
 
   // Each protected by its lock.
   private let watching = Mutex<Task<Void, Never>?>(nil)
-  private let picture = Mutex<LiveTable.Picture?>(nil)
+  private let snapshot = Mutex<LiveTable.Snapshot?>(nil)
 
   /// - Parameters:
   ///   - style: The style of the display.
@@ -36,14 +36,14 @@ final class ImportDisplay: ProgressDisplay, @unchecked Sendable {
     }
   }
 
-  /// Ends the display after a last picture of the state.
+  /// Ends the display after a last snapshot of the state.
   func stop() async {
     await stopDrawing()
     let watching = watching.withLock { $0.take() }
     watching?.cancel()
     await watching?.value
     guard style == .bars else { return }
-    if let last = try? await live?.picture() { picture.withLock { $0 = last } }
+    if let last = try? await live?.snapshot() { snapshot.withLock { $0 = last } }
     draw(withNotes: false)
   }
 
@@ -61,9 +61,9 @@ final class ImportDisplay: ProgressDisplay, @unchecked Sendable {
     guard let live else { return }
     let task = Task { [self] in
       do {
-        for try await next in live.pictures { picture.withLock { $0 = next } }
+        for try await next in live.snapshots { snapshot.withLock { $0 = next } }
       } catch {
-        // The picture is optional; the import reports its own errors.
+        // The snapshot is optional; the import reports its own errors.
         return
       }
     }
@@ -72,12 +72,14 @@ final class ImportDisplay: ProgressDisplay, @unchecked Sendable {
 
   override func bars(on terminal: Terminal) -> [String] {
     let reports = operations.map { (report: $0.report, isDone: $0.isFinished) }
-    var contents = reports.filter { $0.isDone || $0.report.bytes > 0 }.map { ProgressLine.Content($0.report) }
+    var contents = reports.filter { $0.isDone || $0.report.committedByteCount > 0 }.map {
+      ProgressLine.Content($0.report)
+    }
     contents.append(
       ProgressLine.Content(reports.map(\.report), fraction: whole.fractionCompleted, seconds: seconds))
     var lines = contents.map { ProgressLine.bar($0, on: terminal) }
-    if let live, let picture = picture.withLock({ $0 }) {
-      lines += LivePicture.lines(picture, of: live.table, isUnicode: terminal.isUnicode)
+    if let live, let snapshot = snapshot.withLock({ $0 }) {
+      lines += LiveSnapshot.lines(snapshot, of: live.table, isUnicode: terminal.isUnicode)
     }
     return lines
   }

@@ -7,15 +7,15 @@ extension TableReport {
   /// values.
   func changes(saysRemoved: Bool) -> [String] {
     var sentences = schemaChanges.map { "\(table): \($0)." }
-    if saysRemoved, removed > 0 {
+    if saysRemoved, removedRowCount > 0 {
       sentences.append(
-        "\(table): \(replaced.groupedRows) replaced, \(removed.grouped) removed.")
+        "\(table): \(replacedRowCount.groupedRows) replaced, \(removedRowCount.grouped) removed.")
     }
     for column in convertedColumns {
       sentences.append(
         "\(table): \(column.values) of the column \(column.column) (\(column.declaredType)) became numbers with "
-          + "another text, the first ‘\(column.firstValue)’ in line \(column.firstLine). To keep the text, declare the "
-          + "column as TEXT.")
+          + "another text, the first ‘\(column.firstValue)’ in line \(column.firstLineNumber). To keep the text, "
+          + "declare the column as TEXT.")
     }
     return sentences
   }
@@ -55,27 +55,27 @@ struct ImportSummary {
   private func table(isCancelled: Bool) -> String {
     var rows = reports.map { SummaryTable.Row(cells($0.table, [$0], seconds: $0.seconds), isComplete: $0.isComplete) }
     if reports.count > 1 { rows.append(SummaryTable.Row(cells("all", reports, seconds: seconds), isComplete: true)) }
-    let titles = ["table", "rows", "rejected", "reported", "seconds", "rows/s"]
+    let titles = ["table", "rows", "rejected", "flagged", "seconds", "rows/s"]
     var lines = SummaryTable(titles: titles, rows: rows).lines(columns: Terminal.outputColumns)
     for report in reports {
       lines += report.changes(saysRemoved: true)
       for note in report.notes { lines.append("\(report.table): \(note).") }
       for reference in report.uncheckedReferences { lines.append("\(report.table): \(reference).") }
     }
-    // Files that are imported into one table share a rejects file.
+    // Files that are imported into one table share a file of rejected rows.
     var named: Set<String> = []
-    for path in reports.compactMap(\.rejectsPath) where named.insert(path).inserted {
-      lines.append("What is wrong with rejected and reported rows is in \(path).")
+    for path in reports.compactMap(\.rejectedRowsPath) where named.insert(path).inserted {
+      lines.append("What is wrong with rejected and flagged rows is in \(path).")
     }
     if isCancelled { lines.append("Cancelled: what is listed is committed. The same command completes it.") }
     return lines.joined(separator: "\n") + "\n"
   }
 
   private func cells(_ name: String, _ reports: [TableReport], seconds: Double) -> [String] {
-    let rows = reports.reduce(0) { $0 + $1.rows }
+    let rows = reports.reduce(0) { $0 + $1.rowCount }
     return [
-      name, rows.grouped, reports.reduce(0) { $0 + $1.rejected }.grouped,
-      reports.reduce(0) { $0 + $1.reported }.grouped, String(format: "%.2f", seconds),
+      name, rows.grouped, reports.reduce(0) { $0 + $1.rejectedRowCount }.grouped,
+      reports.reduce(0) { $0 + $1.flaggedRowCount }.grouped, String(format: "%.2f", seconds),
       seconds > 0 ? Int(Double(rows) / seconds).grouped : "-",
     ]
   }

@@ -23,15 +23,15 @@ enum JSONEvent {
     let encoding: String
     let dialect: Dialect
     let columns: [String]
-    let headerLine: Int?
+    let headerLineNumber: Int?
     /// Unusual properties of the file, for people.
     let found: [String]
 
-    init(_ file: String, _ form: FileForm, _ found: [String]) {
+    init(_ file: String, _ layout: CSVLayout, _ found: [String]) {
       func text(_ byte: UInt8) -> String { String(Unicode.Scalar(byte)) }
-      (self.file, encoding, columns) = (file, form.encoding.name, form.columns)
-      (headerLine, self.found) = (form.headerLine, found)
-      let dialect = form.dialect
+      (self.file, encoding, columns) = (file, layout.encoding.name, layout.columns)
+      (headerLineNumber, self.found) = (layout.headerLineNumber, found)
+      let dialect = layout.dialect
       self.dialect = Dialect(
         delimiter: text(dialect.delimiter), quote: text(dialect.quote), escape: dialect.escape.map(text))
     }
@@ -42,12 +42,12 @@ enum JSONEvent {
     let column: String
     let declaredType: String
     let count: Int
-    let firstLine: Int
+    let firstLineNumber: Int
     let firstValue: String
 
     init(_ column: HeadwayImport.ConvertedColumn) {
       (self.column, declaredType, count) = (column.column, column.declaredType, column.count)
-      (firstLine, firstValue) = (column.firstLine, column.firstValue)
+      (firstLineNumber, firstValue) = (column.firstLineNumber, column.firstValue)
     }
   }
 
@@ -57,42 +57,43 @@ enum JSONEvent {
     let table: String
     let file: String
     let percent: Int
-    let rows: Int
-    let rejected: Int
-    let reported: Int
-    let replaced: Int
-    let removed: Int
+    let rowCount: Int
+    let rejectedRowCount: Int
+    let flaggedRowCount: Int
+    let replacedRowCount: Int
+    let removedRowCount: Int
     let schemaChanges: [String]?
     let convertedColumns: [ConvertedColumn]?
-    let skipped: Int
-    let bytes: Int
-    let size: Int?
+    let skippedRecordCount: Int
+    let committedByteCount: Int
+    let fileSize: Int?
     let seconds: Double
     let rowsPerSecond: Double
     let isComplete: Bool
-    let rejects: String?
+    let rejectedRowsPath: String?
     let notes: [String]?
     let uncheckedReferences: [String]?
 
     init(event: String, _ report: TableReport, percent: Int) {
       self.event = event
-      (table, file, self.percent, rows) = (report.table, report.file, percent, report.rows)
-      (rejected, reported, skipped) = (report.rejected, report.reported, report.skipped)
-      rejects = report.rejectsPath
-      (replaced, removed) = (report.replaced, report.removed)
+      (table, file, self.percent) = (report.table, report.file, percent)
+      (rowCount, rejectedRowCount) = (report.rowCount, report.rejectedRowCount)
+      (flaggedRowCount, skippedRecordCount) = (report.flaggedRowCount, report.skippedRecordCount)
+      rejectedRowsPath = report.rejectedRowsPath
+      (replacedRowCount, removedRowCount) = (report.replacedRowCount, report.removedRowCount)
       schemaChanges = report.schemaChanges.isEmpty ? nil : report.schemaChanges
       let converted = report.convertedColumns.map(ConvertedColumn.init)
       convertedColumns = converted.isEmpty ? nil : converted
       notes = report.notes.isEmpty ? nil : report.notes
       uncheckedReferences = report.uncheckedReferences.isEmpty ? nil : report.uncheckedReferences
-      (bytes, size, seconds) = (report.bytes, report.size, report.seconds)
+      (committedByteCount, fileSize, seconds) = (report.committedByteCount, report.fileSize, report.seconds)
       (rowsPerSecond, isComplete) = (report.rowsPerSecond.rounded(), report.isComplete)
     }
   }
 
-  /// A finding of `--check`.
-  struct Finding: Encodable {
-    let event = "finding"
+  /// An issue that `headway check` has found.
+  struct Issue: Encodable {
+    let event = "issue"
     let severity: String
     let code: String
     let file: String
@@ -100,13 +101,13 @@ enum JSONEvent {
     let count: Int
     let examples: [String]
 
-    init(_ finding: FeedFinding) {
-      (severity, code, file) = (finding.severity.rawValue, finding.code, finding.file)
-      (message, count, examples) = (finding.message, finding.count, finding.examples)
+    init(_ issue: FeedIssue) {
+      (severity, code, file) = (issue.severity.rawValue, issue.code, issue.file)
+      (message, count, examples) = (issue.message, issue.count, issue.examples)
     }
   }
 
-  /// The end of `--check`.
+  /// The end of `headway check`.
   struct Checked: Encodable {
     /// `finished` or `cancelled`.
     let event: String
@@ -123,9 +124,9 @@ enum JSONEvent {
     /// `finished`, `cancelled` or `error`.
     let event: String
     let tables: Int
-    let rows: Int
-    let rejected: Int
-    let reported: Int
+    let rowCount: Int
+    let rejectedRowCount: Int
+    let flaggedRowCount: Int
     let seconds: Double
     let exitCode: Int32
     /// The reason, for people, if the exit code is neither 0 nor that of a signal.
@@ -134,9 +135,9 @@ enum JSONEvent {
     init(_ event: String, _ reports: [TableReport], seconds: Double, exitCode: Int32, message: String? = nil) {
       (self.event, self.seconds, self.exitCode, self.message) = (event, seconds, exitCode, message)
       tables = reports.count
-      rows = reports.reduce(0) { $0 + $1.rows }
-      rejected = reports.reduce(0) { $0 + $1.rejected }
-      reported = reports.reduce(0) { $0 + $1.reported }
+      rowCount = reports.reduce(0) { $0 + $1.rowCount }
+      rejectedRowCount = reports.reduce(0) { $0 + $1.rejectedRowCount }
+      flaggedRowCount = reports.reduce(0) { $0 + $1.flaggedRowCount }
     }
   }
 

@@ -25,14 +25,14 @@ enum ProgressLine {
     init(_ report: TableReport) {
       name = report.table
       fraction = report.isComplete ? 1 : ProgressLine.fraction(report)
-      (rows, rejected, seconds) = (report.rows, report.rejected, report.duration / .seconds(1))
+      (rows, rejected, seconds) = (report.rowCount, report.rejectedRowCount, report.duration / .seconds(1))
     }
 
     /// Creates the content for all tables.
     init(_ reports: [TableReport], fraction: Double, seconds: Double) {
       name = "all"
-      rows = reports.reduce(0) { $0 + $1.rows }
-      rejected = reports.reduce(0) { $0 + $1.rejected }
+      rows = reports.reduce(0) { $0 + $1.rowCount }
+      rejected = reports.reduce(0) { $0 + $1.rejectedRowCount }
       (self.fraction, self.seconds) = (fraction, seconds)
     }
   }
@@ -62,7 +62,7 @@ enum ProgressLine {
   }
 
   static func plain(_ report: TableReport, _ percent: Int) -> String {
-    let rows = "\(report.rows.groupedRows), \(Int(report.rowsPerSecond).grouped) rows/s"
+    let rows = "\(report.rowCount.groupedRows), \(Int(report.rowsPerSecond).grouped) rows/s"
     let left = percent < 100 ? left(fraction(report), seconds: report.seconds) : nil
     return "\(report.table): \(percent) %, \([rows, left].compactMap { $0 }.joined(separator: ", "))"
   }
@@ -70,8 +70,8 @@ enum ProgressLine {
   // MARK: Parts
 
   static func fraction(_ report: TableReport) -> Double {
-    guard let size = report.size, size > 0 else { return 0 }
-    return min(1, Double(report.bytes) / Double(size))
+    guard let size = report.fileSize, size > 0 else { return 0 }
+    return min(1, Double(report.committedByteCount) / Double(size))
   }
 
   static func bar(_ fraction: Double, width: Int, isUnicode: Bool) -> String {

@@ -3,6 +3,6 @@ public import ArgumentParser
 public import HeadwayImport
 
 extension Durability: ExpressibleByArgument {}
-extension ImportOptions.RaggedRows: ExpressibleByArgument {}
-extension ImportOptions.Types: ExpressibleByArgument {}
+extension ImportOptions.RaggedRowPolicy: ExpressibleByArgument {}
+extension ImportOptions.ColumnTypePolicy: ExpressibleByArgument {}
 #endif

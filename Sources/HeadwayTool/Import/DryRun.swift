@@ -8,7 +8,7 @@ import HeadwayImport
 struct DryRun {
   let sources: ImportSources
   let options: ImportOptions
-  let form: FileOptions
+  let fileOptions: FileOptions
   /// The database, which does not have to exist.
   let database: String?
 
@@ -22,7 +22,7 @@ struct DryRun {
     for file in files {
       let preview = try ImportPreview(
         ofFile: file.path, table: file.table, options: options, referringTo: files.map(\.table))
-      let findings = form.findings(preview.form)
+      let findings = fileOptions.findings(preview.layout)
       let found = findings.isEmpty ? "" : ": \(findings.joined(separator: ", "))"
       StandardStream.output.writeLine("-- \(file.path)\(found)")
       for note in preview.notes { StandardStream.output.writeLine("-- \(note)") }

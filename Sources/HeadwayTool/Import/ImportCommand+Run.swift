@@ -7,21 +7,14 @@ import HeadwayImport
 extension ImportCommand {
   func importAll() async throws {
     let start = ContinuousClock.now
-    let notices = Notices(isSilent: quiet || progress == ProgressStyle.none)
-    let style = quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain)
-    if check {
-      let checking = FeedChecking(
-        feed: try await files(of: [try checkedFeed()], beside: nil, style, notices)[0], options: options,
-        maximumConcurrency: jobs, isQuiet: quiet,
-        style: style)
-      return try await checking.run()
-    }
+    let notices = Notices(isSilent: runOptions.isSilent)
+    let style = runOptions.style
     try requireNames()
     let sources = try ImportSources(
-      try await files(of: named, beside: dryRun ? nil : database, style, notices), describedTables())
+      try await runOptions.files(of: named, beside: dryRun ? nil : database, notices), describedTables())
     if dryRun {
-      return try DryRun(sources: sources, options: options, form: form, database: isDatabaseNamed ? database : nil)
-        .run()
+      let database = isDatabaseNamed ? database : nil
+      return try DryRun(sources: sources, options: options, fileOptions: fileOptions, database: database).run()
     }
     try look(at: sources, notices)
     let target = try ImportDatabase(path: database, durability: durability) { [database] in
@@ -36,11 +29,11 @@ extension ImportCommand {
     }
     let queue = OperationQueue()
     queue.name = "import"
-    queue.maxConcurrentOperationCount = jobs
+    queue.maxConcurrentOperationCount = runOptions.jobs
     if style != .bars, watch != nil {
       notices.say("--watch is ignored: it shows rows below the bars, which need a terminal and --progress bars.")
     }
-    let live = style == .bars ? watch.map { LiveTable(path: database, table: $0, window: 0..<8) } : nil
+    let live = style == .bars ? watch.map { LiveTable(path: database, table: $0, rowRange: 0..<8) } : nil
     let display = ImportDisplay(style, operations, whole, live: live)
     notices.begin(on: display)
     let signals = Signals {
@@ -59,37 +52,24 @@ extension ImportCommand {
     try finish(operations, seconds: (.now - start).inSeconds, style, stoppedBy: signals.stopSignal)
   }
 
-  /// Returns the files of the sources.
-  ///
-  /// Addresses are downloaded next to the database or, if there is none, to a folder for temporary files.
-  private func files(
-    of sources: [String], beside database: String?, _ style: ProgressStyle, _ notices: Notices
-  ) async throws -> [String] {
-    #if HTTP
-    let folder = database.map { "\($0).downloads" } ?? "\(NSTemporaryDirectory())/headway-downloads"
-    return try await SourceDownloads(folder: folder).files(of: sources, style, notices)
-    #else
-    return sources
-    #endif
-  }
-
   private func makeOperations(
     _ sources: ImportSources, _ target: ImportDatabase
   ) throws -> (operations: [ImportOperation], whole: OperationProgress) {
-    let rejectsFolder = "\(database).rejects"
+    let rejectedRowsFolder = "\(database).rejected-rows"
     switch sources.content {
     case .feed(let files):
       let feed = try FeedImport(
-        files, into: target, options: options, tablePrefix: prefix, rejectsFolder: rejectsFolder)
+        files, into: target, options: options, tablePrefix: tablePrefix, rejectedRowsFolder: rejectedRowsFolder)
       return (feed.operations, feed.progress)
     case .files(let files):
-      let made = try FilesImport(files, into: target, options: options, rejectsFolder: rejectsFolder)
+      let made = try FilesImport(files, into: target, options: options, rejectedRowsFolder: rejectedRowsFolder)
       return (made.operations, made.progress)
     case .table(let files) where files.count == 1:
-      let made = try FilesImport(files, into: target, options: options, rejectsFolder: rejectsFolder)
+      let made = try FilesImport(files, into: target, options: options, rejectedRowsFolder: rejectedRowsFolder)
       return (made.operations, made.progress)
     case .table(let files):
-      let made = try FilesImport.intoOneTable(files, into: target, options: options, rejectsFolder: rejectsFolder)
+      let made = try FilesImport.intoOneTable(
+        files, into: target, options: options, rejectedRowsFolder: rejectedRowsFolder)
       return (made.operations, made.progress)
     }
   }
@@ -100,11 +80,11 @@ extension ImportCommand {
   ) throws {
     let reports = operations.map(\.report)
     func end(_ event: String, _ exitCode: Int32, _ message: String? = nil) -> ExitCode {
-      if !quiet {
+      if !runOptions.quiet {
         ImportSummary(reports, seconds: seconds, style: style).print(
           JSONEvent.End(event, reports, seconds: seconds, exitCode: exitCode, message: message))
       } else {
-        for sentence in reports.flatMap({ $0.changes(saysRemoved: !replace || $0.rows == 0) }) {
+        for sentence in reports.flatMap({ $0.changes(saysRemoved: !replace || $0.rowCount == 0) }) {
           ToolExit.say(sentence)
         }
       }
@@ -121,7 +101,7 @@ extension ImportCommand {
     }
     // A signal can arrive when everything is done.
     if let signal, !reports.allSatisfy(\.isComplete) { throw end("cancelled", 128 + signal, rejection) }
-    let code = end("finished", rejection == nil || allowRejects ? 0 : ToolExit.rejectedRows.rawValue, rejection)
+    let code = end("finished", rejection == nil || allowRejectedRows ? 0 : ToolExit.rejectedRows.rawValue, rejection)
     if code != ExitCode.success { throw code }
   }
 
@@ -129,11 +109,11 @@ extension ImportCommand {
   ///
   /// Nil if there are none.
   private static func rejection(of reports: [TableReport]) -> String? {
-    let rejecting = reports.filter { $0.rejected > 0 }
+    let rejecting = reports.filter { $0.rejectedRowCount > 0 }
     guard let first = rejecting.first else { return nil }
-    let (rejected, rows) = rejecting.reduce((0, 0)) { ($0.0 + $1.rejected, $0.1 + $1.rows) }
+    let (rejected, rows) = rejecting.reduce((0, 0)) { ($0.0 + $1.rejectedRowCount, $0.1 + $1.rowCount) }
     let verb = rejected == 1 ? "was" : "were"
-    let place = first.rejectsPath.map { "; see \(rejecting.count == 1 ? $0 : folder(of: $0))" } ?? ""
+    let place = first.rejectedRowsPath.map { "; see \(rejecting.count == 1 ? $0 : folder(of: $0))" } ?? ""
     let files = rejecting.count == 1 ? first.file : "\(rejecting.count) files"
     return "\(files): \(rejected.grouped) of \((rejected + rows).groupedRows) \(verb) rejected\(place)."
   }

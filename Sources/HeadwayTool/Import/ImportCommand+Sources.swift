@@ -2,6 +2,7 @@
 import ArgumentParser
 import GRDB
 import Headway
+import HeadwayCSV
 import HeadwayImport
 
 extension ImportCommand {
@@ -16,14 +17,14 @@ extension ImportCommand {
     }
     switch sources.content {
     case .feed(let files):
-      for file in files.leftOut {
+      for file in files.ignoredFiles {
         notices.say("\(files.folder)/\(file) does not look like a table, and is left out.")
       }
     case .files(let files), .table(let files):
       // Bytes that are read from a pipe can't be read again.
       for file in files where file.size != nil {
         do {
-          say(try FileForm(ofFile: file.path, table: file.table, options: options), of: file.path, notices)
+          say(try CSVLayout(ofFile: file.path, table: file.table, options: options), of: file.path, notices)
         } catch {
           // If there are several files, each fails separately.
           if files.count == 1 { throw error }
@@ -40,7 +41,7 @@ extension ImportCommand {
   /// Prints a notice if the database contains another release of the feed.
   func sayRelease(of files: FeedFiles, in target: ImportDatabase, _ notices: Notices) {
     let known = try? target.pool.read {
-      try String.fetchOne($0, sql: "SELECT feed_version FROM \"\(prefix)feed_info\" LIMIT 1")
+      try String.fetchOne($0, sql: "SELECT feed_version FROM \"\(tablePrefix)feed_info\" LIMIT 1")
     }
     guard let old = known, let new = files.version, old != new else { return }
     let advice =
@@ -51,19 +52,19 @@ extension ImportCommand {
   }
 
   /// Prints the unusual properties that were detected in a file.
-  private func say(_ found: FileForm, of path: String, _ notices: Notices) {
-    let findings = form.findings(found)
+  private func say(_ layout: CSVLayout, of path: String, _ notices: Notices) {
+    let findings = fileOptions.findings(layout)
     if !findings.isEmpty { notices.say("\(path): found \(findings.joined(separator: ", ")).") }
-    guard progress == .json, !quiet else { return }
-    StandardStream.output.writeLine(JSONEvent.line(JSONEvent.Start(path, found, findings)))
+    guard runOptions.progress == .json, !runOptions.quiet else { return }
+    StandardStream.output.writeLine(JSONEvent.line(JSONEvent.Start(path, layout, findings)))
   }
 
   var options: ImportOptions {
-    var options = form.options
-    (options.batchSize, options.isStrict) = (batchSize, strict)
-    options.existingRows = append ? .append : replace ? .replace : .update
-    options.requiresDescribedColumns = !columnType.isEmpty
-    (options.addsColumns, options.allowsNoRows, options.completesAppend) = (addColumns, allowRejects, !fromStart)
+    var options = fileOptions.options
+    (options.batchSize, options.stopsAtFirstMalformedRow) = (batchSize, strict)
+    options.existingRowPolicy = append ? .append : replace ? .replace : .update
+    options.requiresSchemaColumns = !columnType.isEmpty
+    (options.addsColumns, options.allowsNoRows, options.completesAppend) = (addColumns, allowRejectedRows, !fromStart)
     return options
   }
 
@@ -89,14 +90,6 @@ extension ImportCommand {
 
   var database: String { into ?? source.last ?? "" }
 
-  /// Returns the feed to check.
-  func checkedFeed() throws -> String {
-    guard source.count == 1, into == nil else {
-      throw ValidationError("--check accepts one feed, and no database.")
-    }
-    return source[0]
-  }
-
   /// Checks that there is something to import, and a database to import it into.
   ///
   /// This is not checked while options are parsed, because the value of an unknown option would count as an additional
@@ -117,7 +110,8 @@ extension ImportCommand {
     let describes = table != nil || !key.isEmpty || !types.isEmpty
     let columns = types.map { ColumnSchema(name: $0.name, type: $0.type) }
     return ImportSources.Description(
-      tablePrefix: prefix, table: table, leftOut: without, describesTables: describes || form.areForOneFile
+      tablePrefix: tablePrefix, table: table, ignoredFiles: without,
+      describesTables: describes || fileOptions.areForOneFile
     ) { path in
       let schema = TableSchema(forFile: path)
       return describes ? TableSchema(name: table ?? schema.name, columns: columns, key: key) : schema

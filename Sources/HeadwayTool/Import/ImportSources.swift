@@ -25,7 +25,7 @@ struct ImportSources {
     /// The single table for all files.
     var table: String?
     /// Files of a feed that are omitted.
-    var leftOut: [String] = []
+    var ignoredFiles: [String] = []
     /// Whether options describe the table of a file.
     var describesTables = false
     /// Returns the table for a file with a given path.
@@ -57,7 +57,7 @@ struct ImportSources {
       }
       files.append(Self.file(path == "-" ? "/dev/stdin" : path, size: try Self.size(of: path), description))
     }
-    guard description.leftOut.isEmpty else {
+    guard description.ignoredFiles.isEmpty else {
       let verb = paths.count == 1 ? "is not a feed" : "are not feeds"
       throw ValidationError("--without applies only to feeds, and \(paths.joined(separator: ", ")) \(verb).")
     }
@@ -78,7 +78,7 @@ struct ImportSources {
   var files: [(path: String, table: TableSchema)] {
     switch content {
     case .feed(let feed):
-      feed.tables.map { ("\(feed.folder)/\(GTFSSchema.fileName(of: $0.name))", $0.prefixed(tablePrefix)) }
+      feed.tables.map { ("\(feed.folder)/\(GTFSSchema.fileName(forTable: $0.name))", $0.prefixed(tablePrefix)) }
     case .files(let files), .table(let files): files.map { ($0.path, $0.table) }
     }
   }
@@ -102,14 +102,14 @@ struct ImportSources {
   private static func feed(_ path: String, among paths: [String], _ description: Description) throws -> FeedFiles {
     let files = try FeedFiles(inFolder: path)
     guard paths.count == 1 else {
-      throw ValidationError("\(path) is a feed: import each by a command of its own, with --prefix to keep both.")
+      throw ValidationError("\(path) is a feed: import each by a command of its own, with --table-prefix to keep both.")
     }
     guard !description.describesTables else {
       throw ValidationError(
-        "--table, --key, --column-type, --columns, --header, --no-header and --skip are for CSV files, and "
-          + "\(path) is a feed.")
+        "--table, --key, --column-type, --columns, --header, --no-header and --skip-lines are for CSV files, "
+          + "and \(path) is a feed.")
     }
-    return try files.without(description.leftOut)
+    return try files.without(description.ignoredFiles)
   }
 
   private static func file(_ path: String, size: Int?, _ description: Description) -> FilesImport.File {

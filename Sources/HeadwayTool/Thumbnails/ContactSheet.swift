@@ -75,7 +75,7 @@ struct ContactSheet {
     // One line, whatever characters the name contains.
     let line = String(name.shownPath.map { $0.isNewline ? " " : $0 })
     let label = Text(
-      line, font: Font(size: 10), color: Color(white: 0.3), alignment: .center, maximumLineCount: 1)
+      line, font: Font(size: 10), color: Color(white: 0.3), alignment: .center, maxLineCount: 1)
     context.draw(label, at: Point(square.minimumX, square.maximumY + 2), width: cellSide)
   }
 }

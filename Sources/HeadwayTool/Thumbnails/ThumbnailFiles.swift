@@ -22,7 +22,8 @@ struct ThumbnailFiles {
   init(of source: String, output: String) throws {
     switch FileSystem.kind(of: source) {
     case nil: throw ImageFileError(.fileNotFound, path: source)
-    case .other?: throw ImageFileError(.isNoFile, path: source, context: "name a picture, or a folder with pictures")
+    case .other?:
+      throw ImageFileError(.notRegularFile, path: source, context: "name a picture, or a folder with pictures")
     case .folder?:
       (folder, outputFolder) = (Self.withoutEndingSlash(source), Self.withoutEndingSlash(output))
       guard !Self.areSame(folder, outputFolder) else { throw Self.replacing(output) }

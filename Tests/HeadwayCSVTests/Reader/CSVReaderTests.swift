@@ -9,7 +9,7 @@ import Testing
     let (rows, error) = await form.read(CSVReader(text: text))
     #expect(error == nil)
     #expect(try rows.map { try $0.fields } == [["1", "Zoo, \"Berlin\""], ["2", "two\nlines"], ["3", ""]])
-    #expect(rows.map(\.number) == [1, 2, 3])
+    #expect(rows.map(\.rowNumber) == [1, 2, 3])
     #expect(rows.map(\.lineNumber) == [2, 4, 6])
     #expect(rows.allSatisfy { $0.header.names == ["id", "name"] })
   }
@@ -37,14 +37,14 @@ import Testing
         let (rows, error) = await form.read(CSVReader(text: text))
         #expect(rows.isEmpty && error == nil)
       }
-      #expect(try CSVReader(text: text).readForm().columns == columns)
+      #expect(try CSVReader(text: text).detectLayout().columns == columns)
     }
   }
 
   @Test("I3: names come from the file, are given, or made up")
   func headers() throws {
     func names(_ header: CSVReader.Options.Header, _ text: String) throws -> [String] {
-      try CSVReader(text: text, options: .init(header: header)).readForm().columns
+      try CSVReader(text: text, options: .init(header: header)).detectLayout().columns
     }
     #expect(try names(.firstRecord, "a, b ,,a,A\n") == ["a", "b", "column_3", "a_2", "A"])
     #expect(try names(.absent, "1,2\n") == ["column_1", "column_2"])
@@ -52,8 +52,8 @@ import Testing
     #expect(try names(.names(["x", "y"]), "") == ["x", "y"])
     #expect(try names(.names(["x", "x"]), "1,2\n") == ["x", "x_2"])
     let titled = "Report of May\n\nid,name,height\n1,Zoo,2.5\n2,Alex,3.5\n"
-    #expect(try names(.found, titled) == ["id", "name", "height"])
-    let reader = CSVReader(text: titled, options: .init(header: .found))
+    #expect(try names(.detected, titled) == ["id", "name", "height"])
+    let reader = CSVReader(text: titled, options: .init(header: .detected))
     #expect(try fields(reader) == [["1", "Zoo", "2.5"], ["2", "Alex", "3.5"]])
     let plain = CSVReader(text: "1,2\n3,4\n", options: .init(header: .names(["x", "y"])))
     #expect(try fields(plain) == [["1", "2"], ["3", "4"]])
@@ -63,9 +63,9 @@ import Testing
   func forms() throws {
     let latin = Array("näme;größe\nä;1\nö;2\n".unicodeScalars.map { UInt8($0.value) })
     let reader = CSVReader(bytes: latin)
-    #expect(try reader.readForm().encoding == .windows1252)
-    #expect(try reader.readForm().dialect.delimiter == UInt8(ascii: ";"))
-    #expect(try reader.readForm().columns == ["näme", "größe"])
+    #expect(try reader.detectLayout().encoding == .windows1252)
+    #expect(try reader.detectLayout().dialect.delimiter == UInt8(ascii: ";"))
+    #expect(try reader.detectLayout().columns == ["näme", "größe"])
     #expect(try fields(reader) == [["ä", "1"], ["ö", "2"]])
 
     let text = "# made by hand\na|b,c\n# more\n1|2,3\n"
@@ -74,15 +74,15 @@ import Testing
     let dialect = CSVDialect(delimiter: UInt8(ascii: ","))
     let given = CSVReader.Options(dialect: dialect, comment: UInt8(ascii: "#"))
     #expect(try fields(CSVReader(text: text, options: given)) == [["1|2", "3"]])
-    let skipping = CSVReader.Options(dialect: dialect, skippedLines: 1)
-    #expect(try CSVReader(text: text, options: skipping).readForm().columns == ["a|b", "c"])
+    let skipping = CSVReader.Options(dialect: dialect, skippedLineCount: 1)
+    #expect(try CSVReader(text: text, options: skipping).detectLayout().columns == ["a|b", "c"])
     #expect(try fields(CSVReader(text: "sep=;\na;b\n1;2\n")) == [["1", "2"]])
   }
 
   @Test("I3: rows with more or fewer fields are handed on by option")
-  func raggedRows() throws {
+  func raggedRowPolicy() throws {
     var seen: [Int] = []
-    let reader = CSVReader(text: "a,b\n1\n1,2\n1,2,3\n", options: .init(raggedRows: .keep))
+    let reader = CSVReader(text: "a,b\n1\n1,2\n1,2,3\n", options: .init(raggedRowPolicy: .keep))
     for row in try rows(reader) {
       seen.append(row.count)
       #expect(try row.value("b", as: String?.self) == (row.count == 1 ? nil : "2"))

@@ -65,7 +65,7 @@ import Testing
     let lines = (0..<20_000).map { "\($0),\"row \"\"\($0)\"\"\"" }
     var kept: [CSVRow] = []
     try CSVReader(text: "id,name\n" + lines.joined(separator: "\n")).forEachRow { row in
-      if row.number % 1_000 == 1 { kept.append(row) }
+      if row.rowNumber % 1_000 == 1 { kept.append(row) }
     }
     #expect(kept.count == 20)
     for row in kept {

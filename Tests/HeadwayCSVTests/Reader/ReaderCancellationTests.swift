@@ -19,7 +19,7 @@ import Testing
     let task = Task {
       var rows = reader.rows.makeAsyncIterator()
       let first = try await rows.next()
-      #expect(first?.number == 1)
+      #expect(first?.rowNumber == 1)
       let bytesRead = rows.bytesRead
       withUnsafeCurrentTask { $0?.cancel() }
       await #expect(throws: CancellationError.self) { try await rows.next() }
@@ -37,7 +37,7 @@ import Testing
     let task = Task {
       var (last, error) = (0, (any Error)?.none)
       do {
-        for try await row in reader.rows(of: Row.self) {
+        for try await row in reader.rows(as: Row.self) {
           last = row.id
           if last == 7_000 { withUnsafeCurrentTask { $0?.cancel() } }
         }

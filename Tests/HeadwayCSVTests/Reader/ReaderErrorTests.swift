@@ -29,7 +29,7 @@ import Testing
     #expect(
       error.description
         == "t.csv, line 2: The first record is malformed: line 2, byte 4: text after a closing quote: \"b,c\".")
-    let found = try failure("id,\"na\"me,x\n1,2\n3,4\n", .init(header: .found))
+    let found = try failure("id,\"na\"me,x\n1,2\n3,4\n", .init(header: .detected))
     #expect(found.code == .badHeader && found.lineNumber == 1)
     let options = CSVReader.Options(dialect: CSVDialect(), encoding: .utf8)
     let invalid = try readerError {
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test("I3: a record beyond the maximum length") func longRecord() throws {
-    let error = try failure("a\n123456789\n", .init(maximumRecordLength: 8))
+    let error = try failure("a\n123456789\n", .init(maxRecordLength: 8))
     #expect(error.code == .malformedRecord && (error.underlyingError as? CSVError)?.code == .recordTooLong)
   }
 
@@ -82,10 +82,10 @@ import Testing
   }
 
   @Test("I3: a field that a short row lacks") func missingField() throws {
-    let error = try failure("id,name\n1\n", .init(raggedRows: .keep)) { _ = try $0["name"] }
+    let error = try failure("id,name\n1\n", .init(raggedRowPolicy: .keep)) { _ = try $0["name"] }
     #expect(error.code == .missingField && error.columnName == "name" && error.field == nil)
     #expect(error.description == "t.csv, line 2, row 1, column name: The row has no such field: it has 1.")
-    let positioned = try failure("id,name\n1\n", .init(raggedRows: .keep)) { _ = try $0[1] }
+    let positioned = try failure("id,name\n1\n", .init(raggedRowPolicy: .keep)) { _ = try $0[1] }
     #expect(positioned.code == .missingField && positioned.columnName == "name")
   }
 

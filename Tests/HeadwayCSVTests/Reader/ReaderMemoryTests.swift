@@ -34,10 +34,10 @@ struct ReaderMemoryTests {
       let id = CSVColumn("id")
       try CSVReader(path: path).forEachRow { row in
         sum += try row.value(id, as: Int.self)
-        if row.number % 1_000 == 0 { growth.sample() }
+        if row.rowNumber % 1_000 == 0 { growth.sample() }
       }
       #expect(sum == Self.rowCount * (Self.rowCount + 1) / 2)
-      for try await row in CSVReader(path: path).rows where row.number % 1_000 == 0 { growth.sample() }
+      for try await row in CSVReader(path: path).rows where row.rowNumber % 1_000 == 0 { growth.sample() }
       #expect(growth.largest < Self.limit)
       // If not even the buffer was measured, the test measured something else.
       #expect(growth.largest > 256 << 10)
@@ -54,7 +54,7 @@ struct ReaderMemoryTests {
       var rows = 0
       try CSVReader(bytes: bytes).forEachRow { row in
         rows += 1
-        if row.number > 100_000, row.number % 1_000 == 0 { growth.sample() }
+        if row.rowNumber > 100_000, row.rowNumber % 1_000 == 0 { growth.sample() }
       }
       #expect(rows == 200_001)
       #expect(growth.largest < Self.limit)

@@ -35,12 +35,12 @@ import Testing
   @Test("I3: rows are decoded by names, in each form; what is empty or not there is nil")
   func decoding() async throws {
     let reader = CSVReader(text: text)
-    #expect(try reader.decodeAll(Station.self) == stations)
+    #expect(try reader.decodeAll(as: Station.self) == stations)
     var found: [Station] = []
-    for try await station in reader.rows(of: Station.self) { found.append(station) }
+    for try await station in reader.rows(as: Station.self) { found.append(station) }
     #expect(found == stations)
     found = []
-    try reader.forEachRow(of: Station.self) { found.append($0) }
+    try reader.forEachRow(as: Station.self) { found.append($0) }
     #expect(found == stations)
   }
 
@@ -50,12 +50,13 @@ import Testing
     }
     let identifier = UUID()
     let sizes = try CSVReader(text: "a,b,c,d,e,f,g,h,i,j,k\n1,2,3,4,5,6,7,8,9,1.5,\(identifier)\n").decodeAll(
-      Sizes.self)
+      as:
+        Sizes.self)
     #expect(sizes == [Sizes(a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: 8, i: 9, j: 1.5, k: identifier)])
-    #expect(try CSVReader(text: "a,b\n1,2\n").decodeAll([Int].self) == [[1, 2]])
-    #expect(try CSVReader(text: "a,b\n1,\n").decodeAll([Int?].self) == [[1, nil]])
-    #expect(try CSVReader(text: "a,b\n1,2\n").decodeAll([String: Int].self) == [["a": 1, "b": 2]])
-    #expect(try CSVReader(text: "a\n1\n2\n").decodeAll(Int.self) == [1, 2])
+    #expect(try CSVReader(text: "a,b\n1,2\n").decodeAll(as: [Int].self) == [[1, 2]])
+    #expect(try CSVReader(text: "a,b\n1,\n").decodeAll(as: [Int?].self) == [[1, nil]])
+    #expect(try CSVReader(text: "a,b\n1,2\n").decodeAll(as: [String: Int].self) == [["a": 1, "b": 2]])
+    #expect(try CSVReader(text: "a\n1\n2\n").decodeAll(as: Int.self) == [1, 2])
 
     class Base: Decodable { var a: Int }
     final class Derived: Base {
@@ -67,7 +68,7 @@ import Testing
         try super.init(from: container.superDecoder())
       }
     }
-    let derived = try CSVReader(text: "a,b\n1,2\n").decodeAll(Derived.self)
+    let derived = try CSVReader(text: "a,b\n1,2\n").decodeAll(as: Derived.self)
     #expect(derived.map { [$0.a, $0.b] } == [[1, 2]])
   }
 
@@ -89,16 +90,16 @@ import Testing
       var day: Day
       var closing: Day?
     }
-    let openings = try CSVReader(text: "day,closing\n1882-02-07,\n").decodeAll(Opening.self)
+    let openings = try CSVReader(text: "day,closing\n1882-02-07,\n").decodeAll(as: Opening.self)
     #expect(openings == [Opening(day: Day(year: 1882), closing: nil)])
-    let error = try readerError { _ = try CSVReader(text: "day\nsoon\n").decodeAll(Opening.self) }
+    let error = try readerError { _ = try CSVReader(text: "day\nsoon\n").decodeAll(as: Opening.self) }
     #expect(error.description == "text, line 2, row 1, column day: “soon” is no Day.")
   }
 
   @Test("I3: what can't be decoded is an error that names the place, the column and the field")
   func failures() throws {
     func failure<Value: Decodable>(_ text: String, _ type: Value.Type) throws -> CSVReaderError {
-      try readerError { _ = try CSVReader(text: text, name: "t.csv").decodeAll(type) }
+      try readerError { _ = try CSVReader(text: text, name: "t.csv").decodeAll(as: type) }
     }
     let missing = try failure("id,name\n1,Zoo\n", Station.self)
     #expect(missing.code == .noSuchColumn && missing.columnName == "is_open")
@@ -119,13 +120,13 @@ import Testing
     struct Dated: Decodable { var name: String, day: Date }
     let message = "Position is decoded from several values, and a field holds one: make it CSVFieldConvertible."
     for text in ["name,latitude\nZoo,52\n", "name,position\nZoo,52\n"] {
-      let error = try readerError { _ = try CSVReader(text: text).decodeAll(Place.self) }
+      let error = try readerError { _ = try CSVReader(text: text).decodeAll(as: Place.self) }
       #expect(error.code == .unsupportedType)
       #expect(error.description == "text, line 2, row 1, column position: \(message)")
     }
-    let array = try readerError { _ = try CSVReader(text: "name,tags\nZoo,a b\n").decodeAll(Tagged.self) }
+    let array = try readerError { _ = try CSVReader(text: "name,tags\nZoo,a b\n").decodeAll(as: Tagged.self) }
     #expect(array.code == .unsupportedType && array.field == "a b")
-    let date = try readerError { _ = try CSVReader(text: "name,day\nZoo,1882-02-07\n").decodeAll(Dated.self) }
+    let date = try readerError { _ = try CSVReader(text: "name,day\nZoo,1882-02-07\n").decodeAll(as: Dated.self) }
     #expect(date.code == .invalidValue && date.columnName == "day" && date.field == "1882-02-07")
     #expect(date.message == "“1882-02-07” is no Double, of which Date is decoded.")
   }
@@ -133,12 +134,12 @@ import Testing
   @Test("I3: what a type throws itself is wrapped with the place") func ownErrors() throws {
     struct Refusal: Error {}
     struct Refusing: Decodable { init(from decoder: any Decoder) throws { throw Refusal() } }
-    let error = try readerError { _ = try CSVReader(text: "a,b\n1,2\n").decodeAll(Refusing.self) }
+    let error = try readerError { _ = try CSVReader(text: "a,b\n1,2\n").decodeAll(as: Refusing.self) }
     #expect(error.underlyingError is Refusal && error.lineNumber == 2)
   }
 
   @Test("I3: an iterator goes on behind a row that can't be decoded") func goingOn() async throws {
-    var iterator = CSVReader(text: "a,b\n1,2\nx,2\n3,4\n").rows(of: [Int].self).makeAsyncIterator()
+    var iterator = CSVReader(text: "a,b\n1,2\nx,2\n3,4\n").rows(as: [Int].self).makeAsyncIterator()
     #expect(try await iterator.next() == [1, 2])
     await #expect(throws: CSVReaderError.self) { try await iterator.next() }
     #expect(try await iterator.next() == [3, 4])

@@ -8,14 +8,14 @@ struct Feeding {
   /// Whether the end of the stream is reported in a separate call, without new bytes.
   var announcesEndAlone = false
   var dialect = CSVDialect()
-  var maximumRecordLength = 16 << 20
+  var maxRecordLength = 16 << 20
 
   /// Parses an input in pieces and returns every record.
   ///
   /// Each call gets a buffer of exactly the bytes that it may read, so that a sanitizer detects a byte read too many.
   /// Each call also checks the promise about the remaining bytes.
   func records(of input: [UInt8]) -> [ParsedRecord] {
-    var parser = CSVParser(dialect: dialect, maximumRecordLength: maximumRecordLength)
+    var parser = CSVParser(dialect: dialect, maxRecordLength: maxRecordLength)
     var records: [ParsedRecord] = []
     var start = 0
     var end = 0
@@ -51,12 +51,12 @@ struct Feeding {
 /// size from 1 to its length plus one, with the end reported along with the last piece and separately.
 func expectSameInAllPieces(
   _ input: [UInt8], as expected: [ParsedRecord], dialect: CSVDialect = CSVDialect(),
-  maximumRecordLength: Int = 16 << 20, sourceLocation: SourceLocation = #_sourceLocation
+  maxRecordLength: Int = 16 << 20, sourceLocation: SourceLocation = #_sourceLocation
 ) {
   for size in 1...(input.count + 1) {
     for announcesEndAlone in [false, true] {
       let feeding = Feeding(
-        sizes: [size], announcesEndAlone: announcesEndAlone, dialect: dialect, maximumRecordLength: maximumRecordLength)
+        sizes: [size], announcesEndAlone: announcesEndAlone, dialect: dialect, maxRecordLength: maxRecordLength)
       let records = feeding.records(of: input)
       if records != expected {
         let text = String(decoding: input, as: UTF8.self).debugDescription

@@ -9,12 +9,12 @@ struct ParsedRecord: Equatable, CustomStringConvertible {
 
   struct Defect: Equatable {
     var code: CSVError.Code
-    var line: Int
+    var lineNumber: Int
     var byteOffset: Int
   }
 
-  var line: Int
-  var ordinal: Int
+  var lineNumber: Int
+  var recordNumber: Int
   var byteOffset: Int
   var rawBytes: [UInt8]
   var fields: [Field] = []
@@ -28,9 +28,9 @@ struct ParsedRecord: Equatable, CustomStringConvertible {
   var description: String {
     let raw = String(decoding: rawBytes, as: UTF8.self).debugDescription
     let content =
-      defect.map { "\($0.code) at line \($0.line), byte \($0.byteOffset)\(isTruncated ? ", truncated" : "")" }
+      defect.map { "\($0.code) at line \($0.lineNumber), byte \($0.byteOffset)\(isTruncated ? ", truncated" : "")" }
       ?? "\(strings) quoted: \(fields.map(\.isQuoted))"
-    return "#\(ordinal) line \(line) byte \(byteOffset) \(raw): \(content)"
+    return "#\(recordNumber) line \(lineNumber) byte \(byteOffset) \(raw): \(content)"
   }
 }
 
@@ -41,15 +41,17 @@ extension ParsedRecord {
       fields.append(Field(bytes: Array(record.unsafeBytes(at: index)), isQuoted: record.wasQuoted(at: index)))
     }
     self.init(
-      line: record.line, ordinal: record.ordinal, byteOffset: record.byteOffset, rawBytes: Array(record.rawBytes),
+      lineNumber: record.lineNumber, recordNumber: record.recordNumber, byteOffset: record.byteOffset,
+      rawBytes: Array(record.rawBytes),
       fields: fields)
   }
 
-  init(_ record: borrowing CSVMalformedRecord) {
+  init(_ record: borrowing CSVParser.MalformedRecord) {
     let error = record.error
     self.init(
-      line: record.line, ordinal: record.ordinal, byteOffset: record.byteOffset, rawBytes: Array(record.rawBytes),
-      defect: Defect(code: error.code, line: error.line, byteOffset: error.byteOffset),
+      lineNumber: record.lineNumber, recordNumber: record.recordNumber, byteOffset: record.byteOffset,
+      rawBytes: Array(record.rawBytes),
+      defect: Defect(code: error.code, lineNumber: error.lineNumber, byteOffset: error.byteOffset),
       isTruncated: record.isTruncated)
   }
 }

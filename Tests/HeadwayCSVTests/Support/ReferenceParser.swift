@@ -4,7 +4,7 @@ import HeadwayCSV
 /// lines found by counting from the start.
 struct ReferenceParser {
   var dialect = CSVDialect()
-  var maximumRecordLength = 16 << 20
+  var maxRecordLength = 16 << 20
 
   /// How reading a record ended.
   private struct Attempt {
@@ -33,10 +33,10 @@ struct ReferenceParser {
       }
       let attempt = read(input, from: start)
       var record = ParsedRecord(
-        line: line(of: start, in: input), ordinal: records.count + 1, byteOffset: start, rawBytes: [])
+        lineNumber: line(of: start, in: input), recordNumber: records.count + 1, byteOffset: start, rawBytes: [])
       var end = attempt.end
       func fail(_ code: CSVError.Code, at position: Int) {
-        record.defect = .init(code: code, line: line(of: position, in: input), byteOffset: position)
+        record.defect = .init(code: code, lineNumber: line(of: position, in: input), byteOffset: position)
       }
       if let quote = attempt.openQuote {
         end = quote
@@ -45,11 +45,11 @@ struct ReferenceParser {
       } else if let position = attempt.textAfterQuote {
         fail(.textAfterClosingQuote, at: position)
       }
-      if end - start > maximumRecordLength {
+      if end - start > maxRecordLength {
         if record.defect?.code != .textAfterClosingQuote { fail(.recordTooLong, at: start) }
         record.isTruncated = true
-        record.rawBytes = Array(input[start..<(start + maximumRecordLength)])
-        end = start + maximumRecordLength
+        record.rawBytes = Array(input[start..<(start + maxRecordLength)])
+        end = start + maxRecordLength
         while end < input.count && lineEndLength(in: input, at: end) == 0 { end += 1 }
       } else {
         record.rawBytes = Array(input[start..<end])
@@ -63,8 +63,8 @@ struct ReferenceParser {
 
   /// Reads a record, but no further than its window: the maximum length and two bytes.
   private func read(_ input: [UInt8], from start: Int) -> Attempt {
-    let window = min(input.count, start + maximumRecordLength + 2)
-    let isCut = start + maximumRecordLength + 2 <= input.count
+    let window = min(input.count, start + maxRecordLength + 2)
+    let isCut = start + maxRecordLength + 2 <= input.count
     var attempt = Attempt(end: window)
     var position = start
     while true {

@@ -12,7 +12,7 @@ import Testing
     try writer.write(["e\nf", "g\rh"].map { $0[...] })
     #expect(writer.text == "id,\"na,me\"\n1,Zoo\n, a \n\"a\"\"b\",\"c,d\"\n\"e\nf\",\"g\rh\"\n")
     #expect(writer.rowCount == 4 && writer.columns == ["id", "na,me"])
-    let single = CSVWriter(options: .init(lineEnd: .crlf))
+    let single = CSVWriter(options: .init(lineEnding: .crlf))
     for field in ["", "a", ""] { try single.write([field]) }
     #expect(single.text == "\"\"\r\na\r\n\"\"\r\n")
   }
@@ -33,7 +33,7 @@ import Testing
       ])
     let separator = CSVWriter(columns: ["sep=x", "y"])
     try separator.write(["1", "2"])
-    #expect(try CSVReader(bytes: separator.bytes).readForm().columns == ["sep=x", "y"])
+    #expect(try CSVReader(bytes: separator.bytes).detectLayout().columns == ["sep=x", "y"])
   }
 
   @Test("I3: values of several types are a row, and rows that were read are written as they are") func values() throws {
@@ -42,7 +42,7 @@ import Testing
     try writer.write(fields: UInt8(2), "", Double?(1e300), false, "ä")
     #expect(writer.text == "id,name,height,open,note\n1,\"Zoo, \"\"B\"\"\",2.5,true,\n2,,1e+300,false,ä\n")
     let copy = CSVWriter(
-      columns: try CSVReader(bytes: writer.bytes).readForm().columns,
+      columns: try CSVReader(bytes: writer.bytes).detectLayout().columns,
       options: .init(dialect: CSVDialect(delimiter: UInt8(ascii: "\t"))))
     try CSVReader(bytes: writer.bytes).forEachRow { try copy.write($0) }
     #expect(copy.text == "id\tname\theight\topen\tnote\n1\t\"Zoo, \"\"B\"\"\"\t2.5\ttrue\t\n2\t\t1e+300\tfalse\tä\n")
@@ -98,8 +98,8 @@ import Testing
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "id\n1\nid\n2\n")
   }
 
-  @Test("I3: rows of other lengths are written by option") func raggedRows() throws {
-    let writer = CSVWriter(columns: ["a", "b"], options: .init(writesHeader: false, raggedRows: .keep))
+  @Test("I3: rows of other lengths are written by option") func raggedRowPolicy() throws {
+    let writer = CSVWriter(columns: ["a", "b"], options: .init(writesHeader: false, raggedRowPolicy: .keep))
     try writer.write(["1"])
     try writer.write(["1", "2", "3"])
     try writer.write([String]())

@@ -29,7 +29,7 @@ import Testing
     try writer.encode(contentsOf: stations)
     #expect(writer.columns == ["id", "name", "height", "kind", "identifier", "is_open"])
     #expect(writer.text.hasPrefix("id,name,height,kind,identifier,is_open\n1,,,,"))
-    #expect(try CSVReader(bytes: writer.bytes).decodeAll(Station.self) == stations)
+    #expect(try CSVReader(bytes: writer.bytes).decodeAll(as: Station.self) == stations)
   }
 
   @Test("I3: given columns say the order; one without a key is empty") func columns() throws {

@@ -11,7 +11,7 @@ import Testing
     let table = (0..<60).map { _ in (0..<width).map { _ in randomField(using: &generator) } }
     let columns = (0..<width).map { "c\($0)" }
     let writer = CSVWriter(
-      columns: columns, options: .init(dialect: dialect, lineEnd: Bool.random(using: &generator) ? .lf : .crlf))
+      columns: columns, options: .init(dialect: dialect, lineEnding: Bool.random(using: &generator) ? .lf : .crlf))
     for row in table { try writer.write(row) }
     let reader = CSVReader(bytes: writer.bytes, options: .init(dialect: dialect, encoding: .utf8))
     for form in ReadingForm.allCases {
@@ -40,7 +40,7 @@ import Testing
     }.filter { $0.a.isFinite && $0.b.isFinite }
     let writer = CSVWriter()
     try writer.encode(contentsOf: rows)
-    #expect(try CSVReader(bytes: writer.bytes).decodeAll(Numbers.self) == rows, "seed \(seed)")
+    #expect(try CSVReader(bytes: writer.bytes).decodeAll(as: Numbers.self) == rows, "seed \(seed)")
   }
 
   private func randomDialect(using generator: inout SeededGenerator) -> CSVDialect {

@@ -20,13 +20,13 @@ func cornered(_ width: Int = 64, _ height: Int = 48) throws -> Image {
 func scenery(_ width: Int = 200, _ height: Int = 150, opacity: Double = 1) throws -> Image {
   try Image(width: Double(width), height: Double(height)) { context in
     let (w, h) = (context.size.width, context.size.height)
-    let sky = Gradient([Color(hex: 0x2266CC), Color(hex: 0xFFEECC)])
+    let sky = Gradient([Color(rgb: 0x2266CC), Color(rgb: 0xFFEECC)])
     context.fill(
       context.bounds, with: .linearGradient(sky, from: .zero, to: Point(0, h)))
     context.fill(
       Path(ellipseIn: Rectangle(w * 0.6, h * 0.1, w * 0.2, w * 0.2)),
       with: .radialGradient(
-        Gradient([.white, Color(hex: 0xFFCC00)]), center: Point(w * 0.7, h * 0.1 + w * 0.1), endRadius: w * 0.1))
+        Gradient([.white, Color(rgb: 0xFFCC00)]), center: Point(w * 0.7, h * 0.1 + w * 0.1), endRadius: w * 0.1))
     for step in 0..<12 {
       let x = w * Double(step) / 12
       let tree = Path { path in

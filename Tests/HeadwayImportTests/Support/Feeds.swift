@@ -44,7 +44,7 @@ struct ReferenceFeed {
     }
   }
 
-  /// The expected rejects of a table: values that are in the wrong place.
+  /// The expected issues of the rows of a table: values that are in the wrong place.
   func reportCount(of table: Table) -> Int {
     var count = 0
     for column in table.schema.columns {

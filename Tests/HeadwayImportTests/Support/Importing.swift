@@ -13,22 +13,22 @@ extension Workspace {
   /// Writes a file of lines under a header, and returns an operation that imports it.
   func operation(
     _ lines: [String], header: String = "id,name", table: TableSchema = .people, into database: ImportDatabase,
-    options: ImportOptions = ImportOptions(), rejects: RejectsFile? = nil
+    options: ImportOptions = ImportOptions(), rejectedRows: RejectedRowsFile? = nil
   ) throws -> ImportOperation {
     let file = try write(([header] + lines).map { $0 + "\n" }.joined(), to: "\(table.name).csv")
-    return ImportOperation(file: file, table: table, into: database, options: options, rejects: rejects)
+    return ImportOperation(file: file, table: table, into: database, options: options, rejectedRows: rejectedRows)
   }
 
-  /// The contents of the files in the folder that contains a feed's rejects.
-  func feedRejects(in folder: String = "rejects") throws -> [RejectedRow] {
+  /// The contents of the files in the folder that contains a feed's rejected rows.
+  func feedRowIssues(in folder: String = "rejected-rows") throws -> [RowIssue] {
     let files = try FileManager.default.contentsOfDirectory(atPath: path(folder)).sorted()
-    return try files.flatMap { try parsedRejects(bytes(of: "\(folder)/\($0)")) }
+    return try files.flatMap { try parsedRowIssues(bytes(of: "\(folder)/\($0)")) }
   }
 
-  /// The only rejects file: an earlier one is removed.
-  func rejects() -> RejectsFile {
-    try? FileManager.default.removeItem(atPath: path("rejects.csv"))
-    return RejectsFile(path: path("rejects.csv"))
+  /// The only file of rejected rows: an earlier one is removed.
+  func rejectedRowsFile() -> RejectedRowsFile {
+    try? FileManager.default.removeItem(atPath: path("rejected-rows.csv"))
+    return RejectedRowsFile(path: path("rejected-rows.csv"))
   }
 }
 
@@ -110,6 +110,6 @@ func importError(
 
 extension ImportOperation {
   /// Blocks the writing thread at the gate after each committed batch.
-  func stop(at gate: Checkpoint) { onCommit { _ in gate.pass() } }
+  func stop(at gate: Checkpoint) { commitHandler = { _ in gate.pass() } }
 }
 #endif

@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import HeadwayImport
+@testable import HeadwaySampleData
 
 /// A damaged file that is generated from a clean table, so that its intended rows are known.
 ///
@@ -45,9 +46,9 @@ struct CleanTable {
     var quote = "\""
     /// The text that escapes a quote in a field.
     var escape: String?
-    var lineEnd = "\r\n"
+    var lineEnding = "\r\n"
 
-    func line(_ fields: [String]) -> String { fields.map(field).joined(separator: delimiter) + lineEnd }
+    func line(_ fields: [String]) -> String { fields.map(field).joined(separator: delimiter) + lineEnding }
 
     func field(_ text: String) -> String {
       let special = [delimiter, quote, "\n", "\r"].contains { text.contains($0) } || text.contains(" ")
@@ -95,14 +96,14 @@ struct CleanTable {
     }
     files.append(PollutedFile("quote-apostrophe", self.text(Form(quote: "'")), rows))
     files.append(PollutedFile("escape-backslash", self.text(Form(escape: "\\")), rows))
-    for (name, lineEnd) in [("lf", "\n"), ("cr", "\r")] {
-      files.append(PollutedFile("line-end-\(name)", self.text(Form(lineEnd: lineEnd)), rows))
+    for (name, lineEnding) in [("lf", "\n"), ("cr", "\r")] {
+      files.append(PollutedFile("line-end-\(name)", self.text(Form(lineEnding: lineEnding)), rows))
     }
     return files
   }
 
   private func text(behindRows: String, behindHeader: String) -> String {
-    let form = Form(lineEnd: "")
+    let form = Form(lineEnding: "")
     return form.line(Self.header) + behindHeader + "\r\n"
       + rows.map { form.line($0) + behindRows + "\r\n" }.joined()
   }
@@ -123,7 +124,7 @@ struct CleanTable {
         let expected = rows.enumerated().filter { $0.offset != record - 1 }.map(\.element)
         func file(_ name: String, _ line: String) -> PollutedFile {
           var lines = all.map(form.line)
-          lines[record] = line + form.lineEnd
+          lines[record] = line + form.lineEnding
           return PollutedFile("\(name)-\(record)-\(column)", lines.joined(), expected)
         }
         func joined(_ fields: [String]) -> String { fields.joined(separator: ",") }

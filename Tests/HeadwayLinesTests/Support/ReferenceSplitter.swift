@@ -18,7 +18,7 @@ struct SeenLine: Hashable, Sendable {
 }
 
 /// Splits bytes into lines one byte at a time, as plainly as possible, for comparison with `LineReader`.
-func referenceLines(_ bytes: [UInt8], _ ends: LineReader.Options.LineEnds) -> [SeenLine] {
+func referenceLines(_ bytes: [UInt8], _ ends: LineReader.Options.LineEnding) -> [SeenLine] {
   let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
   var lines: [SeenLine] = []
   var start = 0

@@ -52,7 +52,7 @@ def remove(database):
     for ending in ("", "-wal", "-shm", "-journal", ".wal"):
         if os.path.exists(database + ending):
             os.remove(database + ending)
-    shutil.rmtree(database + ".rejects", ignore_errors=True)
+    shutil.rmtree(database + ".rejected-rows", ignore_errors=True)
 
 
 def rows_in(database):

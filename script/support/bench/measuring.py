@@ -54,7 +54,7 @@ class Results:
                 "figures": [report["figures"] for report in reports], "series": reports[-1]["series"],
             })
         failures = [dict(zip(("workload", "rival", "count"), key), reason=why) for key, why in self.failures.items()]
-        return {"measured": entries, "failures": failures, "leftOut": self.left_out}
+        return {"measured": entries, "failures": failures, "ignoredFiles": self.left_out}
 
 
 def run(program, case, limit, repeating):
