@@ -19,7 +19,10 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
   public let byteOffset: Int
 
   /// The first bytes of the defect, at most 32 and not beyond the end of its line, repaired to valid Unicode.
-  public let context: String
+  public let excerpt: String
+
+  /// What is wrong, as a sentence for people, without the position.
+  public var context: String { "The record is malformed: \(defect)." }
 
   /// A more precise reason than that of the code.
   ///
@@ -32,24 +35,31 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
   ///   - code: The kind of defect.
   ///   - lineNumber: The physical line of the defect, starting at one.
   ///   - byteOffset: The offset of the defect from the start of the stream.
-  ///   - context: The text at the defect.
-  public init(code: Code, lineNumber: Int, byteOffset: Int, context: String) {
-    self.init(code: code, lineNumber: lineNumber, byteOffset: byteOffset, context: context, detail: nil)
+  ///   - excerpt: The text at the defect.
+  public init(code: Code, lineNumber: Int, byteOffset: Int, excerpt: String) {
+    self.init(code: code, lineNumber: lineNumber, byteOffset: byteOffset, excerpt: excerpt, detail: nil)
   }
 
   /// Creates a description of a defect with a more precise reason than its code has.
-  init(code: Code, lineNumber: Int, byteOffset: Int, context: String, detail: String?) {
+  init(code: Code, lineNumber: Int, byteOffset: Int, excerpt: String, detail: String?) {
     self.code = code
     self.lineNumber = lineNumber
     self.byteOffset = byteOffset
-    self.context = context
+    self.excerpt = excerpt
     self.detail = detail
   }
 
-  /// One line for people: the position, the reason, and the text at the defect, unless that is the rest of the record.
-  public var description: String {
-    let text = context.isEmpty || code == .unclosedQuote ? "" : ": \(context.debugDescription)"
-    return "line \(lineNumber), byte \(byteOffset): \(detail ?? code.explanation)\(text)"
+  /// One line for people: the position, and what is wrong.
+  public var description: String { "\(place): \(context)" }
+
+  /// The position and the defect, as the reason for rejecting a record.
+  package var reason: String { "\(place): \(defect)" }
+
+  private var place: String { "line \(lineNumber), byte \(byteOffset)" }
+
+  /// The defect as a phrase, and the text at the defect, unless that is the rest of the record.
+  private var defect: String {
+    (detail ?? code.reason) + (excerpt.isEmpty || code == .unclosedQuote ? "" : ": \(excerpt.debugDescription)")
   }
 }
 
@@ -58,44 +68,24 @@ extension CSVError {
   ///
   /// Later versions might add kinds, so a `switch` over codes needs a `default`.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
-    private enum Kind: String {
-      case textAfterClosingQuote
-      case unclosedQuote
-      case recordTooLong
-      case invalidJSON
-    }
+    private let phrase: String
+    let reason: String
 
-    private let kind: Kind
-
-    private init(_ kind: Kind) {
-      self.kind = kind
-    }
+    private init(_ phrase: String, _ reason: String) { (self.phrase, self.reason) = (phrase, reason) }
 
     /// A quoted field continues after its closing quote: `"a"b`.
-    public static let textAfterClosingQuote = Code(.textAfterClosingQuote)
+    public static let textAfterClosingQuote = Code("text after a closing quote", "text after a closing quote")
 
     /// A quoted field is still open at the end of the input, or when its record exceeds the maximum length.
-    public static let unclosedQuote = Code(.unclosedQuote)
+    public static let unclosedQuote = Code("unclosed quote", "a quote that is never closed")
 
     /// A record is longer than the parser's maximum length.
-    public static let recordTooLong = Code(.recordTooLong)
+    public static let recordTooLong = Code("record over the maximum length", "a record longer than the maximum")
 
     /// A line of JSON Lines is not a single object, contains a member twice, or contains a member that is not a column.
-    public static let invalidJSON = Code(.invalidJSON)
+    public static let invalidJSON = Code("invalid JSON", "a line that is not a JSON object")
 
-    /// The name of the code, which is stable enough to be written to a file of rejected rows: `unclosedQuote`.
-    public var description: String {
-      kind.rawValue
-    }
-
-    /// The reason as text.
-    var explanation: String {
-      switch kind {
-      case .textAfterClosingQuote: "text after a closing quote"
-      case .unclosedQuote: "a quote that is never closed"
-      case .recordTooLong: "a record longer than the maximum"
-      case .invalidJSON: "a line that is not a JSON object"
-      }
-    }
+    /// The kind, as a noun phrase.
+    public var description: String { phrase }
   }
 }

@@ -18,7 +18,7 @@ extension RecordScanner {
     let text = input[position...].prefix(32).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     defect = CSVError(
       code: code, lineNumber: lineNumber + lines, byteOffset: byteOffset + position,
-      context: String(decoding: text, as: UTF8.self),
+      excerpt: String(decoding: text, as: UTF8.self),
       detail: detail)
   }
 

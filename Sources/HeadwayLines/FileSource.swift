@@ -69,7 +69,7 @@ package struct FileSource: ~Copyable, Sendable {
         return
       }
       #endif
-      throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, errorNumber: error.errorNumber)
+      throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, systemErrorNumber: error.errorNumber)
     }
     (descriptor, size) = (file.descriptor, file.size)
     #if Compression
@@ -98,7 +98,7 @@ package struct FileSource: ~Copyable, Sendable {
   ) throws(LineReaderError) -> (file: Platform.OpenFile, reader: ZipEntryReader) {
     let file: Platform.OpenFile
     do { file = try Platform.open(inArchive.archive) } catch {
-      throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, errorNumber: error.errorNumber)
+      throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, systemErrorNumber: error.errorNumber)
     }
     do { return (file, try ZipEntryReader(inArchive, archiveSize: file.size ?? 0)) } catch {
       Platform.close(file.descriptor)
@@ -187,6 +187,6 @@ package struct FileSource: ~Copyable, Sendable {
 
   private func readingError(_ failure: Platform.Failure) -> LineReaderError {
     let code = Platform.readingCode(failure.errorNumber)
-    return LineReaderError(code, path: path, byteOffset: bytesRead, errorNumber: failure.errorNumber)
+    return LineReaderError(code, path: path, byteOffset: bytesRead, systemErrorNumber: failure.errorNumber)
   }
 }

@@ -3,73 +3,57 @@ extension LineReaderError {
   ///
   /// A later version might add kinds, so include a default case when you compare.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    private enum Value: Hashable {
-      case fileNotFound, isDirectory, permissionDenied, cannotOpen
-      case truncated, inputOutputError, damaged, encrypted, expandsTooFar, unsafeName
-      case lineTooLong, invalidUTF8
-    }
+    private let phrase: String
+    let sentence: String
 
-    private let value: Value
+    private init(_ phrase: String, _ sentence: String) { (self.phrase, self.sentence) = (phrase, sentence) }
 
     /// There is no file with this name.
-    public static var fileNotFound: Code { Code(value: .fileNotFound) }
+    public static let fileNotFound = Code("missing file", "There is no such file.")
 
     /// The path names a directory.
-    public static var isDirectory: Code { Code(value: .isDirectory) }
+    public static let isDirectory = Code("directory", "This is a directory.")
 
     /// The process does not have permission to read the file.
-    public static var permissionDenied: Code { Code(value: .permissionDenied) }
+    public static let permissionDenied = Code("file without permission", "The file may not be read.")
 
     /// The file could not be opened for another reason, such as too many open files.
     ///
-    /// See ``LineReaderError/errorNumber``.
-    public static var cannotOpen: Code { Code(value: .cannotOpen) }
+    /// See ``LineReaderError/systemErrorNumber``.
+    public static let cannotOpen = Code("file that can't be opened", "The file can't be opened.")
 
     /// The file became shorter while it was being read.
     ///
     /// Its remaining content has been delivered. The exception is a last line without a line end, because it is the
     /// rest of a line that was cut off.
-    public static var truncated: Code { Code(value: .truncated) }
+    public static let truncated = Code("file that became shorter", "The file became shorter while it was read.")
 
     /// The system could not read from the file.
-    public static var inputOutputError: Code { Code(value: .inputOutputError) }
+    public static let inputOutputError = Code("input or output error", "The file can't be read.")
 
     /// The file is compressed, and its content can't be unpacked, for example because its end is missing.
-    public static var damaged: Code { Code(value: .damaged) }
+    public static let damaged = Code("damaged file", "The file is damaged: it can't be unpacked further.")
 
     /// The file is in an archive and is encrypted.
-    public static var encrypted: Code { Code(value: .encrypted) }
+    public static let encrypted = Code("encrypted file", "The file is encrypted.")
 
     /// The file is in an archive that would expand to more than 64 MiB and more than 200 times its size.
     ///
     /// No text does.
-    public static var expandsTooFar: Code { Code(value: .expandsTooFar) }
+    public static let expandsTooFar = Code(
+      "archive that expands too far", "The archive would expand to more than 200 times its size.")
 
     /// An archive contains a file whose name leads out of the archive's folder, or two files with the same name.
-    public static var unsafeName: Code { Code(value: .unsafeName) }
+    public static let unsafeName = Code(
+      "unsafe name in an archive", "The archive has a file with an unsafe name, or two files with this name.")
 
     /// A line is longer than ``LineReader/Options/maxLineLength``.
-    public static var lineTooLong: Code { Code(value: .lineTooLong) }
+    public static let lineTooLong = Code("line over the maximum length", "The line is too long.")
 
     /// A line was requested as a `String`, but is not valid UTF-8.
-    public static var invalidUTF8: Code { Code(value: .invalidUTF8) }
+    public static let invalidUTF8 = Code("invalid UTF-8", "The line is not valid UTF-8.")
 
-    /// The kind in words.
-    public var description: String {
-      switch value {
-      case .fileNotFound: "no such file"
-      case .isDirectory: "is a directory"
-      case .permissionDenied: "permission denied"
-      case .cannotOpen: "cannot be opened"
-      case .truncated: "became shorter while it was read"
-      case .inputOutputError: "cannot be read"
-      case .damaged: "is damaged: it can't be unpacked further"
-      case .encrypted: "is encrypted"
-      case .expandsTooFar: "would expand to more than 200 times its size"
-      case .unsafeName: "is not a safe name for a file of an archive, or stands twice there"
-      case .lineTooLong: "line too long"
-      case .invalidUTF8: "invalid UTF-8"
-      }
-    }
+    /// The kind, as a noun phrase.
+    public var description: String { phrase }
   }
 }

@@ -10,7 +10,7 @@
 ///
 /// Every line before the position in the error has been delivered. Stopping early and cancelling are not errors of this
 /// type: when reading is cancelled, `CancellationError` is thrown.
-public struct LineReaderError: Error, Hashable, Sendable {
+public struct LineReaderError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of failure, for decisions in code.
   public let code: Code
 
@@ -30,35 +30,36 @@ public struct LineReaderError: Error, Hashable, Sendable {
   /// all other codes, the position up to which the file was read.
   public let byteOffset: Int?
 
-  /// The `errno` of the system call that failed, or nil if none failed.
-  public let errorNumber: Int32?
+  /// What happened, as a sentence for people, without the position and the system's reason.
+  public let context: String
 
-  /// The system's description of ``errorNumber``.
-  public var errorText: String? { errorNumber.map(Platform.text(of:)) }
+  /// The `errno` of the system call that failed, or nil if none failed.
+  public let systemErrorNumber: Int32?
+
+  /// The system's description of ``systemErrorNumber``.
+  public var systemErrorDescription: String? { systemErrorNumber.map(Platform.text(of:)) }
 
   package init(
-    _ code: Code, path: String, lineNumber: Int? = nil, byteOffset: Int? = nil, errorNumber: Int32? = nil
+    _ code: Code, path: String, lineNumber: Int? = nil, byteOffset: Int? = nil, systemErrorNumber: Int32? = nil
   ) {
     self.code = code
     self.path = path
     self.lineNumber = lineNumber
     self.byteOffset = byteOffset
-    self.errorNumber = errorNumber
+    self.systemErrorNumber = systemErrorNumber
+    context = code.sentence
   }
 
   /// Returns the same error with the number of the line that was being read.
   package func atLine(_ number: Int) -> LineReaderError {
-    LineReaderError(code, path: path, lineNumber: number, byteOffset: byteOffset, errorNumber: errorNumber)
+    LineReaderError(
+      code, path: path, lineNumber: number, byteOffset: byteOffset, systemErrorNumber: systemErrorNumber)
   }
-}
 
-extension LineReaderError: CustomStringConvertible {
-  /// One line for people: what happened, where, and the system's reason.
+  /// One line for people: the file and the line, what happened, the position, and the system's reason.
   public var description: String {
-    var text = "\(path): \(code)"
-    if let lineNumber { text += " at line \(lineNumber)" }
-    if let byteOffset { text += lineNumber == nil ? " at byte \(byteOffset)" : ", byte \(byteOffset)" }
-    if let errorText { text += " (\(errorText))" }
-    return text
+    let place = lineNumber.map { "\(path):\($0)" } ?? path
+    let details = [byteOffset.map { "byte \($0)" }, systemErrorDescription].compactMap { $0 }
+    return "\(place): \(context)" + (details.isEmpty ? "" : " (\(details.joined(separator: "; ")))")
   }
 }

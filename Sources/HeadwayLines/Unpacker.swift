@@ -33,7 +33,7 @@ enum UnpackingProblem: Error {
     case .unreadable(let failure):
       LineReaderError(
         Platform.readingCode(failure.errorNumber), path: path, byteOffset: byteOffset,
-        errorNumber: failure.errorNumber)
+        systemErrorNumber: failure.errorNumber)
     }
   }
 }

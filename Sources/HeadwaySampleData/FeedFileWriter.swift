@@ -42,7 +42,7 @@ struct FeedFileWriter: ~Copyable {
     precondition(descriptor < 0, "A file is open")
     descriptor = systemCreate(path)
     guard descriptor >= 0 else {
-      throw SampleFeedError(code: .cannotCreateFile, path: path, systemError: errno)
+      throw SampleFeedError(.cannotCreateFile, path: path, systemErrorNumber: errno)
     }
     self.path = path
     count = 0
@@ -56,9 +56,9 @@ struct FeedFileWriter: ~Copyable {
     descriptor = -1
     // After EINTR, the descriptor is already closed on Linux, and the data has been written.
     guard systemClose(closing) == 0 || errno == EINTR else {
-      let systemError = errno
+      let errorNumber = errno
       _ = path.withPathBytes { unlink($0) }
-      throw SampleFeedError(code: .cannotWrite, path: path, systemError: systemError)
+      throw SampleFeedError(.cannotWrite, path: path, systemErrorNumber: errorNumber)
     }
   }
 
@@ -85,7 +85,7 @@ struct FeedFileWriter: ~Copyable {
       if result >= 0 {
         written += result
       } else if errno != EINTR {
-        throw SampleFeedError(code: .cannotWrite, path: path, systemError: errno)
+        throw SampleFeedError(.cannotWrite, path: path, systemErrorNumber: errno)
       }
     }
     count = 0

@@ -31,18 +31,18 @@ extension SampleFeed {
     progress: (Double) -> Void = { _ in },
     isCancelled: () -> Bool = { false }
   ) throws(SampleFeedError) {
-    guard stopTimes >= 2 else { throw SampleFeedError(code: .tooFewStopTimes) }
+    guard stopTimes >= 2 else { throw SampleFeedError(.tooFewStopTimes) }
     if !replacesFiles { try Self.requireNoFiles(in: folder) }
     do {
       try FileSystem.createFolder(folder)
     } catch {
-      throw SampleFeedError(code: .cannotCreateFolder, path: folder, systemError: error.errorNumber)
+      throw SampleFeedError(.cannotCreateFolder, path: folder, systemErrorNumber: error.errorNumber)
     }
 
     let content = SampleFeedContent(stopTimes: stopTimes, seed: seed)
     var meter = ProgressMeter(total: content.rowCount)
     func advance(_ rows: Int) throws(SampleFeedError) {
-      if isCancelled() { throw SampleFeedError(code: .cancelled) }
+      if isCancelled() { throw SampleFeedError(.cancelled) }
       if let fraction = meter.advance(by: rows) { progress(fraction) }
     }
 
@@ -63,7 +63,7 @@ extension SampleFeed {
 
   private static func requireNoFiles(in folder: String) throws(SampleFeedError) {
     for file in SampleFeedContent.files where FileSystem.kind(of: folder + "/" + file.name) != nil {
-      throw SampleFeedError(code: .fileExists, path: folder + "/" + file.name)
+      throw SampleFeedError(.fileExists, path: folder + "/" + file.name)
     }
   }
 }

@@ -40,7 +40,7 @@ enum ToolExit: Int32 {
       case .foreignContent, .badHeader, .malformedRow, .foreignRows, .unsuitableTable, .unfinishedAppend,
         .unknownColumn, .noRows:
         self = .dataError
-      case .database: self = Self(databaseResult: (error.underlying as? DatabaseError)?.resultCode)
+      case .database: self = Self(databaseResult: (error.underlyingError as? DatabaseError)?.resultCode)
       case .cannotWriteRejectedRows: self = .cannotCreate
       case .otherWriter: self = .temporaryFailure
       default: self = .inputOutput
@@ -110,14 +110,15 @@ enum ToolExit: Int32 {
     if let error = error as? ImportError, error.code == .foreignRows {
       return "\(error.text) Use --append to add to them, --replace to put the file's rows in their place, or --key."
     }
-    if let error = error as? SampleFeedError { return description(of: error) }
     if let error = error as? ImportError, error.code == .unknownColumn {
       return "\(error.text) Correct the file, or use --add-columns."
     }
     if let error = error as? ImportError, error.code == .unfinishedAppend {
       return "\(error.text) Use --from-start to add all rows of the file."
     }
-    guard let error = error as? ImportError, let underlying = error.underlyingOutsideMessage else { return "\(error)" }
+    guard let error = error as? ImportError, let underlying = error.underlyingErrorOutsideContext else {
+      return "\(error)"
+    }
     let reason =
       switch underlying {
       case let underlying as DatabaseError: underlying.message ?? "SQLite error \(underlying.resultCode.rawValue)"
@@ -127,15 +128,6 @@ enum ToolExit: Int32 {
     guard ToolExit(error) == .temporaryFailure else { return "\(error.text) (\(reason))" }
     return "\(error.text) (\(reason)) Another program is writing to it: run the same command when that has ended; "
       + "what was committed stays."
-  }
-
-  private static func description(of error: SampleFeedError) -> String {
-    let texts: [SampleFeedError.Code: String] = [
-      .cannotCreateFolder: "The folder can't be created", .fileExists: "This file exists already",
-      .cannotCreateFile: "The file can't be created", .cannotWrite: "The file can't be written",
-    ]
-    guard let text = texts[error.code], let path = error.path else { return sentence("\(error)") }
-    return "\(path): \(text)" + (error.systemErrorDescription.map { " (\($0))." } ?? ".")
   }
 
   private static func systemReason(_ error: NSError) -> String {

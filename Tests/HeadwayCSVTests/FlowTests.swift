@@ -26,7 +26,7 @@ import Testing
         start += count
       }
     }
-    #expect(records == ["a|b", "1|2", "textAfterClosingQuote", "3|4"])
+    #expect(records == ["a|b", "1|2", "text after a closing quote", "3|4"])
     #expect(consumed == [4, 5, 5, 3])
     #expect(parser.byteOffset == input.count)
     #expect(parser.recordCount == 4)

@@ -105,10 +105,11 @@ import Testing
     }
     #expect(
       errors == [
-        CSVError(code: .textAfterClosingQuote, lineNumber: 3, byteOffset: 11, context: " z,\""),
-        CSVError(code: .unclosedQuote, lineNumber: 4, byteOffset: 18, context: "\"open"),
+        CSVError(code: .textAfterClosingQuote, lineNumber: 3, byteOffset: 11, excerpt: " z,\""),
+        CSVError(code: .unclosedQuote, lineNumber: 4, byteOffset: 18, excerpt: "\"open"),
       ])
-    #expect(errors.first?.description == "line 3, byte 11: text after a closing quote: \" z,\\\"\"")
-    #expect(errors.map(\.code.description) == ["textAfterClosingQuote", "unclosedQuote"])
+    #expect(
+      errors.first?.description == "line 3, byte 11: The record is malformed: text after a closing quote: \" z,\\\"\".")
+    #expect(errors.map(\.code.description) == ["text after a closing quote", "unclosed quote"])
   }
 }

@@ -64,7 +64,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: folder.path + "/taken.png", withIntermediateDirectories: true)
     for path in [folder.path + "/none/a.png", folder.path + "/taken.png", "", "a\0"] {
       let error = #expect(throws: ImageFileError.self) { try image.write(to: path) }
-      #expect(error?.code == .cannotWrite && error?.errorNumber != nil && error?.path == path)
+      #expect(error?.code == .cannotWrite && error?.systemErrorNumber != nil && error?.path == path)
     }
     #expect(try folder.names == ["taken.png"])
     let pipe = folder.path + "/pipe"

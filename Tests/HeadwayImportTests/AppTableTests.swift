@@ -143,7 +143,7 @@ struct AppTableTests {
       let operation = try importFile(text, to: "person", into: database, in: workspace, options: options)
       let error = try importError(operation)
       #expect(error.code == .unknownColumn && error.lineNumber == 1)
-      #expect(error.message == "The table person has no column E-Mail (the nearest is email).")
+      #expect(error.context == "The table person has no column E-Mail (the nearest is email).")
       #expect(try database.contents() == before)
 
       options.addsColumns = true

@@ -135,7 +135,7 @@ struct ArchivedFeedTests {
         let path = try workspace.write(archive.bytes, to: "x.zip")
         let error = #expect(throws: ImportError.self) { try FeedImport(folder: path, into: database) }
         #expect(error?.code == archive.code, "\(archive.text)")
-        #expect(error?.message.contains(archive.text) == true, "\(String(describing: error))")
+        #expect(error?.context.contains(archive.text) == true, "\(String(describing: error))")
       }
       #expect(try database.contents() == ["schema": []])
     }

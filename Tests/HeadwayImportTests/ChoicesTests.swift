@@ -94,7 +94,7 @@ struct ChoicesTests {
       let error = try #require(operation.error as? ImportError)
       #expect(error.code == .badHeader)
       #expect(
-        error.message
+        error.context
           == "The header has no column “prize”. Did you mean “price”? Its columns are id, name, note and price.")
     }
   }
@@ -120,7 +120,7 @@ struct ChoicesTests {
       let files = try FeedFiles(inFolder: folder)
       let error = #expect(throws: ImportError.self) { try files.without(["shape.txt"]) }
       #expect(
-        error?.message.hasPrefix("The feed has no file “shape.txt”. Did you mean “shapes.txt”? Its files are ") == true)
+        error?.context.hasPrefix("The feed has no file “shape.txt”. Did you mean “shapes.txt”? Its files are ") == true)
       let feed = try FeedImport(files.without(["stop_times.txt", "trips"]), into: database)
       #expect(feed.operations.count == files.tables.count - 2)
       for operation in feed.operations { run(operation) }

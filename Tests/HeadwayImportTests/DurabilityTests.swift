@@ -46,7 +46,7 @@ struct DurabilityTests {
         let error = #expect(throws: ImportError.self) { try ImportDatabase(path: workspace.path(name)) }
         #expect(error?.code == .database)
         #expect(error?.path == workspace.path(name))
-        #expect(error?.underlying is DatabaseError)
+        #expect(error?.underlyingError is DatabaseError)
       }
     }
   }

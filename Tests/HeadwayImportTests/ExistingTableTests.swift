@@ -127,7 +127,7 @@ struct ExistingTableTests {
     ) { (database, operation) throws in
       let error = try importError(operation)
       #expect(error.code == .unsuitableTable)
-      #expect(error.message == "The key of the table t can't be name: it is id.")
+      #expect(error.context == "The key of the table t can't be name: it is id.")
       #expect(try database.count("t") == 0)
     }
     // A unique one is sufficient.
@@ -229,7 +229,7 @@ struct ExistingTableTests {
       options: ImportOptions(stopsAtFirstMalformedRow: true)
     ) { (database, operation) throws in
       let error = try importError(operation)
-      #expect(error.code == .malformedRow && error.lineNumber == 3 && error.message.contains("CHECK constraint failed"))
+      #expect(error.code == .malformedRow && error.lineNumber == 3 && error.context.contains("CHECK constraint failed"))
       #expect(try database.strings("SELECT a FROM t") == ["1"])
     }
   }
@@ -428,7 +428,7 @@ struct ExistingTableTests {
   func names(name: String, reason: String) throws {
     try imported("a\n1\n", into: "CREATE VIEW v AS SELECT 1", named: name) { (database, operation) throws in
       let error = try importError(operation)
-      #expect(error.code == .unsuitableTable && error.message.contains(reason))
+      #expect(error.code == .unsuitableTable && error.context.contains(reason))
       #expect(try database.strings("SELECT name FROM sqlite_master") == ["v"])
     }
   }

@@ -121,7 +121,7 @@ struct FeedImportTests {
       let error = #expect(throws: ImportError.self) { try FeedImport(folder: folder, into: database) }
       #expect(error?.code == .missingFiles)
       #expect(error?.path == folder)
-      #expect(error?.message == "This is not a GTFS feed: there is no \(names).")
+      #expect(error?.context == "This is not a GTFS feed: there is no \(names).")
       #expect(try database.contents() == ["schema": []])
     }
   }

@@ -226,7 +226,7 @@ struct FileContentTests {
         file: try workspace.write(Array(whole[..<(whole.count * 3 / 4)]), to: "t.csv.gz"), into: database)
       run(operation)
       let error = try importError(operation)
-      #expect(error.code == .foreignContent && error.message.contains("damaged"))
+      #expect(error.code == .foreignContent && error.context.contains("damaged"))
       #expect(operation.report.rowCount > 10_000 && operation.report.rowCount < 80_000)
       #expect(try database.count("t") == operation.report.rowCount)
     }
@@ -247,7 +247,7 @@ struct FileContentTests {
     try imported(start + Array("a,b\n1,2\n".utf8)) { (database, operation) throws in
       let error = try importError(operation)
       #expect(error.code == .foreignContent && error.path == operation.file)
-      #expect(error.message.contains(meaning))
+      #expect(error.context.contains(meaning))
       #expect(try !database.hasTable("file"))
       #expect(throws: ImportError.self) { try CSVLayout(ofFile: operation.file) }
     }
@@ -300,7 +300,7 @@ struct FileContentTests {
     try imported(text, options: options) { (database, operation) throws in
       let error = try importError(operation)
       #expect(error.code == .badHeader && error.lineNumber == 1)
-      #expect(error.message.contains(message), "\(error)")
+      #expect(error.context.contains(message), "\(error)")
       #expect(try !database.hasTable("file"))
     }
   }

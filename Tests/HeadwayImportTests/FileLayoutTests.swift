@@ -192,7 +192,7 @@ struct FileFormTests {
       let error = try importError(operation)
       #expect(error.code == .cannotReadFile)
       #expect(error.path == workspace.path(name))
-      #expect(error.underlying != nil)
+      #expect(error.underlyingError != nil)
     }
   }
 
@@ -203,7 +203,7 @@ struct FileFormTests {
       let error = try importError(operation)
       #expect(error.code == .badHeader)
       #expect(error.lineNumber == 1)
-      #expect(error.message.contains("ID"))
+      #expect(error.context.contains("ID"))
     }
   }
 
@@ -215,9 +215,9 @@ struct FileFormTests {
     try imported("id,name\n1,2\n", table: table) { (_, operation) throws in
       let error = try importError(operation)
       #expect(error.code == .badHeader)
-      #expect(error.message.contains("must"))
-      #expect(error.message.contains("made_up"))
-      #expect(!error.message.contains("may"))
+      #expect(error.context.contains("must"))
+      #expect(error.context.contains("made_up"))
+      #expect(!error.context.contains("may"))
     }
   }
 

@@ -139,7 +139,7 @@ struct JSONLinesTests {
   func otherJSON(text: String) throws {
     try imported(text, as: "file.json") { (_, operation) throws in
       let error = try #require(operation.error as? ImportError)
-      #expect(error.code == .foreignContent && error.message.contains("jq"))
+      #expect(error.code == .foreignContent && error.context.contains("jq"))
     }
   }
 

@@ -225,8 +225,8 @@ struct SampleFeedTests {
       let blocked = #expect(throws: SampleFeedError.self) { try SampleFeed(stopTimes: 10).write(to: file) }
       #expect(blocked?.code == .cannotCreateFolder)
       #expect(blocked?.path == file)
-      #expect(blocked?.systemError == EEXIST)
-      #expect(blocked?.description == "cannot create the folder “\(file)”: File exists")
+      #expect(blocked?.systemErrorNumber == EEXIST)
+      #expect(blocked?.description == "\(file): The folder can't be created. (File exists)")
 
       // A folder instead of a file: root can write everywhere, so permissions would not prevent it.
       try FileManager.default.createDirectory(atPath: folder + "/routes.txt", withIntermediateDirectories: true)
@@ -235,7 +235,7 @@ struct SampleFeedTests {
       }
       #expect(occupied?.code == .cannotCreateFile)
       #expect(occupied?.path == folder + "/routes.txt")
-      #expect(occupied?.systemError == EISDIR)
+      #expect(occupied?.systemErrorNumber == EISDIR)
     }
   }
 
@@ -249,7 +249,7 @@ struct SampleFeedTests {
       }
       #expect(error?.code == .cannotWrite)
       #expect(error?.path == folder + "/trips.txt")
-      #expect(error?.systemError == ENOSPC)
+      #expect(error?.systemErrorNumber == ENOSPC)
     }
   }
   #endif

@@ -35,7 +35,7 @@ struct UnchangedTableTests {
       let operation = try importFile(bad, mode, key: key, into: database, in: workspace)
       let error = try importError(operation)
       #expect(error.code == .noRows && operation.report.rejectedRowCount == 2 && operation.report.rowCount == 0)
-      #expect(error.message.hasPrefix("None of the 2 rows could be imported. The database is unchanged; see "))
+      #expect(error.context.hasPrefix("None of the 2 rows could be imported. The database is unchanged; see "))
       #expect(try database.contents() == before)
       let allowed = try importFile(bad, mode, key: key, into: database, in: workspace, allowsNoRows: true)
       #expect(allowed.error == nil && allowed.report.rejectedRowCount == 2 && allowed.report.removedRowCount == 0)

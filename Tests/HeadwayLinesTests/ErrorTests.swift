@@ -11,10 +11,10 @@ import Testing
     let error = try #require(reading.readerError)
     #expect(error.code == .fileNotFound)
     #expect(error.path == folder.path + "/none")
-    #expect(error.errorNumber == ENOENT)
-    #expect(error.errorText == "No such file or directory")
+    #expect(error.systemErrorNumber == ENOENT)
+    #expect(error.systemErrorDescription == "No such file or directory")
     #expect(error.lineNumber == nil)
-    #expect(error.description.contains("/none: no such file"))
+    #expect(error.description.contains("/none: There is no such file. (No such file"))
   }
 
   @Test("L5: a directory, in every form", arguments: Form.allCases)
@@ -31,7 +31,7 @@ import Testing
     try FileManager.default.createSymbolicLink(atPath: folder.path + "/loop", withDestinationPath: "loop")
     let loop = await Form.lines.read(LineReader(path: folder.path + "/loop")).readerError
     #expect(loop?.code == .cannotOpen)
-    #expect(loop?.errorNumber == ELOOP)
+    #expect(loop?.systemErrorNumber == ELOOP)
     #expect(await Form.lines.read(LineReader(path: file + "\0b")).readerError?.code == .cannotOpen)
   }
 
@@ -48,7 +48,7 @@ import Testing
       let error = await Form.batches.read(LineReader(path: path)).readerError
       if root { try #require(seteuid(0) == 0) }
       #expect(error?.code == .permissionDenied)
-      #expect(error?.errorNumber == EACCES)
+      #expect(error?.systemErrorNumber == EACCES)
     }
   }
 
@@ -58,7 +58,7 @@ import Testing
   func inputOutput(form: Form) async throws {
     let error = await form.read(LineReader(path: "/proc/self/mem")).readerError
     #expect(error?.code == .inputOutputError)
-    #expect(error?.errorNumber == EIO)
+    #expect(error?.systemErrorNumber == EIO)
     #expect(error?.lineNumber == 1)
     #expect(error?.byteOffset == 0)
   }

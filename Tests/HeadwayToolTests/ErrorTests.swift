@@ -73,33 +73,33 @@ struct ErrorTests {
 
   @Test("I3: an empty file exits with 65") func emptyFile() async throws {
     try folder.write("", to: "empty.csv")
-    try await expectFailure("empty.csv", "db", status: 65, "empty.csv, line 1: The file has no header")
+    try await expectFailure("empty.csv", "db", status: 65, "empty.csv:1: The file has no header")
   }
 
   @Test("I3: a column of the key that is there twice exits with 65") func duplicateColumn() async throws {
     try folder.write("a,b,A\n1,2,3\n", to: "twice.csv")
     try await expectFailure(
-      "twice.csv", "db", "--key", "a", status: 65, "twice.csv, line 1: The column A is twice")
+      "twice.csv", "db", "--key", "a", status: 65, "twice.csv:1: The column A is twice")
   }
 
   @Test("A key that the header does not have exits with 65") func noKeyColumn() async throws {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     try await expectFailure(
       "x.csv", "db", "--key", "id", status: 65,
-      "x.csv, line 1: The header has no column “id”. Its columns are a and b.")
+      "x.csv:1: The header has no column “id”. Its columns are a and b.")
   }
 
   @Test("I3: --strict exits with 65 at the first malformed row and names file and line") func strict() async throws {
     try folder.write("a,b\n1,2\n3,4\n5\n6\n", to: "x.csv")
-    try await expectFailure("x.csv", "db", "--strict", status: 65, "x.csv, line 4: ")
+    try await expectFailure("x.csv", "db", "--strict", status: 65, "x.csv:4: ")
     try folder.writeSmallFeed(to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,08:05:00,08:05:00\n")
-    try await expectFailure("feed", "db2", "--strict", status: 65, "feed/stop_times.txt, line 3: ")
+    try await expectFailure("feed", "db2", "--strict", status: 65, "feed/stop_times.txt:3: ")
   }
 
   @Test("A line end in the name of a column does not make the error two lines") func lineEndInName() async throws {
     try folder.write("\"a\r\nb\",c,\"a\r\nb\"\n1,2,3\n", to: "x.csv")
     try await expectFailure(
-      "x.csv", "db", "--key", "a\r\nb", status: 65, "x.csv, line 1: The column a b is twice")
+      "x.csv", "db", "--key", "a\r\nb", status: 65, "x.csv:1: The column a b is twice")
   }
 
   @Test("A database in a folder that is not there exits with 73") func noFolder() async throws {
@@ -150,7 +150,7 @@ struct ErrorTests {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     try await expectFailure(
       "x.csv", "db", "--column-type", "c:integer", status: 65,
-      "x.csv, line 1: The header has no column “c”. Its columns are a and b.")
+      "x.csv:1: The header has no column “c”. Its columns are a and b.")
     #expect(try await Tool.run("import", "x.csv", "db", "--key", "a", "--quiet", in: folder).status == 0)
     try await expectFailure(
       "x.csv", "db", "--column-type", "a:integer", status: 65,

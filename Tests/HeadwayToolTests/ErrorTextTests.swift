@@ -8,8 +8,8 @@ import Testing
 struct ErrorTextTests {
   @Test("I1: a database that stays locked is said to be in use, with what to do") func locked() {
     let error = ImportError(
-      .database, path: "db", message: "The database refused.",
-      underlying: DatabaseError(resultCode: .SQLITE_BUSY, message: "database is locked"))
+      .database, path: "db", context: "The database refused.",
+      underlyingError: DatabaseError(resultCode: .SQLITE_BUSY, message: "database is locked"))
     #expect(
       ToolExit.description(of: error)
         == "db: The database refused. (database is locked) Another program is writing to it: run the same command "

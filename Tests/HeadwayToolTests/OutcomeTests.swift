@@ -70,7 +70,7 @@ struct OutcomeTests {
     #expect(unknown.status == 65)
     #expect(
       unknown.errors == [
-        "headway: x.csv, line 1: The table mine has no column v (the nearest is value), and no column "
+        "headway: x.csv:1: The table mine has no column v (the nearest is value), and no column "
           + "w (the nearest is value). Correct the file, or use --add-columns."
       ])
     let added = try await Tool.run("import", "x.csv", "db", "-q", "--table", "mine", "--add-columns", in: folder)

@@ -91,7 +91,7 @@ struct ProgressTests {
     let last = try #require(try strict.objects().last)
     #expect(last["event"] as? String == "error" && last["rowCount"] as? Int == 1)
     let message = last["message"] as? String
-    #expect(message?.hasPrefix("x.csv, line 3: ") == true && strict.errors == ["headway: \(message ?? "")"])
+    #expect(message?.hasPrefix("x.csv:3: ") == true && strict.errors == ["headway: \(message ?? "")"])
     let table = try #require(try strict.objects().dropLast().last)
     #expect(table["rejectedRowsPath"] as? String == "db.rejected-rows/x.csv")
   }

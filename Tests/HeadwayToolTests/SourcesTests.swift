@@ -216,7 +216,7 @@ struct SourcesTests {
     let run = try await expect(65, "1.csv", "2.csv", "--into", "db", "--table", "t")
     #expect(
       run.errors == [
-        "headway: 2.csv, line 1: The columns are not those of 1.csv, which goes into the same table: "
+        "headway: 2.csv:1: The columns are not those of 1.csv, which goes into the same table: "
           + "there is no name, and nick besides."
       ])
     #expect(try folder.query("SELECT count(*) FROM sqlite_master WHERE name = 't'", in: "db") == [["0"]])

@@ -151,7 +151,7 @@ struct ThumbnailsTests {
     for _ in 0..<2 {
       let run = try await run("--size", "60", "--progress", "plain")
       #expect(run.status == 65)
-      let errors = run.errors.filter { $0.contains("another file has the name") }
+      let errors = run.errors.filter { $0.contains("Another file has the name") }
       #expect(errors.count == 2 && errors.allSatisfy { $0.contains("--force") })
       #expect(try folder.text(of: "small/a.jpg") == "mine")
       #expect(try size(of: "small/b.png") == [7, 7] && size(of: "small/c.png") == [60, 40])

@@ -46,18 +46,18 @@ extension CSVRow {
 extension CSVReaderError {
   /// Creates an error from the error that a type threw while it was decoded.
   init(_ error: any Error, decoding type: Any.Type, from row: CSVRow, columnName: String?, field: String?) {
-    let context: DecodingError.Context? =
+    let details: DecodingError.Context? =
       switch error as? DecodingError {
       case .dataCorrupted(let context), .keyNotFound(_, let context), .typeMismatch(_, let context),
         .valueNotFound(_, let context):
         context
       default: nil
       }
-    let reason = context.map(\.debugDescription) ?? "\(error)"
+    let reason = details.map(\.debugDescription) ?? "\(error)"
     self.init(
       .invalidValue, path: row.batch.path, lineNumber: row.lineNumber, rowNumber: row.rowNumber,
-      columnName: columnName ?? context?.codingPath.last?.stringValue, field: field,
-      message: "No \(CSVRow.name(of: type)) can be made of \(field.map { "“\($0)”" } ?? "it"): \(reason)",
+      columnName: columnName ?? details?.codingPath.last?.stringValue, field: field,
+      context: "No \(CSVRow.name(of: type)) can be made of \(field.map { "“\($0)”" } ?? "it"): \(reason)",
       underlyingError: error)
   }
 }

@@ -29,7 +29,7 @@ extension CSVWriter {
     do { try row.encode(value) } catch let error as CSVWriterError { throw error } catch {
       throw CSVWriterError(
         .invalidValue, path: path, rowNumber: rowCount + 1,
-        message: "A \(Value.self) can't be encoded: \(error)", underlyingError: error)
+        context: "A \(Value.self) can't be encoded: \(error)", underlyingError: error)
     }
     // The names are those that this value encoded. If it has no keys, there are none.
     if columns == nil, rowCount == 0, !row.names.isEmpty { begin(row.names) }

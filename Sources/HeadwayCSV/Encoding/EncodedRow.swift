@@ -81,7 +81,7 @@ final class EncodedRow {
   }
 
   func error(_ code: CSVWriterError.Code, _ columnName: String?, _ message: String) -> CSVWriterError {
-    CSVWriterError(code, path: path, rowNumber: rowNumber, columnName: columnName, message: message)
+    CSVWriterError(code, path: path, rowNumber: rowNumber, columnName: columnName, context: message)
   }
 
   private func notFinite(_ value: Any, _ name: String) -> CSVWriterError {

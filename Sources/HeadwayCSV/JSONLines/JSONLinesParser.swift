@@ -83,9 +83,9 @@ struct JSONLinesParser: ~Copyable {
       let flow: CSVParser.IterationControl
       if let failure = scan(text) {
         let isRest = failure.reason == JSONScanner.unclosedString
-        let context = isRest ? "" : String(decoding: text[failure.position...].prefix(32), as: UTF8.self)
+        let excerpt = isRest ? "" : String(decoding: text[failure.position...].prefix(32), as: UTF8.self)
         let error = CSVError(
-          code: .invalidJSON, lineNumber: number, byteOffset: offset + failure.position, context: context,
+          code: .invalidJSON, lineNumber: number, byteOffset: offset + failure.position, excerpt: excerpt,
           detail: failure.reason)
         flow = try malformed(
           CSVParser.MalformedRecord(
@@ -134,10 +134,10 @@ struct JSONLinesParser: ~Copyable {
     guard !wasSkipping else { return .continue }
     recordCount += 1
     let start = UnsafeRawBufferPointer(rebasing: rest.prefix(maxRecordLength))
-    let context = String(decoding: start.prefix(32), as: UTF8.self)
+    let excerpt = String(decoding: start.prefix(32), as: UTF8.self)
     return try malformed(
       CSVParser.MalformedRecord(
-        error: CSVError(code: .recordTooLong, lineNumber: number, byteOffset: offset, context: context),
+        error: CSVError(code: .recordTooLong, lineNumber: number, byteOffset: offset, excerpt: excerpt),
         lineNumber: number,
         recordNumber: recordCount, byteOffset: offset, rawBytes: start, isTruncated: true))
   }

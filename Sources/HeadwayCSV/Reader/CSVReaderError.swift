@@ -14,7 +14,7 @@ internal import HeadwayLines
 ///
 /// Every row before the position in the error has been delivered. When reading is cancelled, `CancellationError` is
 /// thrown.
-public struct CSVReaderError: Error, Sendable {
+public struct CSVReaderError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure, for decisions in code.
   public let code: Code
 
@@ -43,8 +43,8 @@ public struct CSVReaderError: Error, Sendable {
   /// Nil if the error does not concern a field.
   public let field: String?
 
-  /// The reason, as a sentence for people.
-  public let message: String
+  /// What happened, as one or more sentences for people, without the position.
+  public let context: String
 
   /// The cause of the error: a `LineReaderError` for the file, a ``CSVError`` for a malformed record, or the error that
   /// a type threw while it was decoded.
@@ -52,7 +52,7 @@ public struct CSVReaderError: Error, Sendable {
 
   init(
     _ code: Code, path: String, lineNumber: Int? = nil, rowNumber: Int? = nil, columnName: String? = nil,
-    field: String? = nil, message: String, underlyingError: (any Error)? = nil
+    field: String? = nil, context: String, underlyingError: (any Error)? = nil
   ) {
     self.code = code
     self.path = path
@@ -60,24 +60,22 @@ public struct CSVReaderError: Error, Sendable {
     self.rowNumber = rowNumber
     self.columnName = columnName
     self.field = field
-    self.message = message
+    self.context = context
     self.underlyingError = underlyingError
   }
 
   init(reading error: LineReaderError) {
-    self.init(.cannotRead, path: error.path, message: "The file can't be read.", underlyingError: error)
+    self.init(.cannotRead, path: error.path, context: "The file can't be read.", underlyingError: error)
   }
-}
 
-extension CSVReaderError: CustomStringConvertible {
   /// One line for people: the file, the line, the row, the column, and the reason.
   public var description: String {
     // The underlying error already contains the file and the position.
     if let error = underlyingError as? LineReaderError { return "\(error)" }
     var place = path
-    if let lineNumber { place += ", line \(lineNumber)" }
+    if let lineNumber { place += ":\(lineNumber)" }
     if let rowNumber { place += ", row \(rowNumber)" }
     if let columnName { place += ", column \(columnName)" }
-    return "\(place): \(message)"
+    return "\(place): \(context)"
   }
 }

@@ -46,7 +46,7 @@ extension CSVRow {
   ) -> CSVReaderError {
     CSVReaderError(
       code, path: batch.path, lineNumber: lineNumber, rowNumber: rowNumber, columnName: columnName, field: field,
-      message: message, underlyingError: underlyingError)
+      context: message, underlyingError: underlyingError)
   }
 
   /// The name of a type for people: `Int` for both `Int` and an optional `Int`.

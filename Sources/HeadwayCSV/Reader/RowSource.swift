@@ -50,7 +50,7 @@ struct RowSource: BatchSource, ~Copyable {
     if case .names(let names) = reader.options.header { return Header.distinct(names, by: { $0 }).names }
     if let unusable = records.layout.unusableHeader {
       throw CSVReaderError(
-        .badHeader, path: reader.path, lineNumber: unusable.lineNumber, message: "No header: \(unusable.reason).")
+        .badHeader, path: reader.path, lineNumber: unusable.lineNumber, context: "No header: \(unusable.reason).")
     }
     return try records.header() ?? []
   }
@@ -109,13 +109,13 @@ extension CSVReaderError {
   init(raggedRow count: Int, columns: Int, path: String, lineNumber: Int, rowNumber: Int) {
     self.init(
       .raggedRow, path: path, lineNumber: lineNumber, rowNumber: rowNumber,
-      message: RaggedRow.message(fields: count, columns: columns))
+      context: RaggedRow.message(fields: count, columns: columns))
   }
 
   init(_ defect: CSVError, path: String, rowNumber: Int) {
     self.init(
       .malformedRecord, path: path, lineNumber: defect.lineNumber, rowNumber: rowNumber,
-      message: "The record is malformed: \(defect.code.explanation): \(defect.context.debugDescription).",
+      context: defect.context,
       underlyingError: defect)
   }
 }

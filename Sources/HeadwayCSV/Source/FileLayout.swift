@@ -83,7 +83,8 @@ package struct FileLayout: Sendable {
       if rest.areRegular {
         let line = Array(first.raw.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
         if !repairHeader(line, at: first.lineNumber, dialect, rest) {
-          setUnusable(first.lineNumber, "the header can't be read: \(defect)", line, rowsFrom: first.lineNumber + 1)
+          setUnusable(
+            first.lineNumber, "the header can't be read: \(defect.reason)", line, rowsFrom: first.lineNumber + 1)
         }
         found = rest
       }

@@ -14,7 +14,7 @@ enum Header {
   ) throws(CSVReaderError) -> [String] {
     let lineNumber = record.lineNumber
     func failure(_ message: String) -> CSVReaderError {
-      CSVReaderError(.badHeader, path: path, lineNumber: lineNumber, message: message)
+      CSVReaderError(.badHeader, path: path, lineNumber: lineNumber, context: message)
     }
     guard isHeader else { return Array(repeating: "", count: record.count) }
     var fields: [String] = []

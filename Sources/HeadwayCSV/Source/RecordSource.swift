@@ -256,7 +256,7 @@ package final class RecordSource {
       } malformed: { record in
         failure = CSVReaderError(
           .badHeader, path: path, lineNumber: record.lineNumber,
-          message: "The first record is malformed: \(record.error).")
+          context: "The first record is malformed: \(record.error.reason).")
         return .stop
       }
       if isHeader {

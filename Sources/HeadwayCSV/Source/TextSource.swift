@@ -50,11 +50,11 @@ final class TextSource {
         of: UnsafeRawBufferPointer(rebasing: buffer[pending]), isWhole: isAtEnd,
         isNamedJSONLines: acceptsJSONLines && FileContent.isNamedJSONLines(file.path))
       switch content {
-      case .foreign(let meaning): throw CSVReaderError(.foreignContent, path: path, message: meaning)
+      case .foreign(let meaning): throw CSVReaderError(.foreignContent, path: path, context: meaning)
       case .text(let found?): self.encoding = found
       case .text(nil): isUndecided = true
       case .jsonLines where acceptsJSONLines: isJSONLines = true
-      case .jsonLines: throw CSVReaderError(.foreignContent, path: path, message: "This is JSON.")
+      case .jsonLines: throw CSVReaderError(.foreignContent, path: path, context: "This is JSON.")
       }
     }
     if self.encoding != .utf8 { decoder = TextDecoder(from: self.encoding.name) }

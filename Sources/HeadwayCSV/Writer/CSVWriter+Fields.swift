@@ -66,6 +66,6 @@ extension CSVWriterError {
   init(notFinite value: Any, path: String, rowNumber: Int, columnName: String) {
     self.init(
       .invalidValue, path: path, rowNumber: rowNumber, columnName: columnName,
-      message: "\(value) is not finite, and can't be written as a number.")
+      context: "\(value) is not finite, and can't be written as a number.")
   }
 }

@@ -190,6 +190,6 @@ public final class CSVWriter {
 
 extension CSVWriterError {
   init(raggedRow count: Int, columns: Int, path: String, rowNumber: Int) {
-    self.init(.raggedRow, path: path, rowNumber: rowNumber, message: RaggedRow.message(fields: count, columns: columns))
+    self.init(.raggedRow, path: path, rowNumber: rowNumber, context: RaggedRow.message(fields: count, columns: columns))
   }
 }

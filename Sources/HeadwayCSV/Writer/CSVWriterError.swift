@@ -1,3 +1,5 @@
+internal import HeadwayLines
+
 /// An error that describes why a CSV file, or a row of it, could not be written.
 ///
 /// ```swift
@@ -12,7 +14,7 @@
 ///
 /// After an error about the file, nothing else can be written. After an error about a row, that row is not written, and
 /// others can follow.
-public struct CSVWriterError: Error, Sendable {
+public struct CSVWriterError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure, for decisions in code.
   public let code: Code
 
@@ -29,36 +31,37 @@ public struct CSVWriterError: Error, Sendable {
   /// Nil if the error does not concern a column.
   public let columnName: String?
 
-  /// The reason, as a sentence for people.
-  public let message: String
+  /// What happened, as one or more sentences for people, without the position and the system's reason.
+  public let context: String
 
   /// The `errno` of the system call that failed, or nil if none failed.
-  public let errorNumber: Int32?
+  public let systemErrorNumber: Int32?
 
   /// The error that a type threw while it was encoded.
   public let underlyingError: (any Error)?
 
   init(
-    _ code: Code, path: String, rowNumber: Int? = nil, columnName: String? = nil, message: String,
-    errorNumber: Int32? = nil, underlyingError: (any Error)? = nil
+    _ code: Code, path: String, rowNumber: Int? = nil, columnName: String? = nil, context: String,
+    systemErrorNumber: Int32? = nil, underlyingError: (any Error)? = nil
   ) {
     self.code = code
     self.path = path
     self.rowNumber = rowNumber
     self.columnName = columnName
-    self.message = message
-    self.errorNumber = errorNumber
+    self.context = context
+    self.systemErrorNumber = systemErrorNumber
     self.underlyingError = underlyingError
   }
-}
 
-extension CSVWriterError: CustomStringConvertible {
-  /// One line for people: the file, the row, the column, and the reason.
+  /// The system's description of ``systemErrorNumber``.
+  public var systemErrorDescription: String? { systemErrorNumber.map(Platform.text(of:)) }
+
+  /// One line for people: the file, the row, the column, what happened, and the system's reason.
   public var description: String {
     var place = path
     if let rowNumber { place += ", row \(rowNumber)" }
     if let columnName { place += ", column \(columnName)" }
-    return "\(place): \(message)"
+    return "\(place): \(context)" + (systemErrorDescription.map { " (\($0))" } ?? "")
   }
 }
 
@@ -67,45 +70,40 @@ extension CSVWriterError {
   ///
   /// A later version might add kinds, so include a default case when you compare.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
-    private enum Kind: String {
-      case folderNotFound, isDirectory, permissionDenied, diskFull, cannotWrite
-      case raggedRow, noSuchColumn, invalidValue, unsupportedType
-    }
+    private let phrase: String
 
-    private let kind: Kind
-
-    private init(_ kind: Kind) { self.kind = kind }
+    private init(_ phrase: String) { self.phrase = phrase }
 
     /// The folder of the file does not exist.
-    public static let folderNotFound = Code(.folderNotFound)
+    public static let folderNotFound = Code("missing folder")
 
     /// The path names a directory.
-    public static let isDirectory = Code(.isDirectory)
+    public static let isDirectory = Code("directory")
 
     /// The process does not have permission to write the file, or to write into its folder.
-    public static let permissionDenied = Code(.permissionDenied)
+    public static let permissionDenied = Code("file without permission")
 
     /// The device is full, or the user's quota is exceeded.
-    public static let diskFull = Code(.diskFull)
+    public static let diskFull = Code("full disk")
 
     /// The file could not be created or written for another reason.
     ///
-    /// See ``CSVWriterError/errorNumber``.
-    public static let cannotWrite = Code(.cannotWrite)
+    /// See ``CSVWriterError/systemErrorNumber``.
+    public static let cannotWrite = Code("file that can't be written")
 
     /// A row has more or fewer fields than there are columns.
-    public static let raggedRow = Code(.raggedRow)
+    public static let raggedRow = Code("row of another length")
 
     /// A value has a key that is not a column.
-    public static let noSuchColumn = Code(.noSuchColumn)
+    public static let noSuchColumn = Code("missing column")
 
     /// A value can't be written, such as a number that is not finite.
-    public static let invalidValue = Code(.invalidValue)
+    public static let invalidValue = Code("invalid value")
 
     /// A type can't be encoded because it needs more than one field, such as a structure inside a structure.
-    public static let unsupportedType = Code(.unsupportedType)
+    public static let unsupportedType = Code("unsupported type")
 
-    /// The name of the code.
-    public var description: String { kind.rawValue }
+    /// The kind, as a noun phrase.
+    public var description: String { phrase }
   }
 }

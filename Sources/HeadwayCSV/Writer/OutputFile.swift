@@ -105,16 +105,15 @@ final class OutputFile {
 extension CSVWriterError {
   /// Creates an error for a failed system call.
   init(errorNumber: Int32, path: String) {
-    let (code, message): (Code, String) =
+    let (code, context): (Code, String) =
       switch errorNumber {
-      case ENOENT, ENOTDIR: (.folderNotFound, "The folder of the file is not there")
-      case EISDIR: (.isDirectory, "This is a folder")
-      case EACCES, EPERM, EROFS: (.permissionDenied, "The file may not be written")
-      case ENOSPC, EDQUOT: (.diskFull, "There is no room for the file")
-      default: (.cannotWrite, "The file can't be written")
+      case ENOENT, ENOTDIR: (.folderNotFound, "The folder of the file does not exist.")
+      case EISDIR: (.isDirectory, "This is a folder.")
+      case EACCES, EPERM, EROFS: (.permissionDenied, "The file may not be written.")
+      case ENOSPC, EDQUOT: (.diskFull, "There is no room for the file.")
+      default: (.cannotWrite, "The file can't be written.")
       }
-    self.init(
-      code, path: path, message: "\(message) (\(Platform.text(of: errorNumber))).", errorNumber: errorNumber)
+    self.init(code, path: path, context: context, systemErrorNumber: errorNumber)
   }
 }
 

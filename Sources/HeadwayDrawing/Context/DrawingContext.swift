@@ -86,8 +86,8 @@ public final class DrawingContext {
     question(cairo)
   }
 
-  func fail(_ code: DrawingError.Code, _ context: String) {
-    failure = failure ?? DrawingError(code, context: context)
+  func fail(_ code: DrawingError.Code, _ detail: String) {
+    failure = failure ?? DrawingError(code, detail: detail)
   }
 
   /// Calls a closure between two paired cairo calls, and ensures that the second call always happens.
@@ -156,7 +156,7 @@ extension DrawingError {
       case CAIRO_STATUS_INVALID_MATRIX, CAIRO_STATUS_INVALID_DASH, CAIRO_STATUS_INVALID_SIZE: .invalidGeometry
       default: .library
       }
-    self.init(code, context: String(cString: cairo_status_to_string(status)))
+    self.init(code, detail: String(cString: cairo_status_to_string(status)))
   }
 }
 

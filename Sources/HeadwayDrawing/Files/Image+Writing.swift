@@ -85,7 +85,7 @@ extension Image {
       return try writeReplacing(path, bytes, modified: modified, isCancelled: isCancelled)
     } catch {
       throw ImageFileError(
-        error.code, path: path, context: error.context, errorNumber: error.errorNumber,
+        error.code, path: path, context: error.context, systemErrorNumber: error.systemErrorNumber,
         underlyingError: error.underlyingError)
     }
   }
@@ -109,7 +109,7 @@ extension Image {
     defer { free(bytes.bytes) }
     if let error = withUnsafePointer(to: failure, { RowDecoderError(result, $0) }) {
       throw ImageFileError(
-        result == HEADWAY_IMAGE_OUT_OF_MEMORY ? .outOfMemory : .cannotEncode, path: nil, context: error.message)
+        result == HEADWAY_IMAGE_OUT_OF_MEMORY ? .outOfMemory : .cannotEncode, path: nil, detail: error.message)
     }
     return Array(UnsafeBufferPointer(start: bytes.bytes, count: bytes.count))
   }

@@ -38,7 +38,7 @@ struct ImageDecoding {
       return try source.withOpened { signature, opened in
         guard let format = ImageFileFormat(signature: signature) else {
           throw ImageFileError(
-            .unknownFormat, path: source.path, context: ImageFileFormat.name(ofForeign: signature))
+            .unknownFormat, path: source.path, detail: ImageFileFormat.name(ofForeign: signature))
         }
         return try withCancellation { context in
           try body(
@@ -86,7 +86,7 @@ struct ImageDecoding {
     let (fullWidth, fullHeight) = (declared.width, declared.height)
     // An image with a single row can be a decompression bomb, too.
     guard fullWidth <= limits.maxDecodingMemory / Self.mostBytesPerColumn else {
-      throw ImageFileError(.tooLarge, path: source.path, context: "rows of \(fullWidth) pixels")
+      throw ImageFileError(.tooLarge, path: source.path, detail: "its rows have \(fullWidth) pixels")
     }
     let (width, height) = resultSize(fullWidth, fullHeight)
     let unit = denominator(from: (fullWidth, fullHeight), to: max(width, height))

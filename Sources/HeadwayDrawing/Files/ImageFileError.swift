@@ -15,10 +15,10 @@ public struct ImageFileError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// The path that was passed; nil for bytes in memory.
   public let path: String?
-  /// A description of the failure for users.
+  /// What happened, as a sentence for people, without the path and the causes.
   public let context: String
   /// The `errno` of the failed system call; nil if no call failed.
-  public let errorNumber: Int32?
+  public let systemErrorNumber: Int32?
   /// The error that caused this error, if any.
   public let underlyingError: (any Error)?
 
@@ -27,27 +27,31 @@ public struct ImageFileError: Error, Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - code: The kind of failure.
   ///   - path: The path of the file; nil for bytes in memory.
-  ///   - context: A description of the failure for users.
-  ///   - errorNumber: The `errno` of the failed system call.
+  ///   - context: What happened, as a sentence for people; nil for a sentence about the kind of failure.
+  ///   - systemErrorNumber: The `errno` of the failed system call.
   ///   - underlyingError: The error that caused this error, if any.
   public init(
-    _ code: Code, path: String?, context: String = "", errorNumber: Int32? = nil,
+    _ code: Code, path: String?, context: String? = nil, systemErrorNumber: Int32? = nil,
     underlyingError: (any Error)? = nil
   ) {
-    (self.code, self.path, self.context) = (code, path, context)
-    (self.errorNumber, self.underlyingError) = (errorNumber, underlyingError)
+    (self.code, self.path, self.context) = (code, path, context ?? "\(code.sentence).")
+    (self.systemErrorNumber, self.underlyingError) = (systemErrorNumber, underlyingError)
   }
 
-  /// The file, the failure, and its reason, in one line.
+  /// Creates an error with a detail after the sentence about the kind of failure.
+  init(_ code: Code, path: String?, detail: String) {
+    self.init(code, path: path, context: detail.isEmpty ? nil : "\(code.sentence): \(detail).")
+  }
+
+  /// The system's description of ``systemErrorNumber``.
+  public var systemErrorDescription: String? { systemErrorNumber.map { String(cString: strerror($0)) } }
+
+  /// The file, what happened, and the causes, in one line.
   public var description: String {
-    // The descriptions of these codes match the system's message.
-    let number = code == .fileNotFound || code == .permissionDenied ? nil : errorNumber
-    let details = [
-      context.isEmpty ? nil : context, number.map { String(cString: strerror($0)) },
-      underlyingError.map { "\($0)" },
-    ].compactMap { $0 }
-    return "\(path?.shownPath ?? "image"): \(code)"
-      + (details.isEmpty ? "." : " (\(details.joined(separator: "; "))).")
+    // The sentences about these codes match the system's description.
+    let reason = code == .fileNotFound || code == .permissionDenied ? nil : systemErrorDescription
+    let causes = [reason, underlyingError.map { "\($0)" }].compactMap { $0 }
+    return "\(path?.shownPath ?? "image"): \(context)" + (causes.isEmpty ? "" : " (\(causes.joined(separator: "; ")))")
   }
 }
 #endif

@@ -65,7 +65,7 @@ extension ImageFileError {
       case EISDIR, ENXIO, ENODEV: .notRegularFile
       default: .inputOutputError
       }
-    self.init(code, path: path, errorNumber: errorNumber)
+    self.init(code, path: path, systemErrorNumber: errorNumber)
   }
 }
 

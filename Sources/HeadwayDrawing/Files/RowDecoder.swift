@@ -68,7 +68,7 @@ extension ImageFileError {
       case HEADWAY_IMAGE_OUT_OF_MEMORY: .outOfMemory
       default: .corrupt
       }
-    return ImageFileError(code, path: path, context: error.message)
+    return ImageFileError(code, path: path, detail: error.message)
   }
 }
 

@@ -30,12 +30,12 @@ func writeReplacing(
   _ path: String, _ bytes: [UInt8], modified: timespec? = nil, isCancelled: () -> Bool = { false }
 ) throws(ImageFileError) -> Bool {
   guard !path.isEmpty, !path.utf8.contains(0) else {
-    throw ImageFileError(.cannotWrite, path: path, errorNumber: EINVAL)
+    throw ImageFileError(.cannotWrite, path: path, systemErrorNumber: EINVAL)
   }
   // Otherwise, a device in a folder that the process can write to would be replaced, for every process.
   var status = stat()
   if path.withPathBytes({ stat($0, &status) }) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
-    throw ImageFileError(.cannotWrite, path: path, context: "it is no regular file")
+    throw ImageFileError(.cannotWrite, path: path, detail: "it is not a regular file")
   }
   let number = fileCount.wrappingAdd(1, ordering: .relaxed).newValue
   let temporary = "\(path).\(getpid())-\(number).part"
@@ -43,7 +43,7 @@ func writeReplacing(
   /// Whether the file has the temporary name.
   var isNamed = descriptor < 0
   if isNamed { descriptor = temporary.withPathBytes { open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) } }
-  guard descriptor >= 0 else { throw ImageFileError(.cannotWrite, path: path, errorNumber: errno) }
+  guard descriptor >= 0 else { throw ImageFileError(.cannotWrite, path: path, systemErrorNumber: errno) }
 
   var isComplete = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
   if isComplete, let modified { _ = futimens(descriptor, [modified, modified]) }
@@ -69,7 +69,7 @@ func writeReplacing(
   if isComplete, temporary.withPathBytes({ from in path.withPathBytes { rename(from, $0) } }) == 0 { return true }
   if isComplete { error = errno }
   if isNamed { remove(temporary) }
-  throw ImageFileError(.cannotWrite, path: path, errorNumber: error)
+  throw ImageFileError(.cannotWrite, path: path, systemErrorNumber: error)
 }
 
 #if os(Linux)

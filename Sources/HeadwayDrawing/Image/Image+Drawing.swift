@@ -22,7 +22,7 @@ extension Image {
 
   init(_ size: PixelSize, isCancelled: (() -> Bool)?, draw: (DrawingContext) throws -> Void) throws {
     guard let storage = PixelStorage(width: size.pixelWidth, height: size.pixelHeight) else {
-      throw DrawingError(.outOfMemory, context: "an image of \(size.pixelWidth) × \(size.pixelHeight) pixels")
+      throw DrawingError(.outOfMemory, detail: "an image of \(size.pixelWidth) × \(size.pixelHeight) pixels")
     }
     let context = DrawingContext(storage, size, isCancelled: isCancelled)
     defer { context.end() }

@@ -5,31 +5,27 @@ public struct DrawingError: Error, Sendable, CustomStringConvertible {
   ///
   /// Later versions may add more, so include a default case when you compare.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
-    private enum Kind: Hashable { case outOfMemory, invalidGeometry, library }
+    private let phrase: String
+    /// A sentence without its period.
+    let sentence: String
 
-    private let kind: Kind
+    private init(_ phrase: String, _ sentence: String) { (self.phrase, self.sentence) = (phrase, sentence) }
 
     /// There is not enough memory for the image, or for the drawing.
-    public static let outOfMemory = Code(kind: .outOfMemory)
+    public static let outOfMemory = Code("lack of memory", "There is not enough memory")
     /// The geometry is invalid: a number is infinite or not a number, a transformation reduces areas to lines, or text
     /// is too large.
-    public static let invalidGeometry = Code(kind: .invalidGeometry)
+    public static let invalidGeometry = Code("invalid geometry", "The geometry can't be drawn")
     /// cairo reported another error.
-    public static let library = Code(kind: .library)
+    public static let library = Code("error of the drawing library", "The drawing library failed")
 
-    /// A description of the kind of failure.
-    public var description: String {
-      switch kind {
-      case .outOfMemory: "there is not enough memory"
-      case .invalidGeometry: "there is a number that can't be drawn with"
-      case .library: "the drawing library refused"
-      }
-    }
+    /// The kind, as a noun phrase.
+    public var description: String { phrase }
   }
 
   /// The kind of failure.
   public let code: Code
-  /// A description, for users, of the drawing that failed.
+  /// What happened, as a sentence for people.
   public let context: String
   /// The error that caused this error, if any.
   public let underlyingError: (any Error)?
@@ -38,15 +34,16 @@ public struct DrawingError: Error, Sendable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - code: The kind of failure.
-  ///   - context: A description, for users, of the drawing that failed.
+  ///   - context: What happened, as a sentence for people.
   ///   - underlyingError: The error that caused this error, if any.
   public init(_ code: Code, context: String, underlyingError: (any Error)? = nil) {
     (self.code, self.context, self.underlyingError) = (code, context, underlyingError)
   }
 
-  /// The failure, and the drawing that failed.
-  public var description: String {
-    "\(code): \(context)" + (underlyingError.map { " (\($0))" } ?? "")
-  }
+  /// Creates an error with a detail after the sentence about the kind of failure.
+  init(_ code: Code, detail: String) { self.init(code, context: "\(code.sentence): \(detail).") }
+
+  /// What happened, and the cause.
+  public var description: String { context + (underlyingError.map { " (\($0))" } ?? "") }
 }
 #endif

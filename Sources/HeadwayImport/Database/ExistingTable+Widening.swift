@@ -51,7 +51,7 @@ extension ExistingTable {
       guard let declaration = declaration(of: column, in: text) else {
         throw ImportError(
           .unsuitableTable, path: name,
-          message: "The column \(column) has a value that its type does not keep, and can't be made \(type.rawValue)."
+          context: "The column \(column) has a value that its type does not keep, and can't be made \(type.rawValue)."
         )
       }
       text.replaceSubrange(declaration, with: "\(SQL.name(column)) \(type.rawValue.uppercased())")

@@ -196,12 +196,12 @@ struct ExistingTable {
     let computed = plan.columns.first { column in generated.contains { $0.isSameName(as: column.name) } }
     if let computed {
       throw ImportError(
-        .unsuitableTable, path: path, message: "The column \(computed.name) of the table \(name) is generated.")
+        .unsuitableTable, path: path, context: "The column \(computed.name) of the table \(name) is generated.")
     }
     guard !plan.hasKey, isWithoutRowIdentifier else { return }
     throw ImportError(
       .unsuitableTable, path: path,
-      message: "The file has no column \(primaryKey.joined(separator: ", ")), the key of the table \(name).")
+      context: "The file has no column \(primaryKey.joined(separator: ", ")), the key of the table \(name).")
   }
 
   /// Ensures that the key of the plan identifies rows.
@@ -216,7 +216,7 @@ struct ExistingTable {
     func failure(_ reason: String) -> ImportError {
       ImportError(
         .unsuitableTable, path: path,
-        message: "The key of the table \(name) can't be \(key.joined(separator: ", ")): \(reason).")
+        context: "The key of the table \(name) can't be \(key.joined(separator: ", ")): \(reason).")
     }
     guard primaryKey.isEmpty else { throw failure("it is \(primaryKey.joined(separator: ", "))") }
     let names = Set(columns.map(\.name.lowercasedAsName))
@@ -244,7 +244,7 @@ struct ExistingTable {
       }
       throw ImportError(
         .unsuitableTable, path: path,
-        message: "The column \(column.name) of the table \(name) is \(declared) there, "
+        context: "The column \(column.name) of the table \(name) is \(declared) there, "
           + "which can't become \(column.type.rawValue).")
     }
   }

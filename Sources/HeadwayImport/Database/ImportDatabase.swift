@@ -84,12 +84,12 @@ public final class ImportDatabase: Sendable {
       }
       guard actual == durability.pragma else {
         throw ImportError(
-          .database, path: path, message: "SQLite did not take PRAGMA synchronous = \(durability.pragma).")
+          .database, path: path, context: "SQLite did not take PRAGMA synchronous = \(durability.pragma).")
       }
     } catch let error as ImportError {
       throw error
     } catch {
-      throw ImportError(.database, path: path, message: Self.openingFailure(path), underlying: error)
+      throw ImportError(.database, path: path, context: Self.openingFailure(path), underlyingError: error)
     }
     self.path = path
     self.durability = durability
@@ -174,7 +174,7 @@ public final class ImportDatabase: Sendable {
       } catch {
         let error =
           (error as? DatabaseError).map {
-            ImportError(.database, path: path, message: "The database refused.", underlying: $0)
+            ImportError(.database, path: path, context: "The database refused.", underlyingError: $0)
           } ?? error
         end(work, error)
         throw error
@@ -271,7 +271,7 @@ public final class ImportDatabase: Sendable {
     do {
       return try pool.read(body)
     } catch let error as DatabaseError {
-      throw ImportError(.database, path: path, message: "The database can't be read.", underlying: error)
+      throw ImportError(.database, path: path, context: "The database can't be read.", underlyingError: error)
     }
   }
 }

@@ -109,7 +109,7 @@ extension ImportHistory {
   func cannotComplete(_ reason: String) -> ImportError {
     ImportError(
       .unfinishedAppend, path: file,
-      message: finished == nil
+      context: finished == nil
         ? "An earlier import of this file into the table \(target) ended early, and the missing rows can't be "
           + "determined: \(reason)."
         : "An earlier import of several files ended early. It added this one to the table \(target), but \(reason).")

@@ -151,7 +151,7 @@ struct ImportHistory {
   private var otherRows: ImportError {
     ImportError(
       .foreignRows, path: file,
-      message: "The table \(target) has rows that were not imported from this file, or were changed later, and it has "
+      context: "The table \(target) has rows that were not imported from this file, or were changed later, and it has "
         + "no key to match them by.")
   }
 
@@ -220,7 +220,7 @@ struct ImportHistory {
     guard database.changesCount == 1 else {
       throw ImportError(
         .otherWriter, path: file,
-        message: "Another import of this file into the table \(target) has begun meanwhile, and completes this one.")
+        context: "Another import of this file into the table \(target) has begun meanwhile, and completes this one.")
     }
   }
 

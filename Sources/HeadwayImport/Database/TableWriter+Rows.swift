@@ -35,7 +35,7 @@ extension TableWriter {
     guard !places.updates else {
       throw ImportError(
         .unsuitableTable, path: plan.table,
-        message: "A trigger adds rows to the table, so rows can't be matched by row number. Replace the rows, or use a "
+        context: "A trigger adds rows to the table, so rows can't be matched by row number. Replace the rows, or use a "
           + "key.")
     }
     (state.lastRow, state.isMixed) = (found, true)

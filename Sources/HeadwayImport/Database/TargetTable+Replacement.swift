@@ -131,13 +131,13 @@ extension TargetTable {
   func noRows(_ refused: [RowIssue]) -> ImportError {
     ImportError(
       .noRows, path: history.file,
-      message: "\(refused.count.noneOfRows) be imported. The database is unchanged: \(refused[0].reason).")
+      context: "\(refused.count.noneOfRows) be imported. The database is unchanged: \(refused[0].reason).")
   }
 
   private func triggerError(_ what: String) -> ImportError {
     ImportError(
       .unsuitableTable, path: history.file,
-      message: "A trigger of the table \(plan.table) \(what), so that the rows of the file can't take the place of "
+      context: "A trigger of the table \(plan.table) \(what), so that the rows of the file can't take the place of "
         + "those that are there. Remove the trigger, or those rows.")
   }
 }

@@ -150,10 +150,10 @@ struct TargetTablePreparation: Sendable {
 
   private func requireFreeName(_ name: String, path: String, _ connection: Database) throws {
     func failure(_ reason: String) -> ImportError {
-      ImportError(.unsuitableTable, path: path, message: "The table can't be called \(name): \(reason).")
+      ImportError(.unsuitableTable, path: path, context: "The table can't be called \(name): \(reason).")
     }
     guard !name.isEmpty else {
-      throw ImportError(.unsuitableTable, path: path, message: "The table has no name.")
+      throw ImportError(.unsuitableTable, path: path, context: "The table has no name.")
     }
     guard !name.lowercasedAsName.hasPrefix("sqlite_") else { throw failure("such names are SQLite's own") }
     guard !SQL.isReserved(name) else { throw failure("that is a name of the table of imports") }
@@ -188,7 +188,7 @@ struct TargetTablePreparation: Sendable {
       guard places.lastRowBefore < Int.max / 2 else {
         throw ImportError(
           .unsuitableTable, path: history.file,
-          message: "The rows of the table \(plan.table) can't be numbered further.")
+          context: "The rows of the table \(plan.table) can't be numbered further.")
       }
     case .replace:
       if !plan.hasKey { places.lastRowBefore = try connection.lastRow(of: plan.table, plan.rowIdentifier) }

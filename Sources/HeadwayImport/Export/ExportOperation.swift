@@ -60,13 +60,13 @@ public final class ExportOperation: Headway.Operation, @unchecked Sendable {  //
   /// Writes the file.
   public override func main() throws {
     do { try export() } catch let error as DatabaseError {
-      throw ImportError(.database, path: database, message: "The database can't be read.", underlying: error)
+      throw ImportError(.database, path: database, context: "The database can't be read.", underlyingError: error)
     }
   }
 
   private func export() throws {
     guard FileSystem.kind(of: database) != nil else {
-      throw ImportError(.cannotReadFile, path: database, message: "There is no such file.")
+      throw ImportError(.cannotReadFile, path: database, context: "There is no such file.")
     }
     var configuration = Configuration()
     configuration.readonly = true
@@ -94,7 +94,7 @@ public final class ExportOperation: Headway.Operation, @unchecked Sendable {  //
   /// The names of the columns to write, as the table spells them.
   private func columns(_ connection: Database) throws -> [String] {
     guard try connection.tableExists(table) || connection.viewExists(table) else {
-      throw ImportError(.unsuitableTable, path: database, message: "There is no table \(table).")
+      throw ImportError(.unsuitableTable, path: database, context: "There is no table \(table).")
     }
     let all = try connection.columns(in: table).map(\.name)
     guard !options.columns.isEmpty else { return all }
@@ -102,7 +102,7 @@ public final class ExportOperation: Headway.Operation, @unchecked Sendable {  //
       guard let name = all.first(where: { $0.isSameName(as: wanted) }) else {
         throw ImportError(
           .unsuitableTable, path: database,
-          message: Spelling.missing("The table \(table) has no column", wanted, among: all, "Its columns are"))
+          context: Spelling.missing("The table \(table) has no column", wanted, among: all, "Its columns are"))
       }
       return name
     }

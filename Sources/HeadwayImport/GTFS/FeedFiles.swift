@@ -32,7 +32,7 @@ public struct FeedFiles: Sendable {
     let missing = GTFSSchema.unmetRequirements(for: Set(source.files.map(\.name)))
     guard missing.isEmpty || !requiresFiles else {
       let names = missing.map(\.description).joined(separator: ", ")
-      throw ImportError(.missingFiles, path: folder, message: "This is not a GTFS feed: there is no \(names).")
+      throw ImportError(.missingFiles, path: folder, context: "This is not a GTFS feed: there is no \(names).")
     }
     let candidates = source.files.filter(Self.mayBeTable).map(\.name)
     // Two names that differ only in case belong to the same table.
@@ -66,7 +66,7 @@ public struct FeedFiles: Sendable {
       guard let position = rest.tables.firstIndex(where: { $0.name.isSameName(as: table) }) else {
         throw ImportError(
           .missingFiles, path: folder,
-          message: Spelling.missing(
+          context: Spelling.missing(
             "The feed has no file", name, among: tables.map { GTFSSchema.fileName(forTable: $0.name) }, "Its files are")
         )
       }

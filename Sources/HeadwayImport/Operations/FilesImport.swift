@@ -144,7 +144,7 @@ package struct FilesImport: Sendable {
       ].compactMap { $0 }
       throw ImportError(
         .badHeader, path: file.path, lineNumber: 1,
-        message: "The columns are not those of \(known.path), which goes into the same table: "
+        context: "The columns are not those of \(known.path), which goes into the same table: "
           + "there is \(differences.joined(separator: ", and ")).")
     }
     return (hasHeader, first?.columns)

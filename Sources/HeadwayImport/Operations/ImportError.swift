@@ -6,65 +6,60 @@ import HeadwayLines
 public struct ImportError: Error, Sendable, CustomStringConvertible {
   /// The kind of an error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
-    private enum Kind: String {
-      case missingFiles, cannotReadFile, foreignContent, badHeader, malformedRow, foreignRows, unsuitableTable, database
-      case cannotWriteRejectedRows, otherWriter, unfinishedAppend, unknownColumn, noRows, lostRecords
-    }
+    private let phrase: String
 
-    private let kind: Kind
-
-    private init(_ kind: Kind) { self.kind = kind }
+    private init(_ phrase: String) { self.phrase = phrase }
 
     /// The folder is not a feed: files that every feed must have are missing.
-    public static let missingFiles = Code(.missingFiles)
-    /// A file could not be opened or read; ``ImportError/underlying`` is the reason.
-    public static let cannotReadFile = Code(.cannotReadFile)
+    public static let missingFiles = Code("missing files")
+    /// A file could not be opened or read; ``ImportError/underlyingError`` is the reason.
+    public static let cannotReadFile = Code("unreadable file")
     /// The file is not text, but an image, for example; it is compressed and damaged; or its archive is damaged,
     /// encrypted, or inconsistent.
-    public static let foreignContent = Code(.foreignContent)
+    public static let foreignContent = Code("content that can't be imported")
     /// The first line does not name the columns: it is missing, it has a name twice, or it lacks a key column.
-    public static let badHeader = Code(.badHeader)
+    public static let badHeader = Code("unusable header")
     /// A row is malformed, and the import stops at the first such row.
-    public static let malformedRow = Code(.malformedRow)
+    public static let malformedRow = Code("malformed row")
     /// A table without a key has rows that no earlier import of the same file has written, and that the import would
     /// lose.
     ///
     /// See ``ImportOptions/ExistingRowPolicy``.
-    public static let foreignRows = Code(.foreignRows)
+    public static let foreignRows = Code("rows of another origin")
     /// The table was empty, and during the import another program has written rows with keys of the file into it.
     ///
     /// The committed batches stay. Import the file again to complete it.
-    public static let otherWriter = Code(.otherWriter)
+    public static let otherWriter = Code("rows of another program")
     /// The table of the database is unsuitable: it has another key, a column has another type, or it is a view, or it
     /// is a table of SQLite or Headway.
-    public static let unsuitableTable = Code(.unsuitableTable)
+    public static let unsuitableTable = Code("unsuitable table")
     /// An earlier import that appended the same file ended early, and the missing rows can't be determined, because the
     /// file or the table has changed.
     ///
     /// Nothing is added. See ``ImportOptions/completesAppend``.
-    public static let unfinishedAppend = Code(.unfinishedAppend)
+    public static let unfinishedAppend = Code("unfinished append")
     /// The file has a column that the table lacks, and no import has created the table.
     ///
     /// See ``ImportOptions/addsColumns``.
-    public static let unknownColumn = Code(.unknownColumn)
+    public static let unknownColumn = Code("unknown column")
     /// The file has rows, but all of them were rejected; nothing has changed.
     ///
     /// See ``ImportOptions/allowsNoRows``.
-    public static let noRows = Code(.noRows)
-    /// The database refused; ``ImportError/underlying`` is its error.
-    public static let database = Code(.database)
+    public static let noRows = Code("file without a usable row")
+    /// The database refused; ``ImportError/underlyingError`` is its error.
+    public static let database = Code("database error")
     /// The file of rejected rows could not be written.
-    public static let cannotWriteRejectedRows = Code(.cannotWriteRejectedRows)
+    public static let cannotWriteRejectedRows = Code("unwritable file of rejected rows")
 
     /// A record of the file is neither the header, nor in the table, nor among the rejected rows.
     ///
     /// This is a fault in Headway.
     ///
     /// Each import checks this before its last transaction. The committed batches stay.
-    public static let lostRecords = Code(.lostRecords)
+    public static let lostRecords = Code("lost records")
 
-    /// The name of the code.
-    public var description: String { kind.rawValue }
+    /// The kind, as a noun phrase.
+    public var description: String { phrase }
   }
 
   /// The kind of error.
@@ -73,10 +68,10 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   public let path: String
   /// The line in the file, counted from 1, if the error has one.
   public let lineNumber: Int?
-  /// The description of the error, for people.
-  public let message: String
+  /// What happened, as one or more sentences for people, without the position.
+  public let context: String
   /// The underlying error, if any.
-  public let underlying: (any Error)?
+  public let underlyingError: (any Error)?
 
   /// Creates an error.
   ///
@@ -84,30 +79,33 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
   ///   - code: The kind of error.
   ///   - path: The file or database concerned.
   ///   - lineNumber: The line in the file.
-  ///   - message: The description of the error, for people.
-  ///   - underlying: The underlying error.
-  public init(_ code: Code, path: String, lineNumber: Int? = nil, message: String, underlying: (any Error)? = nil) {
+  ///   - context: What happened, as one or more sentences for people.
+  ///   - underlyingError: The underlying error.
+  public init(_ code: Code, path: String, lineNumber: Int? = nil, context: String, underlyingError: (any Error)? = nil)
+  {
     self.code = code
     self.path = path
     self.lineNumber = lineNumber
-    self.message = message
-    self.underlying = underlying
+    self.context = context
+    self.underlyingError = underlyingError
   }
 
   /// The file, the line, the error, and how to resolve it.
   public var description: String {
-    let reason = underlyingOutsideMessage.map { " (\($0))" } ?? ""
+    let reason = underlyingErrorOutsideContext.map { " (\($0))" } ?? ""
     return text + reason + (remedy.map { " \($0)" } ?? "")
   }
 
   /// The file, the line and the error.
   package var text: String {
-    let place = lineNumber.map { "\(path), line \($0)" } ?? path
-    return "\(place): \(message)"
+    let place = lineNumber.map { "\(path):\($0)" } ?? path
+    return "\(place): \(context)"
   }
 
-  /// The underlying error, unless ``message`` already contains its text.
-  package var underlyingOutsideMessage: (any Error)? { underlying is LineReaderError ? nil : underlying }
+  /// The underlying error, unless ``context`` already contains its text.
+  package var underlyingErrorOutsideContext: (any Error)? {
+    underlyingError is LineReaderError ? nil : underlyingError
+  }
 
   /// The options of the library that avoid the error; the options of the tool have other names.
   private var remedy: String? {
@@ -125,9 +123,9 @@ extension ImportError {
   init(otherRowsIn table: String, path: String, hasKey: Bool) {
     let what = "Another program has added rows to the table \(table) during the import"
     if hasKey {
-      self.init(.otherWriter, path: path, message: "\(what), with keys of the file: import it again to complete it.")
+      self.init(.otherWriter, path: path, context: "\(what), with keys of the file: import it again to complete it.")
     } else {
-      self.init(.foreignRows, path: path, message: "\(what), which has no key.")
+      self.init(.foreignRows, path: path, context: "\(what), which has no key.")
     }
   }
   #if SQLite
@@ -140,7 +138,7 @@ extension ImportError {
         "no column \(name)\(Spelling.nearest(to: name, among: free).map { " (the nearest is \($0))" } ?? "")"
       }.joined(separator: ", and ")
     let others = free.isEmpty ? " Its columns are \(table.columnNames.joined(separator: ", "))." : ""
-    self.init(.unknownColumn, path: path, lineNumber: 1, message: "The table \(table.name) has \(advice).\(others)")
+    self.init(.unknownColumn, path: path, lineNumber: 1, context: "The table \(table.name) has \(advice).\(others)")
   }
   #endif
 }

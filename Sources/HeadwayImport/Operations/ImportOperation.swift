@@ -259,7 +259,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
 extension Error {
   /// Whether SQLite was interrupted.
   fileprivate var isInterruption: Bool {
-    (((self as? ImportError)?.underlying ?? self) as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT
+    (((self as? ImportError)?.underlyingError ?? self) as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT
   }
 }
 #endif

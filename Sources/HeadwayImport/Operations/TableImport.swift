@@ -39,7 +39,7 @@ final class TableImport {
     guard plan.hasKey || SQL.hasRowIdentifier(besideColumns: header + existing.columns) else {
       throw ImportError(
         .unsuitableTable, path: path,
-        message: "The columns rowid, _rowid_ and oid leave no name for the row's number: say what the key is.")
+        context: "The columns rowid, _rowid_ and oid leave no name for the row's number: say what the key is.")
     }
     let keys = group?.takeKeys() ?? FileGroup.Keys()
     let target = try TargetTable(
@@ -100,7 +100,7 @@ final class TableImport {
     let place = report.rejectedRowsPath.map { "; see \($0)" } ?? ""
     return ImportError(
       .noRows, path: path,
-      message: "\(report.rejectedRowCount.noneOfRows) be imported. The database is unchanged\(place).")
+      context: "\(report.rejectedRowCount.noneOfRows) be imported. The database is unchanged\(place).")
   }
 
   /// Passes each record to the blocks, and converts reading errors to ``ImportError``.
@@ -122,7 +122,7 @@ final class TableImport {
     guard layout.hasHeader || options.hasHeader == false || known.isEmpty || known.isSuperset(of: header) else {
       throw ImportError(
         .badHeader, path: path, lineNumber: layout.unusableHeader?.lineNumber ?? 1,
-        message: "The columns of the table \(operation.table.name) can't be found: "
+        context: "The columns of the table \(operation.table.name) can't be found: "
           + (layout.unusableHeader?.reason ?? "there seems to be no header") + ".")
     }
     var plan = try TablePlan(
@@ -162,7 +162,7 @@ final class TableImport {
     guard accounted == records.count, report.skippedRecordCount == skipped else {
       throw ImportError(
         .lostRecords, path: path,
-        message: "Of \(records.count + skipped) records, \(accounted + report.skippedRecordCount) are the header, "
+        context: "Of \(records.count + skipped) records, \(accounted + report.skippedRecordCount) are the header, "
           + "in the table or rejected. This is a fault in Headway: please report it.")
     }
   }
@@ -185,7 +185,7 @@ final class TableImport {
 extension RowIssue {
   /// The error that ends a strict import at this row.
   func error(path: String) -> ImportError {
-    ImportError(.malformedRow, path: path, lineNumber: lineNumber, message: "The row can't be imported: \(reason).")
+    ImportError(.malformedRow, path: path, lineNumber: lineNumber, context: "The row can't be imported: \(reason).")
   }
 }
 #endif

@@ -80,7 +80,8 @@ public final class RejectedRowsFile: RowIssueHandler {
         try Self.write(text, rowEnds: rowEnds, to: handle)
       } catch {
         throw ImportError(
-          .cannotWriteRejectedRows, path: state.path, message: "The rejected rows can't be written.", underlying: error)
+          .cannotWriteRejectedRows, path: state.path, context: "The rejected rows can't be written.",
+          underlyingError: error)
       }
     }
   }

@@ -311,7 +311,7 @@ struct RowEncoder {
 
   func reject(_ record: borrowing CSVParser.MalformedRecord, into batch: RowBatch) {
     if !plan.hasKey { batch.rejectedRecordNumbers.append(record.recordNumber) }
-    let reason = "\(record.error)\(record.isTruncated ? "; only the beginning of the record follows" : "")"
+    let reason = "\(record.error.reason)\(record.isTruncated ? "; only the beginning of the record follows" : "")"
     let raw = record.isTruncated ? record.rawBytes.prefix(Self.longestBeginning) : record.rawBytes[...]
     batch.issues.append(
       RowIssue(

@@ -80,13 +80,13 @@ struct TablePlan: Sendable {
     var fields: [String: Int] = [:]
     for (position, name) in header.enumerated() {
       guard fields.updateValue(position, forKey: name.lowercasedAsName) == nil else {
-        throw ImportError(.badHeader, path: path, lineNumber: 1, message: "The column \(name) is twice in the header.")
+        throw ImportError(.badHeader, path: path, lineNumber: 1, context: "The column \(name) is twice in the header.")
       }
     }
     if let unknown = chosen.first(where: { fields[$0.lowercasedAsName] == nil }) {
       throw ImportError(
         .badHeader, path: path, lineNumber: 1,
-        message: Spelling.missing("The header has no column", unknown, among: header, "Its columns are"))
+        context: Spelling.missing("The header has no column", unknown, among: header, "Its columns are"))
     }
     func column(_ column: ColumnSchema, isKey: Bool) -> Column {
       Column(
@@ -115,7 +115,7 @@ struct TablePlan: Sendable {
     guard missing.isEmpty else {
       throw ImportError(
         .badHeader, path: path, lineNumber: 1,
-        message: Spelling.missing(
+        context: Spelling.missing(
           "The header has no column", missing.joined(separator: "” and “"), among: header, "Its columns are"))
     }
     table = schema.name

@@ -10,13 +10,13 @@ extension ImportError {
     }
     self.init(
       error.code == .foreignContent ? .foreignContent : .badHeader, path: error.path, lineNumber: error.lineNumber,
-      message: error.message)
+      context: error.context)
   }
 
   /// Creates the error for a file that can't be read, or whose archive can't be read.
   init(reading error: LineReaderError) {
-    func foreign(_ message: String) -> ImportError {
-      ImportError(.foreignContent, path: error.path, message: message)
+    func foreign(_ context: String) -> ImportError {
+      ImportError(.foreignContent, path: error.path, context: context)
     }
     switch error.code {
     case .damaged: self = foreign("The compressed file is damaged: it can't be unpacked further.")
@@ -25,10 +25,10 @@ extension ImportError {
       self = foreign("More than 200 times the archive's size would come out of it: this is not unpacked.")
     case .unsafeName: self = foreign("An archive with such a name of a file, or with one twice, is not read.")
     case .fileNotFound:
-      self.init(.cannotReadFile, path: error.path, message: "There is no such file or folder.", underlying: error)
+      self.init(.cannotReadFile, path: error.path, context: "There is no such file or folder.", underlyingError: error)
     default:
-      let reason = error.errorText ?? "\(error.code)"
-      self.init(.cannotReadFile, path: error.path, message: "The file can't be read: \(reason).", underlying: error)
+      let context = error.systemErrorDescription.map { "The file can't be read: \($0)." } ?? error.context
+      self.init(.cannotReadFile, path: error.path, context: context, underlyingError: error)
     }
   }
 }

@@ -48,7 +48,7 @@ extension RecordSource {
     if let names, names.count > Self.mostColumns {
       throw ImportError(
         .badHeader, path: path, lineNumber: headerLineNumber ?? 1,
-        message: "There are \(names.count) columns, and an import into SQLite takes \(Self.mostColumns) at most.")
+        context: "There are \(names.count) columns, and an import into SQLite takes \(Self.mostColumns) at most.")
     }
     return names
   }
@@ -56,7 +56,7 @@ extension RecordSource {
   /// The names of the fields; throws if there are none.
   func requireHeader() throws(ImportError) -> [String] {
     guard let header = try readHeader() else {
-      throw ImportError(.badHeader, path: path, lineNumber: 1, message: "The file has no header: it is empty.")
+      throw ImportError(.badHeader, path: path, lineNumber: 1, context: "The file has no header: it is empty.")
     }
     return header
   }

@@ -44,8 +44,8 @@ package struct SourceFolder: Sendable {
       }
     } catch {
       let isFile = FileSystem.kind(of: path) != nil && !Self.isFolder(path)
-      let message = isFile ? "This is no feed: a feed is a folder or a zip archive." : "The folder can't be read."
-      throw ImportError(.cannotReadFile, path: path, message: message, underlying: error)
+      let context = isFile ? "This is no feed: a feed is a folder or a zip archive." : "The folder can't be read."
+      throw ImportError(.cannotReadFile, path: path, context: context, underlyingError: error)
     }
     self.path = path
   }
@@ -131,13 +131,13 @@ package struct SourceFolder: Sendable {
     let depth = { (folder: String) in folder.isEmpty ? 0 : folder.split(separator: "/").count }
     let candidates = (feeds.isEmpty ? inside : feeds).keys
     guard let least = candidates.map(depth).min() else {
-      throw ImportError(.foreignContent, path: archive.archive, message: "There is no file in this archive.")
+      throw ImportError(.foreignContent, path: archive.archive, context: "There is no file in this archive.")
     }
     let outermost = candidates.filter { depth($0) == least }.sorted()
     guard outermost.count == 1, let folder = outermost.first else {
       throw ImportError(
         .foreignContent, path: archive.archive,
-        message:
+        context:
           "There are several folders with files in this archive: name one, as \(archive.archive)/\(outermost[0]).")
     }
     return folder

@@ -46,7 +46,7 @@ struct DryRun {
       try queue.read { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
       return queue
     } catch {
-      throw ImportError(.database, path: database, message: "The database can't be opened.", underlying: error)
+      throw ImportError(.database, path: database, context: "The database can't be opened.", underlyingError: error)
     }
   }
 

@@ -94,7 +94,7 @@ struct ImportSources {
     var matches = glob_t()
     defer { globfree(&matches) }
     guard argument.withPathBytes({ glob($0, 0, nil, &matches) }) == 0 else {
-      throw ImportError(.cannotReadFile, path: argument, message: "No file matches this pattern.")
+      throw ImportError(.cannotReadFile, path: argument, context: "No file matches this pattern.")
     }
     return (0..<Int(matches.gl_pathc)).compactMap { matches.gl_pathv[$0].map { String(path: $0) } }
   }
@@ -128,7 +128,7 @@ struct ImportSources {
       return size
     }
     guard let size = try SourceFolder.size(ofFileInArchive: path) else {
-      throw ImportError(.cannotReadFile, path: path, message: "There is no such file or folder.")
+      throw ImportError(.cannotReadFile, path: path, context: "There is no such file or folder.")
     }
     return size
   }

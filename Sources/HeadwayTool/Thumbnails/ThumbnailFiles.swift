@@ -23,7 +23,9 @@ struct ThumbnailFiles {
     switch FileSystem.kind(of: source) {
     case nil: throw ImageFileError(.fileNotFound, path: source)
     case .other?:
-      throw ImageFileError(.notRegularFile, path: source, context: "name a picture, or a folder with pictures")
+      throw ImageFileError(
+        .notRegularFile, path: source, context: "This is not a regular file: name a picture, or a folder with pictures."
+      )
     case .folder?:
       (folder, outputFolder) = (Self.withoutEndingSlash(source), Self.withoutEndingSlash(output))
       guard !Self.areSame(folder, outputFolder) else { throw Self.replacing(output) }
@@ -90,7 +92,7 @@ struct ThumbnailFiles {
       do {
         try FileSystem.createFolder(folder)
       } catch {
-        throw ImageFileError(.cannotWrite, path: folder, context: "the folder can't be created")
+        throw ImageFileError(.cannotWrite, path: folder, context: "The folder can't be created.")
       }
     }
   }

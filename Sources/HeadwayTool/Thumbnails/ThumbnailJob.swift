@@ -67,7 +67,7 @@ final class ThumbnailJob: Headway.Operation, @unchecked Sendable {
     }
     throw ImageFileError(
       .cannotWrite, path: output,
-      context: "another file has the name of the thumbnail, which --force puts in its place")
+      context: "Another file has the name of the thumbnail. Use --force to replace it.")
   }
 
   private func isUpToDate(_ source: stat) -> Bool {

@@ -14,7 +14,7 @@ import Testing
     let error = try readerError { try CSVReader(path: "/nowhere/t.csv").forEachRow { _ in } }
     #expect(error.code == .cannotRead && error.lineNumber == nil && error.path == "/nowhere/t.csv")
     #expect((error.underlyingError as? LineReaderError)?.code == .fileNotFound)
-    #expect(error.description == "/nowhere/t.csv: no such file (No such file or directory)")
+    #expect(error.description == "/nowhere/t.csv: There is no such file. (No such file or directory)")
   }
 
   @Test("I3: what is no text") func foreignContent() throws {
@@ -28,7 +28,7 @@ import Testing
     #expect(error.code == .badHeader && error.lineNumber == 2 && error.rowNumber == nil)
     #expect(
       error.description
-        == "t.csv, line 2: The first record is malformed: line 2, byte 4: text after a closing quote: \"b,c\".")
+        == "t.csv:2: The first record is malformed: line 2, byte 4: text after a closing quote: \"b,c\".")
     let found = try failure("id,\"na\"me,x\n1,2\n3,4\n", .init(header: .detected))
     #expect(found.code == .badHeader && found.lineNumber == 1)
     let options = CSVReader.Options(dialect: CSVDialect(), encoding: .utf8)
@@ -37,7 +37,7 @@ import Testing
     }
     #expect(
       invalid.description
-        == "t.csv, line 1: The name of column 2 is not valid UTF-8: say which encoding the file has.")
+        == "t.csv:1: The name of column 2 is not valid UTF-8: say which encoding the file has.")
   }
 
   @Test("I3: a malformed record, behind the rows before it", arguments: ReadingForm.allCases)
@@ -49,7 +49,7 @@ import Testing
     #expect(failure.code == .malformedRecord && failure.lineNumber == 3 && failure.rowNumber == 2)
     #expect((failure.underlyingError as? CSVError)?.code == .textAfterClosingQuote)
     #expect(
-      failure.description == "t.csv, line 3, row 2: The record is malformed: text after a closing quote: \"x\".")
+      failure.description == "t.csv:3, row 2: The record is malformed: text after a closing quote: \"x\".")
   }
 
   @Test("I3: rows with more or fewer fields than columns", arguments: ReadingForm.allCases)
@@ -58,10 +58,10 @@ import Testing
     #expect(rows.count == 1)
     let failure = try #require(error as? CSVReaderError)
     #expect(failure.code == .raggedRow && failure.lineNumber == 4 && failure.rowNumber == 2)
-    #expect(failure.description == "t.csv, line 4, row 2: The row has 1 field, and there are 2 columns.")
+    #expect(failure.description == "t.csv:4, row 2: The row has 1 field, and there are 2 columns.")
     let options = CSVReader.Options(dialect: CSVDialect())
     let other = try self.failure("a\n1,2\n", options)
-    #expect(other.description == "t.csv, line 2, row 1: The row has 2 fields, and there is 1 column.")
+    #expect(other.description == "t.csv:2, row 1: The row has 2 fields, and there is 1 column.")
   }
 
   @Test("I3: a record beyond the maximum length") func longRecord() throws {
@@ -72,7 +72,7 @@ import Testing
   @Test("I3: a column that is not there") func noSuchColumn() throws {
     let named = try failure("id,name\n1,Zoo\n") { _ = try $0["hight"] }
     #expect(named.code == .noSuchColumn && named.columnName == "hight")
-    #expect(named.description == "t.csv, line 2, row 1, column hight: There is no such column; there are id, name.")
+    #expect(named.description == "t.csv:2, row 1, column hight: There is no such column; there are id, name.")
     for position in [2, -1] {
       let error = try failure("id,name\n1,Zoo\n") { _ = try $0[position] }
       #expect(error.code == .noSuchColumn && error.columnName == "\(position)")
@@ -84,7 +84,7 @@ import Testing
   @Test("I3: a field that a short row lacks") func missingField() throws {
     let error = try failure("id,name\n1\n", .init(raggedRowPolicy: .keep)) { _ = try $0["name"] }
     #expect(error.code == .missingField && error.columnName == "name" && error.field == nil)
-    #expect(error.description == "t.csv, line 2, row 1, column name: The row has no such field: it has 1.")
+    #expect(error.description == "t.csv:2, row 1, column name: The row has no such field: it has 1.")
     let positioned = try failure("id,name\n1\n", .init(raggedRowPolicy: .keep)) { _ = try $0[1] }
     #expect(positioned.code == .missingField && positioned.columnName == "name")
   }
@@ -92,9 +92,9 @@ import Testing
   @Test("I3: a field that holds another value") func invalidValue() throws {
     let error = try failure("id,name\n1,Zoo\n") { _ = try $0.value("name", as: Int?.self) }
     #expect(error.code == .invalidValue && error.columnName == "name" && error.field == "Zoo")
-    #expect(error.description == "t.csv, line 2, row 1, column name: “Zoo” is no Int.")
+    #expect(error.description == "t.csv:2, row 1, column name: “Zoo” is no Int.")
     let empty = try failure("id,height\n1,\n") { _ = try $0.value("height", as: Double.self) }
-    #expect(empty.description == "t.csv, line 2, row 1, column height: It is empty, and is no Double.")
+    #expect(empty.description == "t.csv:2, row 1, column height: It is empty, and is no Double.")
     let long = try failure("id,text\n1,\(String(repeating: "ä", count: 200))\n") { _ = try $0.value(1, as: Bool.self) }
     #expect(long.field == String(repeating: "ä", count: 80) + "…" && long.columnName == "text")
   }
@@ -106,7 +106,7 @@ import Testing
     #expect(error.code == .invalidUTF8 && error.columnName == "b")
     #expect(
       error.description
-        == "t.csv, line 2, row 1, column b: “\u{FFFD}” is not valid UTF-8: say which encoding the file has.")
+        == "t.csv:2, row 1, column b: “\u{FFFD}” is not valid UTF-8: say which encoding the file has.")
     for row in try rows(reader) { #expect(try row.withUnsafeBytes(of: "b") { Array($0) } == [0xFF]) }
   }
 }

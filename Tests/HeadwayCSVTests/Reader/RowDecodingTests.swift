@@ -93,7 +93,7 @@ import Testing
     let openings = try CSVReader(text: "day,closing\n1882-02-07,\n").decodeAll(as: Opening.self)
     #expect(openings == [Opening(day: Day(year: 1882), closing: nil)])
     let error = try readerError { _ = try CSVReader(text: "day\nsoon\n").decodeAll(as: Opening.self) }
-    #expect(error.description == "text, line 2, row 1, column day: “soon” is no Day.")
+    #expect(error.description == "text:2, row 1, column day: “soon” is no Day.")
   }
 
   @Test("I3: what can't be decoded is an error that names the place, the column and the field")
@@ -104,13 +104,13 @@ import Testing
     let missing = try failure("id,name\n1,Zoo\n", Station.self)
     #expect(missing.code == .noSuchColumn && missing.columnName == "is_open")
     let wrong = try failure("id,name,is_open,height\n1,Zoo,true,\n2,Alex,maybe,3\n", Station.self)
-    #expect(wrong.description == "t.csv, line 3, row 2, column is_open: “maybe” is no Bool.")
+    #expect(wrong.description == "t.csv:3, row 2, column is_open: “maybe” is no Bool.")
     let optional = try failure("id,name,is_open,height\n1,Zoo,true,tall\n", Station.self)
-    #expect(optional.description == "t.csv, line 2, row 1, column height: “tall” is no Double.")
+    #expect(optional.description == "t.csv:2, row 1, column height: “tall” is no Double.")
     let kind = try failure("id,name,is_open,kind\n1,Zoo,true,ship\n", Station.self)
     #expect(kind.code == .invalidValue && kind.columnName == "kind" && kind.field == "ship")
     #expect(kind.underlyingError is DecodingError)
-    #expect(kind.description.hasPrefix("t.csv, line 2, row 1, column kind: No Kind can be made of “ship”: "))
+    #expect(kind.description.hasPrefix("t.csv:2, row 1, column kind: No Kind can be made of “ship”: "))
   }
 
   @Test("I3: a structure in a structure, an array and a date are errors that say so") func nested() throws {
@@ -122,13 +122,13 @@ import Testing
     for text in ["name,latitude\nZoo,52\n", "name,position\nZoo,52\n"] {
       let error = try readerError { _ = try CSVReader(text: text).decodeAll(as: Place.self) }
       #expect(error.code == .unsupportedType)
-      #expect(error.description == "text, line 2, row 1, column position: \(message)")
+      #expect(error.description == "text:2, row 1, column position: \(message)")
     }
     let array = try readerError { _ = try CSVReader(text: "name,tags\nZoo,a b\n").decodeAll(as: Tagged.self) }
     #expect(array.code == .unsupportedType && array.field == "a b")
     let date = try readerError { _ = try CSVReader(text: "name,day\nZoo,1882-02-07\n").decodeAll(as: Dated.self) }
     #expect(date.code == .invalidValue && date.columnName == "day" && date.field == "1882-02-07")
-    #expect(date.message == "“1882-02-07” is no Double, of which Date is decoded.")
+    #expect(date.context == "“1882-02-07” is no Double, of which Date is decoded.")
   }
 
   @Test("I3: what a type throws itself is wrapped with the place") func ownErrors() throws {

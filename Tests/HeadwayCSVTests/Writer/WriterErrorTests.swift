@@ -12,10 +12,10 @@ import Testing
   @Test("I3: a folder that is not there, and a path that is a folder") func places() throws {
     let folder = try TemporaryFolder()
     let nowhere = try failure { _ = try CSVWriter(path: folder.path + "/a/t.csv") }
-    #expect(nowhere.code == .folderNotFound && nowhere.errorNumber == ENOENT)
+    #expect(nowhere.code == .folderNotFound && nowhere.systemErrorNumber == ENOENT)
     #expect(
       nowhere.description
-        == "\(folder.path)/a/t.csv: The folder of the file is not there (No such file or directory).")
+        == "\(folder.path)/a/t.csv: The folder of the file does not exist. (No such file or directory)")
     #expect(try failure { _ = try CSVWriter(path: folder.path) }.code == .isDirectory)
     #expect(try failure { _ = try CSVWriter(path: "") }.code == .cannotWrite)
     #expect(try folder.names.isEmpty)
@@ -33,7 +33,7 @@ import Testing
       if root { try #require(setreuid(65_534, 65_534) == 0) }
       for name in [path, folder.path + "/new.csv"] {
         let error = #expect(throws: CSVWriterError.self) { _ = try CSVWriter(path: name) }
-        #expect(error?.code == .permissionDenied && error?.errorNumber == EACCES)
+        #expect(error?.code == .permissionDenied && error?.systemErrorNumber == EACCES)
       }
     }
   }
@@ -42,8 +42,8 @@ import Testing
   @Test("I3: a full disk is an error, and stays one") func fullDisk() throws {
     let writer = try CSVWriter(path: "/dev/full", columns: ["id"])
     let error = try failure { for number in 1...40_000 { try writer.write(fields: number) } }
-    #expect(error.code == .diskFull && error.errorNumber == ENOSPC)
-    #expect(error.description == "/dev/full: There is no room for the file (No space left on device).")
+    #expect(error.code == .diskFull && error.systemErrorNumber == ENOSPC)
+    #expect(error.description == "/dev/full: There is no room for the file. (No space left on device)")
     #expect(try failure { try writer.write(["1"]) }.code == .diskFull)
     #expect(try failure { try writer.finish() }.code == .diskFull)
     let small = try CSVWriter(path: "/dev/full", columns: ["id"])
@@ -56,7 +56,7 @@ import Testing
     let descriptor = openForReading(try folder.write([]))
     defer { closeDescriptor(descriptor) }
     let error = try failure { try CSVWriter(fileDescriptor: descriptor, columns: ["id"]).finish() }
-    #expect(error.code == .cannotWrite && error.errorNumber == EBADF && error.path == "/dev/fd/\(descriptor)")
+    #expect(error.code == .cannotWrite && error.systemErrorNumber == EBADF && error.path == "/dev/fd/\(descriptor)")
   }
 
   @Test("I3: a row with another number of fields is left out, and others may follow") func raggedRow() throws {

@@ -128,7 +128,7 @@ final class FeedExamination: Headway.Operation, @unchecked Sendable {
     imports.compactMap { operation in
       (operation.error as? ImportError).map { error in
         let code = error.code == .badHeader ? "invalid_header" : "unreadable_file"
-        return fileIssue(.error, code, GTFSSchema.fileName(forTable: operation.table.name), error.message)
+        return fileIssue(.error, code, GTFSSchema.fileName(forTable: operation.table.name), error.context)
       }
     }
   }
