@@ -3,7 +3,7 @@
 // initializers of the types themselves. Otherwise, the compiler would report the missing initializer instead.
 
 /// An operation that draws an image; enable the trait `Drawing` to use it.
-@available(*, unavailable, message: "Enable the trait Drawing: .package(…, traits: [\"Drawing\"])")
+@available(*, unavailable, message: "Enable the trait Drawing: .package(url: …, from: …, traits: [\"Drawing\"])")
 public struct DrawingOperation {
   /// Unavailable.
   public init(
@@ -12,11 +12,11 @@ public struct DrawingOperation {
 }
 
 /// The receiver of drawing commands; enable the trait `Drawing` to use it.
-@available(*, unavailable, message: "Enable the trait Drawing: .package(…, traits: [\"Drawing\"])")
+@available(*, unavailable, message: "Enable the trait Drawing: .package(url: …, from: …, traits: [\"Drawing\"])")
 public struct DrawingContext {}
 
 /// An image; enable the trait `Drawing` to use it.
-@available(*, unavailable, message: "Enable the trait Drawing: .package(…, traits: [\"Drawing\"])")
+@available(*, unavailable, message: "Enable the trait Drawing: .package(url: …, from: …, traits: [\"Drawing\"])")
 public struct Image {
   /// Unavailable.
   public init(width: Double, height: Double, scale: Double = 1, draw: (DrawingContext) throws -> Void) throws {}
@@ -27,7 +27,7 @@ public struct Image {
 }
 
 /// The images of the cells of a list; enable the trait `Drawing` to use it.
-@available(*, unavailable, message: "Enable the trait Drawing: .package(…, traits: [\"Drawing\"])")
+@available(*, unavailable, message: "Enable the trait Drawing: .package(url: …, from: …, traits: [\"Drawing\"])")
 public struct CellImageRenderer<Key: Hashable, Content: Hashable> {
   /// Unavailable.
   public init(
@@ -37,7 +37,7 @@ public struct CellImageRenderer<Key: Hashable, Content: Hashable> {
 }
 
 /// An operation that creates a thumbnail; enable the trait `Drawing` to use it.
-@available(*, unavailable, message: "Enable the trait Drawing: .package(…, traits: [\"Drawing\"])")
+@available(*, unavailable, message: "Enable the trait Drawing: .package(url: …, from: …, traits: [\"Drawing\"])")
 public struct ThumbnailOperation {
   /// Unavailable.
   public init(of path: String, fitting side: Int, into outputPath: String? = nil, quality: Int = 85) {}

@@ -3,14 +3,14 @@
 // have the initializers of the types themselves. Otherwise, the compiler would report the missing initializer instead.
 
 /// The database that imports write to; enable the trait `SQLite` to use it.
-@available(*, unavailable, message: "Enable the trait SQLite: .package(…, traits: [\"SQLite\"])")
+@available(*, unavailable, message: "Enable the trait SQLite: .package(url: …, from: …, traits: [\"SQLite\"])")
 public struct ImportDatabase {
   /// Unavailable.
   public init(path: String, durability: Durability = .normal, onBusy: (@Sendable () -> Void)? = nil) throws {}
 }
 
 /// An import of a file; enable the trait `SQLite` to use it.
-@available(*, unavailable, message: "Enable the trait SQLite: .package(…, traits: [\"SQLite\"])")
+@available(*, unavailable, message: "Enable the trait SQLite: .package(url: …, from: …, traits: [\"SQLite\"])")
 public struct ImportOperation {
   /// Unavailable.
   public init(
@@ -20,7 +20,7 @@ public struct ImportOperation {
 }
 
 /// An import of a feed; enable the trait `SQLite` to use it.
-@available(*, unavailable, message: "Enable the trait SQLite: .package(…, traits: [\"SQLite\"])")
+@available(*, unavailable, message: "Enable the trait SQLite: .package(url: …, from: …, traits: [\"SQLite\"])")
 public struct FeedImport {
   /// Unavailable.
   public init(
@@ -30,21 +30,21 @@ public struct FeedImport {
 }
 
 /// A check of a feed; enable the trait `SQLite` to use it.
-@available(*, unavailable, message: "Enable the trait SQLite: .package(…, traits: [\"SQLite\"])")
+@available(*, unavailable, message: "Enable the trait SQLite: .package(url: …, from: …, traits: [\"SQLite\"])")
 public struct FeedValidator {
   /// Unavailable.
   public init(folder: String, options: ImportOptions = ImportOptions()) throws {}
 }
 
 /// A table that is watched; enable the trait `SQLite` to use it.
-@available(*, unavailable, message: "Enable the trait SQLite: .package(…, traits: [\"SQLite\"])")
+@available(*, unavailable, message: "Enable the trait SQLite: .package(url: …, from: …, traits: [\"SQLite\"])")
 public struct LiveTable {
   /// Unavailable.
   public init(path: String, table: String, columns: [String] = [], rowRange: Range<Int> = 0..<20) {}
 }
 
 /// An export of a table; enable the trait `SQLite` to use it.
-@available(*, unavailable, message: "Enable the trait SQLite: .package(…, traits: [\"SQLite\"])")
+@available(*, unavailable, message: "Enable the trait SQLite: .package(url: …, from: …, traits: [\"SQLite\"])")
 public struct ExportOperation {
   /// Unavailable.
   public init(table: String, ofDatabase database: String, to file: String, options: ExportOptions = ExportOptions()) {}
