@@ -66,8 +66,11 @@ extension OperationQueue {
   fileprivate final func results<Output: Sendable>(
     _ isInOrder: Bool, _ maxInFlightCount: Int?, _ forEachCall: @escaping OperationResults<Output>.Calls
   ) -> OperationResults<Output> {
-    require(maxInFlightCount ?? 1 > 0, "results(of:) of \(label) with maxInFlightCount \(maxInFlightCount ?? 0): use 1 or more.")
-    return OperationResults(queue: self, isInOrder: isInOrder, maxInFlightCount: maxInFlightCount ?? width, forEachCall: forEachCall)
+    require(
+      maxInFlightCount ?? 1 > 0,
+      "results(of:) of \(label) with maxInFlightCount \(maxInFlightCount ?? 0): use 1 or more.")
+    return OperationResults(
+      queue: self, isInOrder: isInOrder, maxInFlightCount: maxInFlightCount ?? width, forEachCall: forEachCall)
   }
 }
 

@@ -27,8 +27,10 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
   ///   - keyPath: The property. Its root is the class `Object` or a superclass of it.
   ///   - options: The values that a change carries, and when to call `handler`.
   ///   - handler: The function to call for each change.
-  init(_ key: ObservedKey, _ keyPath: KeyPath<Root, Value>, _ options: KeyValueObservingOptions, _ handler: @escaping Handler)
-  {
+  init(
+    _ key: ObservedKey, _ keyPath: KeyPath<Root, Value>, _ options: KeyValueObservingOptions,
+    _ handler: @escaping Handler
+  ) {
     self.key = key
     self.keyPath = keyPath
     self.options = options
