@@ -15,7 +15,7 @@ import Testing
     #expect(isIn)
   }
 
-  @Test("C5, T2: a worker comes for an operation that was cancelled and has code of its own for that")
+  @Test("C5, T2: a worker is sent for a cancelled operation that has cancellation code of its own")
   func cancelledWithCode() {
     var admission = Admission()
     let operation = OwnFinish()
@@ -28,7 +28,7 @@ import Testing
     admission.finished(operation)?.release()
   }
 
-  @Test("P5, Q3: while an urgent operation waits for its turn, workers of its class come for those before it")
+  @Test("P5, Q3: while an urgent operation waits for its turn, workers of its class run the operations before it")
   func beforeUrgent() {
     var admission = Admission()
     admission.setPlacement(Placement(quality: .background, hasClasses: true))

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(
-    "Q8: a barrier starts when all before it have finished, and nothing after it starts before it has",
+    "Q8: a barrier starts when all operations before it have finished, and no later operation starts before it ends",
     arguments: Kind.allCases)
   func order(kind: Kind) {
     let queue = kind.makeQueue()
@@ -53,7 +53,8 @@ import Testing
     #expect(record.events == expected)
   }
 
-  @Test("Q8: it waits for one that runs, and holds back those after it, however urgent", arguments: Kind.allCases)
+  @Test(
+    "Q8: a barrier waits for a running operation, and holds back later ones, however urgent", arguments: Kind.allCases)
   func holdsBack(kind: Kind) {
     guard kind != .serial && kind != .underlyingSerial else { return }
     let queue = kind.makeQueue()
@@ -73,7 +74,7 @@ import Testing
     #expect(record.events == ["barrier", "after"])
   }
 
-  @Test("Q8: it waits for operations before it that are not ready") func waitsForPending() {
+  @Test("Q8: a barrier waits for earlier operations that are not ready") func waitsForPending() {
     let queue = OperationQueue()
     let record = EventRecorder<Int>()
     let dependency = BlockOperation {}
@@ -88,7 +89,7 @@ import Testing
     #expect(record.events == [1, 2, 3])
   }
 
-  @Test("Q8: it waits for its own dependencies too") func dependencies() {
+  @Test("Q8: a barrier waits for its own dependencies, too") func dependencies() {
     let queue = OperationQueue()
     let end = queue.occupy()
     let running = queue.operations[0]
@@ -107,7 +108,7 @@ import Testing
     #expect(record.events == [1, 2, 3])
   }
 
-  @Test("Q8: an operation before the barrier that depends on one after it waits with the barrier until cancelled")
+  @Test("Q8: an operation before the barrier that depends on a later one waits with the barrier until it is cancelled")
   func dependencyAcross() {
     let queue = OperationQueue()
     let record = EventRecorder<Int>()
@@ -121,7 +122,8 @@ import Testing
     #expect(record.events == [2, 3])
   }
 
-  @Test("Q8: on an empty queue it starts at once, and keeps back what is added while it runs") func emptyQueue() {
+  @Test("Q8: a barrier in an empty queue starts immediately, and holds back operations that are added while it runs")
+  func emptyQueue() {
     let queue = OperationQueue()
     let (started, end) = (Gate(), Gate())
     let record = EventRecorder<Int>()
@@ -140,7 +142,8 @@ import Testing
     #expect(record.events == [1, 2])
   }
 
-  @Test("Q8: it obeys suspension, also on an empty queue", arguments: Kind.allCases) func suspension(kind: Kind) {
+  @Test("Q8: a barrier obeys suspension, even in an empty queue", arguments: Kind.allCases)
+  func suspension(kind: Kind) {
     let queue = kind.makeQueue()
     queue.isSuspended = true
     let ran = EventRecorder<Int>()
@@ -153,7 +156,7 @@ import Testing
     #expect(ran.events == [1, 2])
   }
 
-  @Test("Q8: it obeys a limit of 0") func limitZero() {
+  @Test("Q8: a barrier obeys a limit of 0") func limitZero() {
     let queue = OperationQueue(limit: 0)
     let ran = EventRecorder<Int>()
     queue.addBarrierBlock { ran.record(1) }
@@ -164,7 +167,7 @@ import Testing
     #expect(ran.events == [1])
   }
 
-  @Test("Q8: it runs on the underlying queue") func underlyingQueue() {
+  @Test("Q8: a barrier runs on the underlying queue") func underlyingQueue() {
     let key = DispatchSpecificKey<Int>()
     let dispatchQueue = DispatchQueue(label: "underlying", attributes: .concurrent)
     dispatchQueue.setSpecific(key: key, value: 8)
@@ -176,7 +179,8 @@ import Testing
     #expect(places.events == [8])
   }
 
-  @Test("Q8: it counts among the operations, is waited for, and its error is kept") func waiting() async throws {
+  @Test("Q8: a barrier is counted and waited for like other operations, and its error is kept")
+  func waiting() async throws {
     let queue = OperationQueue()
     let end = Gate()
     queue.addBarrierBlock {
@@ -195,7 +199,8 @@ import Testing
     #expect(try await task.value)
   }
 
-  @Test("Q8: a cancelled operation that is added behind a waiting barrier leaves at once") func cancelledBehind() {
+  @Test("Q8: a cancelled operation that is added after a waiting barrier leaves the queue immediately")
+  func cancelledBehind() {
     let queue = OperationQueue()
     let end = queue.occupy()
     queue.addBarrierBlock {}
@@ -210,7 +215,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q8: cancelled barriers hold nothing back, whichever of several they are", arguments: 0..<16)
+  @Test("Q8: cancelled barriers hold nothing back, no matter which of several are cancelled", arguments: 0..<16)
   func cancelled(chosen: Int) {
     let queue = OperationQueue()
     let end = queue.occupy()
@@ -246,7 +251,8 @@ import Testing
     #expect(Set(order).isSuperset(of: [1, 3, 5, 7]))
   }
 
-  @Test("Q8: a barrier that is cancelled by another, and all by cancelAllOperations()") func cancelledFromInside() {
+  @Test("Q8: a barrier cancelled by another barrier, and all barriers cancelled by cancelAllOperations()")
+  func cancelledFromInside() {
     let queue = OperationQueue()
     let end = queue.occupy()
     let record = EventRecorder<Int>()
@@ -266,7 +272,7 @@ import Testing
     #expect(record.events == [1, 3])
   }
 
-  @Test("Q8: 100,000 barriers are linear") func many() {
+  @Test("Q8: 100,000 barriers take linear time") func many() {
     let queue = OperationQueue()
     queue.isSuspended = true
     let wrong = EventRecorder<Int>()

@@ -7,7 +7,7 @@ import Testing
 @Suite("Steps of the inbox", .hangLimit) struct InboxStepTests {
   private func isServed(_ queue: OperationQueue) -> Bool { queue.state.withLock { $0.servesInbox } }
 
-  @Test("Q1: an operation that is pushed to the inbox as that ceases to be served is taken in")
+  @Test("Q1: an operation that is pushed while the inbox stops being served is accepted")
   func lookedIntoOnceMore() {
     let queue = OperationQueue(limit: 1)
     let end = queue.occupy()
@@ -44,7 +44,7 @@ import Testing
     override var isFinished: Bool { super.isFinished }
   }
 
-  @Test("C5, Q5: an operation that was cancelled before it was pushed to the inbox leaves without another change")
+  @Test("C5, Q5: an operation that is cancelled before it is pushed to the inbox leaves without any other change")
   func cancelled() {
     let queue = OperationQueue(limit: 1)
     let end = queue.occupy()

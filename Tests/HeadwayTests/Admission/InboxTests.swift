@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 @Suite("Inbox", .hangLimit) struct InboxTests {
-  @Test("Q1: it gives what was pushed, in that order, and owns it until then") func order() {
+  @Test("Q1: the inbox returns operations in the order of pushing, and owns them until then") func order() {
     let inbox = Inbox()
     let census = Crowd()
     var taken: [String] = []
@@ -26,7 +26,7 @@ import Testing
     #expect(taken == (0..<3).flatMap { round in (0..<10).map { "\(round) \($0)" } })
   }
 
-  @Test("Q1: it says when there is no more room, and takes more all the same") func room() {
+  @Test("Q1: the inbox reports that it is full, and accepts more operations anyway") func room() {
     let inbox = Inbox()
     var hasRoom: [Bool] = []
     for _ in 0..<1_200 { hasRoom.append(inbox.push(.passRetained(BlockOperation {}))) }
@@ -39,7 +39,7 @@ import Testing
     #expect(count == 1_200)
   }
 
-  @Test("Q5: what was added is counted at once, and is in the order of adding") func counted() {
+  @Test("Q5: an added operation is counted immediately, and is listed in the order of adding") func counted() {
     let queue = OperationQueue()
     let isOpen = Gate()
     var added: [Headway.Operation] = []
@@ -57,7 +57,7 @@ import Testing
     #expect(queue.operationCount == 0 && added.allSatisfy { $0.isFinished })
   }
 
-  @Test("Q1: whatever instant an operation is added at, it runs", arguments: [1, 4]) func noneIsLost(threads: Int) {
+  @Test("Q1: an operation runs no matter when it is added", arguments: [1, 4]) func noneIsLost(threads: Int) {
     let queue = OperationQueue()
     onThreads(threads) { _ in
       for number in 0..<2_000 {
@@ -71,7 +71,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("C5, C6: what was added an instant ago is cancelled with the rest") func cancelled() {
+  @Test("C5, C6: operations that were added just before are cancelled with the others") func cancelled() {
     for _ in 0..<200 {
       let queue = OperationQueue()
       let counter = Atomic<Int>(0)
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("Q8: what is added before a barrier runs before it, also by the inbox") func barrier() {
+  @Test("Q8: operations that are added before a barrier run before it, even through the inbox") func barrier() {
     for _ in 0..<200 {
       let queue = OperationQueue()
       let before = Atomic<Int>(0)
@@ -100,7 +100,8 @@ import Testing
     }
   }
 
-  @Test("K1: an observer that comes while operations are being added sees every count that follows") func observed() {
+  @Test("K1: an observer that is added while operations are being added sees every count from then on")
+  func observed() {
     for round in 0..<100 {
       let queue = OperationQueue()
       let counts = EventRecorder<Int>()

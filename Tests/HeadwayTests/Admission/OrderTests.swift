@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("Q12: one at a time, in the order of adding, whatever the kinds, priorities and qualities of service")
+  @Test("Q12: operations run one at a time, in the order of adding, regardless of kind, priority and quality")
   func strict() {
     let queue = OperationQueue(name: "fifo", order: .fifo)
     let record = Unprotected()
@@ -56,7 +56,7 @@ import Testing
     #expect(record.numbers == Array(0..<2_000))
   }
 
-  @Test("Q12: a later operation never overtakes one that is not ready; one that is cancelled holds nothing up")
+  @Test("Q12: no operation overtakes an earlier one that is not ready; a cancelled one holds nothing up")
   func notReady() {
     let queue = OperationQueue(order: .fifo)
     let executor = StepExecutor()
@@ -80,7 +80,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("Q12: one of a batch that is given a dependency, or removed from it, keeps its place in the line")
+  @Test("Q12: an operation of a batch that gets or loses a dependency keeps its position")
   func batch() {
     let queue = OperationQueue(order: .fifo)
     let executor = StepExecutor()
@@ -105,7 +105,7 @@ import Testing
     #expect(record.events == Array(0..<9))
   }
 
-  @Test("Q12: one that holds itself back holds up the others; barriers take their turn") func heldBack() {
+  @Test("Q12: an operation that holds itself back holds up later ones; barriers wait for their turn") func heldBack() {
     final class Reluctant: Headway.Operation, @unchecked Sendable {
       let isWilling = Atomic<Bool>(false)
       let record: EventRecorder<Int>
@@ -132,7 +132,7 @@ import Testing
     #expect(record.events == [0, 1, 2])
   }
 
-  @Test("Q12: the limit is 1, and stays so; a queue says its order") func limit() {
+  @Test("Q12: the limit is always 1, and a queue returns its order") func limit() {
     let queue = OperationQueue(order: .fifo)
     #expect(queue.maxConcurrentOperationCount == 1 && queue.order == .fifo)
     queue.maxConcurrentOperationCount = 4
@@ -149,7 +149,8 @@ import Testing
     #expect(OperationQueue().order == .priority && OperationQueue.main.order == .priority)
   }
 
-  @Test("Q12, D6, Q14: what waits for its turn says so; a cycle by the order of adding is found") func diagnosis() {
+  @Test("Q12, D6, Q14: the diagnosis names the operation before; a cycle through the order of adding is found")
+  func diagnosis() {
     let queue = OperationQueue(name: "line", order: .fifo)
     let (first, second, third) = (
       BlockOperation(name: "first"), BlockOperation(name: "second"), BlockOperation(name: "third")
@@ -178,7 +179,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q12, C5: all are cancelled, and what comes later runs") func cancelling() {
+  @Test("Q12, C5: all operations are cancelled, and later ones run") func cancelling() {
     let queue = OperationQueue(order: .fifo)
     let record = Unprotected()
     let end = queue.occupy()
@@ -190,7 +191,7 @@ import Testing
     #expect(record.numbers == [-1])
   }
 
-  @Test("Q12: many threads add, cancel, and change dependencies; each one's operations run in its order")
+  @Test("Q12: many threads add, cancel, and change dependencies; the operations of each run in its order")
   func storm() {
     let seed = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
     print("Order: HEADWAY_STRESS_SEED=\(seed)")

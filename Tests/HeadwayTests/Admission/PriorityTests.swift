@@ -4,21 +4,23 @@ import Testing
 
 @Suite("Priority", .hangLimit) struct PriorityTests {
   @Test(
-    "P1: a raw number is taken to the nearest priority towards normal",
+    "P1: a raw value is rounded to the nearest priority towards normal",
     arguments: [
       (Int.min, QueuePriority.veryLow), (-9, .veryLow), (-8, .veryLow), (-7, .low), (-5, .low), (-4, .low),
       (-3, .normal), (-1, .normal), (0, .normal), (3, .normal), (4, .high), (5, .high), (7, .high), (8, .veryHigh),
       (9, .veryHigh), (10_000, .veryHigh), (.max, .veryHigh),
     ])
-  func nearest(number: Int, priority: QueuePriority) { #expect(QueuePriority(roundingTowardNormal: number) == priority) }
+  func nearest(number: Int, priority: QueuePriority) {
+    #expect(QueuePriority(roundingTowardNormal: number) == priority)
+  }
 
-  @Test("P1: the five priorities have Foundation's numbers, and compare by urgency") func numbers() {
+  @Test("P1: the five priorities have Foundation's raw values, and compare by urgency") func numbers() {
     #expect(QueuePriority.allCases.map(\.rawValue) == [-8, -4, 0, 4, 8])
     #expect(QueuePriority.allCases.sorted() == QueuePriority.allCases)
     #expect(BlockOperation {}.queuePriority == .normal)
   }
 
-  @Test("P2: ready operations start by priority, equal ones in the order added", arguments: 1...5)
+  @Test("P2: ready operations start by priority, those of equal priority in the order of adding", arguments: 1...5)
   func order(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let queue = OperationQueue(limit: 1)
@@ -51,7 +53,8 @@ import Testing
     #expect(record.events == ["idle", "urgent"])
   }
 
-  @Test("P2: one that becomes ready late comes before equal ones that were added after it") func lateReadiness() {
+  @Test("P2: an operation that becomes ready late starts before later operations of equal priority")
+  func lateReadiness() {
     let queue = OperationQueue(limit: 1)
     let record = EventRecorder<Int>()
     let end = queue.occupy()
@@ -86,7 +89,7 @@ import Testing
     #expect(record.events == [4, 2, 5, 1, 3, 0])
   }
 
-  @Test("P2: a change before the operation is ready counts when it is") func changeBeforeReady() {
+  @Test("P2: a change before the operation is ready takes effect when it becomes ready") func changeBeforeReady() {
     let queue = OperationQueue(limit: 1)
     let record = EventRecorder<Int>()
     let end = queue.occupy()
@@ -101,7 +104,7 @@ import Testing
     #expect(record.events == [2, 0, 1])
   }
 
-  @Test("P2: changing priorities of 100,000 waiting operations is linear") func manyChanges() {
+  @Test("P2: changing the priorities of 100,000 waiting operations takes linear time") func manyChanges() {
     let queue = OperationQueue(limit: 1)
     queue.isSuspended = true
     let record = EventRecorder<Int>()

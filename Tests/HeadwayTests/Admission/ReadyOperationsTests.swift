@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("P2: any order of inserting, removing and appending gives back priority and order", arguments: 1...500)
+  @Test("P2: inserting, removing and appending in any order preserves priority and order", arguments: 1...500)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     // In each segment, the numbers are greater than those of the segment before, and are in any order within it.
@@ -73,7 +73,7 @@ import Testing
     #expect(segments[0].ready.popFirst() == nil)
   }
 
-  @Test("P2: what left can be put in again, at another level") func again() {
+  @Test("P2: a removed operation can be inserted again, at another level") func again() {
     var ready = ReadyOperations()
     let operations = (0..<20).map { number in
       let operation = BlockOperation {}
@@ -93,7 +93,7 @@ import Testing
 }
 
 @Suite("Identity list", .hangLimit) struct IdentityListTests {
-  @Test("D1: it keeps the order, finds and removes, short and long", arguments: [4, 16, 17, 40, 400])
+  @Test("D1: the list keeps the order, finds and removes elements, short or long", arguments: [4, 16, 17, 40, 400])
   func random(size: Int) {
     var generator = SeededGenerator(seed: UInt64(size))
     var list = IdentityList<Edge>()
@@ -131,7 +131,7 @@ import Testing
 }
 
 @Suite("First in, first out", .hangLimit) struct FirstInFirstOutTests {
-  @Test("T1: what was appended first comes out first, whatever the pattern", arguments: 1...20)
+  @Test("T1: elements are removed in the order of appending, in any pattern of use", arguments: 1...20)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var queue = FirstInFirstOut<Int>()
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test("T1: it lets go of what it gives out") func letsGo() {
+  @Test("T1: the list releases the elements that it returns") func letsGo() {
     let census = Crowd()
     var queue = FirstInFirstOut<Captured>()
     for _ in 0..<3_000 { queue.append(Captured(census)) }

@@ -8,7 +8,7 @@ import Testing
 @Suite("Cycles and stalls", .hangLimit) struct CycleTests {
   private let executor = StepExecutor()
 
-  @Test("D6: firstDependencyCycle() returns the circle, or nil") func cycle() {
+  @Test("D6: firstDependencyCycle() returns the cycle, or nil") func cycle() {
     let operations = ["a", "b", "c"].map { BlockOperation(name: $0) }
     let outside = BlockOperation(name: "outside")
     #expect(operations[0].firstDependencyCycle() == nil)
@@ -35,7 +35,7 @@ import Testing
     #expect(operations[0].outcome.isSuccess && outside.outcome.isSuccess)
   }
 
-  @Test("D6, B4: a group that depends on an operation inside itself is a circle") func cycleThroughGroup() {
+  @Test("D6, B4: a group that depends on an operation inside itself is a cycle") func cycleThroughGroup() {
     let inner = BlockOperation(name: "inner")
     let nested = GroupOperation(name: "nested", operations: [inner])
     let group = GroupOperation(name: "group", operations: [nested])
@@ -56,7 +56,7 @@ import Testing
     #expect(hasEnded && group.outcome.isSuccess)
   }
 
-  @Test("D6: a circle through a barrier is found") func cycleThroughBarrier() {
+  @Test("D6: a cycle through a barrier is found") func cycleThroughBarrier() {
     let queue = executor.queue("import")
     let (before, after) = (BlockOperation(name: "before"), BlockOperation(name: "after"))
     before.addDependency(after)
@@ -70,8 +70,8 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("D6: one that its batch's thread is about to start does not wait for its own place") func aboutToStart() throws
-  {
+  @Test("D6: an operation that its batch's thread is about to start does not wait for its own slot")
+  func aboutToStart() throws {
     let queue = OperationQueue(limit: 1)
     let executor = VisitExecutor()
     queue.executor = executor
@@ -94,7 +94,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("D6: dependencies turned round between two looks are no circle") func turnedRound() {
+  @Test("D6: dependencies that are reversed between two reads are not a cycle") func turnedRound() {
     final class Turning: Headway.Operation, @unchecked Sendable {
       let afterLook = Mutex<(@Sendable (Turning) -> Void)?>(nil)
 
@@ -118,7 +118,7 @@ import Testing
     first.removeDependency(second)
   }
 
-  @Test("D6: dependencies turned round and back with each look are no circle") func turnedRoundAndBack() {
+  @Test("D6: dependencies that are reversed and restored with each read are not a cycle") func turnedRoundAndBack() {
     final class Turning: Headway.Operation, @unchecked Sendable {
       let partner = Mutex<Turning?>(nil)
       let looks = Atomic<Int>(0)
@@ -142,7 +142,7 @@ import Testing
     for operation in operations { operation.partner.withLock { $0 = nil } }
   }
 
-  @Test("D6: the search copes with chains of 100,000 and does linear work") func longChain() {
+  @Test("D6: the search handles chains of 100,000 in linear time") func longChain() {
     let operations = (0..<100_000).map { _ in BlockOperation {} }
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
     #expect(operations.last!.firstDependencyCycle() == nil)
@@ -151,7 +151,7 @@ import Testing
     operations[0].removeDependency(operations.last!)
   }
 
-  @Test("D6: a queue that can never run what it holds says so") func stalled() async throws {
+  @Test("D6: a queue whose operations can never run reports a stall") func stalled() async throws {
     let queue = OperationQueue()
     let operations = ["a", "b"].map { BlockOperation(name: $0) }
     operations[0].addDependency(operations[1])
@@ -174,7 +174,7 @@ import Testing
     #expect(!rest.contains { if case .stalled = $0 { true } else { false } })
   }
 
-  @Test("D6: a look for a stall that finds the queue at work leaves it to the thread that makes it idle")
+  @Test("D6: a search for a stall that finds the queue working leaves the search to the thread that makes it idle")
   func looksAgain() async {
     let queue = OperationQueue()
     let events = queue.events
@@ -191,7 +191,7 @@ import Testing
     first.cancel()
   }
 
-  @Test("D6: a circle across two queues stalls both") func stalledAcrossQueues() async {
+  @Test("D6: a cycle across two queues stalls both") func stalledAcrossQueues() async {
     let queues = [OperationQueue(), OperationQueue()]
     let operations = ["a", "b"].map { BlockOperation(name: $0) }
     operations[0].addDependency(operations[1])

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test("D6: looking for a cycle asks each operation of a chain in a queue for its dependencies a few times")
+  @Test("D6: the search for a cycle reads the dependencies of each operation of a chain only a few times")
   func asked() {
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -31,7 +31,7 @@ import Testing
   }
 
   /// This hangs, for practical purposes, if all operations of the queue are examined for each operation.
-  @Test("D6, Q14: a chain of 100,000 in a queue is looked through") func longChainInQueue() {
+  @Test("D6, Q14: a chain of 100,000 operations in a queue is searched") func longChainInQueue() {
     let queue = OperationQueue(limit: 0)
     let operations = (0..<100_000).map { _ in BlockOperation {} }
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
@@ -46,7 +46,7 @@ import Testing
     #expect(operations.allSatisfy { $0.isFinished })
   }
 
-  @Test("D6, W4: a wait inside an operation for a chain of 20,000, looked through while it runs, is no cycle")
+  @Test("D6, W4: waiting inside an operation for a chain of 20,000 that runs during the search is not a cycle")
   func wait() {
     let (queue, other) = (OperationQueue(), OperationQueue())
     let goOn = Gate()

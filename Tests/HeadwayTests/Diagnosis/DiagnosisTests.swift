@@ -31,7 +31,7 @@ import Testing
     #expect(BlockOperation {}.description == "BlockOperation (ready)")
   }
 
-  @Test("O7: a subclass may override what describes it") func overriddenDescription() {
+  @Test("O7: a subclass can override its description") func overriddenDescription() {
     final class Named: Headway.Operation, @unchecked Sendable {
       override var description: String { "named" }
     }
@@ -65,7 +65,7 @@ import Testing
     #expect(save.diagnosis == "‘save’ was cancelled and has finished")
   }
 
-  @Test("Q14: the diagnosis follows a chain to what it waits for in the end") func chain() {
+  @Test("Q14: the diagnosis follows a chain to its last operation") func chain() {
     let operations = ["a", "b", "c", "d"].map { BlockOperation(name: $0) }
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one) }
     let queue = executor.queue("import")
@@ -115,7 +115,7 @@ import Testing
     #expect(start.diagnosis == "UnpostedStart has been started, and has not posted that its isFinished is true")
   }
 
-  @Test("Q14: events tell what happens, in order") func events() {
+  @Test("Q14: events report what happens, in order") func events() {
     let queue = executor.queue("import")
     let recorder = EventRecorder(observing: queue)
     let (first, second) = (BlockOperation(name: "first"), BlockOperation(name: "second"))

@@ -36,7 +36,8 @@ import Android
     return reported.events.first ?? ""
   }
 
-  @Test("W4: waiting for an operation that depends on the caller is reported, and goes on") func waitOnDependent() {
+  @Test("W4: waiting for an operation that depends on the caller is reported, and the wait continues")
+  func waitOnDependent() {
     let queue = OperationQueue()
     let dependents = ["b", "c"].map { BlockOperation(name: $0) }
     let caller = BlockOperation(name: "a") { dependents[1].waitUntilFinished() }
@@ -49,7 +50,7 @@ import Android
     #expect(caller.outcome.isSuccess)
   }
 
-  @Test("W4: two operations that wait for each other") func waitOnEachOther() {
+  @Test("W4: two operations wait for each other") func waitOnEachOther() {
     let queue = OperationQueue()
     let (first, second) = (BlockOperation(name: "first"), BlockOperation(name: "second"))
     let meeting = Meeting(of: 2)
@@ -69,7 +70,7 @@ import Android
     #expect(["‘one’", "‘other’", "‘first’", "‘second’"].allSatisfy { event.contains($0) })
   }
 
-  @Test("W4: waiting in a queue all of whose places are taken for what is behind the callers", arguments: [1, 2])
+  @Test("W4: operations that occupy all slots of a queue wait for later operations of that queue", arguments: [1, 2])
   func waitInFullQueue(limit: Int) {
     let queue = OperationQueue(limit: limit)
     let behind = BlockOperation(name: "behind")
@@ -80,7 +81,7 @@ import Android
     #expect(event.contains("‘behind’ waits for ‘caller"))
   }
 
-  @Test("W4: waiting for all operations of a queue, one of which depends on the caller") func waitOnQueue() {
+  @Test("W4: an operation waits for all operations of a queue, one of which depends on it") func waitOnQueue() {
     let (queue, other) = (OperationQueue(), OperationQueue())
     let dependent = BlockOperation(name: "dependent")
     let caller = BlockOperation(name: "caller") { other.waitUntilAllOperationsAreFinished() }
@@ -189,7 +190,7 @@ import Android
     #expect(caller.waits.isEmpty)
   }
 
-  @Test("W4: an asynchronous operation that has finished itself may wait for its own queue") func waitAfterFinish() {
+  @Test("W4: an asynchronous operation that has finished can wait for its own queue") func waitAfterFinish() {
     final class Early: AsynchronousOperation, @unchecked Sendable {
       override func main() {
         finish()
@@ -203,7 +204,7 @@ import Android
   }
 
   #if os(Linux)
-  @Test("W4: the main queue waited for on the main thread is reported") func waitForMainQueue() async {
+  @Test("W4: waiting for the main queue on the main thread is reported") func waitForMainQueue() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await Task { @MainActor in
         let token = OperationQueue.main.listen { if case .deadlocked = $0 { exit(1) } }
@@ -215,7 +216,7 @@ import Android
   }
   #endif
 
-  @Test("W4: a long wait that is no cycle goes on") func longWait() {
+  @Test("W4: a long wait without a cycle continues") func longWait() {
     // The graph is read when the wait has become long. This reads the dependencies, which is the signal to continue.
     final class Asked: Headway.Operation, @unchecked Sendable {
       let gate = Gate()

@@ -35,12 +35,12 @@ import Testing
     queue.state.withLock { _ in operation.admission.place }
   }
 
-  @Test("P2, B3: which operations go into batches though they may end later") func whatFits() {
+  @Test("P2, B3: only certain operations that might end later go into batches") func whatFits() {
     #expect(Work { _ in }.fitsBatch && TaskOperation {}.fitsBatch)
     #expect(!OwnFinish().fitsBatch && !GroupOperation().fitsBatch)
   }
 
-  @Test("O2, Q1, O8: those that finish in main() run in one batch, and have left the queue when finish() returns")
+  @Test("O2, Q1, O8: operations that finish in main() run in one batch, and have left the queue when finish() returns")
   func endInMain() {
     let census = Crowd()
     for number in 0..<6 {
@@ -57,7 +57,7 @@ import Testing
     #expect(queue.operationCount == 0 && census.now == 0)
   }
 
-  @Test("O2, Q2: one that goes on leaves its batch, and counts by itself; what was behind it is left to others")
+  @Test("O2, Q2: an operation that continues leaves its batch and counts separately; other threads run the rest")
   func goesOn() {
     queue.maxConcurrentOperationCount = 2
     let census = Crowd()
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(
-    "O2, Q2: ended while its main() runs, by itself or by another thread, it gives its place of the limit away",
+    "O2, Q2: an operation that ends during main(), on its own or another thread, gives up its concurrency slot",
     arguments: [true, false])
   func goesOnInMain(isEndedElsewhere: Bool) {
     queue.maxConcurrentOperationCount = 1
@@ -93,7 +93,7 @@ import Testing
     #expect(census.now == 0)
   }
 
-  @Test("Q8, W5: a wait for the queue does not include what main() does after finish(), and main() may wait")
+  @Test("Q8, W5: a wait for the queue does not include code after finish() in main(), and main() can wait")
   func waits() {
     let (queue, gate) = (OperationQueue(), Gate())
     let last = BlockOperation {}
@@ -113,7 +113,8 @@ import Testing
     gate.open()
   }
 
-  @Test("O2: what is ended in a batch before its start never runs; the first of the batch neither") func endedBefore() {
+  @Test("O2: an operation of a batch that ends before its start never runs, not even the first one")
+  func endedBefore() {
     let census = Crowd()
     let operations = (0..<5).map { number in
       Work(census) { [order] operation in
@@ -133,7 +134,7 @@ import Testing
     #expect(order.events == ["1", "3", "4"] && operations.allSatisfy { $0.isFinished } && queue.operationCount == 0)
   }
 
-  @Test("O2: one that ends one behind it in its batch") func endsNext() {
+  @Test("O2: an operation ends a later one of its batch") func endsNext() {
     let next = Work { [order] _ in order.record("never") }
     queue.addOperation(
       Work { operation in
@@ -147,7 +148,7 @@ import Testing
     #expect(order.events == ["last"] && next.isFinished && queue.operationCount == 0)
   }
 
-  @Test("O2, Q1: one that is ended as its batch's thread takes it: what that published an instant before still counts")
+  @Test("O2, Q1: an operation ends as its batch's thread takes it: what the thread published just before still counts")
   func endedAsItIsTaken() throws {
     let (first, second, third) = (BlockOperation {}, Work { $0.finish() }, BlockOperation {})
     for operation in [first, second, third] { queue.addOperation(operation) }
@@ -185,7 +186,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("B5: an error that main() throws or finish(throwing:) says ends it, in a batch as elsewhere") func fails() {
+  @Test("B5: an error from main() or finish(throwing:) ends the operation, in a batch as elsewhere") func fails() {
     let thrown = Work { _ in throw Mishap(name: "thrown") }
     let said = Work { $0.finish(throwing: Mishap(name: "said")) }
     let recorded = Work { $0.recordError(Mishap(name: "recorded")) }
@@ -199,7 +200,8 @@ import Testing
     #expect(dependent.isCancelled && order.events == [] && queue.operationCount == 0)
   }
 
-  @Test("K1, D1, O6: observers, dependents and completion blocks of one that finishes in main()") func notifies() {
+  @Test("K1, D1, O6: observers, dependents and completion blocks of an operation that finishes in main()")
+  func notifies() {
     let operation = Work { [order] operation in
       operation.finish()
       order.record("main() returns")
@@ -221,7 +223,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("P2: after one that went on, such operations run by themselves for a while") func alone() {
+  @Test("P2: after an operation that continued, such operations run separately for a while") func alone() {
     var going: [Work] = []
     for _ in 0..<Admission.mostAlone + 2 {
       let operation = Work { [order] operation in order.record("\(place(of: operation))") }
@@ -234,7 +236,8 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("B3, Q2: functions that do not suspend run in one batch, within a limit too", arguments: [-1, 1]) func tasks(
+  @Test("B3, Q2: functions that do not suspend run in one batch, even in a limited queue", arguments: [-1, 1])
+  func tasks(
     limit: Int
   ) async throws {
     let queue = OperationQueue(limit: limit)
@@ -254,7 +257,7 @@ import Testing
     case endsInMain, endedAtOnce, endedInMain, endedLater, endedBefore, cancelled
   }
 
-  @Test("O1, O2, Q1, O8, Q10: ended by its batch's thread and others, each runs at most once, counts and leaves once")
+  @Test("O1, O2, Q1, O8, Q10: operations ended by several threads each run at most once, count once, and leave once")
   func race() {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50
     for seed in 1...rounds {

@@ -32,7 +32,7 @@ import Testing
     #expect(queue.operations == [second])
   }
 
-  @Test("T2, O8: while a batch's thread has something to release, other threads can take all operations")
+  @Test("T2, O8: while a batch's thread has an object to release, other threads can take all operations")
   func firstOfKeeper() {
     let (first, second) = addTwo()
     let thread = SteppedBatch(of: queue, atMost: 2, keeping: BlockOperation {})
@@ -95,7 +95,8 @@ import Testing
     #expect(queue.operations == [second])
   }
 
-  @Test("Q3, T2: a batch is ended in its thread's place before what became ready is collected") func endedFirst() {
+  @Test("Q3, T2: a batch is ended on behalf of its thread before newly ready operations are collected")
+  func endedFirst() {
     let (first, second) = addTwo()
     let thread = SteppedBatch(of: queue, atMost: 2)
     thread.begin(first)
@@ -114,7 +115,7 @@ import Testing
     #expect(queue.operations == [second])
   }
 
-  @Test("Q5, O8: a batch's thread looks whether it is pinned after it has published") func looksAfterPublishing() {
+  @Test("Q5, O8: a batch's thread checks whether it is pinned after it has published") func looksAfterPublishing() {
     let counts = EventRecorder<Int>()
     // While it runs, another thread makes the batch keep the operations that end from then on.
     queue.addOperation { [queue] in queue.state.withLock { $0.admission.batches.forEach { $0.watch() } } }
@@ -145,7 +146,7 @@ import Testing
     deinit { freed() }
   }
 
-  @Test("Q5, D1: a thread runs no user code between an operation and one with which it continues") func continued() {
+  @Test("Q5, D1: a thread runs no user code between an operation and the one that it continues with") func continued() {
     let (operation, dependent, isExecuting) = (BlockOperation {}, BlockOperation {}, EventRecorder<Bool>())
     do {
       // Another thread collects at that moment, and ends the batch if its thread is outside.
@@ -163,7 +164,7 @@ import Testing
     #expect(isExecuting.events == [false] && dependent.isFinished && queue.operationCount == 0)
   }
 
-  @Test("W5, Q3: a thread that waits as it releases work has no place of the limit") func waitsAsItReleases() {
+  @Test("W5, Q3: a thread that waits while it releases work holds no concurrency slot") func waitsAsItReleases() {
     let hadBatches = EventRecorder<Bool>()
     queue.maxConcurrentOperationCount = 1
     add(
@@ -188,7 +189,7 @@ import Testing
 
   private func add(holding held: Held) { queue.addOperation { withExtendedLifetime(held) {} } }
 
-  @Test("O2, Q5: an operation that another thread has ended is counted once, though a batch's thread is at it")
+  @Test("O2, Q5: an operation that another thread has ended is counted once, even if a batch's thread is inside it")
   func endedElsewhere() throws {
     let (first, ended, last) = (BlockOperation {}, AsynchronousOperation(), BlockOperation {})
     queue.addOperations([first, ended, last], waitUntilFinished: false)

@@ -36,7 +36,7 @@ import Testing
     executor.runSteps()
   }
 
-  @Test("Q4: suspension stops what was taken and not started") func suspended() {
+  @Test("Q4: suspension stops operations that were taken but not started") func suspended() {
     let others = (0..<8).map { operation("\($0)") }
     let first = operation("first") { [queue] in queue.isSuspended = true }
     fill(first, and: others)
@@ -48,7 +48,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("P2: a more urgent operation overtakes what was taken and not started") func overtaking() {
+  @Test("P2: a more urgent operation overtakes operations that were taken but not started") func overtaking() {
     let others = (0..<4).map { operation("\($0)") }
     let urgent = operation("urgent")
     urgent.queuePriority = .high
@@ -57,7 +57,7 @@ import Testing
     #expect(ran.events == ["first", "urgent", "0", "1", "2", "3"])
   }
 
-  @Test("P2: so does one that waited and is made more urgent") func raisedWaiting() {
+  @Test("P2: a waiting operation that becomes more urgent overtakes them, too") func raisedWaiting() {
     let others = (0..<4).map { operation("\($0)") }
     let late = operation("late")
     fill(operation("first") { late.queuePriority = .high }, and: others)
@@ -66,7 +66,7 @@ import Testing
     #expect(ran.events == ["first", "late", "0", "1", "2", "3"])
   }
 
-  @Test("P2: so does one that depends on an operation of the run") func urgentDependent() {
+  @Test("P2: a more urgent dependent of an operation of the run overtakes them, too") func urgentDependent() {
     let others = (0..<4).map { operation("\($0)") }
     let urgent = operation("urgent")
     urgent.queuePriority = .high
@@ -78,7 +78,7 @@ import Testing
     #expect(Set(ran.events) == ["first", "urgent", "0", "1", "2", "3"] && ran.count == 6)
   }
 
-  @Test("P2: the priority of a taken operation can be changed, up and down") func priorityOfTaken() {
+  @Test("P2: the priority of a taken operation can be raised and lowered") func priorityOfTaken() {
     let others = (0..<4).map { operation("\($0)") }
     let first = operation("first") {
       others[2].queuePriority = .high
@@ -89,7 +89,7 @@ import Testing
     #expect(ran.events == ["first", "2", "1", "3", "0"])
   }
 
-  @Test("C3: a taken operation that is cancelled does not run, and leaves") func cancelled() {
+  @Test("C3: a taken operation that is cancelled leaves without running") func cancelled() {
     let others = (0..<4).map { operation("\($0)") }
     fill(operation("first") { others[1].cancel() }, and: others)
     run()
@@ -97,7 +97,7 @@ import Testing
     #expect(others[1].isFinished && queue.operationCount == 0)
   }
 
-  @Test("C6: cancelling all from inside of a run leaves none behind") func allCancelled() {
+  @Test("C6: cancelling all operations from inside a run leaves none behind") func allCancelled() {
     let others = (0..<4).map { operation("\($0)") }
     fill(operation("first") { [queue] in queue.cancelAllOperations() }, and: others)
     run()
@@ -105,14 +105,14 @@ import Testing
     #expect(others.allSatisfy { $0.isFinished })
   }
 
-  @Test("D1: a taken operation that is given a dependency waits for it") func dependency() {
+  @Test("D1: a taken operation that gets a dependency waits for it") func dependency() {
     let others = (0..<4).map { operation("\($0)") }
     fill(operation("first") { others[0].addDependency(others[3]) }, and: others)
     run()
     #expect(ran.events == ["first", "1", "2", "3", "0"])
   }
 
-  @Test("Q3: a limit that is set stops what was taken, 0 all of it") func limit() {
+  @Test("Q3: a new limit stops taken operations; a limit of 0 stops all of them") func limit() {
     let others = (0..<4).map { operation("\($0)") }
     fill(operation("first") { [queue] in queue.maxConcurrentOperationCount = 0 }, and: others)
     run()
@@ -122,7 +122,7 @@ import Testing
     #expect(ran.events == ["first", "0", "1", "2", "3"])
   }
 
-  @Test("Q5: in the middle of a run, the queue holds what has not finished") func exact() {
+  @Test("Q5: in the middle of a run, the queue contains the operations that have not finished") func exact() {
     let others = (0..<8).map { operation("\($0)") }
     let wrong = Mutex(0)
     let all = (0..<8).map { number in
@@ -139,7 +139,7 @@ import Testing
     #expect(wrong.withLock { $0 } == 0)
   }
 
-  @Test("K2: an observer that comes in the middle is told of each change of the count") func observed() {
+  @Test("K2: an observer that is added in the middle is notified of each change of the count") func observed() {
     let counts = Mutex<(values: [Int], token: KeyValueObservation?)>(([], nil))
     let others = (0..<8).map { operation("\($0)") }
     let first = operation("first") { [queue] in
@@ -166,7 +166,7 @@ import Testing
     #expect([later, later + 1].contains(queue.progress.completedUnitCount))
   }
 
-  @Test("Q8: a barrier waits for what was taken, and what comes after it waits for the barrier") func barrier() {
+  @Test("Q8: a barrier waits for taken operations, and later operations wait for the barrier") func barrier() {
     let others = (0..<4).map { operation("\($0)") }
     let late = operation("late")
     let first = operation("first") { [queue, ran] in
@@ -179,7 +179,7 @@ import Testing
     #expect(ran.events == ["first", "0", "1", "2", "3", "barrier", "late"])
   }
 
-  @Test("Q8, P2: what is behind a barrier that is cancelled overtakes what is less urgent") func cancelledBarrier() {
+  @Test("Q8, P2: operations after a cancelled barrier overtake less urgent ones") func cancelledBarrier() {
     let others = (0..<4).map { operation("\($0)") }
     let late = operation("late")
     late.queuePriority = .high

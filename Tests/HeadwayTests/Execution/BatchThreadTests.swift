@@ -11,7 +11,7 @@ import Testing
     for _ in 0..<300 { queue.addOperation {} }
   }
 
-  @Test("W2, Q5: whoever has waited for an operation of a run does not find it in the queue") func exact() {
+  @Test("W2, Q5: after a wait for an operation of a run, it is no longer in the queue") func exact() {
     let queue = OperationQueue()
     for round in 0..<200 {
       let operations = (0..<100).map { _ in BlockOperation {} }
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("K2: observers that come and go are told of each change of the count by one") func observed() {
+  @Test("K2: observers that are added and removed are notified of each change of the count by one") func observed() {
     let queue = OperationQueue()
     for round in 0..<100 {
       queue.isSuspended = true
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test("Q10: a total that is set while runs are taken counts what starts later") func progress() {
+  @Test("Q10: a total that is set while runs are taken counts the operations that start later") func progress() {
     for _ in 0..<50 {
       let queue = OperationQueue()
       queue.isSuspended = true
@@ -69,7 +69,8 @@ import Testing
     }
   }
 
-  @Test("Q6, Q11: waiting for all returns when all have run, and a queue let go of runs all and is freed") func all() {
+  @Test("Q6, Q11: waiting for all returns when all have run; a released queue runs its operations and is freed")
+  func all() {
     let census = Crowd()
     for round in 0..<300 {
       let number = Atomic<Int>(0)
@@ -83,7 +84,7 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("Q8: barriers among runs stand alone") func barriers() {
+  @Test("Q8: barriers among runs run alone") func barriers() {
     let queue = OperationQueue()
     let crowd = Crowd()
     let complaints = EventRecorder<Int>()
@@ -100,7 +101,7 @@ import Testing
     #expect(complaints.events == [])
   }
 
-  @Test("Q7, W4: an operation of a run is inside of itself only, when the one before it has been freed") func inside() {
+  @Test("Q7, W4: an operation of a run is only inside itself when the previous one has been freed") func inside() {
     let queue = OperationQueue()
     let executor = VisitExecutor()
     queue.executor = executor
@@ -116,7 +117,8 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q1: an operation of a run that runs another queue step by step disturbs neither") func nested() async throws {
+  @Test("Q1: an operation of a run that runs another queue step by step disturbs neither queue")
+  func nested() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       let ran = Atomic<Int>(0)

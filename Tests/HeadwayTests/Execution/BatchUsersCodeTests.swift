@@ -6,7 +6,7 @@ import Testing
 @testable import Headway
 
 /// User code that a batch's thread runs between two operations: it can take long, and wait for anything.
-@Suite("Users' code between operations of a batch", .hangLimit) struct BatchUsersCodeTests {
+@Suite("User code between operations of a batch", .hangLimit) struct BatchUsersCodeTests {
   /// Adds an operation with many others before and behind it, so that it is in the middle of a batch.
   private func add(_ operation: Headway.Operation, amongOthersTo queue: OperationQueue) {
     queue.isSuspended = true
@@ -23,7 +23,8 @@ import Testing
     deinit { freed() }
   }
 
-  @Test("Q3: it has no place of a limit that is set meanwhile", arguments: ["completion block", "observer"])
+  @Test(
+    "Q3: user code holds no slot of a limit that is set in the meantime", arguments: ["completion block", "observer"])
   func limit(kind: String) {
     for _ in 0..<10 {
       let (queue, begun, go, done) = (OperationQueue(), Gate(), Gate(), Gate())
@@ -46,7 +47,7 @@ import Testing
     }
   }
 
-  @Test("Q14: a stall is found while it runs") func stall() {
+  @Test("Q14: a stall is found while user code runs") func stall() {
     let (queue, begun, go) = (OperationQueue(), Gate(), Gate())
     let operation = BlockOperation {}
     operation.completionBlock = {
@@ -67,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "O8, K2: a completion block may wait for all else that the end of its operation does",
+    "O8, K2: a completion block can wait for everything else that the end of its operation does",
     arguments: ["observer of a dependent", "dependent", "handler", "observer of the queue"], [false, true])
   func restOfEnd(kind: String, isAlone: Bool) {
     let (queue, other, told, done) = (OperationQueue(), OperationQueue(), Gate(), Gate())
@@ -117,7 +118,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("K2: the list of operations and their number shrink by one at a time")
+  @Test("K2: the list of operations and their count shrink by one at a time")
   func shrinking() {
     for _ in 0..<20 {
       let (queue, go, begun) = (OperationQueue(), Gate(), EventRecorder<Int>())
@@ -144,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("Q14: what runs when somebody begins to listen is reported as finished before its dependents start")
+  @Test("Q14: an operation that runs when the first listener is added is reported before its dependents start")
   func listening() {
     for _ in 0..<20 {
       let (queue, begun, go) = (OperationQueue(), Gate(), Gate())
@@ -173,7 +174,7 @@ import Testing
     }
   }
 
-  @Test("K2, W2: an observer of the queue may wait for an operation whose end is observed, too") func bothObserved() {
+  @Test("K2, W2: an observer of the queue can wait for an operation whose end is observed, too") func bothObserved() {
     for _ in 0..<20 {
       let (queue, begun, go, told) = (OperationQueue(), Gate(), Gate(), Gate())
       let operation = BlockOperation {
@@ -192,7 +193,7 @@ import Testing
     }
   }
 
-  @Test("K2, W2: what a cancellation handler holds may wait, as it is freed, for the operation whose end is observed")
+  @Test("K2, W2: an object that a cancellation handler captured can wait in its deinit for an observed operation")
   func handlerWaits() {
     let (queue, told) = (OperationQueue(), Gate())
     let operation = BlockOperation {}
@@ -207,7 +208,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q14: who begins to listen hears of no end that was before") func endsBefore() {
+  @Test("Q14: a new listener receives no earlier end") func endsBefore() {
     let queue = OperationQueue()
     for _ in 0..<100 {
       let begun = Gate()
@@ -226,7 +227,7 @@ import Testing
     }
   }
 
-  @Test("Q14: a barrier waits for what was in a batch, also behind one that was cancelled") func obstacles() {
+  @Test("Q14: a barrier waits for the operations of a batch, even after a cancelled barrier") func obstacles() {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
     let first = BlockOperation {}

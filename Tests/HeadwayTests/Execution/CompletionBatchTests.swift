@@ -21,7 +21,7 @@ import Testing
     queue.isSuspended = false
   }
 
-  @Test("O8: an operation may wait for what the completion block of the one before it does", arguments: [1, 2, -1])
+  @Test("O8: an operation can wait for what the completion block of the previous one does", arguments: [1, 2, -1])
   func permits(limit: Int) {
     let (queue, permits) = (OperationQueue(), DispatchSemaphore(value: 1))
     queue.maxConcurrentOperationCount = limit
@@ -31,7 +31,7 @@ import Testing
     permits.signal()
   }
 
-  @Test("O8, W4: a completion block may wait for its queue, and for what comes after it", arguments: [1, -1])
+  @Test("O8, W4: a completion block can wait for its queue, and for later operations", arguments: [1, -1])
   func waits(limit: Int) {
     let (queue, calls) = (OperationQueue(), EventRecorder<Int>())
     queue.maxConcurrentOperationCount = limit
@@ -54,7 +54,7 @@ import Testing
     next.withLock { $0 = [] }
   }
 
-  @Test("O8, Q2: in a completion block there is no current queue, and its operation has left") func inside() {
+  @Test("O8, Q2: in a completion block there is no current queue, and its operation has left the queue") func inside() {
     let (queue, executor) = (OperationQueue(), EventRecorder<String>())
     run(in: queue, 50) { [unowned queue] number in
       if OperationQueue.current != nil { executor.record("\(number) has a queue") }
@@ -66,7 +66,7 @@ import Testing
     #expect(executor.events.allSatisfy { $0 == "called" })
   }
 
-  @Test("O8, W2: no completion block holds up who waits for the queue, or the next operation", arguments: [1, 2, -1])
+  @Test("O8, W2: no completion block delays a wait for the queue, or the next operation", arguments: [1, 2, -1])
   func blocked(limit: Int) {
     let (queue, gate, done) = (OperationQueue(), Gate(), EventRecorder<Int>())
     queue.maxConcurrentOperationCount = limit
@@ -76,7 +76,7 @@ import Testing
     gate.open()
   }
 
-  @Test("D1: what an operation made ready is not held up by its completion block") func dependents() {
+  @Test("D1: operations that become ready are not delayed by a completion block") func dependents() {
     let (queue, gate, started) = (OperationQueue(), Gate(), Gate())
     queue.isSuspended = true
     let first = BlockOperation {}
@@ -90,7 +90,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("O8: each completion block is called once, with its operation freed afterwards") func once() {
+  @Test("O8: each completion block is called once, and its operation is freed afterwards") func once() {
     let (queue, census) = (OperationQueue(), Crowd())
     let calls = Atomic<Int>(0)
     for _ in 0..<2_000 {

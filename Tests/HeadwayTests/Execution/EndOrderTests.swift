@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(
-    "K2, W1, C7: what users have called at the end holds up neither dependents nor the queue", arguments: Slow.allCases)
+    "K2, W1, C7: user code that is called at the end delays neither dependents nor the queue", arguments: Slow.allCases)
   func slow(_ slow: Slow) {
     let queue = OperationQueue(limit: 1)
     let (started, goOn) = (Gate(), Gate())
@@ -61,7 +61,7 @@ import Testing
     #expect(operation.isFinished && dependent.outcome.isSuccess)
   }
 
-  @Test("Q3, O3: an operation that finishes inside main() gives up its place at once") func finishedInsideMain() {
+  @Test("Q3, O3: an operation that finishes inside main() gives up its slot immediately") func finishedInsideMain() {
     final class Early: AsynchronousOperation, @unchecked Sendable {
       let gate = Gate()
 
@@ -84,7 +84,7 @@ import Testing
 
   // MARK: Waiting from inside
 
-  @Test("K2, W2: an observer of the cancellation may wait for the end") func observerWaits() {
+  @Test("K2, W2: an observer of the cancellation can wait for the end") func observerWaits() {
     let queue = OperationQueue()
     let (started, end, told) = (Gate(), Gate(), Gate())
     let seen = EventRecorder<Bool>()
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(
-    "K2, W2: what is called at the end may wait for the operation, and for its dependents",
+    "K2, W2: code that is called at the end can wait for the operation, and for its dependents",
     arguments: ["observer", "completion block", "failure handler"])
   func waitsInside(kind: String) {
     let queue = OperationQueue(limit: 1)
@@ -143,7 +143,7 @@ import Testing
     token?.invalidate()
   }
 
-  @Test("D3, C7: the handler of a dependent that is cancelled may wait for it, and for what it required to succeed")
+  @Test("D3, C7: the handler of a cancelled dependent can wait for it, and for the operation that it required")
   func handlerOfDependentWaits() {
     let queue = OperationQueue(limit: 1)
     let seen = EventRecorder<String>()

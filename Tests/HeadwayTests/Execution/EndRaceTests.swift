@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("Q5: an operation that ends while it is being taken in is not in the queue") func betweenReservingAndBooking() {
+  @Test("Q5: an operation that ends while it is being accepted is not in the queue") func betweenReservingAndBooking() {
     var admission = Admission()
     let census = Crowd()
     do {
@@ -53,7 +53,7 @@ import Testing
     case beforeAnnouncing, beforePushing, beforeTakingIn
   }
 
-  @Test("Q5, Q6: an operation that ends while it is on its way by the inbox leaves, once", arguments: Instant.allCases)
+  @Test("Q5, Q6: an operation that ends on its way through the inbox leaves, once", arguments: Instant.allCases)
   func onTheWayByInbox(instant: Instant) {
     let census = Crowd()
     let queue = OperationQueue()
@@ -88,7 +88,9 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q5, Q6: so it is with a queue, by each way of adding", arguments: ["one", "several", "dependent"])
+  @Test(
+    "Q5, Q6: an operation that ends while it is added leaves the queue, for each way of adding",
+    arguments: ["one", "several", "dependent"])
   func whileAdding(kind: String) {
     let queue = OperationQueue(limit: 1)
     let operation = CancelledWhenAsked()
@@ -107,7 +109,7 @@ import Testing
   }
 
   @Test(
-    "Q5, Q6: an operation that another thread cancels and ends at any instant of adding leaves the queue",
+    "Q5, Q6: an operation that another thread cancels and ends at any time during adding leaves the queue",
     arguments: [false, true])
   func stress(isFull: Bool) {
     let rounds = 40 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
@@ -140,7 +142,7 @@ import Testing
 
   // MARK: The outcome
 
-  @Test("B5: what is recorded after the end changes nothing") func recordedLate() {
+  @Test("B5: an error that is recorded after the end changes nothing") func recordedLate() {
     let operation = AsynchronousOperation()
     operation.start()
     operation.finish()
@@ -149,7 +151,7 @@ import Testing
     #expect(operation.outcome.isSuccess && operation.error == nil)
   }
 
-  @Test("B5, D3: of an end and a failure at once, one counts, for the outcome and for dependents alike")
+  @Test("B5, D3: if an end and a failure occur at the same time, one counts, for the outcome and for the dependents")
   func failureStress() {
     let rounds = 40 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
     let seed = environmentNumber("HEADWAY_STRESS_SEED") ?? 1

@@ -25,7 +25,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P2, Q3: with a limit of 1, what becomes ready late comes before what was added after it") func lateReadiness()
+  @Test("P2, Q3: with a limit of 1, an operation that becomes ready late starts before later ones") func lateReadiness()
   {
     for _ in 0..<20 {
       ran.removeAll()
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("P2, D1, Q3: with a limit of 1, so does what depends on one of them") func dependent() {
+  @Test("P2, D1, Q3: with a limit of 1, a dependent starts before later ones, too") func dependent() {
     for _ in 0..<20 {
       ran.removeAll()
       let (first, second, dependent) = (operation("first"), operation("second"), operation("dependent"))
@@ -48,7 +48,8 @@ import Testing
     }
   }
 
-  @Test("P2, Q3: with a limit of 1, a more urgent operation is the next, and an equal one the last") func urgent() {
+  @Test("P2, Q3: with a limit of 1, a more urgent operation starts next, and one of equal priority last")
+  func urgent() {
     for _ in 0..<20 {
       ran.removeAll()
       let first = operation("first") { [queue] in
@@ -62,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("P2, Q3: with a limit of 1, what is added overtakes what is less urgent than usual") func lessUrgent() {
+  @Test("P2, Q3: with a limit of 1, an added operation overtakes those below normal priority") func lessUrgent() {
     for _ in 0..<20 {
       ran.removeAll()
       let others = (0..<5).map { operation("\($0)") }
@@ -73,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("Q3: with a limit, no more run than it says, and as many as can", arguments: [1, 2, 3, 8]) func limits(
+  @Test("Q3: as many operations run as the limit allows, and no more", arguments: [1, 2, 3, 8]) func limits(
     limit: Int
   ) {
     queue.maxConcurrentOperationCount = limit
@@ -97,7 +98,7 @@ import Testing
     #expect(running.most == limit)
   }
 
-  @Test("Q3: an operation that is observed takes one place, not two") func observed() {
+  @Test("Q3: an observed operation takes one slot, not two") func observed() {
     queue.maxConcurrentOperationCount = 2
     let isOpen = Gate()
     let first = BlockOperation { isOpen.wait() }
@@ -107,7 +108,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("C5: with a limit that is reached, what was added an instant ago leaves as soon as it is cancelled")
+  @Test("C5: while the limit is reached, an operation that was added just before leaves as soon as it is cancelled")
   func cancelled() {
     let isOpen = Gate()
     queue.addOperation { isOpen.wait() }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Headway
 
-@Suite("Observers of what runs in batches", .hangLimit) struct ObservedBatchTests {
-  @Test("K2: an observer of the end may wait for what was added later", arguments: [1, 2, -1])
+@Suite("Observers of operations in batches", .hangLimit) struct ObservedBatchTests {
+  @Test("K2: an observer of the end can wait for an operation that was added later", arguments: [1, 2, -1])
   func waiting(limit: Int) {
     let queue = OperationQueue(limit: limit)
     queue.isSuspended = true
@@ -26,7 +26,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("K2: an observer of the end that blocks holds up neither dependents nor the queue", arguments: [1, -1])
+  @Test("K2: an observer of the end that blocks delays neither dependents nor the queue", arguments: [1, -1])
   func blocking(limit: Int) {
     let queue = OperationQueue(limit: limit)
     queue.isSuspended = true
@@ -47,7 +47,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("K2: observers hear of each change once and in order, of operations that thousands run beside")
+  @Test("K2: observers are notified once and in order of each change, among thousands of other operations")
   func order() {
     let queue = OperationQueue()
     let finished = EventRecorder<Bool>()
@@ -76,7 +76,7 @@ import Testing
     #expect(finished.count == 300)
   }
 
-  @Test("K1: an observer of the readiness hears of it, of a dependent that a batch makes ready") func readiness() {
+  @Test("K1: an observer of the readiness of a dependent is notified when a batch makes it ready") func readiness() {
     let queue = OperationQueue()
     for _ in 0..<200 {
       let (first, second) = (BlockOperation {}, BlockOperation {})
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("K1: an operation that is freed releases its observers, though their tokens remain") func freed() {
+  @Test("K1: a freed operation releases its observers, even if their tokens remain") func freed() {
     weak var held: EventRecorder<Int>?
     var tokens: [KeyValueObservation] = []
     for ends in [false, true] {
@@ -101,7 +101,7 @@ import Testing
     for token in tokens { token.invalidate() }
   }
 
-  @Test("K1: a token ends the observation by which it was made, and no other") func tokens() {
+  @Test("K1: a token ends the observation that created it, and no other") func tokens() {
     let operation = BlockOperation {}
     let told = EventRecorder<Int>()
     var tokens = (0..<4).map { number in operation.observe(\.isFinished) { _, _ in told.record(number) } }

@@ -13,7 +13,7 @@ import Testing
   //     X: leaves the operation, and finds the bit
   //                                        Y: sets the nice value
   //     X: sets its nice value back
-  @Test("P5: a worker that was raised takes the lock of its pool before it sets its nice value back") func takesLock() {
+  @Test("P5: a raised worker acquires the lock of its pool before it restores its nice value") func takesLock() {
     let operation = BlockOperation {}
     let (isThere, goesOn, end) = (Gate(), Gate(), Gate())
     let thread = WatchedThread()

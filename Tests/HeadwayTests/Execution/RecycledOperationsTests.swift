@@ -11,7 +11,7 @@ import Testing
 
   init() { queue.executor = executor }
 
-  @Test("O8: an operation of which there is any other reference is not used again") func known() {
+  @Test("O8: an operation with any other reference is not reused") func known() {
     let owned = OperationReference.passRetained(BlockOperation {})
     #expect(RecycledOperations.hasNoOtherReference(owned))
     do {
@@ -36,7 +36,7 @@ import Testing
     owned.release()
   }
 
-  @Test("O8, Q1: what somebody holds on to stays what it was, whatever is added later") func heldOnTo() {
+  @Test("O8, Q1: an operation that another object retains keeps its state, whatever is added later") func heldOnTo() {
     final class Held: @unchecked Sendable {  // Used by one thread at a time.
       var strong: [Headway.Operation] = []
       var weak: [WeakOperation] = []
@@ -60,7 +60,7 @@ import Testing
     #expect(left.count == 20 * 2 && Set(left).isSubset(of: held.strong))
   }
 
-  @Test("O6, O7, C1: one that is used again is new") func isNew() async {
+  @Test("O6, O7, C1: a reused operation is like new") func isNew() async {
     // Enough for chains to be taken, regardless of what other tests take.
     for round in 0..<10 {
       for _ in 0..<64 { queue.addOperation {} }
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("O7, D1: one that had a name, or whose links are closed, is not used again", arguments: [false, true])
+  @Test("O7, D1: an operation that had a name, or whose links are closed, is not reused", arguments: [false, true])
   func touchedLinks(isTracked: Bool) {
     if isTracked { queue.progress.totalUnitCount = 10 }
     let (plain, named) = (BlockOperation {}, BlockOperation {})
@@ -90,7 +90,7 @@ import Testing
     #expect(plain.canBeUsedAgain == !isTracked && !named.canBeUsedAgain)
   }
 
-  @Test("O7, O8, C1, D1: whatever was done to the operations before, one that is added is new") func randomTouches() {
+  @Test("O7, O8, C1, D1: an added operation is like new, whatever was done to earlier ones") func randomTouches() {
     for seed in UInt64(1)...300 {
       var generator = SeededGenerator(seed: seed)
       let queue = OperationQueue()

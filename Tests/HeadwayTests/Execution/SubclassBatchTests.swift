@@ -31,15 +31,15 @@ import Testing
     override var isFinished: Bool { super.isFinished }
   }
 
-  @Test("P2: what starts with main() and ends with it goes into batches") func whatFits() {
+  @Test("P2: operations that start with main() and end with it go into batches") func whatFits() {
     let fitting = [Plain(), Below(), OwnBlocks {}, BlockOperation {}]
     #expect(fitting.allSatisfy { $0.fitsBatch })
     let others = [OwnStart(), OwnIsFinished()]
     #expect(!others.contains { $0.fitsBatch })
   }
 
-  @Test("P2: a batch runs subclasses, named ones, and ones with completion blocks, in the order of adding") func order()
-  {
+  @Test("P2: a batch runs subclasses, named operations, and those with completion blocks, in the order of adding")
+  func order() {
     let (queue, executor, order) = (OperationQueue(), VisitExecutor(), EventRecorder<Int>())
     queue.executor = executor
     let places = EventRecorder<AdmissionRecord.Place>()
@@ -71,8 +71,8 @@ import Testing
     #expect(order.events.suffix(3).sorted() == [100, 105, 110])
   }
 
-  @Test("Q1, O8: who looks at a queue does not free what a batch has finished; the batch's thread does") func freeing()
-  {
+  @Test("Q1, O8: reading a queue's operations does not free finished ones of a batch; the batch's thread does")
+  func freeing() {
     final class Observed: Headway.Operation, @unchecked Sendable {
       let (work, freed): (@Sendable () -> Void, @Sendable () -> Void)
 
@@ -104,7 +104,7 @@ import Testing
       ])
   }
 
-  @Test("D1, O8: a chain of subclasses runs in one batch, and each is freed") func chain() {
+  @Test("D1, O8: a chain of subclasses runs in one batch, and each operation is freed") func chain() {
     let census = Crowd()
     let (queue, order) = (OperationQueue(), EventRecorder<Int>())
     queue.maxConcurrentOperationCount = 2
@@ -133,7 +133,7 @@ import Testing
     override func main() { work() }
   }
 
-  @Test("W5: what a subclass blocks in its main() is left to other threads") func blocked() {
+  @Test("W5: if a subclass blocks in its main(), other threads run the operations after it") func blocked() {
     let (queue, gate) = (OperationQueue(), Gate())
     let done = EventRecorder<Int>()
     queue.isSuspended = true
@@ -145,7 +145,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("O2, C4: a subclass that is observed, cancelled or fails in a batch is seen as by itself") func special() {
+  @Test("O2, C4: observing, cancelling or failing a subclass works the same in a batch as separately") func special() {
     struct Fault: Error {}
     final class Failing: Headway.Operation, @unchecked Sendable {
       override func main() throws { throw Fault() }
@@ -172,7 +172,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("O8: what an operation holds is released before the next one begins", arguments: [1, 2, -1])
+  @Test("O8: the objects that an operation captured are released before the next one begins", arguments: [1, 2, -1])
   func permits(limit: Int) {
     final class Permitted: Headway.Operation, @unchecked Sendable {
       let permits: DispatchSemaphore
@@ -193,7 +193,7 @@ import Testing
   }
 
   @Test(
-    "O8: what belongs to an operation is released before the next one begins",
+    "O8: the objects that belong to an operation are released before the next one begins",
     arguments: ["dependency", "handler", "progress", "plain dependency's progress"])
   func permitsOfBlocks(kind: String) {
     final class Permit: Headway.Operation, @unchecked Sendable {
@@ -229,8 +229,8 @@ import Testing
     permits.signal()
   }
 
-  @Test("O2: one that holds itself back when a batch has taken it is asked again, as any other") func heldBackInBatch()
-  {
+  @Test("O2: an operation that holds itself back after a batch has taken it is evaluated again, like any other")
+  func heldBackInBatch() {
     final class Held: Headway.Operation, @unchecked Sendable {
       let isHeld = Atomic(false)
 

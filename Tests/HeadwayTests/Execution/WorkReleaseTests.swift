@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "O8, W4: a deinit of what an operation holds may wait for its queue, and for what comes after it",
+    "O8, W4: the deinit of an object that an operation captured can wait for its queue, and for later operations",
     arguments: Holder.allCases, [1, 2, -1])
   func waitsForQueue(holder: Holder, limit: Int) {
     let (queue, done) = (OperationQueue(), Gate())
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "O8, Q3: while such a deinit blocks, in whatever way, what comes after it runs, and a wait for the queue ends",
+    "O8, Q3: while such a deinit blocks, later operations run, and a wait for the queue ends",
     arguments: Holder.allCases, [1, 2, -1])
   func blocks(holder: Holder, limit: Int) {
     let (queue, begun, go, nextRan, done) = (OperationQueue(), Gate(), Gate(), Gate(), Gate())
@@ -98,7 +98,7 @@ import Testing
     done.wait()
   }
 
-  @Test("O8, D1: such a deinit may wait for dependents", arguments: [1, 2, -1], [false, true])
+  @Test("O8, D1: such a deinit can wait for dependents", arguments: [1, 2, -1], [false, true])
   func waitsForDependent(limit: Int, isInOtherQueue: Bool) {
     let (queue, other, ran, done) = (OperationQueue(), OperationQueue(), Gate(), Gate())
     queue.maxConcurrentOperationCount = limit
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(
-    "O8: a deinit amid the operations of a batch may wait for those that come after it", arguments: [1, 2, -1],
+    "O8: a deinit between the operations of a batch can wait for later ones", arguments: [1, 2, -1],
     [false, true])
   func amidBatch(limit: Int, hasDependent: Bool) {
     for position in [40, 150, 299] {
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test("O8: in a chain, each operation lets go of what it holds") func chain() {
+  @Test("O8: in a chain, each operation releases the objects that it captured") func chain() {
     let queue = OperationQueue()
     queue.isSuspended = true
     let freed = Counter()
@@ -160,7 +160,7 @@ import Testing
     #expect(eventually { freed.value == 300 })
   }
 
-  @Test("O8: an operation that is kept lets go of its work all the same", arguments: Holder.allCases)
+  @Test("O8: an operation that is retained still releases its work", arguments: Holder.allCases)
   func lateRelease(holder: Holder) {
     let (queue, freed) = (OperationQueue(), Gate())
     queue.isSuspended = true

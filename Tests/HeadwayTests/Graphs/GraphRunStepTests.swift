@@ -28,19 +28,19 @@ import Testing
     #expect(!comesBack)
   }
 
-  @Test("T2: the last thread that ceases to be busy looks for nodes that were left") func lastLook() {
+  @Test("T2: the last thread that stops being busy searches for nodes that were left") func lastLook() {
     #expect(run.becomeIdle() == .busy)
     finish()
   }
 
-  @Test("T2: a thread counts as busy before it takes nodes of others") func countsFirst() {
+  @Test("T2: a thread counts as busy before it takes nodes of other threads") func countsFirst() {
     let isFound = run.search()
     #expect(isFound)
     #expect(run.becomeIdle() == .idle)
     finish()
   }
 
-  @Test("T2: a thread that leaves looks for nodes once more") func secondLook() {
+  @Test("T2: a thread that leaves searches for nodes once more") func secondLook() {
     let isCounted = run.addParticipant()
     #expect(isCounted)
     let comesBack = run.leave()
@@ -61,7 +61,7 @@ import Testing
     #expect(executor.waitingCount == 0)
   }
 
-  @Test("T2: a helper that makes way leaves no request behind if the run ends meanwhile") func makesWay() {
+  @Test("T2: a helper that makes way leaves no request behind if the run ends in the meantime") func makesWay() {
     let (isCounted, isBusy) = (run.addParticipant(), run.becomeBusy())
     #expect(isCounted && isBusy)
     executor.beforeNextRequest { [run] in

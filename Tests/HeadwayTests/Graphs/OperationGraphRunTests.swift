@@ -77,7 +77,7 @@ import Testing
     #expect(ran.load(ordering: .relaxed) == 12)
   }
 
-  @Test("a graph that is started by hand runs, and ends on whichever thread is last") func byHand() throws {
+  @Test("a graph that is started manually runs, and ends on the thread that finishes last") func byHand() throws {
     let ran = Atomic(0)
     let graph = try rows { _ in ran.add(1, ordering: .relaxed) }
     let operation = graph.makeOperation()
@@ -87,7 +87,8 @@ import Testing
     #expect(ran.load(ordering: .relaxed) == 12)
   }
 
-  @Test("a graph counts as one in the limit of its queue, until its last node has run") func oneInLimit() throws {
+  @Test("a graph counts as one operation in the limit of its queue, until its last node has run")
+  func oneInLimit() throws {
     let queue = OperationQueue(limit: 1)
     let (started, end) = (Gate(), Gate())
     let graph = try OperationGraph { graph in
@@ -109,7 +110,7 @@ import Testing
     #expect(next.outcome.isSuccess)
   }
 
-  @Test("a graph of a queue with an executor of its own runs all nodes in one step if no helper comes")
+  @Test("in a queue with its own executor, a graph runs all nodes in one step if no helper arrives")
   func executor() throws {
     let executor = StepExecutor()
     let queue = OperationQueue()
@@ -124,7 +125,7 @@ import Testing
     #expect(ran.load(ordering: .relaxed) == 12)
   }
 
-  @Test("dependencies hold from and to a graph") func dependencies() throws {
+  @Test("a graph can have dependencies and dependents") func dependencies() throws {
     let record = EventRecorder<String>()
     let graph = try rows { _ in record.record("node") }
     let (before, operation) = (BlockOperation { record.record("before") }, graph.makeOperation())
@@ -137,7 +138,7 @@ import Testing
 
   // MARK: Cancelling
 
-  @Test("a cancellation is seen between nodes") func cancelling() throws {
+  @Test("a cancellation takes effect between nodes") func cancelling() throws {
     let (started, end) = (Gate(), Gate())
     let record = EventRecorder<String>()
     let graph = try OperationGraph { graph in
@@ -161,7 +162,8 @@ import Testing
     #expect(operation.outcome.isCancelled && operation.error == nil)
   }
 
-  @Test("a graph that is cancelled before its start runs nothing, and runs again later") func cancelledBefore() throws {
+  @Test("a graph that is cancelled before its start runs nothing, and can run again later")
+  func cancelledBefore() throws {
     let ran = Atomic(0)
     let graph = try rows { _ in ran.add(1, ordering: .relaxed) }
     let operation = graph.makeOperation()
@@ -174,7 +176,7 @@ import Testing
     #expect(ran.load(ordering: .relaxed) == 12)
   }
 
-  @Test("a node that cancels the operation is the last that begins, where one runs at a time")
+  @Test("with a limit of 1, a node that cancels the operation is the last one to begin")
   func cancellingItself() throws {
     let ran = Atomic(0)
     let graph = try rows { context in if ran.add(1, ordering: .relaxed).newValue == 5 { context.operation.cancel() } }
@@ -209,7 +211,7 @@ import Testing
     if case .failure? = operation.outcome {} else { Issue.record("\(String(describing: operation.outcome))") }
   }
 
-  @Test("a block that runs when another fails sees it") func failingBeside() throws {
+  @Test("a running block can read that another one has failed") func failingBeside() throws {
     let isRunning = Gate()
     let graph = try OperationGraph { graph in
       graph.addNode("slow") { (context: OperationGraph.Context) in
@@ -248,7 +250,7 @@ import Testing
     _ = token
   }
 
-  @Test("progress that is asked for after the end has counted the nodes") func lateProgress() throws {
+  @Test("progress that is first requested after the end has counted the nodes") func lateProgress() throws {
     let operation = try OperationGraph { graph in
       for _ in 0..<12 { graph.addNode {} }
     }.makeOperation()
@@ -256,7 +258,7 @@ import Testing
     #expect(operation.progress.isFinished && operation.progress.completedUnitCount == 12)
   }
 
-  @Test("times are recorded where that was asked for") func times() throws {
+  @Test("times are recorded if requested") func times() throws {
     let graph = try OperationGraph { graph in
       let first = graph.addNode("first") {}
       graph.addNode("\"second\"\\\n", after: [first]) {}
@@ -288,7 +290,7 @@ import Testing
 
   // MARK: Next to other work
 
-  @Test("workers that the pool needs elsewhere leave their nodes to others, and every node runs")
+  @Test("workers that are needed elsewhere leave their nodes to others, and every node runs")
   func makingWay() throws {
     let rounds = min(100, environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 100)
     let (queue, others) = (OperationQueue(), OperationQueue())
@@ -318,7 +320,7 @@ import Testing
 
   // MARK: Memory
 
-  @Test("a graph and its runs are freed, with what their blocks hold") func memory() throws {
+  @Test("a graph and its runs are freed, with the objects that their blocks captured") func memory() throws {
     let census = Crowd()
     do {
       let graph: OperationGraph = try {
@@ -349,7 +351,7 @@ import Testing
 
   // MARK: Stress
 
-  @Test("runs that are cancelled, fail and succeed side by side come to their ends") func stress() throws {
+  @Test("concurrent runs that are cancelled, fail and succeed all end") func stress() throws {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 200
     let seed = SystemRandomNumberGenerator().seed()
     var generator = SeededGenerator(seed: seed)

@@ -14,7 +14,7 @@ import Testing
     return operation
   }
 
-  @Test("a graph runs each node once, after those that it waits for") func order() throws {
+  @Test("a graph runs each node once, after its predecessors") func order() throws {
     let record = EventRecorder<String>()
     let graph = try OperationGraph { graph in
       let load = graph.addNode("load") { record.record("load") }
@@ -33,7 +33,7 @@ import Testing
     #expect(Set(record.events) == ["load", "left", "right", "save"] && record.count == 4)
   }
 
-  @Test("a node's block sees its name, its number and the operation") func context() throws {
+  @Test("a node's block can read its name, its number and the operation") func context() throws {
     let seen = EventRecorder<String>()
     let operations = Mutex<[ObjectIdentifier]>([])
     var nodes: [OperationGraph.Node] = []
@@ -54,7 +54,7 @@ import Testing
     #expect(operations.withLock { $0 } == Array(repeating: ObjectIdentifier(operation), count: 3))
   }
 
-  @Test("a graph without nodes, and one with one node, run") func small() throws {
+  @Test("graphs without nodes, and with one node, run") func small() throws {
     let none = try OperationGraph { _ in }
     #expect(run(none.makeOperation()).outcome.isSuccess)
     let ran = Atomic(0)
@@ -74,7 +74,7 @@ import Testing
     #expect(record.events == [0, 1])
   }
 
-  @Test("a graph may have edges to nodes that were added before") func backwards() throws {
+  @Test("a graph can have edges to nodes that were added before") func backwards() throws {
     let record = EventRecorder<Int>()
     let graph = try OperationGraph { graph in
       let nodes = (0..<100).map { number in graph.addNode { record.record(number) } }
@@ -86,7 +86,7 @@ import Testing
 
   // MARK: Cycles
 
-  @Test("nodes that wait for each other in a cycle are an error that names them") func cycle() throws {
+  @Test("a cycle of nodes is an error that names them") func cycle() throws {
     let error = try #require(throws: OperationGraphError.self) {
       try OperationGraph { graph in
         let before = graph.addNode("before") {}
@@ -114,13 +114,13 @@ import Testing
     #expect(error.nodeNames == ["alone"])
   }
 
-  @Test("the error of the block that builds a graph is thrown on") func buildError() {
+  @Test("an error of the block that builds a graph is rethrown") func buildError() {
     #expect(throws: Mishap()) { try OperationGraph { _ in throw Mishap() } }
   }
 
   // MARK: Sizes
 
-  @Test("a chain of 1,000,000 nodes runs in its order") func deep() throws {
+  @Test("a chain of 1,000,000 nodes runs in order") func deep() throws {
     let count = 1_000_000
     let last = Mutex(-1)
     let graph = try OperationGraph { graph in
@@ -154,7 +154,7 @@ import Testing
     #expect(wasLast)
   }
 
-  @Test("random graphs run every node once, after those that it waits for") func random() throws {
+  @Test("random graphs run every node once, after its predecessors") func random() throws {
     var seeds = SystemRandomNumberGenerator()
     for _ in 0..<(environmentNumber("HEADWAY_GRAPHS") ?? 60) {
       let seed = seeds.next()
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test("a run uses the counters of one that has ended") func reuse() throws {
+  @Test("a run reuses the counters of one that has ended") func reuse() throws {
     let graph = try OperationGraph { graph in graph.addNode {} }
     graph.makeOperation(maxConcurrentNodeCount: 1).start()
     let first = try #require(graph.recycledRuns.take())
@@ -191,7 +191,7 @@ import Testing
     #expect(graph.recycledRuns.take() == nil)
   }
 
-  @Test("a graph runs side by side with itself") func sideBySide() throws {
+  @Test("a graph runs concurrently with itself") func sideBySide() throws {
     let meeting = Meeting(of: 3)
     let ran = Atomic(0)
     let graph = try OperationGraph { graph in
@@ -204,7 +204,7 @@ import Testing
     #expect(operations.allSatisfy { $0.outcome.isSuccess })
   }
 
-  @Test("100 runs of a graph side by side run every node") func manySideBySide() throws {
+  @Test("100 concurrent runs of a graph run every node") func manySideBySide() throws {
     let ran = Atomic(0)
     let graph = try OperationGraph { graph in
       var row = [graph.addNode { ran.add(1, ordering: .relaxed) }]
@@ -218,7 +218,7 @@ import Testing
 
   // MARK: Limits
 
-  @Test("no more nodes run at once than the limit allows, and so many do", arguments: [1, 2, 3])
+  @Test("as many nodes run at the same time as the limit allows, and no more", arguments: [1, 2, 3])
   func limit(_ limit: Int) throws {
     let crowd = Crowd()
     let meeting = Meeting(of: limit)
@@ -237,7 +237,7 @@ import Testing
     #expect(crowd.most == limit)
   }
 
-  @Test("with a limit of 1 all nodes run on the thread that starts the operation") func serial() throws {
+  @Test("with a limit of 1, all nodes run on the thread that starts the operation") func serial() throws {
     let thread = ThreadIdentity()
     let elsewhere = Atomic(0)
     let graph = try OperationGraph { graph in
@@ -252,7 +252,7 @@ import Testing
     #expect(elsewhere.load(ordering: .relaxed) == 0)
   }
 
-  @Test("a node that becomes ready while all others wait for it is run by another thread") func waiting() throws {
+  @Test("a node that becomes ready while all others wait for it runs on another thread") func waiting() throws {
     for _ in 0..<200 {
       let opened = Gate()
       let graph = try OperationGraph { graph in
@@ -269,7 +269,7 @@ import Testing
 
   enum ForeignUse: String, CaseIterable, Codable, Sendable { case predecessor, edge, name, description }
 
-  @Test("a node of another graph stops with a message, wherever it is used", arguments: ForeignUse.allCases)
+  @Test("using a node of another graph is a programmer's error", arguments: ForeignUse.allCases)
   func foreignNode(use: ForeignUse) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [use] in
       var nodes: [OperationGraph.Node] = []

@@ -6,7 +6,7 @@ import Testing
 @testable import Headway
 
 @Suite("Group operation: failures and cancellation", .hangLimit) struct GroupCancellationTests {
-  @Test("B4: the first failure is that of the group, and cancels the others and those added later")
+  @Test("B4: the first failure becomes the group's error, and cancels the others and those added later")
   func failure() async throws {
     let queue = OperationQueue()
     let failed = EventRecorder<String>()
@@ -34,7 +34,7 @@ import Testing
     try await queue.run(other)
   }
 
-  @Test("B4, C7: cancelling a group cancels its operations, in every state, and it finishes after them")
+  @Test("B4, C7: cancelling a group in any state cancels its operations, and it finishes after them")
   func cancelled() async throws {
     final class OwnState: Operation, @unchecked Sendable {
       private let ended = Gate()
@@ -84,7 +84,7 @@ import Testing
     #expect(endless.isCancelled && endless.isFinished)
   }
 
-  @Test("B4, K2: observers and handlers of a cancelled group may wait for it; those of one that fails, for the others")
+  @Test("B4, K2: observers and handlers of a cancelled group can wait for it; those of a failed one, for the others")
   func observersWait() async throws {
     let (begun, waited, handled) = (Gate(), Gate(), Gate())
     let endless = AsynchronousOperation()
@@ -128,7 +128,7 @@ import Testing
     withExtendedLifetime((token, ofCount)) {}
   }
 
-  @Test("B4, K2: the observers of the last operation are notified whatever those of the group do")
+  @Test("B4, K2: the observers of the last operation are notified even if those of the group block")
   func lastObservers() async {
     let (goOn, told) = (Gate(), Gate())
     let member = BlockOperation {}
@@ -141,7 +141,7 @@ import Testing
     withExtendedLifetime((ofMember, ofGroup)) {}
   }
 
-  @Test("B4: what is added to a group that has failed is cancelled, also by an observer of its end")
+  @Test("B4: operations added to a group that has failed are cancelled, even by an observer of its end")
   func addedLate() async {
     let late = BlockOperation { Issue.record("runs") }
     let added = Gate()
@@ -156,7 +156,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("B4, C5, Q9: cancelled operations of a group with code of their own run where the group would")
+  @Test("B4, C5, Q9: cancelled operations of a group that have cancellation code run where the group would")
   func cancelledElsewhere() async throws {
     final class OwnStart: Operation, @unchecked Sendable {
       let wasHere = Gate()

@@ -7,7 +7,8 @@ import Testing
 @testable import Headway
 
 @Suite("Group operation", .hangLimit) struct GroupOperationTests {
-  @Test("B4: a group begins with its start, and finishes when all of its operations have") func whole() async throws {
+  @Test("B4: a group begins when it starts, and finishes when all of its operations have finished")
+  func whole() async throws {
     let queue = OperationQueue()
     let events = EventRecorder<String>()
     let first = BlockOperation { events.record("first") }
@@ -26,7 +27,7 @@ import Testing
     #expect(events.events == ["before", "first", "second", "after"])
   }
 
-  @Test("B4: a group without operations, and one that is started by hand, finish") func edges() async throws {
+  @Test("B4: a group without operations, and one that is started manually, finish") func edges() async throws {
     let queue = OperationQueue()
     let empty = GroupOperation()
     try await queue.run(empty)
@@ -36,7 +37,7 @@ import Testing
     try await byHand.untilSucceeded()
   }
 
-  @Test("B4: a group keeps its place in the limit, runs its own limit at once, and holds no thread")
+  @Test("B4: a group keeps its slot in the limit, has its own limit, and occupies no thread")
   func place() async throws {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 2
@@ -70,7 +71,7 @@ import Testing
     try await many.untilAllOperationsAreFinished()
   }
 
-  @Test("B4: a group grows while it runs, from inside and from elsewhere, and never ends before what was added has")
+  @Test("B4: operations can be added to a running group from anywhere, and it never ends before they do")
   func grows() async throws {
     let count = Counter()
     @Sendable func spread(_ depth: Int) {
@@ -98,7 +99,7 @@ import Testing
     }
   }
 
-  @Test("B4: a subclass adds in main what there is to do; what that throws fails the group")
+  @Test("B4: a subclass adds operations in main(); an error that it throws fails the group")
   func subclass() async throws {
     final class Plan: GroupOperation, @unchecked Sendable {
       let count = Counter()
@@ -184,7 +185,7 @@ import Testing
     try await queue.run(urgent)
   }
 
-  @Test("B4, Q9: the operations run where those of the group's queue do") func executor() async {
+  @Test("B4, Q9: the operations run where those of the group's queue run") func executor() async {
     let queue = OperationQueue()
     let executor = StepExecutor()
     executor.control(queue)
@@ -220,7 +221,8 @@ import Testing
     try await group.untilSucceeded()
   }
 
-  @Test("B4, Q13: a task that waits for a place in a group keeps the group from ending") func producer() async throws {
+  @Test("B4, Q13: a task that waits to add an operation to a group keeps the group from ending")
+  func producer() async throws {
     for _ in 0..<100 {
       let (gate, ran) = (Gate(), Counter())
       let group = GroupOperation { queue in queue.addTask { await gate.untilOpen() } }
@@ -235,7 +237,7 @@ import Testing
     }
   }
 
-  @Test("B4, O3: subclasses with states of their own end, and their operations with them")
+  @Test("B4, O3: subclasses that manage their own state end, and so do their operations")
   func ownStates() async throws {
     final class Own: GroupOperation, @unchecked Sendable {
       let ended = Gate()

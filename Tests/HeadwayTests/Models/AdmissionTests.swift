@@ -4,7 +4,7 @@ import Testing
 @testable import Headway
 
 @Suite("Admission", .hangLimit) struct AdmissionTests {
-  @Test("P2, Q3, Q4, Q8, Q12, C5: random programs start exactly what the rules say, in that order")
+  @Test("P2, Q3, Q4, Q8, Q12, C5: random programs start exactly the operations that the rules prescribe, in that order")
   func programs() {
     let count = environmentNumber("HEADWAY_MODEL_PROGRAMS") ?? 2_000
     let first = environmentNumber("HEADWAY_MODEL_SEED") ?? 1
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("Q3: workers are sent for what can start, and no more are on their way than that") func tickets() {
+  @Test("Q3: a worker is sent for each operation that can start, and no more") func tickets() {
     var admission = Admission()
     admission.limit = 3
     let census = Crowd()

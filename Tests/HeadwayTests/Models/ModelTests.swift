@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("Random programs come to everything there is") func reach() {
+  @Test("Random programs reach every kind of situation") func reach() {
     var (commands, inside, ends): (Set<String>, Set<String>, Set<String>) = ([], [], [])
     var mostStuck = 0
     for seed in UInt64(1)...700 {
@@ -48,7 +48,7 @@ import Testing
     #expect(mostStuck > 3)
   }
 
-  @Test("A failing program is made as small as can be") func shrinking() {
+  @Test("A failing program is reduced to the smallest one") func shrinking() {
     // As if cancelling operation 0 after adding it to queue 1 were wrong.
     let shrinker = Shrinker { program in
       guard let added = program.commands.firstIndex(of: .add(0, queue: 1)) else { return false }

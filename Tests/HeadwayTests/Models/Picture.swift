@@ -105,7 +105,8 @@ extension Picture {
   private static func failure(_ error: any Error, in program: RealProgram) -> Failure {
     guard let error = error as? DependencyError else { return Failure(mishap: (error as? Mishap)?.name ?? "\(error)") }
     return Failure(
-      failedDependency: program.number(of: error.failedDependency), mishap: error.underlyingError.map { ($0 as? Mishap)?.name ?? "\($0)" }
+      failedDependency: program.number(of: error.failedDependency),
+      mishap: error.underlyingError.map { ($0 as? Mishap)?.name ?? "\($0)" }
     )
   }
 }

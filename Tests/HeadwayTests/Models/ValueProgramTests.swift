@@ -22,7 +22,7 @@ import Testing
     await until { tokens.liveCount == 0 }
   }
 
-  @Test("Random programs of values come to everything there is") func reach() {
+  @Test("Random programs of values reach every kind of situation") func reach() {
     var (ends, orders, limited): (Set<String>, Set<Bool>, Int) = ([], [], 0)
     for seed in UInt64(1)...500 {
       let program = ValueProgram(seed: seed)

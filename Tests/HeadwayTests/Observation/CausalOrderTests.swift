@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "Q14: an operation is recorded as finished before what depends on it is recorded as ready",
+    "Q14: an operation is recorded as finished before its dependents are recorded as ready",
     arguments: Kind.allCases, [1, -1])
   func events(kind: Kind, limit: Int) async {
     let queue = OperationQueue()
@@ -63,7 +63,8 @@ import Testing
     }
   }
 
-  @Test("Q14: the same where the listening began while a batch ran", arguments: [1, 5, 30]) func lateListener(
+  @Test("Q14: the same holds if events are first requested while a batch runs", arguments: [1, 5, 30])
+  func lateListener(
     position: Int
   ) async {
     let queue = OperationQueue()
@@ -92,7 +93,7 @@ import Testing
   }
 
   @Test(
-    "Q5, Q14: what depends on an operation in another queue finds it neither there nor unrecorded",
+    "Q5, Q14: a dependent in another queue finds the operation neither in its queue nor unrecorded",
     arguments: Kind.allCases, [false, true])
   func otherQueue(kind: Kind, isListenedTo: Bool) async {
     let (queue, other) = (OperationQueue(), OperationQueue())
@@ -121,7 +122,7 @@ import Testing
   }
 
   @Test(
-    "Q5, Q6: where a wait for the queue returns, what depended on its operations is ready", arguments: Kind.allCases,
+    "Q5, Q6: when a wait for the queue returns, the dependents of its operations are ready", arguments: Kind.allCases,
     [1, -1])
   func released(kind: Kind, limit: Int) {
     let (queue, other) = (OperationQueue(limit: limit), OperationQueue())
@@ -141,7 +142,7 @@ import Testing
     #expect(unready.events == [])
   }
 
-  @Test("P2, Q3: where one runs at a time, what an operation makes ready has its turn by its priority") func turn() {
+  @Test("P2, Q3: with a limit of 1, an operation that becomes ready starts by its priority") func turn() {
     for _ in 0..<200 {
       let queue = OperationQueue(limit: 1)
       queue.isSuspended = true

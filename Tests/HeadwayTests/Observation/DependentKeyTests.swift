@@ -33,7 +33,7 @@ import Testing
     override func start() { move(to: isCancelled ? .finished : .executing) }
   }
 
-  @Test("K1, O3: a posted change of the state is one of all that depend on it: the operation starts and finishes")
+  @Test("K1, O3: a posted change of the state changes all dependent keys: the operation starts and finishes")
   func lifeByState() {
     let (queue, executor) = (OperationQueue(limit: 1), VisitExecutor())
     queue.executor = executor
@@ -57,7 +57,7 @@ import Testing
     #expect(finished.events == [false, false, false, true])
   }
 
-  @Test("K1: keys may depend on others through others, through paths, and in a circle") func indirectly() {
+  @Test("K1: keys can depend on others indirectly, through paths, and in a cycle") func indirectly() {
     final class Indirect: Headway.Operation, @unchecked Sendable {
       override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
         switch key {
@@ -69,7 +69,9 @@ import Testing
       }
     }
     let operation = Indirect()
-    let (ready, priority) = (EventRecorder(observing: operation, at: \.isReady), EventRecorder(observing: operation, at: \.queuePriority))
+    let (ready, priority) = (
+      EventRecorder(observing: operation, at: \.isReady), EventRecorder(observing: operation, at: \.queuePriority)
+    )
     let executing = EventRecorder(observing: operation, at: \.isExecuting)
     operation.didChangeValue(forKey: "request")
     #expect(ready.count == 2 && priority.count == 2)
@@ -81,7 +83,7 @@ import Testing
     #expect(ready.count == 4 && priority.count == 4 && executing.count == 1)
   }
 
-  @Test("K1: a change that is posted by key path is one of what depends on a property that the class names")
+  @Test("K1: a change posted by key path changes the properties that depend on it by name")
   func byKeyPath() {
     final class Levelled: Headway.Operation, @unchecked Sendable {
       private let own = Mutex(0)
@@ -109,7 +111,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("K1: an observer of changes to come is notified before the state on which its property depends changes")
+  @Test("K1: a prior observer is notified before the state that its property depends on changes")
   func prior() {
     let operation = Stateful()
     let heard = EventRecorder<String>()
@@ -121,7 +123,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("K1: changes of a queue are posted by name, with what depends on them") func queues() {
+  @Test("K1: changes of a queue are posted by name, with their dependent keys") func queues() {
     final class Named: OperationQueue, @unchecked Sendable {
       let title = Mutex("first")
       override var name: String? {

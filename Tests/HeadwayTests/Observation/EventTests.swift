@@ -31,7 +31,7 @@ import Testing
     for operation in operations { #expect(steps[operation] == ["added", "ready", "started", "finished"]) }
   }
 
-  @Test("Q14: each operation is added, ready, started and finished, in this order, for every listener")
+  @Test("Q14: each listener receives added, ready, started and finished for each operation, in this order")
   func order() async {
     let queue = OperationQueue()
     var (first, second) = (queue.events.makeAsyncIterator(), queue.events.makeAsyncIterator())
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("Q14: a listener that begins while operations run hears of what happens from then on") func late() async {
+  @Test("Q14: a listener that begins while operations run receives the events from then on") func late() async {
     let queue = OperationQueue()
     for _ in 0..<50 {
       let operations = (0..<100).map { _ in BlockOperation {} }
@@ -73,7 +73,8 @@ import Testing
     }
   }
 
-  @Test("Q14: an iteration ends when its task is cancelled, and nothing is kept for it then") func cancelling() async {
+  @Test("Q14: an iteration ends when its task is cancelled, and then no events are kept for it")
+  func cancelling() async {
     let queue = OperationQueue()
     let begun = Gate()
     let listening = Task { [queue] in
@@ -93,7 +94,7 @@ import Testing
     queue.addOperations([BlockOperation {}], waitUntilFinished: true)
   }
 
-  @Test("Q14: an iteration in a task that was cancelled gives what is there, and ends")
+  @Test("Q14: an iteration in a cancelled task returns the available events, and ends")
   func cancelledBefore() async throws {
     let queue = OperationQueue()
     let operation = BlockOperation {}
@@ -109,7 +110,7 @@ import Testing
     #expect(heard == [.added(operation), .ready(operation), .started(operation), .finished(operation)])
   }
 
-  @Test("Q14: an iteration ends when the queue is freed, after all that happened before") func freed() async {
+  @Test("Q14: an iteration ends when the queue is freed, after all earlier events") func freed() async {
     var queue: OperationQueue? = OperationQueue()
     var events = queue!.events.makeAsyncIterator()
     let operation = BlockOperation {}
@@ -121,7 +122,7 @@ import Testing
     #expect(await events.next() == nil)
   }
 
-  @Test("Q14: events that nobody takes are released with their iterator") func released() async throws {
+  @Test("Q14: events that are not consumed are released with their iterator") func released() async throws {
     let queue = OperationQueue()
     weak var held: Operation?
     do {

@@ -4,7 +4,7 @@ import Testing
 @testable import Headway
 
 @Suite("Key paths", .hangLimit) struct KeyPathTests {
-  @Test("K1: a key path is known by its identity once it was asked for, and by what it names before")
+  @Test("K1: a key path is found by its identity after its first use, and by its description before")
   func identity() {
     let keyPath: AnyKeyPath = \Operation.isFinished
     for _ in 0..<3 { #expect(ObservedKey(keyPath, of: Operation.self) == .isFinished) }
@@ -13,7 +13,7 @@ import Testing
     for _ in 0..<3 { #expect(ObservedKey(\Operation.name, of: Operation.self) == .name) }
   }
 
-  @Test("K1: key paths made in generic code, each time anew, name what literals name") func generic() {
+  @Test("K1: key paths that generic code creates each time are equivalent to literals") func generic() {
     // More than the table has room for, and one that is in it all the time.
     let kept: AnyKeyPath = \BlockOperation.isReady
     for _ in 0..<1_000 {
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("K1: composed key paths, and those of a subclass's properties, are none of the library's") func composed() {
+  @Test("K1: composed key paths, and those of a subclass's properties, are not known keys") func composed() {
     let composed = (\Operation.name).appending(path: \.?.count)
     let appended = (\Counting.self).appending(path: \.isFinished)
     for _ in 0..<3 {
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("K1: key paths that refer to users' objects are not kept") func users() {
+  @Test("K1: key paths that capture objects are not kept") func users() {
     weak var argument: Argument?
     do {
       let made = Argument()
@@ -45,7 +45,7 @@ import Testing
     #expect(argument == nil)
   }
 
-  @Test("K1: threads that ask for key paths at once get the right keys") func threads() {
+  @Test("K1: threads that look up key paths concurrently get the right keys") func threads() {
     let meeting = Meeting(of: 4)
     let queue = OperationQueue(limit: 4)
     for _ in 0..<4 {
@@ -61,7 +61,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("K1: an observer with a key path that generic code has made is notified") func observing() {
+  @Test("K1: an observer whose key path was created by generic code is notified") func observing() {
     func finished<Kind: Operation>(of operation: Kind) -> KeyValueObservation {
       let told = EventRecorder<Bool>()
       let token = operation.observe(\.isFinished, options: [.initial, .new]) { _, change in

@@ -5,7 +5,7 @@ import Testing
 
 /// Observers that are added while another thread notifies those of the same object, or the object changes.
 @Suite("Observers added late", .hangLimit) struct LateObservationTests {
-  @Test("K1, K2: an observer that is added while another thread notifies is notified of what changes from then on")
+  @Test("K1, K2: an observer that is added while another thread notifies is notified of changes from then on")
   func addedWhileOthersAreNotified() {
     let (inside, goOn) = (Gate(), Gate())
     let operation = AsynchronousOperation()
@@ -33,7 +33,7 @@ import Testing
     withExtendedLifetime((ofPriority, ofEnd, initially)) {}
   }
 
-  @Test("K2: an observer that is added while another thread notifies hears each change once, and none twice")
+  @Test("K2: an observer that is added while another thread notifies is notified of each change exactly once")
   func addedLateHearsOnce() {
     let (inside, goOn, begun, end) = (Gate(), Gate(), Gate(), Gate())
     let operation = BlockOperation {
@@ -74,7 +74,7 @@ import Testing
     withExtendedLifetime((ofCancellation, ofLimit)) {}
   }
 
-  @Test("K1: an observer is notified of what can't be compared and changes while it is added") func incomparable() {
+  @Test("K1: an observer is notified of a noncomparable value that changes while it is added") func incomparable() {
     final class Changing: Operation, @unchecked Sendable {
       let answer = Mutex<@Sendable () -> Int>({ 0 })
       let whileAsked = Mutex<(@Sendable () -> Void)?>(nil)
@@ -100,7 +100,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("K1, K2: an observer that is added before the end is notified of it, at any instant") func addedBesideTheEnd() {
+  @Test("K1, K2: an observer that is added before the end is notified of it, at any time") func addedBesideTheEnd() {
     for _ in 0..<200 {
       let operation = AsynchronousOperation()
       operation.start()
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("K3: states that begin while another thread notifies leave out none from then on")
+  @Test("K3: a sequence of states that begins while another thread notifies omits none from then on")
   func statesWhileOthersAreNotified() async throws {
     let (inside, goOn) = (Gate(), Gate())
     let (operation, dependency) = (AsynchronousOperation(), BlockOperation {})
@@ -143,7 +143,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("K2: changes of priority and dependencies that follow each other inside an observer are all heard of")
+  @Test("K2: changes of priority and dependencies that follow each other inside an observer are all reported")
   func changesInside() {
     let operation = BlockOperation {}
     let (priorities, counts) = (EventRecorder<QueuePriority>(), EventRecorder<Int>())
@@ -170,7 +170,7 @@ import Testing
     withExtendedLifetime((ofPriority, ofDependencies)) {}
   }
 
-  @Test("K2: an observer of changes to come that is added late hears of each before it happens, and of no other")
+  @Test("K2: a prior observer that is added late is notified of each later change before it happens, and of no other")
   func prior() {
     final class OwnState: Operation, @unchecked Sendable {
       private let phase = Atomic(0)

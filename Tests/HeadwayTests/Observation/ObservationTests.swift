@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite("Observation", .hangLimit) struct ObservationTests {
-  @Test("K1: an observer is told old and new values, and the first when it asks for it") func options() {
+  @Test("K1: an observer receives old and new values, and the initial value if it requests that") func options() {
     let operation = BlockOperation {}
     let changes = EventRecorder<String>()
     @Sendable func text(_ change: KeyValueObservedChange<Bool>) -> String {
@@ -21,7 +21,7 @@ import Testing
     withExtendedLifetime((all, old, none)) {}
   }
 
-  @Test("K1: a token that is let go of, or invalidated, ends the observation") func token() {
+  @Test("K1: a token that is released or invalidated ends the observation") func token() {
     let operation = BlockOperation {}
     let told = EventRecorder<Int>()
     var first: KeyValueObservation? = operation.observe(\.isExecuting) { _, _ in told.record(1) }
@@ -34,7 +34,8 @@ import Testing
     #expect(told.events.isEmpty)
   }
 
-  @Test("K1: all that Foundation's documentation calls observable of an operation is") func operationKeys() {
+  @Test("K1: all properties of an operation that Foundation documents as observable are observable")
+  func operationKeys() {
     let operation = BlockOperation {}
     let other = BlockOperation {}
     let cancelled = EventRecorder(observing: operation, at: \.isCancelled)
@@ -67,7 +68,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("K1: all that is observable of a queue") func queueKeys() {
+  @Test("K1: all observable properties of a queue") func queueKeys() {
     let executor = StepExecutor()
     let queue = OperationQueue()
     executor.control(queue)
@@ -115,7 +116,7 @@ import Testing
     #expect(received.events == [0, 10, 10, 15])
   }
 
-  @Test("K1: an overridden property of a final class is observed too") func finalClass() {
+  @Test("K1: an overridden property of a final class can be observed, too") func finalClass() {
     let operation = FinalOperation()
     let executing = EventRecorder(observing: operation, at: \.isExecuting)
     let finished = EventRecorder(observing: operation, at: \.isFinished)
@@ -126,7 +127,7 @@ import Testing
     #expect(finished.events == [false, false, true])
   }
 
-  @Test("K1: the operation may be observed as its own type, and as Operation") func types() {
+  @Test("K1: an operation can be observed as its own type, and as Operation") func types() {
     final class Named: Headway.Operation, @unchecked Sendable {
       let title = "named"
     }
@@ -140,7 +141,7 @@ import Testing
     withExtendedLifetime((own, token)) {}
   }
 
-  @Test("K2: changes are told in order, each once, after they are true") func order() {
+  @Test("K2: changes are reported in order, each once, after they have happened") func order() {
     let operation = BlockOperation {}
     let told = EventRecorder<String>()
     let tokens = [
@@ -156,7 +157,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("K2: an observer may call anything, also what changes the same operation") func reentrant() {
+  @Test("K2: an observer can call anything, even code that changes the same operation") func reentrant() {
     let queue = OperationQueue()
     let operation = BlockOperation {}
     let told = EventRecorder<String>()
@@ -182,7 +183,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("K2: no change is lost or told twice when several threads make them") func manyThreads() {
+  @Test("K2: no change is lost or reported twice if several threads make changes") func manyThreads() {
     for _ in 0..<200 {
       let operation = BlockOperation {}
       let others = (0..<4).map { _ in BlockOperation {} }
@@ -202,7 +203,7 @@ import Testing
     }
   }
 
-  @Test("K2: queue's counts are told in the order in which they came about") func queueOrder() {
+  @Test("K2: changes of the queue's count are reported in the order in which they occur") func queueOrder() {
     let queue = OperationQueue()
     let counts = EventRecorder(observing: queue, at: \.operationCount)
     onThreads(4) { _ in
@@ -214,7 +215,7 @@ import Testing
     #expect(zip(counts.events, counts.events.dropFirst()).allSatisfy { abs($0 - $1) == 1 })
   }
 
-  @Test("W2: observers have been told before waitUntilFinished() returns") func toldBeforeWaitReturns() {
+  @Test("W2: observers have been notified before waitUntilFinished() returns") func toldBeforeWaitReturns() {
     for _ in 0..<200 {
       let operation = BlockOperation {}
       let finished = EventRecorder(observing: operation, at: \.isFinished)
@@ -225,7 +226,7 @@ import Testing
     }
   }
 
-  @Test("W2: also when another thread is in an observer at that moment") func toldByAnotherThread() {
+  @Test("W2: this holds even if another thread is inside an observer at that time") func toldByAnotherThread() {
     let (inside, goOn) = (Gate(), Gate())
     let operation = AsynchronousOperation()
     let told = EventRecorder<String>()
@@ -256,7 +257,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("K3: states yields the state now and each later one, and ends after finished") func states() async {
+  @Test("K3: states yields the current state and each later one, and ends after finished") func states() async {
     let executor = StepExecutor()
     let queue = OperationQueue()
     executor.control(queue)
@@ -273,7 +274,7 @@ import Testing
     #expect(await states.next() == nil)
   }
 
-  @Test("K3: states never misses the end, whenever it starts") func statesRace() async {
+  @Test("K3: states never misses the end, whenever the iteration starts") func statesRace() async {
     let queue = OperationQueue()
     for _ in 0..<500 {
       let operation = BlockOperation {}
@@ -289,7 +290,8 @@ import Testing
     #expect(late == [.finished])
   }
 
-  @Test("K3: cancelling the task that iterates ends it, and the operation goes on") func statesCancelled() async {
+  @Test("K3: cancelling the iterating task ends the iteration, and the operation continues")
+  func statesCancelled() async {
     let operation = AsynchronousOperation()
     operation.start()
     let (begun, states) = (Gate(), EventRecorder<OperationState>())
@@ -307,7 +309,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("K4: an operation that nobody observes keeps no list of observers") func unobserved() {
+  @Test("K4: an operation without observers allocates no list of observers") func unobserved() {
     let operation = BlockOperation {}
     operation.start()
     #expect(!operation.keepsObservers)
@@ -319,7 +321,7 @@ import Testing
     #expect(!queue.keepsObservers)
   }
 
-  @Test("O8: an operation lets go of its observers once it has finished") func letsGo() {
+  @Test("O8: an operation releases its observers when it has finished") func letsGo() {
     weak var held: Crowd?
     let operation = BlockOperation {}
     let token: KeyValueObservation

@@ -21,7 +21,7 @@ import Testing
     return (operation, begun, go)
   }
 
-  @Test("Q10: an operation for whose progress nobody asks has none, and is a unit") func unasked() {
+  @Test("Q10: an operation whose progress is never read has none, and counts as one unit") func unasked() {
     let queue = Self.tracked(total: 100)
     let operations = (0..<100).map { _ in BlockOperation {} }
     queue.addOperations(operations, waitUntilFinished: true)
@@ -29,7 +29,7 @@ import Testing
     #expect(queue.progress.isFinished && queue.progress.fractionCompleted == 1)
   }
 
-  @Test("Q10: a progress that is asked for before the start counts with its fraction", arguments: [1, -1])
+  @Test("Q10: a progress that is first read before the start counts with its fraction", arguments: [1, -1])
   func before(limit: Int) {
     let queue = Self.tracked(total: 2, limit: limit)
     let (operation, begun, go) = Self.heldOperation()
@@ -44,7 +44,7 @@ import Testing
     #expect(queue.progress.fractionCompleted == 0.5 && queue.progress.completedUnitCount == 1)
   }
 
-  @Test("Q10: a progress that is asked for while the operation runs counts with its fraction from then on")
+  @Test("Q10: a progress that is first read while the operation runs counts with its fraction from then on")
   func during() {
     let queue = Self.tracked(total: 2)
     let (operation, begun, go) = Self.heldOperation()
@@ -62,7 +62,7 @@ import Testing
     #expect(queue.progress.completedUnitCount == 1, "a unit is not counted twice")
   }
 
-  @Test("Q10: cancelling a queue's progress cancels what runs, whether or not it has one", arguments: [false, true])
+  @Test("Q10: cancelling a queue's progress cancels running operations, with or without one", arguments: [false, true])
   func cancelled(isAskedFor: Bool) {
     let queue = Self.tracked(total: 2)
     let (running, begun, go) = Self.heldOperation()
@@ -81,7 +81,7 @@ import Testing
     #expect(!waiting.isCancelled)
   }
 
-  @Test("Q10: cancelling a queue's progress cancels a progress that is asked for at that moment")
+  @Test("Q10: cancelling a queue's progress cancels a progress that is created at that time")
   func askedForMeanwhile() {
     let queue = Self.tracked(total: 1)
     let (begun, go) = (Gate(), Gate())
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "Q10: what starts while the queue's progress is paused knows that, whenever it is asked", arguments: [false, true])
+    "Q10: an operation that starts while the queue's progress is paused is paused, too", arguments: [false, true])
   func paused(isAskedForBefore: Bool) {
     let queue = Self.tracked(total: 1)
     queue.progress.pause()
@@ -112,7 +112,7 @@ import Testing
     #expect(found.events == [true])
   }
 
-  @Test("Q10: a resume beside a start reaches what starts, whatever the instant") func resumed() {
+  @Test("Q10: a resume concurrent with a start reaches the starting operation, at any time") func resumed() {
     let queue = Self.tracked(total: 2_000)
     let resumer = OperationQueue()
     for _ in 0..<2_000 {
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("Q10: a progress that is a part of another is never a part of the queue's") func foreign() {
+  @Test("Q10: a progress that is part of another is never part of the queue's") func foreign() {
     let queue = Self.tracked(total: 1)
     let whole = OperationProgress(totalUnitCount: 1)
     let operation = BlockOperation {}
@@ -140,7 +140,7 @@ import Testing
     #expect(queue.progress.completedUnitCount == 1 && whole.fractionCompleted == 0.9)
   }
 
-  @Test("Q10: a progress that is asked for late knows that the queue's was paused or cancelled") func late() {
+  @Test("Q10: a progress that is read late reflects that the queue's was paused or cancelled") func late() {
     let queue = Self.tracked(total: 2)
     let (operation, begun, go) = Self.heldOperation()
     queue.addOperation(operation)
@@ -153,7 +153,7 @@ import Testing
     #expect(queue.progress.completedUnitCount == 1)
   }
 
-  @Test("Q10: a progress that is asked for after the end is no part of the queue's") func after() {
+  @Test("Q10: a progress that is first read after the end is not part of the queue's") func after() {
     let queue = Self.tracked(total: 2)
     let operation = BlockOperation {}
     queue.addOperations([operation], waitUntilFinished: true)
@@ -162,7 +162,7 @@ import Testing
     #expect(queue.progress.fractionCompleted == 0.5 && queue.progress.completedUnitCount == 1)
   }
 
-  @Test("Q10: the progress of an operation that is a part of another's stays that, and the operation is a unit")
+  @Test("Q10: the progress of an operation that is part of another stays so, and the operation counts as one unit")
   func partOfAnother() {
     let queue = Self.tracked(total: 1)
     let whole = OperationProgress(totalUnitCount: 10)
@@ -175,7 +175,7 @@ import Testing
     #expect(whole.completedUnitCount == 5 && queue.progress.completedUnitCount == 1)
   }
 
-  @Test("Q10: each operation is one unit, however its progress is asked for and completed at its end")
+  @Test("Q10: each operation counts as one unit, however its progress is created and completed at its end")
   func concurrency() {
     for round in 0..<100 {
       let queue = Self.tracked(total: 40, limit: round % 3 == 0 ? 2 : -1)
@@ -204,7 +204,9 @@ import Testing
     }
   }
 
-  @Test("Q10: observers hear of hundredths in order, and of the end, from what runs in batches", arguments: [2, -1])
+  @Test(
+    "Q10: observers of operations in batches are notified of each hundredth in order, and of the end",
+    arguments: [2, -1])
   func observers(limit: Int) {
     let queue = Self.tracked(total: 5_000, limit: limit)
     let whole = OperationProgress(totalUnitCount: 2)
@@ -219,7 +221,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q10: what starts paused, and its parts, hear of it when the queue's progress goes on")
+  @Test("Q10: an operation that starts paused, and its parts, are resumed with the queue's progress")
   func pausedFromTheStart() {
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 1
@@ -238,7 +240,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q10: a negative count counts down; below 0 the progress is indeterminate") func countsDown() {
+  @Test("Q10: a negative count decreases; below 0 the progress is indeterminate") func countsDown() {
     let progress = OperationProgress(totalUnitCount: 10)
     progress.completeUnits(4)
     progress.completeUnits(-3)
@@ -249,7 +251,7 @@ import Testing
     #expect(progress.fractionCompleted == 0.2 && !progress.isIndeterminate)
   }
 
-  @Test("Q10, Q15: jobs of tasks are no units") func jobs() async throws {
+  @Test("Q10, Q15: jobs of tasks do not count as units") func jobs() async throws {
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 1
     await Task(executorPreference: queue) { for _ in 0..<9 { await Task.yield() } }.value

@@ -5,20 +5,20 @@ import Synchronization
 import Testing
 
 @Suite("Posted changes", .hangLimit) struct PostedChangeTests {
-  @Test("O3: an asynchronous operation that posts its changes by key path finishes when it says so")
+  @Test("O3: an asynchronous operation that posts its changes by key path finishes when it posts isFinished")
   func keyPaths() async throws {
     try await expectAsynchronous(KeyPathOperation())
   }
 
-  @Test("O3: the same with the string forms") func strings() async throws {
+  @Test("O3: the same with strings") func strings() async throws {
     try await expectAsynchronous(StringOperation(keys: ("isExecuting", "isFinished")))
   }
 
-  @Test("O3: the same with the names of the properties without is") func names() async throws {
+  @Test("O3: the same with the names of the properties without the prefix is") func names() async throws {
     try await expectAsynchronous(StringOperation(keys: ("executing", "finished")))
   }
 
-  @Test("O3: a final class that overrides the properties, too") func finalClass() async throws {
+  @Test("O3: a final class can override the properties, too") func finalClass() async throws {
     try await expectAsynchronous(FinalOperation())
   }
 
@@ -49,7 +49,7 @@ import Testing
     try await operation.untilFinished()
   }
 
-  @Test("O3: start() by hand of an operation that posts") func byHand() {
+  @Test("O3: start() is called manually on an operation that posts its changes") func byHand() {
     let operation = KeyPathOperation()
     let completed = Gate()
     operation.completionBlock = { completed.open() }
@@ -61,7 +61,8 @@ import Testing
     #expect(operation.outcome.isSuccess)
   }
 
-  @Test("O3: finishing before the queue has started it, as cancel() overrides do, leaves the queue") func early() {
+  @Test("O3: an operation that finishes before the queue starts it, as in an overridden cancel(), leaves the queue")
+  func early() {
     let queue = OperationQueue(limit: 1)
     queue.isSuspended = true
     let operation = KeyPathOperation()
@@ -74,7 +75,7 @@ import Testing
     #expect(operation.starts == 0)
   }
 
-  @Test("O3: finished from another thread, many at once, each once") func otherThreads() {
+  @Test("O3: many operations finish from another thread concurrently, each once") func otherThreads() {
     let queue = OperationQueue(limit: 3)
     let completions = Atomic<Int>(0)
     let operations = (0..<500).map { _ in
@@ -89,7 +90,7 @@ import Testing
     #expect(eventually { completions.load(ordering: .relaxed) == 500 })
   }
 
-  @Test("O3: isConcurrent may be overridden in place of isAsynchronous") func concurrent() {
+  @Test("O3: isConcurrent can be overridden instead of isAsynchronous") func concurrent() {
     final class Old: Headway.Operation, @unchecked Sendable {
       override var isConcurrent: Bool { true }
     }
@@ -100,7 +101,7 @@ import Testing
 
   // MARK: AsynchronousOperation
 
-  @Test("O2, K2: an operation that finishes before its dependencies have is ready, as all that has finished is")
+  @Test("O2, K2: an operation that finishes before its dependencies is ready, like every finished operation")
   func finishedEarly() {
     let (operation, dependency) = (AsynchronousOperation(), BlockOperation {})
     operation.addDependency(dependency)
@@ -172,7 +173,7 @@ import Testing
     #expect(ready.events == [false, true])
   }
 
-  @Test("O2: a readiness that was taken back holds the operation, and is seen when it comes again")
+  @Test("O2: an operation whose readiness is withdrawn waits until it is ready again")
   func readinessComesAndGoes() {
     let executor = StepExecutor()
     let queue = OperationQueue()
@@ -193,7 +194,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("C2: a cancelled operation leaves though its isReady says false") func cancelledHeldBack() {
+  @Test("C2: a cancelled operation leaves the queue even if its isReady is false") func cancelledHeldBack() {
     let operation = HeldOperation()
     let queue = OperationQueue()
     queue.addOperation(operation)
@@ -202,14 +203,14 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("O5: start() by hand asks an override of isReady") func startHeldBack() async {
+  @Test("O5: start() evaluates an override of isReady, even if called manually") func startHeldBack() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       HeldOperation().start()
     }
     #expect(result.message.contains("is not ready"))
   }
 
-  @Test("O2: readiness posted from many threads at once is not lost") func readinessFromManyThreads() {
+  @Test("O2: no readiness is lost if many threads post it concurrently") func readinessFromManyThreads() {
     for _ in 0..<50 {
       let queue = OperationQueue()
       let operation = HeldOperation()

@@ -25,7 +25,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("K1: of a posted change, it is called when the subclass announces it") func announced() {
+  @Test("K1: for a posted change, it is called when the subclass announces the change") func announced() {
     final class Levelled: Headway.Operation, @unchecked Sendable {
       private(set) var level = 0
       func set(_ level: Int) {
@@ -47,7 +47,7 @@ import Testing
     withExtendedLifetime((token, other)) {}
   }
 
-  @Test("K1: by name, and of queues") func names() {
+  @Test("K1: changes posted by name, and changes of queues") func names() {
     final class Posting: AsynchronousOperation, @unchecked Sendable {
       func post() {
         willChangeValue(forKey: "isReady")
@@ -82,7 +82,7 @@ import Testing
     withExtendedLifetime((token, tokens)) {}
   }
 
-  @Test("K1: tokens are hashable by identity, and all changes are settings") func tokens() {
+  @Test("K1: tokens are hashable by identity, and the kind of every change is setting") func tokens() {
     let (operation, heard) = (BlockOperation {}, EventRecorder<KeyValueChange>())
     let (one, other) = (operation.observe(\.isFinished) { _, _ in }, operation.observe(\.isFinished) { _, _ in })
     #expect(one == one && one != other && Set([one, other, one]).count == 2)

@@ -49,7 +49,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q10: a report goes all the way up, though the part has a note") func goesUp() {
+  @Test("Q10: a report continues to the top, even if the part has been noted") func goesUp() {
     let whole = OperationProgress(totalUnitCount: 1)
     let middle = OperationProgress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
     let part = OperationProgress(totalUnitCount: 10, parent: middle, pendingUnitCount: 1)
@@ -61,7 +61,7 @@ import Testing
     #expect(hasNote(middle))
   }
 
-  @Test("Q10: a part that is added counts with what it has done before") func added() {
+  @Test("Q10: a part that is added counts with its earlier changes") func added() {
     let (whole, part) = (OperationProgress(totalUnitCount: 1), OperationProgress(totalUnitCount: 10))
     part.completedUnitCount = 5
     whole.addChild(part, withPendingUnitCount: 1)

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite("Progress", .hangLimit) struct QueueProgressTests {
-  @Test("Q10: with a total of 0 a queue tracks nothing") func untracked() {
+  @Test("Q10: with a total of 0, a queue tracks nothing") func untracked() {
     let queue = OperationQueue()
     let operations = (0..<10).map { _ in BlockOperation {} }
     queue.addOperations(operations, waitUntilFinished: true)
@@ -13,7 +13,7 @@ import Testing
     #expect(queue.progress.fractionCompleted == 0 && queue.progress.isIndeterminate && !queue.progress.isFinished)
   }
 
-  @Test("Q10: each finished operation completes one unit, cancelled and failed too") func units() {
+  @Test("Q10: each finished operation completes one unit, even if it was cancelled or failed") func units() {
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 7
     queue.addOperations((0..<3).map { _ in BlockOperation {} }, waitUntilFinished: true)
@@ -32,7 +32,7 @@ import Testing
     #expect(queue.progress.isFinished && queue.progress.fractionCompleted == 1)
   }
 
-  @Test("Q10: barriers complete no unit, and so do not push the progress beyond its total") func barriers() {
+  @Test("Q10: barriers complete no unit, so the progress does not exceed its total") func barriers() {
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 2
     let values = EventRecorder<Double>()
@@ -60,7 +60,7 @@ import Testing
     #expect(queue.progress.completedUnitCount == 3 && queue.progress.isFinished)
   }
 
-  @Test("Q10: a running operation counts with its own fraction, and is one unit when it has finished")
+  @Test("Q10: a running operation counts with its own fraction, and as one unit when it has finished")
   func runningFraction() {
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 2
@@ -97,7 +97,8 @@ import Testing
     #expect(operations.allSatisfy { $0.isCancelled })
   }
 
-  @Test("Q10: cancelling the progress of a queue leaves alone what is added later") func cancellingIsNotForLater() {
+  @Test("Q10: cancelling the progress of a queue does not affect operations that are added later")
+  func cancellingIsNotForLater() {
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 1
     queue.progress.cancel()
@@ -114,7 +115,7 @@ import Testing
     #expect(operation.isCancelled && operation.isFinished)
   }
 
-  @Test("Q10: observers are told at most 100 times of 1,000,000 steps", arguments: [true, false])
+  @Test("Q10: observers are notified at most 100 times for 1,000,000 steps", arguments: [true, false])
   func toldRarely(isObservedFirst: Bool) {
     let progress = OperationProgress(totalUnitCount: isObservedFirst ? 0 : 1_000_000)
     let fractions = EventRecorder<Double>()
@@ -126,7 +127,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q10: observers are told at most 100 times, however many threads complete units") func toldRarelyByMany() {
+  @Test("Q10: observers are notified at most 100 times, however many threads complete units") func toldRarelyByMany() {
     let queue = OperationQueue(limit: 8)
     queue.progress.totalUnitCount = 20_000
     let told = EventRecorder<Int>()
@@ -140,7 +141,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q10: an observer may call anything, and is not called after its token has gone") func observer() {
+  @Test("Q10: an observer can call anything, and is not called after its token is released") func observer() {
     let queue = OperationQueue(limit: 1)
     queue.progress.totalUnitCount = 4
     let seen = EventRecorder<Int>()
@@ -180,7 +181,7 @@ import Testing
     #expect(whole.isFinished && whole.fractionCompleted == 1)
   }
 
-  @Test("Q10: parents' observers are told of what children do, and parents finish, with children on several threads")
+  @Test("Q10: observers of parents are notified of children's changes, and parents finish, with several threads")
   func propagation() {
     for round in 0..<200 {
       let whole = OperationProgress(totalUnitCount: 1)
@@ -203,7 +204,7 @@ import Testing
     }
   }
 
-  @Test("Q10: who is told of the end finds the progress finished") func endIsFinished() {
+  @Test("Q10: an observer that is notified of the end finds the progress finished") func endIsFinished() {
     let whole = OperationProgress(totalUnitCount: 2)
     let ends = EventRecorder<Bool>()
     let token = whole.onChange { if $0.fractionCompleted == 1 { ends.record($0.isFinished) } }
@@ -227,7 +228,7 @@ import Testing
     #expect(result.message.contains("the child is a part of a progress already"))
   }
 
-  @Test("Q10: a progress is no part of itself", arguments: [1, 3]) func noCircle(depth: Int) async {
+  @Test("Q10: a progress can't be part of itself", arguments: [1, 3]) func noCircle(depth: Int) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [depth] in
       let whole = OperationProgress(totalUnitCount: 1)
       var parts = [whole]
@@ -251,7 +252,7 @@ import Testing
     #expect(progress.completedUnitCount == 40_000 && progress.isFinished)
   }
 
-  @Test("Q10: cancel, pause and resume call their handlers once, children's too") func handlers() {
+  @Test("Q10: cancel, pause and resume call their handlers once, including those of children") func handlers() {
     let record = EventRecorder<String>()
     func observe(_ progress: OperationProgress, as name: String) {
       progress.cancellationHandler = { record.record("\(name) cancelled") }
@@ -284,7 +285,7 @@ import Testing
     #expect(after.isCancelled)
   }
 
-  @Test("Q10: the members of Foundation's Progress at first") func members() {
+  @Test("Q10: the members of Foundation's Progress have their initial values") func members() {
     let progress = OperationProgress(totalUnitCount: -1)
     #expect(progress.isIndeterminate && !progress.isFinished && progress.fractionCompleted == 0)
     #expect(progress.isCancellable && !progress.isPausable && !progress.isCancelled && !progress.isPaused)
@@ -295,7 +296,7 @@ import Testing
     #expect(progress.isFinished)
   }
 
-  @Test("Q10: a handler that pauses or resumes has the last word, and parts agree") func veto() {
+  @Test("Q10: the last call of a handler that pauses or resumes decides, and parts agree") func veto() {
     let whole = OperationProgress(totalUnitCount: 2)
     let part = OperationProgress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)
     whole.pausingHandler = { [unowned whole] in whole.resume() }
@@ -309,7 +310,7 @@ import Testing
     #expect(whole.isPaused && part.isPaused)
   }
 
-  @Test("Q10: of two threads that pause and resume, the parts follow the last") func pausedBesideResumed() {
+  @Test("Q10: if two threads pause and resume, the parts follow the last call") func pausedBesideResumed() {
     for _ in 0..<300 {
       let whole = OperationProgress(totalUnitCount: 2)
       let part = OperationProgress(totalUnitCount: 1, parent: whole, pendingUnitCount: 1)

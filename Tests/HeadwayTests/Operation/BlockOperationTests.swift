@@ -25,7 +25,7 @@ import Testing
     #expect(operation.isFinished && operation.executionBlocks.isEmpty)
   }
 
-  @Test("B1: without blocks, or with one, it finishes like any other") func fewBlocks() {
+  @Test("B1: without blocks, or with one block, it finishes like any other operation") func fewBlocks() {
     let none = BlockOperation()
     none.start()
     #expect(none.isFinished)
@@ -37,7 +37,7 @@ import Testing
     #expect(ran.events == [1])
   }
 
-  @Test("B1: more blocks than the pool has threads all run once") func manyBlocks() {
+  @Test("B1: all blocks run once, even if there are more than threads in the pool") func manyBlocks() {
     let count = Atomic<Int>(0)
     let operation = BlockOperation()
     for _ in 0..<1_000 { operation.addExecutionBlock { count.add(1, ordering: .relaxed) } }
@@ -45,7 +45,7 @@ import Testing
     #expect(count.load(ordering: .relaxed) == 1_000)
   }
 
-  @Test("B1: cancelling skips the blocks that have not begun, and the operation ends when those that had have")
+  @Test("B1: cancelling skips blocks that have not begun, and the operation ends after those that have")
   func cancelling() {
     let ran = Atomic<Int>(0)
     let operation = BlockOperation()
@@ -65,7 +65,7 @@ import Testing
     #expect(operation.isCancelled && operation.isFinished)
   }
 
-  @Test("B1: adding a block to an operation that runs, or has finished, is told", arguments: [true, false])
+  @Test("B1: adding a block to an executing or finished operation is a programmer's error", arguments: [true, false])
   func addingLate(isRunning: Bool) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [isRunning] in
       let operation = BlockOperation(name: "parse")
@@ -94,7 +94,7 @@ import Testing
   }
 
   // Between the start and the moment when the blocks are taken; if it were accepted, it would not run.
-  @Test("B1: adding a block as soon as the operation executes is told") func addingAtTheStart() async {
+  @Test("B1: adding a block as soon as the operation executes is a programmer's error") func addingAtTheStart() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = BlockOperation(name: "parse")
       let token = operation.observe(\.isExecuting) { operation, _ in
@@ -107,7 +107,7 @@ import Testing
       result.message.contains("addExecutionBlock(_:) on ‘parse’ (executing): add blocks before the operation starts."))
   }
 
-  @Test("O8: an operation that was cancelled before it ran lets go of its blocks", arguments: [true, false])
+  @Test("O8: an operation that was cancelled before it ran releases its blocks", arguments: [true, false])
   func letsGoWhenCancelled(isInQueue: Bool) {
     let census = Crowd()
     let queue = OperationQueue()
@@ -140,7 +140,7 @@ import Testing
     #expect(others.events.sorted() == [1, 3], "the other blocks go on")
   }
 
-  @Test("B5: recordError(_:) records an error; the first is kept, and after the end none") func recordError() {
+  @Test("B5: recordError(_:) records an error; the first one is kept, and none after the end") func recordError() {
     let operation = SelfAware { operation in
       operation.recordError(Mishap(name: "first"))
       #expect(!operation.isFinished)
@@ -154,7 +154,7 @@ import Testing
     #expect(finished.error == nil)
   }
 
-  @Test("B5: the outcome is success, failure or cancelled; one that was cancelled is so, whatever it threw")
+  @Test("B5: the outcome is success, failure or cancelled; a cancelled operation stays cancelled if it throws")
   func outcomes() {
     func outcome(of operation: Headway.Operation) -> String {
       switch operation.outcome {

@@ -2,7 +2,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-@Suite("Handlers of cancellation", .hangLimit) struct CancellationHandlerTests {
+@Suite("Cancellation handlers", .hangLimit) struct CancellationHandlerTests {
   @Test("C7: a handler runs once, promptly, when the operation is cancelled while it executes") func executing() {
     let calls = EventRecorder<Int>()
     let operation = AsynchronousOperation()
@@ -18,7 +18,7 @@ import Testing
     #expect(calls.events == [1, 2])
   }
 
-  @Test("C7: a handler that is registered after the cancellation runs at once") func late() {
+  @Test("C7: a handler that is registered after the cancellation runs immediately") func late() {
     let calls = EventRecorder<Int>()
     let operation = AsynchronousOperation()
     operation.start()
@@ -30,7 +30,7 @@ import Testing
     #expect(calls.events == [1, 2])
   }
 
-  @Test("C7: a handler may finish the operation, and may call anything") func finishing() {
+  @Test("C7: a handler can finish the operation, and can call anything") func finishing() {
     let operation = AsynchronousOperation()
     operation.onCancel { [unowned operation] in
       operation.cancel()
@@ -47,7 +47,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("C7: a handler of a waiting operation runs, and does not hold up its end") func waiting() {
+  @Test("C7: a handler of a waiting operation runs, and does not delay its end") func waiting() {
     let order = EventRecorder<String>()
     let operation = BlockOperation {}
     operation.onCancel { [unowned operation] in order.record("handler, finished \(operation.isFinished)") }
@@ -56,7 +56,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("C7: handlers are let go of when the operation finishes without them") func letGo() {
+  @Test("C7: handlers are released when the operation finishes without calling them") func letGo() {
     weak var held: Crowd?
     let operation = BlockOperation {}
     do {
@@ -73,7 +73,7 @@ import Testing
     #expect(calls.events.isEmpty)
   }
 
-  @Test("C7: of registering and cancelling on two threads, the handler runs once") func race() {
+  @Test("C7: a handler runs once if it is registered while another thread cancels") func race() {
     for _ in 0..<300 {
       let operation = AsynchronousOperation()
       operation.start()

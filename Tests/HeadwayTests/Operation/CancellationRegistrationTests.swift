@@ -4,10 +4,10 @@ import Testing
 
 @testable import Headway
 
-@Suite("Registrations for a cancellation", .hangLimit) struct CancellationRegistrationTests {
+@Suite("Registrations of cancellation handlers", .hangLimit) struct CancellationRegistrationTests {
   private let calls = EventRecorder<Int>()
 
-  @Test("C7: a handler that was removed is not called, and the others are, in their order") func removing() {
+  @Test("C7: a removed handler is not called; the others are called in their order") func removing() {
     let operation = BlockOperation {}
     let registrations = (0..<100).map { number in operation.onCancel { [calls] in calls.record(number) } }
     for number in stride(from: 99, through: 0, by: -2) { registrations[number].invalidate() }
@@ -19,7 +19,7 @@ import Testing
     #expect(calls.events.last == 100)
   }
 
-  @Test("C7: a handler can remove itself, and those that come after it") func removingInside() {
+  @Test("C7: a handler can remove itself, and later ones") func removingInside() {
     let operation = BlockOperation {}
     let registrations = Box<[CancellationRegistration]>([])
     for number in 0..<4 {
@@ -33,7 +33,7 @@ import Testing
     #expect(calls.events == [0, 1, 3])
   }
 
-  @Test("C7: what a handler captured is released when it is removed, called, skipped, or the operation is freed")
+  @Test("C7: a handler's captures are released when it is removed, called or skipped, or the operation is freed")
   func release() async {
     final class Captured: Sendable {}
     func check(_ end: (BlockOperation, CancellationRegistration) -> Void) async {
@@ -59,7 +59,8 @@ import Testing
     await check { _, _ in }
   }
 
-  @Test("C7: handlers that come and go leave nothing in an operation that does not end") func comingAndGoing() {
+  @Test("C7: handlers that are added and removed leave no memory in an operation that does not end")
+  func comingAndGoing() {
     let operation = BlockOperation {}
     for _ in 0..<1_000 { operation.onCancel {}.invalidate() }
     #expect(operation.links.withLock { $0.details?.cancellationHandlers?.isEmpty } == true)

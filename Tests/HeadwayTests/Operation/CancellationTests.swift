@@ -22,7 +22,8 @@ import Testing
     #expect(record.events == [true])
   }
 
-  @Test("C2: cancelling an operation that waits for dependencies makes it ready at once") func ignoresDependencies() {
+  @Test("C2: cancelling an operation that waits for dependencies makes it ready immediately")
+  func ignoresDependencies() {
     let queue = OperationQueue()
     let dependency = BlockOperation {}
     let operation = BlockOperation { Issue.record("a cancelled operation ran") }
@@ -37,7 +38,7 @@ import Testing
     #expect(dependency.isFinished)
   }
 
-  @Test("C3: the queue calls start() of an operation cancelled before it started, and main() does not run")
+  @Test("C3: the queue calls start() of an operation that was cancelled before its start, and main() does not run")
   func queueCallsStart() {
     final class Watched: Headway.Operation, @unchecked Sendable {
       let calls = EventRecorder<String>()
@@ -57,7 +58,7 @@ import Testing
     #expect(operation.calls.events == ["start"])
   }
 
-  @Test("C4: cancelling an operation in no queue finishes it at once; adding it afterwards does nothing")
+  @Test("C4: cancelling an operation in no queue finishes it immediately; adding it afterwards does nothing")
   func inNoQueue() {
     let operation = BlockOperation { Issue.record("a cancelled operation ran") }
     let dependent = BlockOperation {}
@@ -73,7 +74,7 @@ import Testing
   }
 
   @Test(
-    "C5: a cancelled operation leaves a queue that is suspended, saturated, of limit 0, or behind a barrier",
+    "C5: a cancelled operation leaves a queue that is suspended, full, of limit 0, or behind a barrier",
     arguments: ["suspended", "saturated", "zero", "barrier"])
   func leavesHeldUpQueue(kind: String) {
     let queue = OperationQueue()
@@ -99,7 +100,7 @@ import Testing
     if kind == "saturated" || kind == "barrier" { queue.waitUntilAllOperationsAreFinished() }
   }
 
-  @Test("C5: a cancelled barrier leaves too, and holds nothing back") func cancelledBarrier() {
+  @Test("C5: a cancelled barrier leaves, too, and holds nothing back") func cancelledBarrier() {
     let queue = OperationQueue()
     let (started, end) = (Gate(), Gate())
     queue.addOperation {
@@ -119,7 +120,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("C6: cancelAllOperations() cancels what is there at that moment, also from inside") func cancelAll() {
+  @Test("C6: cancelAllOperations() cancels the current operations, even from inside") func cancelAll() {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 1
     queue.isSuspended = true
@@ -177,7 +178,7 @@ import Testing
     }
   }
 
-  @Test("D7: cancelling 200,000 operations that wait for each other is linear") func cancelMany() {
+  @Test("D7: cancelling 200,000 operations that wait for each other takes linear time") func cancelMany() {
     let queue = OperationQueue()
     queue.isSuspended = true
     let operations = (0..<200_000).map { _ in BlockOperation { Issue.record("a cancelled operation ran") } }

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "W1: a completion block is handed over before threads that wait wake",
+    "W1: a completion block is passed on before waiting threads wake",
     arguments: ["alone", "batch", "observed", "failed"])
   func handedOverFirst(kind: String) {
     let (queue, calls) = (OperationQueue(), EventRecorder<Int>())
@@ -48,7 +48,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("W1: a wait returns though the completion block needs the thread that waits", arguments: [1, -1])
+  @Test("W1: a wait returns even if the completion block needs the waiting thread", arguments: [1, -1])
   func neverDependsOnIt(limit: Int) {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = limit
@@ -65,7 +65,7 @@ import Testing
     ran.wait()
   }
 
-  @Test("W1: a wait with enough time returns after the completion block has") func patience() {
+  @Test("W1: a wait with enough time returns after the completion block") func patience() {
     let (queue, inside, goOn, calls) = (OperationQueue(), Gate(), Gate(), EventRecorder<String>())
     let operation = BlockOperation {}
     operation.completionBlock = {
@@ -85,7 +85,7 @@ import Testing
     #expect(operation.links.withLock { $0.details?.completion.isDue } == false)
   }
 
-  @Test("W1: a block that replaces one that runs is kept for the queue") func replaced() {
+  @Test("W1: a block that replaces a running one is kept for the queue") func replaced() {
     let (inside, goOn, calls) = (Gate(), Gate(), EventRecorder<Int>())
     let operation = BlockOperation {}
     operation.completionBlock = {

@@ -5,7 +5,7 @@ import Testing
 @testable import Headway
 
 /// Operations that observe themselves, or others whose values do not differ: each posted pair is a change.
-@Suite("Conditions and equal values", .hangLimit) struct ConditionTests {
+@Suite("Posted pairs with equal values", .hangLimit) struct ConditionTests {
   /// Evaluates its condition when its dependencies have finished, as in Apple's sample: it observes its own `isReady`.
   private class Conditional: Headway.Operation, @unchecked Sendable {
     struct State {
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(
-    "K2: it is notified when the last dependency has finished or was removed, though the overridden value is the same",
+    "K2: it is notified when the last dependency finishes or is removed, even if the overridden value is the same",
     arguments: ["finish", "batch", "remove"], [false, true])
   func lastDependency(kind: String, isInQueue: Bool) {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
@@ -83,13 +83,17 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("K2: posted pairs of the other states and of own properties are changes, of operations and queues")
+  @Test("K2: posted pairs for other states and own properties are changes, of operations and queues")
   func others() {
     final class Posting: Headway.Operation, @unchecked Sendable { var level: Int { 1 } }
     final class PostingQueue: OperationQueue, @unchecked Sendable { var level: Int { 1 } }
     let (operation, queue) = (Posting(), PostingQueue())
-    let (executing, level) = (EventRecorder(observing: operation, at: \.isExecuting), EventRecorder(observing: operation, at: \.level))
-    let (suspended, queueLevel) = (EventRecorder(observing: queue, at: \.isSuspended), EventRecorder(observing: queue, at: \.level))
+    let (executing, level) = (
+      EventRecorder(observing: operation, at: \.isExecuting), EventRecorder(observing: operation, at: \.level)
+    )
+    let (suspended, queueLevel) = (
+      EventRecorder(observing: queue, at: \.isSuspended), EventRecorder(observing: queue, at: \.level)
+    )
     operation.didChangeValue(forKey: "isExecuting")
     operation.didChangeValue(for: \.isExecuting)
     operation.didChangeValue(for: \.level)
@@ -114,7 +118,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("K2: a pair that is posted by name is a change of the one added property that is observed, of equal value too")
+  @Test("K2: a pair posted by name is a change of the one added property that is observed, even with an equal value")
   func addedProperty() {
     final class Posting: Headway.Operation, @unchecked Sendable {
       var level: Int { 1 }
@@ -126,7 +130,9 @@ import Testing
     }
     final class PostingQueue: OperationQueue, @unchecked Sendable { var level: Int { 1 } }
     let (operation, queue) = (Posting(), PostingQueue())
-    let (level, ready) = (EventRecorder(observing: operation, at: \.level), EventRecorder(observing: operation, at: \.isReady))
+    let (level, ready) = (
+      EventRecorder(observing: operation, at: \.level), EventRecorder(observing: operation, at: \.isReady)
+    )
     let queueLevel = EventRecorder(observing: queue, at: \.level)
     operation.post()
     queue.willChangeValue(forKey: "level")
@@ -142,7 +148,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("K2: an observer that is added while another thread notifies is not notified of what was posted before")
+  @Test("K2: an observer that is added while another thread notifies is not notified of earlier posts")
   func addedLate() {
     let (inside, goOn) = (Gate(), Gate())
     let operation = AsynchronousOperation()

@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Testing
 
 @Suite("Dependencies", .hangLimit) struct DependencyTests {
-  @Test("D1: an operation runs after its dependencies, across queues, one way") func order() {
+  @Test("D1: an operation runs after its dependencies, across queues, in one direction") func order() {
     let record = EventRecorder<String>()
     let (left, right) = (OperationQueue(), OperationQueue())
     let fetch = BlockOperation { record.record("fetch") }
@@ -34,7 +34,7 @@ import Testing
     #expect(done.count == 1_000)
   }
 
-  @Test("D2: a dependency counts when finished, whether it succeeded, failed or was cancelled")
+  @Test("D2: a dependency counts when it has finished, whether it succeeded, failed or was cancelled")
   func anyOutcome() {
     let queue = OperationQueue()
     let success = BlockOperation {}
@@ -67,7 +67,7 @@ import Testing
     #expect(first.isFinished && second.isFinished)
   }
 
-  @Test("D4: removing dependencies one by one from a hub of 100,000 is linear") func removingFromHub() {
+  @Test("D4: removing dependencies one by one from a hub of 100,000 takes linear time") func removingFromHub() {
     let hub = BlockOperation {}
     let dependents = (0..<100_000).map { _ in BlockOperation {} }
     for dependent in dependents { dependent.addDependency(hub) }
@@ -75,7 +75,7 @@ import Testing
     #expect(dependents.allSatisfy { $0.isReady && $0.dependencies.isEmpty })
   }
 
-  @Test("D5: adding a finished dependency, the same twice, or removing a strange one is harmless") func harmless() {
+  @Test("D5: adding a finished or duplicate dependency, or removing an unrelated one, is harmless") func harmless() {
     let finished = BlockOperation {}
     finished.start()
     let twice = BlockOperation {}
@@ -94,7 +94,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("D5: depending on itself is a programmer's error") func itself() async {
+  @Test("D5: an operation that depends on itself is a programmer's error") func itself() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = BlockOperation {}
       operation.name = "ouroboros"
@@ -103,7 +103,7 @@ import Testing
     #expect(result.message.contains("‘ouroboros’ (ready) was made to depend on itself"))
   }
 
-  @Test("D5: adding a dependency to an operation that has started has no effect, and is warned of once")
+  @Test("D5: adding a dependency to a started operation has no effect, and causes one warning")
   func started() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       for number in 0..<2 {
@@ -117,7 +117,7 @@ import Testing
     #expect(!result.message.contains("late 1"))
   }
 
-  @Test("D5: a dependency added to an operation that is ready and waits for its queue is waited for") func late() {
+  @Test("D5: a ready operation in a queue waits for a dependency that is added") func late() {
     let queue = OperationQueue()
     queue.isSuspended = true
     let record = EventRecorder<Int>()
@@ -171,7 +171,7 @@ import Testing
     #expect(all.allSatisfy { $0.isFinished })
   }
 
-  @Test("D8: building dependencies from several threads, in any direction, never deadlocks") func concurrentBuilding() {
+  @Test("D8: adding dependencies from several threads, in any direction, never deadlocks") func concurrentBuilding() {
     let operations = (0..<64).map { _ in BlockOperation {} }
     let builders = OperationQueue()
     let meeting = Meeting(of: 8)

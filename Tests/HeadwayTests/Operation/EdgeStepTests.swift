@@ -24,7 +24,7 @@ import Testing
     return Edge(slot: 0, of: operation)
   }
 
-  @Test("D4: once an edge was taken out, the end takes the others from where they were moved", arguments: 2...3)
+  @Test("D4: after an edge was removed, the end takes the others from where they were moved", arguments: 2...3)
   func movedEdges(count: Int) {
     let dependency = BlockOperation {}
     let dependents = (0..<count).map { _ in BlockOperation {} }
@@ -35,7 +35,7 @@ import Testing
     #expect(dependents.allSatisfy { $0.isReady })
   }
 
-  @Test("D8: an operation that is freed unfinished is in no stack any more") func freed() {
+  @Test("D8: an operation that is freed unfinished is no longer in any stack") func freed() {
     let dependency = BlockOperation {}
     do {
       let dependent = BlockOperation {}
@@ -46,7 +46,7 @@ import Testing
     dependency.start()
   }
 
-  @Test("C1, D8: an operation that ends early leaves a dependency alone that another thread is adding")
+  @Test("C1, D8: an operation that ends early does not touch a dependency that another thread is adding")
   func endsWhileAdding() {
     let (dependency, operation) = (BlockOperation {}, BlockOperation {})
     let edge = beginAdding(dependency, to: operation)
@@ -72,7 +72,7 @@ import Testing
   }
 
   #if os(Linux)
-  @Test("D4, D8: a dependency that has ended is removed when its end has counted down") func removedWhileCountingDown()
+  @Test("D4, D8: a dependency that has ended is removed after its end has counted down") func removedWhileCountingDown()
   {
     let (dependency, operation) = (BlockOperation {}, BlockOperation {})
     operation.addDependency(dependency)
@@ -87,7 +87,7 @@ import Testing
   }
   #endif
 
-  @Test("D5: a dependency that had finished when it was added is listed as out") func finishedBefore() {
+  @Test("D5: a dependency that had finished when it was added is listed as unlinked") func finishedBefore() {
     let (dependency, operation) = (BlockOperation {}, BlockOperation {})
     dependency.start()
     operation.addDependency(dependency)
@@ -100,7 +100,7 @@ import Testing
   //                                        the first ends, and is removed: its place is empty
   //     X: takes the edge out of the second
   //     X: marks the places
-  @Test("C1, D4: an operation that ends early marks no place that another thread has emptied meanwhile")
+  @Test("C1, D4: an operation that ends early marks no slot that another thread has emptied in the meantime")
   func emptiedMeanwhile() {
     let (first, second, operation) = (BlockOperation {}, BlockOperation {}, BlockOperation {})
     operation.addDependency(first)
@@ -125,7 +125,7 @@ import Testing
     second.start()
   }
 
-  @Test("D2, D8: what is below an edge is read before the edge is counted down: its memory may be gone then")
+  @Test("D2, D8: the next edge is read before an edge is counted down, because its memory might be freed then")
   func readBefore() {
     let dependency = BlockOperation {}
     let operations = (0..<3).map { _ in BlockOperation {} }
@@ -140,7 +140,7 @@ import Testing
     withExtendedLifetime(operations) {}
   }
 
-  @Test("D1: an operation on which another depends knows it at its end, whichever way it ends") func marked() {
+  @Test("D1: an operation with a dependent has it marked at its end, whichever way it ends") func marked() {
     let queue = OperationQueue()
     queue.executor = VisitExecutor()
     let (dependency, dependent) = (BlockOperation {}, BlockOperation {})
@@ -155,7 +155,7 @@ import Testing
     if !dependent.isReady { _ = Unmanaged.passRetained(dependent) }
   }
 
-  @Test("D8: the end takes the lock if another thread has looked at the dependencies") func seen() {
+  @Test("D8: the end acquires the lock if another thread has read the dependencies") func seen() {
     let (dependency, operation) = (BlockOperation {}, BlockOperation {})
     operation.addDependency(dependency)
     dependency.start()

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(
-    "D5: a dependency that had finished when it was added holds nothing back, whatever becomes of the operation",
+    "D5: a dependency that had finished when it was added holds nothing back, even if the operation is freed",
     arguments: 1...6, Outcome.allCases)
   func finishedDependencies(count: Int, outcome: Outcome) {
     // Every set of dependencies that have finished before.
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("D2: an edge that is pushed is counted down once, or the thread that pushes it hears that the stack is closed")
+  @Test("D2: a pushed edge is counted down once, or the push fails because the stack is closed")
   func pushing() {
     let rounds = 4 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
     for round in 0..<rounds {
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("D4, D8, C1: operations that are joined, cancelled and freed by threads at once all end, and are freed")
+  @Test("D4, D8, C1: operations that several threads link, cancel and free all end, and are freed")
   func race() {
     let rounds = 20 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
     for seed in 0..<rounds {
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(
-    "D8: an operation may lose its last reference while a dependency counts it down, with a lock and without",
+    "D8: an operation can lose its last reference while a dependency counts it down, with and without a lock",
     arguments: [true, false])
   func freeingAtEnd(hasLock: Bool) {
     let rounds = 20 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
@@ -168,7 +168,7 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("What a thread looks at without a reference to the operation is where it is looked for") func layout() {
+  @Test("A field that is read without a reference to the operation has the expected offset") func layout() {
     let operation = BlockOperation {}
     let reference = OperationReference(operation)
     #expect(withUnsafePointer(to: operation.state) { $0 } == OperationLayout.state(of: reference))

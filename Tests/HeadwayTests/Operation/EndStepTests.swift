@@ -89,7 +89,7 @@ import Testing
     effects.perform()
   }
 
-  @Test("Q5, Q6: an operation of the inbox that has ended is in its queue until the thread that ends it has been there")
+  @Test("Q5, Q6: an operation of the inbox that has ended stays in its queue until the ending thread has removed it")
   func endsInInbox() throws {
     let (queue, operation) = (queue(), BlockOperation {})
     let reference = announce(operation, to: queue)
@@ -102,7 +102,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("Q5, Q6: an operation whose end the queue knows before it is in the inbox is not taken in")
+  @Test("Q5, Q6: an operation whose end reaches the queue before the inbox does is not accepted")
   func endsBeforeInbox() throws {
     let (queue, operation) = (queue(), BlockOperation {})
     let reference = announce(operation, to: queue)
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test("O8, W1: the objects that a completion block captured are released where the block has run")
+  @Test("O8, W1: objects that a completion block captured are released where the block ran")
   func completionBlock() {
     let (captured, wasFreed) = (WeakReference<Counter>(), EventRecorder<Bool>())
     let queue = OperationQueue()

@@ -22,7 +22,7 @@ import Testing
     #expect(operation.outcome.isSuccess)
   }
 
-  @Test("B2: the method can be exchanged until the operation starts") func exchanged() {
+  @Test("B2: the method can be replaced until the operation starts") func exchanged() {
     let controller = Controller()
     let operation = InvocationOperation(target: controller, method: Controller.performLongRunningTask, argument: 3)
     operation.method = Controller.performShortTask
@@ -31,7 +31,7 @@ import Testing
     #expect(operation.method == nil)
   }
 
-  @Test("B2: result holds what the method returned or threw") func result() throws {
+  @Test("B2: result returns the value or error of the method") func result() throws {
     let controller = Controller()
     let double = InvocationOperation(target: controller, method: Controller.double, argument: 21)
     #expect(double.result == nil)
@@ -49,7 +49,7 @@ import Testing
     #expect(try operation.result?.get() == "reloaded")
   }
 
-  @Test("B2: a cancelled one does not call, and lets go of its target") func cancelled() {
+  @Test("B2: a cancelled operation does not call the method, and releases its target") func cancelled() {
     weak var held: Controller?
     let operation: InvocationOperation<Controller, Int, Void>
     do {
@@ -63,7 +63,7 @@ import Testing
     #expect(operation.result == nil && operation.isFinished)
   }
 
-  @Test("B2: exchanging the method after the start is a programmer's error") func exchangedLate() async {
+  @Test("B2: replacing the method after the start is a programmer's error") func exchangedLate() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = InvocationOperation(target: Controller(), method: Controller.double, argument: 1)
       operation.start()

@@ -14,14 +14,14 @@ import Testing
     }
   }
 
-  @Test("O1: an operation runs once; starting a finished one returns") func runsOnce() {
+  @Test("O1: an operation runs once; start() of a finished one returns") func runsOnce() {
     let operation = Counting()
     operation.start()
     operation.start()
     #expect(operation.runs.load(ordering: .relaxed) == 1)
   }
 
-  @Test("O2: states go from pending over ready and executing to finished") func states() {
+  @Test("O2: states go from pending through ready and executing to finished") func states() {
     let first = BlockOperation {}
     let operation = Counting()
     operation.addDependency(first)
@@ -43,7 +43,7 @@ import Testing
     #expect(operation.states.events == ["ready true, executing true, finished false"])
   }
 
-  @Test("O4: start() by hand runs main() on the calling thread and returns when it has finished") func startByHand() {
+  @Test("O4: start() runs main() on the calling thread and returns when it has finished") func startByHand() {
     let thread = EventRecorder<Bool>()
     let caller = ThreadIdentity()
     let operation = BlockOperation { thread.record(caller.isCurrent) }
@@ -83,7 +83,7 @@ import Testing
     #expect(result.message.contains("start() on ‘again’ (executing), which is executing"))
   }
 
-  @Test("O5: start() by hand on an operation that a queue holds is a programmer's error") func startEnqueued() async {
+  @Test("O5: calling start() on an operation in a queue is a programmer's error") func startEnqueued() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
       queue.isSuspended = true
@@ -94,7 +94,7 @@ import Testing
     #expect(result.message.contains("which is in a queue: the queue will start it"))
   }
 
-  @Test("O6: a cancelled operation finishes: dependents go on, waiters wake, the completion block runs")
+  @Test("O6: when a cancelled operation finishes, dependents start, waiters wake, and the completion block runs")
   func cancelledFinishes() {
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -115,7 +115,7 @@ import Testing
     #expect(operation.outcome.map { if case .cancelled = $0 { true } else { false } } == true)
   }
 
-  @Test("O7: descriptions tell the operation, its state, its progress and what it waits for") func descriptions() {
+  @Test("O7: descriptions contain the operation, its state, its progress and what it waits for") func descriptions() {
     let parse = BlockOperation(name: "parse")
     let store = BlockOperation(name: "store")
     store.addDependency(parse)
@@ -163,7 +163,7 @@ import Testing
     deinit { census.leave() }
   }
 
-  @Test("O8: freeing a chain of 1,000,000 never-run operations does not overflow the stack")
+  @Test("O8: freeing a chain of 1,000,000 operations that never ran does not overflow the stack")
   func freeNeverRun() {
     let census = Crowd()
     do {
@@ -198,7 +198,7 @@ import Testing
     #expect(census.now == 0)
   }
 
-  @Test("O8: a finished operation lets go of its dependencies and blocks") func letsGo() {
+  @Test("O8: a finished operation releases its dependencies and blocks") func letsGo() {
     let census = Crowd()
     let operation: BlockOperation
     do {
@@ -218,7 +218,7 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("O8: a dependency that outlives what depended on it finishes safely") func dependentsAreNotOwned() {
+  @Test("O8: a dependency that outlives its dependents finishes safely") func dependentsAreNotOwned() {
     let first = BlockOperation {}
     let census = Crowd()
     for _ in 0..<100 {

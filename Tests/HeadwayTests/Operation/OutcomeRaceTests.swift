@@ -3,11 +3,11 @@ import Testing
 
 @testable import Headway
 
-@Suite("Outcomes that race", .hangLimit) struct OutcomeRaceTests {
+@Suite("Concurrent outcomes", .hangLimit) struct OutcomeRaceTests {
   /// Operations that required the failed operation to succeed are cancelled with its error before user code is notified
   /// of the failure.
   @Test(
-    "B5, C6, D3: what required a failed operation has failed, whatever users cancel when they hear of it",
+    "B5, C6, D3: a dependent that required a failed operation has failed, whatever observers cancel when notified",
     arguments: ["all of its queue", "itself", "itself, and has left"])
   func cancelledInFailureHandler(kind: String) {
     let (queue, executor) = (OperationQueue(), StepExecutor())

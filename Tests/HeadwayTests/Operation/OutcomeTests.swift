@@ -17,7 +17,7 @@ import Testing
     return (operations, operations.shuffled(using: &generator))
   }
 
-  @Test("C6, D3: cancelling all gives the same outcomes whatever the order of adding", arguments: 1...20)
+  @Test("C6, D3: cancelling all gives the same outcomes in any order of adding", arguments: 1...20)
   func cancelAll(seed: UInt64) {
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("C6, D3: so it is where one of them runs, and throws when it is cancelled", arguments: [true, false])
+  @Test("C6, D3: the same holds if one of them runs, and throws when it is cancelled", arguments: [true, false])
   func cancelAllWhileRunning(isDependentFirst: Bool) {
     let queue = OperationQueue()
     let (started, end) = (Gate(), Gate())
@@ -54,7 +54,7 @@ import Testing
     #expect(running.error is Mishap)
   }
 
-  @Test("B5, D3: what required a failed operation to succeed has failed; a cancelled one, is cancelled")
+  @Test("B5, D3: requiring a failed operation leads to failure; requiring a cancelled one to cancellation")
   func dependents() {
     for isCancelled in [true, false] {
       let failedDependency = SelfAware { operation in
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("B5: an operation that was cancelled is cancelled, though what it required to succeed failed later")
+  @Test("B5: a cancelled operation stays cancelled if an operation that it required fails later")
   func cancelledFirst() {
     let queue = OperationQueue()
     let failedDependency = AsynchronousOperation()
@@ -92,7 +92,8 @@ import Testing
     #expect(dependent.outcome.isCancelled && dependent.error == nil)
   }
 
-  @Test("D3: one that requires several to succeed names the first that did not, and is cancelled once") func several() {
+  @Test("D3: an operation that requires several others names the first that did not succeed, and is cancelled once")
+  func several() {
     let queue = OperationQueue()
     let culprits = (0..<3).map { _ in AsynchronousOperation() }
     let dependent = BlockOperation {}

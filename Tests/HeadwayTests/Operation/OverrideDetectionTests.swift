@@ -37,7 +37,7 @@ import Testing
     [OperationOverrides.hasStart(type), OperationOverrides.hasIsFinished(type), OperationOverrides.hasIsReady(type)]
   }
 
-  @Test("C5, O3: it is found which members a subclass overrides") func found() {
+  @Test("C5, O3: the members that a subclass overrides are detected") func found() {
     #expect(overrides(of: Headway.Operation.self) == [false, false, false])
     #expect(overrides(of: BlockOperation.self) == [false, false, false])
     #expect(overrides(of: AsynchronousOperation.self) == [false, false, false])
@@ -48,7 +48,7 @@ import Testing
     #expect(overrides(of: Holding.self) == [false, false, true])
   }
 
-  @Test("C5, O3: so it is through several classes, and of generic ones") func inherited() {
+  @Test("C5, O3: they are also detected through several classes, and in generic ones") func inherited() {
     #expect(overrides(of: HeirOfStarting.self) == [true, false, false])
     #expect(overrides(of: Generic<Int>.self) == [false, true, true])
     #expect(overrides(of: Generic<String>.self) == [false, true, true])

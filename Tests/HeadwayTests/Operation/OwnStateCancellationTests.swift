@@ -6,7 +6,8 @@ import Testing
 @Suite("Cancelling subclasses", .hangLimit) struct OwnStateCancellationTests {
   // MARK: Cancelled in no queue
 
-  @Test("C4: one that overrides isFinished gets the flag alone, and finishes when it is started") func flagAlone() {
+  @Test("C4: an operation that overrides isFinished only gets the flag, and finishes when start() is called")
+  func flagAlone() {
     let operation = OwnEnd()
     let handled = EventRecorder<Int>()
     operation.onCancel { handled.record(1) }
@@ -19,7 +20,7 @@ import Testing
     #expect(operation.outcome.isCancelled && operation.state.current.isSettled)
   }
 
-  @Test("C4: or when its queue starts it") func addedAfterwards() {
+  @Test("C4: it also finishes when its queue starts it") func addedAfterwards() {
     let queue = OperationQueue()
     let operation = OwnEnd()
     operation.cancel()
@@ -37,7 +38,7 @@ import Testing
     #expect(completions.events == [1] && operation.outcome.isCancelled)
   }
 
-  @Test("C4: another finishes at once, and none of its code runs") func nothingRuns() {
+  @Test("C4: other operations finish immediately, and none of their code runs") func nothingRuns() {
     final class Watched: Headway.Operation, @unchecked Sendable {
       let calls = EventRecorder<String>()
       override func start() {
@@ -53,7 +54,7 @@ import Testing
     #expect(operation.calls.events == ["start"], "as a finished one, which start() leaves alone")
   }
 
-  @Test("C4, W1: a completion block set after a cancellation in no queue runs once, when a queue gets the operation")
+  @Test("C4, W1: a completion block set after a cancellation in no queue runs once, when the operation is added")
   func belatedCompletionBlock() {
     let queue = OperationQueue()
     let operation = BlockOperation {}
@@ -72,7 +73,7 @@ import Testing
     #expect(completions.events == [1] && queue.operationCount == 0)
   }
 
-  @Test("C4, W1: so it does when the operation is started by hand") func belatedByHand() {
+  @Test("C4, W1: it also runs when the operation is started manually") func belatedByHand() {
     let operation = BlockOperation {}
     operation.cancel()
     let completed = Gate()
@@ -84,7 +85,7 @@ import Testing
 
   // MARK: Cancelled in a queue
 
-  @Test("C5: one with code of its own is started within the limit, before others, and not while suspended")
+  @Test("C5: an operation with cancellation code starts within the limit, before others, and not while suspended")
   func withinLimit() {
     let (queue, executor) = (OperationQueue(limit: 1), VisitExecutor())
     queue.executor = executor
@@ -118,7 +119,8 @@ import Testing
     #expect(order.events == ["urgent"] && queue.operationCount == 0)
   }
 
-  @Test("C5: the base's start and isFinished leave at once, also in a subclass") func leavesAtOnce() {
+  @Test("C5: an operation with the base class's start and isFinished leaves immediately, even a subclass")
+  func leavesAtOnce() {
     final class Plain: Headway.Operation, @unchecked Sendable {
       override func main() { Issue.record("a cancelled operation ran") }
     }
@@ -131,7 +133,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  @Test("C5, Q8: behind a barrier it is started all the same, and the barrier before it waits for none of it")
+  @Test("C5, Q8: behind a barrier it starts nevertheless, and an earlier barrier does not wait for it")
   func behindBarrier() {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor

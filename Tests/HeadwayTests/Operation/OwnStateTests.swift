@@ -31,7 +31,7 @@ final class OwnEnd: Headway.Operation, @unchecked Sendable {
 }
 
 @Suite("States of subclasses", .hangLimit) struct OwnStateTests {
-  @Test("O3: work that begins in main() goes on until an overridden isFinished says that it has ended")
+  @Test("O3: work that begins in main() continues until the overridden isFinished returns true")
   func asynchronous() {
     let queue = OperationQueue(limit: 1)
     let operation = OwnEnd()
@@ -46,7 +46,7 @@ final class OwnEnd: Headway.Operation, @unchecked Sendable {
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("O3: by hand too, and super.isFinished says then that the base has done its part") func byHand() {
+  @Test("O3: the same holds if started manually, and super.isFinished then returns true") func byHand() {
     final class Both: Headway.Operation, @unchecked Sendable {
       private let hasEnded = Mutex(false)
       let saidBySuper = EventRecorder<Bool>()
@@ -69,7 +69,7 @@ final class OwnEnd: Headway.Operation, @unchecked Sendable {
     #expect(operation.saidBySuper.events.first == false && operation.saidBySuper.events.dropFirst().allSatisfy { $0 })
   }
 
-  @Test("O3: what a subclass's start() has ended without posting it, its queue finds when start() returns")
+  @Test("O3: if a subclass's start() ends without posting, its queue detects that when start() returns")
   func notPosted() {
     final class Silent: Headway.Operation, @unchecked Sendable {
       private let hasEnded = Mutex(false)
@@ -82,7 +82,8 @@ final class OwnEnd: Headway.Operation, @unchecked Sendable {
     #expect(queue.operationCount == 0 && operation.outcome.isSuccess)
   }
 
-  @Test("O3, C3: a cancelled one too goes on after start() until its isFinished says otherwise") func cancelled() {
+  @Test("O3, C3: a cancelled operation also continues after start() until its isFinished returns true")
+  func cancelled() {
     let queue = OperationQueue()
     queue.isSuspended = true
     let operation = OwnEnd()
@@ -98,7 +99,7 @@ final class OwnEnd: Headway.Operation, @unchecked Sendable {
     #expect(operation.outcome.isCancelled && operation.calls.events == ["start"])
   }
 
-  @Test("O3, W4: one with an isFinished of its own may wait in main() for its end, which comes from elsewhere")
+  @Test("O3, W4: an operation with its own isFinished can wait in main() for its end, which another thread causes")
   func waiting() {
     final class Waiting: Headway.Operation, @unchecked Sendable {
       private let hasEnded = Mutex(false)
@@ -122,7 +123,7 @@ final class OwnEnd: Headway.Operation, @unchecked Sendable {
     #expect(operation.outcome.isSuccess)
   }
 
-  @Test("O3, B5: a main() that throws ends the operation, whatever its own isFinished says") func throwing() {
+  @Test("O3, B5: a main() that throws ends the operation, whatever its own isFinished returns") func throwing() {
     final class Failing: Headway.Operation, @unchecked Sendable {
       override var isFinished: Bool { false }
       override func main() throws { throw Mishap() }

@@ -26,7 +26,7 @@ import Testing
     #expect(values.events == [nice + processNiceValue()])
   }
 
-  @Test("P3: a thread of a high class made from one of a low class has the nice value of its own class")
+  @Test("P3: a thread of a high class created by one of a low class has the nice value of its own class")
   func inherited() {
     let values = EventRecorder<Int32>()
     let low = operation(.background, values)
@@ -47,7 +47,7 @@ import Testing
     #expect(values.events == [19 + processNiceValue()] + Array(repeating: processNiceValue(), count: 8))
   }
 
-  @Test("P3: a change on the queue acts on what starts from then on") func queueChanged() {
+  @Test("P3: a change of the queue applies to operations that start later") func queueChanged() {
     let values = EventRecorder<Int32>()
     let queue = OperationQueue()
     queue.qualityOfService = .background
@@ -59,7 +59,7 @@ import Testing
     #expect(values.events == [processNiceValue()])
   }
 
-  @Test("P5: what a more urgent operation waits for, directly or through others, is raised") func raised() {
+  @Test("P5: direct and indirect dependencies of a more urgent operation are raised") func raised() {
     let values = EventRecorder<Int32>()
     let (queue, other) = (OperationQueue(), OperationQueue())
     queue.qualityOfService = .background
@@ -76,7 +76,7 @@ import Testing
     #expect(values.events == Array(repeating: processNiceValue(), count: 3))
   }
 
-  @Test("P5: the urgency of the queue counts as well, and so does one that is set later") func raisedLater() {
+  @Test("P5: the urgency of the queue counts, too, even if it is set later") func raisedLater() {
     let values = EventRecorder<Int32>()
     let (queue, urgentQueue) = (OperationQueue(), OperationQueue())
     queue.qualityOfService = .background
@@ -117,7 +117,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5: one that is ready is raised too, unless a worker of its queue's class has taken it") func raisedReady() {
+  @Test("P5: a ready operation is raised, too, unless a worker of its queue's class has taken it") func raisedReady() {
     let queue = OperationQueue()
     queue.qualityOfService = .background
     let ends = (0..<8).map { _ in queue.occupy() }
@@ -135,7 +135,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P4: threadPriority applies to main() only") func threadPriority() {
+  @Test("P4: threadPriority applies only to main()") func threadPriority() {
     let values = EventRecorder<Int32>()
     let queue = OperationQueue(limit: 1)
     let slow = BlockOperation { values.record(currentNiceValue()) }
@@ -150,7 +150,8 @@ import Testing
   }
   #endif
 
-  @Test("P2: with a limit of 1 and qualities of service, a later change of priority counts") func priorityChanged() {
+  @Test("P2: with a limit of 1 and qualities of service, a later change of priority takes effect")
+  func priorityChanged() {
     let executor = StepExecutor()
     let queue = OperationQueue(limit: 1)
     executor.control(queue)
@@ -178,7 +179,7 @@ import Testing
     #expect(OperationQueue.main.qualityOfService == .userInteractive)
   }
 
-  @Test("P4: a threadPriority that is none is a programmer's error") func wrongThreadPriority() async {
+  @Test("P4: an invalid threadPriority is a programmer's error") func wrongThreadPriority() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       BlockOperation {}.threadPriority = 2
     }

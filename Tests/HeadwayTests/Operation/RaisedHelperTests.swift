@@ -22,7 +22,7 @@ import Testing
     end.wait()
   }
 
-  @Test("P5: a thread that comes to an operation after that was raised is raised, too", arguments: [true, false])
+  @Test("P5: a thread that begins to help an operation after it was raised is raised, too", arguments: [true, false])
   func lateThread(raisesQueue: Bool) {
     guard mayLowerNiceValue() else { return }
     let (queue, end, values) = (OperationQueue(), Gate(), EventRecorder<Int32>())
@@ -50,7 +50,7 @@ import Testing
   /// The work that the task of a caller waits for while an end is reported.
   enum ReportWait: CaseIterable { case operation, queue, blocking, observer }
 
-  @Test("P5, W3: the thread that reports an end is raised for those that wait for that", arguments: ReportWait.allCases)
+  @Test("P5, W3: the thread that reports an end is raised for its waiters", arguments: ReportWait.allCases)
   func report(kind: ReportWait) async {
     guard mayLowerNiceValue() else { return }
     let (queue, values) = (OperationQueue(), EventRecorder<Int32>())
@@ -89,8 +89,8 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test("P5: a thread that comes back to an operation that was raised meanwhile is raised, too") func threadComesBack()
-  {
+  @Test("P5: a thread that returns to an operation that was raised in the meantime is raised, too")
+  func threadComesBack() {
     guard mayLowerNiceValue() else { return }
     let (queue, values) = (OperationQueue(), EventRecorder<Int32>())
     let (outer, inner) = (operation(.background), operation(.background))
@@ -136,8 +136,8 @@ import Testing
     #expect(Set(classes.events) == [.background, .normal])
   }
 
-  @Test("P5, Q16: a thread of the old class that comes late leaves its place to one of the new class") func lateHelper()
-  {
+  @Test("P5, Q16: a thread of the old class that arrives late leaves its place to one of the new class")
+  func lateHelper() {
     let executor = ClassedExecutor()
     let counter = Counter()
     let raised = CallingOperation(on: executor) { operation in
@@ -155,7 +155,7 @@ import Testing
     for workerClass in WorkerClass.allCases { #expect(executor.waitingCount(workerClass) == 0) }
   }
 
-  @Test("P5, Q16: while an operation makes calls, threads of its new class come to help; no request is left")
+  @Test("P5, Q16: threads of the new class help an operation that makes calls; no request is left")
   func helpers() {
     let executor = ClassedExecutor()
     let counter = Counter()
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test("P5, Q16: the helpers of an urgent operation are of its class, whatever queue sends for them")
+  @Test("P5, Q16: the helpers of an urgent operation are of its class, whichever queue sends for them")
   func helpersOfLowQueue() {
     let (queue, low) = (OperationQueue(), OperationQueue(qualityOfService: .background))
     let values = EventRecorder<Bool>()

@@ -10,7 +10,7 @@ import Testing
 /// A queue is suspended, or its place is in use, until everything is set up. So the operations show which of them have
 /// been raised by then, and the nice values of their threads show how they run.
 @Suite("Raising by waits", .hangLimit) struct RaisedWaitTests: RaisingSuite {
-  @Test("P5, W2: what an operation is blocked on is raised, directly and through others, before and after it blocks")
+  @Test("P5, W2: everything that blocks an operation is raised, directly and indirectly, before and after it blocks")
   func blocked() {
     let (low, queue, urgentQueue) = (suspendedQueue(.background), OperationQueue(), OperationQueue())
     let (first, second, third) = (operation(), operation(), operation())
@@ -37,7 +37,7 @@ import Testing
     urgentQueue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5, Q6: what a queue holds, and what is added to it, is raised while an urgent operation waits for all of it")
+  @Test("P5, Q6: current and later operations of a queue are raised while an urgent operation waits for all of them")
   func blockedOnQueue() {
     let (low, urgentQueue) = (suspendedQueue(.background), OperationQueue())
     let first = operation()
@@ -57,7 +57,7 @@ import Testing
     low.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5: so it is with operations that a caller adds and waits for") func addedAndAwaited() {
+  @Test("P5: the same holds for operations that a caller adds and waits for") func addedAndAwaited() {
     let (low, urgentQueue) = (suspendedQueue(.background), OperationQueue())
     let operations = [operation(), operation()]
     urgentQueue.addOperation(
@@ -67,7 +67,7 @@ import Testing
     urgentQueue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5, Q6, Q13: what a queue holds is raised while a task of a high priority waits for it")
+  @Test("P5, Q6, Q13: the operations of a queue are raised while a task of a high priority waits for it")
   func awaitedQueue() async throws {
     for isFull in [true, false] {
       let low = suspendedQueue(.background)
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("P5, Q15: a job of an actor raises those before it in the actor's queue") func actor() async {
+  @Test("P5, Q15: a job of an actor raises earlier jobs in the actor's queue") func actor() async {
     let journal = Journal()
     journal.queue.isSuspended = true
     let low = Task.detached(priority: .background) { await journal.priority() }
@@ -105,7 +105,7 @@ import Testing
     _ = (await low.value, await high.value)
   }
 
-  @Test("P5, Q15: a job that waits is raised when its task is escalated") func job() async {
+  @Test("P5, Q15: a waiting job is raised when its task is escalated") func job() async {
     let queue = suspendedQueue()
     let low = Task(executorPreference: queue, priority: .background) { Task.currentPriority }
     await until { queue.operationCount == 1 }
@@ -121,7 +121,7 @@ import Testing
     #expect(await high.value >= .high)
   }
 
-  @Test("P5, Q15: a queue that is at work looks for that by itself") func jobBehindOthers() async {
+  @Test("P5, Q15: a queue that is working detects the escalation itself") func jobBehindOthers() async {
     let queue = OperationQueue(limit: 1)
     let end = queue.occupy()
     let low = Task(executorPreference: queue, priority: .background) {}
@@ -133,7 +133,7 @@ import Testing
     await high.value
   }
 
-  @Test("P5, Q15: so is one that a thread has taken, and not started") func takenJob() {
+  @Test("P5, Q15: a job that a thread has taken but not started is raised, too") func takenJob() {
     var admission = Admission()
     let jobs = (0..<3).map { _ in EscalatedOperation() }
     for job in jobs {
@@ -164,7 +164,7 @@ import Testing
     override var levelOfTask: Int? { QualityOfService.userInitiated.level }
   }
 
-  @Test("P5, Q15: so is one that runs") func runningJob() async {
+  @Test("P5, Q15: a running job is raised, too") func runningJob() async {
     let queue = OperationQueue()
     let (begun, end) = (Gate(), Gate())
     let low = Task(executorPreference: queue, priority: .background) {
@@ -181,7 +181,7 @@ import Testing
     await until { job.levelOfTask == nil }
   }
 
-  @Test("P5, B1, Q16: what each block and each iteration is blocked on is raised", arguments: [true, false])
+  @Test("P5, B1, Q16: everything that blocks a block or an iteration is raised", arguments: [true, false])
   func blockedThreads(isPerform: Bool) {
     let (low, queue) = (suspendedQueue(.background), OperationQueue())
     let awaited = (0..<3).map { _ in operation() }

@@ -12,7 +12,7 @@ import Testing
 @Suite("Raising", .hangLimit) struct RaisingTests: RaisingSuite {
   // MARK: Limits
 
-  @Test("P5, Q3: what runs is raised while an urgent operation waits for its place", arguments: [1, 2])
+  @Test("P5, Q3: running operations are raised while an urgent one waits for their slot", arguments: [1, 2])
   func runningAtLimit(limit: Int) {
     let queue = OperationQueue(limit: limit)
     let (begun, end) = (Counter(), Gate())
@@ -32,7 +32,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5, Q3: what runs is not raised while there is another place, or while the urgent one is not ready")
+  @Test("P5, Q3: running operations are not raised while another slot is free, or the urgent one is not ready")
   func notAtLimit() {
     let queue = OperationQueue(limit: 2)
     let (begun, end) = (Gate(), Gate())
@@ -52,7 +52,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5, W2: what an operation at the limit is blocked on is raised, before and after the urgent one comes")
+  @Test("P5, W2: everything that blocks an operation at the limit is raised, before and after the urgent one is added")
   func blockedAtLimit() {
     let queue = OperationQueue(limit: 1)
     let (low, later) = (suspendedQueue(.background), suspendedQueue(.background))
@@ -76,7 +76,7 @@ import Testing
   }
 
   #if os(Linux)
-  @Test("P5, Q3: what starts before an urgent operation runs as it does, and what starts after it does not")
+  @Test("P5, Q3: operations that start before an urgent one run at its class, and later ones do not")
   func startingAtLimit() {
     let queue = suspendedQueue(limit: 1)
     let values = EventRecorder<Int32>()
@@ -93,7 +93,7 @@ import Testing
     #expect(values.events == Array(repeating: processNiceValue(), count: 3) + [low])
   }
 
-  @Test("P5, Q3, C5: an urgent operation that is cancelled raises nothing that starts afterwards")
+  @Test("P5, Q3, C5: an urgent operation that is cancelled does not raise operations that start afterwards")
   func cancelledAtLimit() {
     let queue = suspendedQueue(limit: 1)
     let values = EventRecorder<Int32>()
@@ -105,7 +105,7 @@ import Testing
     #expect(values.events == [low])
   }
 
-  @Test("P5, Q12: where operations start in the order of adding, all before an urgent one run as it does")
+  @Test("P5, Q12: if operations start in the order of adding, all before an urgent one run at its class")
   func order() {
     let queue = suspendedQueue(order: .fifo)
     let values = EventRecorder<Int32>()
@@ -118,7 +118,7 @@ import Testing
     #expect(values.events == Array(repeating: processNiceValue(), count: 3) + [low])
   }
 
-  @Test("P5, Q8: all before a barrier, and the barrier, run as what is behind it")
+  @Test("P5, Q8: the operations before a barrier, and the barrier, run at the class of those behind it")
   func barrier() {
     let queue = suspendedQueue(.background)
     let values = EventRecorder<Int32>()
@@ -135,7 +135,7 @@ import Testing
     #expect(values.events.last == low)
   }
 
-  @Test("P3, P5: a task operation that waits for an urgent one's place continues on a thread of that class")
+  @Test("P3, P5: a task operation that waits for an urgent one's slot continues on a thread of that class")
   func taskAtLimit() async throws {
     let queue = OperationQueue(limit: 1)
     let (begun, goOn) = (Gate(), Gate())
@@ -156,7 +156,7 @@ import Testing
     #expect(try await task.value == processNiceValue())
   }
 
-  @Test("P5: the thread of an operation is raised with it while it runs, if the process may do that")
+  @Test("P5: the thread of a running operation is raised with it, if the process is allowed to do so")
   func thread() {
     guard mayLowerNiceValue() else { return }
     let queue = OperationQueue(limit: 1)
@@ -179,7 +179,7 @@ import Testing
 
   // MARK: Earlier operations
 
-  @Test("P5: what the operations before an urgent one depend on is raised", arguments: [true, false])
+  @Test("P5: dependencies of the operations before an urgent one are raised", arguments: [true, false])
   func dependenciesOfPredecessors(isFIFO: Bool) {
     let (queue, other) = (suspendedQueue(order: isFIFO ? .fifo : .priority), suspendedQueue(.background))
     let (dependency, later) = (operation(), operation())
@@ -199,7 +199,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P5: each operation is passed once for each class, however many urgent ones come behind it")
+  @Test("P5: each operation is passed once for each class, however many urgent operations follow it")
   func bound() {
     for order in [QueueOrder.fifo, .priority] {
       let queue = suspendedQueue(order: order)

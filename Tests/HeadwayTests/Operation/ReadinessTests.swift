@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test("O2: an isReady of an operation in no queue is asked when the last dependency has finished")
+  @Test("O2: the isReady of an operation in no queue is evaluated when the last dependency has finished")
   func askedInNoQueue() {
     let operation = Conditional()
     let dependencies = (0..<2).map { _ in BlockOperation {} }
@@ -32,7 +32,7 @@ import Testing
     #expect(operation.asked.events == [true, true])
   }
 
-  @Test("O2: so it is when the dependency ran in a batch") func askedAfterBatch() {
+  @Test("O2: the same holds if the dependency ran in a batch") func askedAfterBatch() {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
     let operation = Conditional()
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "O2: one that holds itself back is asked again when its queue takes in another",
+    "O2: an operation that holds itself back is evaluated again when its queue accepts another",
     arguments: ["one", "several", "block"])
   func reevaluated(kind: String) {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "O2: and when another finishes, or posts that it is ready, and when the limit or the suspension changes",
+    "O2: it is evaluated again when another finishes or posts, and when the limit or the suspension changes",
     arguments: ["finish", "post", "limit", "suspension"])
   func askedAtOtherTimes(kind: String) {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
@@ -94,7 +94,7 @@ import Testing
     executor.runSteps()
   }
 
-  @Test("O2: what is taken back while it waits for its turn may come again") func takenBack() {
+  @Test("O2: a readiness that is withdrawn while the operation waits for its turn can return") func takenBack() {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
     queue.isSuspended = true
@@ -112,8 +112,8 @@ import Testing
     #expect(operation.isFinished && queue.operationCount == 0)
   }
 
-  @Test("O2: a change while it is asked, of which nobody hears, is found when the queue has it") func changeMeanwhile()
-  {
+  @Test("O2: a change without notification during an evaluation is detected when the queue has the operation")
+  func changeMeanwhile() {
     final class Late: Headway.Operation, @unchecked Sendable {
       let isAllowed = Mutex(false)
       let other = BlockOperation {}
@@ -140,7 +140,7 @@ import Testing
     #expect(operation.isFinished && queue.operationCount == 0)
   }
 
-  @Test("O2: a dependency that isReady adds may end before the queue has the operation") func addedByItself() {
+  @Test("O2: a dependency that isReady adds can end before the queue has the operation") func addedByItself() {
     final class Checked: Headway.Operation, @unchecked Sendable {
       let check = BlockOperation {}
       override var isReady: Bool {
@@ -164,7 +164,7 @@ import Testing
     #expect(first.isFinished && queue.operationCount == 0)
   }
 
-  @Test("O2, W2: an isReady may wait for a dependency that says that it has finished") func waitsInReadiness() {
+  @Test("O2, W2: an isReady can wait for a dependency whose isFinished is true") func waitsInReadiness() {
     final class Patient: Headway.Operation, @unchecked Sendable {
       let seen = EventRecorder<Int>()
       override var isReady: Bool {
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test("O2: threads that post at once, while isReady takes its time, do not hold each other up") func postsAtOnce() {
+  @Test("O2: threads that post concurrently, while isReady runs for long, do not block each other") func postsAtOnce() {
     final class Slow: Headway.Operation, @unchecked Sendable {
       let threads = 4
       let inside = Mutex(0)
@@ -215,7 +215,7 @@ import Testing
     #expect(operation.asked.count <= 3 * operation.threads)
   }
 
-  @Test("O2: of many, each is asked again before long") func manyAskedAgain() {
+  @Test("O2: if there are many, each is evaluated again before long") func manyAskedAgain() {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
     let operations = (0..<200).map { _ in Conditional() }
@@ -228,7 +228,8 @@ import Testing
     #expect(operations.allSatisfy { $0.asked.count < 20 })
   }
 
-  @Test("O2, P2: one with an isReady of its own keeps its place among those that are added with it") func order() {
+  @Test("O2, P2: an operation with its own isReady keeps its position among those that are added with it")
+  func order() {
     let (queue, executor) = (OperationQueue(limit: 1), VisitExecutor())
     queue.executor = executor
     let first = Conditional()
@@ -240,7 +241,7 @@ import Testing
     #expect(finished.events == [1] && first.asked.events == [true])
   }
 
-  @Test("O2: it is asked when its last dependency finishes while a queue takes it in") func askedInTheMidst() {
+  @Test("O2: it is evaluated when its last dependency finishes while a queue accepts it") func askedInTheMidst() {
     final class Ending: Headway.Operation, @unchecked Sendable {
       let asked = EventRecorder<Bool>()
       override var isReady: Bool {

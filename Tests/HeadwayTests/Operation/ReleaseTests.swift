@@ -21,7 +21,7 @@ import Testing
     func page(_ number: Int) -> Int { number }
   }
 
-  @Test("B2: the method of an invocation that is exchanged is released with no lock held") func method() {
+  @Test("B2: the replaced method of an invocation is released with no lock held") func method() {
     let said = EventRecorder<Bool>()
     let operation = Mutex<InvocationOperation<Controller, Int, Int>?>(nil)
     let first: InvocationOperation<Controller, Int, Int> = {
@@ -36,7 +36,7 @@ import Testing
     operation.withLock { $0 = nil }
   }
 
-  @Test("W1: a completion block that is replaced is released with no lock held") func completionBlock() {
+  @Test("W1: a replaced completion block is released with no lock held") func completionBlock() {
     let said = EventRecorder<Bool>()
     let operation = BlockOperation {}
     do {
@@ -47,7 +47,7 @@ import Testing
     #expect(said.events == [true])
   }
 
-  @Test("B5: a handler of failures that is replaced is released with no lock held") func failureHandler() {
+  @Test("B5: a replaced failure handler is released with no lock held") func failureHandler() {
     let said = EventRecorder<Int>()
     let queue = OperationQueue()
     do {
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "Q1: what an operation of a batch holds is released with no lock held",
+    "Q1: the objects that an operation of a batch captured are released with no lock held",
     arguments: ["operation", "block", "dependency", "completion block", "handler"])
   func batch(kind: String) {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
@@ -93,7 +93,7 @@ import Testing
     #expect(counts.count == 8 && queue.operationCount == 0)
   }
 
-  @Test("D3, D8: removing a dependency does not look at others that require the same to succeed") func identity() {
+  @Test("D3, D8: removing a dependency does not scan other operations with the same requirement") func identity() {
     let (one, other, another) = (BlockOperation {}, BlockOperation {}, BlockOperation {})
     let dependents = SuccessDependents()
     dependents.insert(one)
@@ -109,7 +109,7 @@ import Testing
     #expect(dependents.elements.first?.operation === one && dependents.elements.last?.operation === another)
   }
 
-  @Test("D3, O8: an operation keeps nothing of those that required it to succeed and do not wait any more")
+  @Test("D3, O8: an operation keeps nothing of dependents that no longer wait for it")
   func requirementsLeave() {
     let required = BlockOperation {}
     let listed = { required.links.withLock { $0.details?.successDependents?.elements.count } }
@@ -141,8 +141,8 @@ import Testing
     #expect(dependents.filter(\.isCancelled).count == 1 && dependents.last?.isCancelled == true)
   }
 
-  @Test("D3, D8: of two that require one to succeed, one is freed at any instant of the other's removal") func stress()
-  {
+  @Test("D3, D8: if two operations require a third, one can be freed at any time during the removal of the other")
+  func stress() {
     let rounds = 40 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
     let seed = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
     print("Removal of requirements: \(rounds) rounds with HEADWAY_STRESS_SEED=\(seed)")

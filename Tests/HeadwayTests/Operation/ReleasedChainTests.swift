@@ -5,7 +5,7 @@ import Testing
 
 @testable import Headway
 
-@Suite("Chains that are freed", .hangLimit) struct ReleasedChainTests {
+@Suite("Freeing chains", .hangLimit) struct ReleasedChainTests {
   /// Counts the objects that exist.
   private final class Member: Sendable {
     private let census: Crowd
@@ -105,7 +105,7 @@ import Testing
   /// This number of links overflows a stack of this size in bytes, if each is freed by the one before.
   private static let (count, stackSize) = (10_000, 512 * 1024)
 
-  @Test("O8: a long chain is freed without recursion, whatever joins it", arguments: Link.allCases)
+  @Test("O8: a long chain is freed without recursion, whatever links it", arguments: Link.allCases)
   func free(link: Link) async {
     let census = Crowd()
     onThreads(1, stackSize: Self.stackSize) { _ in
@@ -119,7 +119,8 @@ import Testing
     #expect(census.now == 0)
   }
 
-  @Test("O8: an object that blocks while it is freed does not hold up what is freed with it") func blockedDeinit() {
+  @Test("O8: an object that blocks while it is freed does not delay others that are freed with it")
+  func blockedDeinit() {
     /// Frees a group, which another thread then ends, and waits for that.
     final class Blocking: Sendable {
       private let group: Mutex<GroupOperation?>

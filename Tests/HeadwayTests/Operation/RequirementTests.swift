@@ -4,7 +4,7 @@ import Testing
 @testable import Headway
 
 @Suite("Requirements", .hangLimit) struct RequirementTests {
-  @Test("D3: what requires a failed operation to succeed is cancelled with an error that names it") func failed() {
+  @Test("D3: an operation that requires a failed one is cancelled with an error that names it") func failed() {
     let queue = OperationQueue()
     let ran = EventRecorder<String>()
     let fetch = BlockOperation(name: "fetch") { throw Mishap() }
@@ -21,7 +21,7 @@ import Testing
     #expect(error.map { "\($0)" }?.hasPrefix("‘fetch’, which was required to succeed, failed: ") == true)
   }
 
-  @Test("D3: the same when it was cancelled") func cancelled() {
+  @Test("D3: the same holds if it was cancelled") func cancelled() {
     let (first, second) = (BlockOperation(name: "first"), BlockOperation(name: "second"))
     second.addDependency(first, requiring: .success)
     let queue = OperationQueue()
@@ -32,7 +32,7 @@ import Testing
     #expect("\(second.error!)" == "‘first’, which was required to succeed, was cancelled")
   }
 
-  @Test("D3: the effect runs down the graph, and names the first failed dependency") func chain() {
+  @Test("D3: the effect propagates down the graph, and names the first failed dependency") func chain() {
     let queue = OperationQueue()
     let operations = (0..<10).map { number in
       BlockOperation(name: "\(number)") { if number == 0 { throw Mishap() } }
@@ -53,7 +53,7 @@ import Testing
     #expect(second.outcome.isSuccess)
   }
 
-  @Test("D3: requiring what has finished already") func finishedBefore() {
+  @Test("D3: requiring an operation that has finished already") func finishedBefore() {
     let (good, bad) = (BlockOperation {}, BlockOperation { throw Mishap() })
     good.start()
     bad.start()
@@ -73,7 +73,7 @@ import Testing
     #expect(!second.isCancelled)
   }
 
-  @Test("D3: a chain of 100,000 in no queue neither overflows the stack nor takes long") func longChain() {
+  @Test("D3: a chain of 100,000 in no queue does not overflow the stack, and does not take long") func longChain() {
     let operations = (0..<100_000).map { _ in BlockOperation {} }
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one, requiring: .success) }
     operations[0].cancel()
@@ -81,7 +81,7 @@ import Testing
     #expect((operations.last?.error as? DependencyError)?.failedDependency === operations[0])
   }
 
-  @Test("D3: the effect comes before the release, also through one in no queue") func notReleasedFirst() {
+  @Test("D3: the effect precedes the release, even through an operation in no queue") func notReleasedFirst() {
     let queue = OperationQueue()
     queue.executor = ImmediateExecutor()
     let ran = EventRecorder<String>()
@@ -97,7 +97,8 @@ import Testing
     #expect((third.error as? DependencyError)?.failedDependency === first)
   }
 
-  @Test("D3: one that requires two, of which one fails with the other, names the first failed dependency") func diamond() {
+  @Test("D3: an operation that requires two, one of which fails with the other, names the first failed dependency")
+  func diamond() {
     let (first, second, third) = (BlockOperation {}, BlockOperation {}, BlockOperation {})
     third.addDependency(second, requiring: .success)
     third.addDependency(first, requiring: .success)
@@ -108,7 +109,7 @@ import Testing
     #expect((third.error as? DependencyError)?.failedDependency === first)
   }
 
-  @Test("D3: a dependent that was freed is no concern") func freed() {
+  @Test("D3: a freed dependent has no effect") func freed() {
     let first = BlockOperation { throw Mishap() }
     do {
       let second = BlockOperation {}

@@ -4,7 +4,7 @@ import Testing
 
 /// The members that subclasses override, and the calls that they receive.
 @Suite("Subclasses", .hangLimit) struct SubclassTests {
-  @Test("Q1: a subclass that overrides addOperation(_:) hears of blocks too, whether they may throw or not")
+  @Test("Q1: a subclass that overrides addOperation(_:) also receives blocks, throwing or not")
   func operationsOfBlocks() {
     final class Listening: OperationQueue, @unchecked Sendable {
       let added = EventRecorder<Headway.Operation>()
@@ -23,7 +23,7 @@ import Testing
     #expect(queue.added.events[1].error as? Mishap == Mishap())
   }
 
-  @Test("Q1: a subclass may take blocks itself; those that throw come as operations") func blocks() {
+  @Test("Q1: a subclass can accept blocks itself; throwing ones arrive as operations") func blocks() {
     final class Taking: OperationQueue, @unchecked Sendable {
       let heard = EventRecorder<String>()
       override func addOperation(_ operation: Headway.Operation) {
@@ -74,7 +74,7 @@ import Testing
     #expect(failing.error as? Mishap == Mishap())
   }
 
-  @Test("B1: a block of executionBlocks may be called, and what it throws is the operation's error")
+  @Test("B1: a block of executionBlocks can be called, and its error is the operation's error")
   func callingBlocks() {
     final class InOrder: BlockOperation, @unchecked Sendable {
       override func main() { for block in executionBlocks { block() } }
@@ -88,7 +88,7 @@ import Testing
     #expect(operation.error as? Mishap == Mishap())
   }
 
-  @Test("B1: super.main() of a block operation runs its blocks and keeps what they throw") func superMain() {
+  @Test("B1: super.main() of a block operation runs its blocks and keeps their errors") func superMain() {
     final class Framed: BlockOperation, @unchecked Sendable {
       let heard = EventRecorder<String>()
       override func main() {
@@ -116,7 +116,7 @@ import Testing
     #expect(Other.current == nil)
   }
 
-  @Test("O1: operations and queues are equal by identity, unless a subclass compares them") func equality() {
+  @Test("O1: operations and queues are equal by identity, unless a subclass overrides the comparison") func equality() {
     final class Fetch: Headway.Operation, @unchecked Sendable {
       let address: String
       init(_ address: String) { self.address = address }

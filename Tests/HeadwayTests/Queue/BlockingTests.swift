@@ -6,7 +6,7 @@ import Testing
 
 /// Each runs in its own process, where it has the pool to itself.
 @Suite("Blocking", .hangLimit) struct BlockingTests {
-  @Test("T2: 200 operations of one queue that block outside of the library overlap") func outside() async throws {
+  @Test("T2: 200 operations of one queue that block outside Headway overlap") func outside() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       let meeting = Meeting(of: 200)
@@ -30,7 +30,8 @@ import Testing
     }
   }
 
-  @Test("T2: 64 that wait for semaphores do not keep out the 64 that signal them") func semaphores() async throws {
+  @Test("T2: 64 operations that wait for semaphores do not keep out the 64 that signal them")
+  func semaphores() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       let semaphores = (0..<64).map { _ in DispatchSemaphore(value: 0) }
@@ -40,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("T2: what a thread has taken behind an operation that blocks, others run", arguments: [false, true])
+  @Test("T2: operations that a thread has taken behind one that blocks run on other threads", arguments: [false, true])
   func behind(waitsForOperation: Bool) async throws {
     await #expect(processExitsWith: .success) { [waitsForOperation] in
       let queue = OperationQueue()
@@ -63,7 +64,8 @@ import Testing
     }
   }
 
-  @Test("T2, D1: what became ready on a thread that then blocks, others run") func newlyReady() async throws {
+  @Test("T2, D1: operations that became ready on a thread that then blocks run on other threads")
+  func newlyReady() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       for round in 0..<20 {

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("C5, C6, O8: blocks that wait leave a suspended queue at once, and what they hold is released")
+  @Test("C5, C6, O8: waiting blocks leave a suspended queue immediately, and their captures are released")
   func waiting() {
     let (census, queue) = (Crowd(), OperationQueue())
     queue.isSuspended = true
@@ -43,7 +43,7 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("C6, C7, D2, K1, O6, W1: among blocks of which somebody hears, all hear") func heard() {
+  @Test("C6, C7, D2, K1, O6, W1: if some of the blocks are observed, all notifications are sent") func heard() {
     let (queue, later, events) = (OperationQueue(), OperationQueue(), EventRecorder<String>())
     queue.isSuspended = true
     var tokens: [KeyValueObservation] = []
@@ -95,7 +95,7 @@ import Testing
     #expect(events.events == ["waited"])
   }
 
-  @Test("C6, Q10: the progress of a queue counts what was cancelled") func progress() {
+  @Test("C6, Q10: the progress of a queue counts cancelled operations") func progress() {
     let queue = OperationQueue()
     queue.isSuspended = true
     let progress = queue.progress
@@ -105,7 +105,7 @@ import Testing
     #expect(progress.isFinished || progress.completedUnitCount == progress.totalUnitCount)
   }
 
-  @Test("C6, O1: cancelled by several threads while others add and run, each ends once") func race() {
+  @Test("C6, O1: operations that are cancelled by several threads while others add and run each end once") func race() {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 20
     for seed in 1...rounds {
       let (census, queue) = (Crowd(), OperationQueue())

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("W3, Q6: an asynchronous wait includes the handler of failures", arguments: Wait.allCases, [false, true])
+  @Test("W3, Q6: an asynchronous wait includes the failure handler", arguments: Wait.allCases, [false, true])
   func failure(kind: Wait, isObserved: Bool) async throws {
     for _ in 0..<20 {
       let (queue, told) = (OperationQueue(), Counter())
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test("W2, Q6: a blocking wait does not include it: it may need the thread that is blocked") func blocking() {
+  @Test("W2, Q6: a blocking wait does not include it, because it might need the blocked thread") func blocking() {
     let (queue, returned, done) = (OperationQueue(), Gate(), Gate())
     queue.failureHandler = { _, _ in
       returned.wait()
@@ -66,7 +66,7 @@ import Testing
     queue.failureHandler = nil
   }
 
-  @Test("W3, Q6: a handler of failures may wait for a task that waits for what has failed", arguments: Wait.allCases)
+  @Test("W3, Q6: a failure handler can wait for a task that waits for the failed operation", arguments: Wait.allCases)
   func inside(kind: Wait) async throws {
     let (queue, done) = (OperationQueue(), Gate())
     let operation = TaskOperation<Int> { throw Mishap() }
@@ -85,8 +85,7 @@ import Testing
     queue.failureHandler = nil
   }
 
-  @Test("W3: a handler of failures may wait for what reads the value of the operation that has failed") func dependent()
-  {
+  @Test("W3: a failure handler can wait for code that reads the value of the failed operation") func dependent() {
     let (queue, done, returned) = (OperationQueue(), Gate(), Gate())
     let operation = TaskOperation<Int> { throw Mishap() }
     let dependent = TaskOperation { _ = try? await operation.value }
@@ -106,7 +105,8 @@ import Testing
   /// How the task of an operation waits for the code that reports call and that waits for the operation.
   enum InnerWait: CaseIterable { case queue, queueWithObserver, scope, startedByHand }
 
-  @Test("W3, Q6: a wait inside an operation does not include calls that may wait for it", arguments: InnerWait.allCases)
+  @Test(
+    "W3, Q6: a wait inside an operation does not include calls that might wait for it", arguments: InnerWait.allCases)
   func insideOperation(kind: InnerWait) async throws {
     let (queue, other) = (OperationQueue(), OperationQueue())
     let waiting = Mutex<TaskOperation<Void>?>(nil)
@@ -141,7 +141,9 @@ import Testing
     let operation = BlockOperation { throw Mishap() }
     queue.addOperation(operation)
     await begun.untilOpen()
-    let waits = [Task { try await queue.untilAllOperationsAreFinished() }, Task { try await operation.untilFinished() }]
+    let waits = [
+      Task { try await queue.untilAllOperationsAreFinished() }, Task { try await operation.untilFinished() },
+    ]
     for wait in waits {
       wait.cancel()
       await #expect(throws: CancellationError.self) { try await wait.value }
@@ -151,7 +153,7 @@ import Testing
     try await operation.untilFinished()
   }
 
-  @Test("Q6, Q14: after the asynchronous wait for a queue its observers have heard of everything")
+  @Test("Q6, Q14: after the asynchronous wait for a queue, its observers have been notified of everything")
   func recorder() async throws {
     for _ in 0..<100 {
       let queue = OperationQueue()
@@ -165,7 +167,7 @@ import Testing
     }
   }
 
-  @Test("K2: a recorder, and a token, wait for what they are to be notified of") func untilDelivered() async {
+  @Test("K2: a recorder and a token wait for their pending notifications") func untilDelivered() async {
     for _ in 0..<100 {
       let queue = OperationQueue()
       let recorder = EventRecorder(observing: queue)
@@ -194,7 +196,7 @@ import Testing
     }
   }
 
-  @Test("K2: a token of a progress waits for what its observer is called for") func tokenOfProgress() async throws {
+  @Test("K2: a token of a progress waits for pending calls of its observer") func tokenOfProgress() async throws {
     for _ in 0..<200 {
       let (queue, last) = (OperationQueue(), EventRecorder<Double>())
       queue.progress.totalUnitCount = 3
@@ -206,7 +208,7 @@ import Testing
     }
   }
 
-  @Test("K2: the wait of a recorder ends after the call that was under way") func underWay() {
+  @Test("K2: the wait of a recorder ends after the call in progress") func underWay() {
     let queue = OperationQueue()
     let (begun, go, order) = (Gate(), Gate(), EventRecorder<String>())
     let token = queue.observe(\.operationCount) { queue, _ in
@@ -230,7 +232,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q6: an observer of a queue may wait for a task that waits for the queue") func insideObserver() async {
+  @Test("Q6: an observer of a queue can wait for a task that waits for the queue") func insideObserver() async {
     let (queue, done) = (OperationQueue(), Gate())
     let token = queue.observe(\.operationCount) { queue, _ in
       guard queue.operationCount == 0, !done.isOpen else { return }

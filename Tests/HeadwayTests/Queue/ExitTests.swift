@@ -25,7 +25,7 @@ import Android
   }
 
   #if os(Linux)
-  @Test("T5: a child of fork leaves, or becomes another program, while its parent's pool works") func fork() async {
+  @Test("T5: a child of fork exits, or executes another program, while its parent's pool works") func fork() async {
     await #expect(processExitsWith: .success) {
       let isOver = Self.keepBusy()
       // Created before the fork. A child has only the thread that called fork, and creating something there can require

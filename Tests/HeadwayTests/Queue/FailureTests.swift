@@ -16,7 +16,8 @@ import Testing
   private func reportingQueue(limit: Int = -1) -> (OperationQueue, EventRecorder<Report>) {
     let (queue, reports) = (OperationQueue(limit: limit), EventRecorder<Report>())
     queue.failureHandler = { [unowned queue] operation, error in
-      let name = (error as? Mishap)?.name ?? (error as? DependencyError).map { "by \($0.failedDependency.label)" } ?? "\(error)"
+      let name =
+        (error as? Mishap)?.name ?? (error as? DependencyError).map { "by \($0.failedDependency.label)" } ?? "\(error)"
       reports.record(
         Report(
           name: operation.name ?? "", error: name, isHeld: queue.operations.contains { $0 === operation },
@@ -25,7 +26,7 @@ import Testing
     return (queue, reports)
   }
 
-  @Test("B5: what a block throws is reported once, after its operation has left the queue", arguments: [1, 10, 500])
+  @Test("B5: an error of a block is reported once, after its operation has left the queue", arguments: [1, 10, 500])
   func blocks(count: Int) {
     let (queue, reports) = reportingQueue()
     queue.isSuspended = true
@@ -40,7 +41,7 @@ import Testing
     #expect(reports.events.allSatisfy { !$0.isHeld && $0.isFinished })
   }
 
-  @Test("B5: every kind of operation reports, with the first error, once") func kinds() {
+  @Test("B5: every kind of operation reports its first error, once") func kinds() {
     let (queue, reports) = reportingQueue(limit: 1)
     final class Later: AsynchronousOperation, @unchecked Sendable {}
     let later = Later()
@@ -68,7 +69,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("B5: neither success nor cancellation is reported, whatever was thrown") func notReported() {
+  @Test("B5: successes and cancellations are not reported, whatever was thrown") func notReported() {
     let (queue, reports) = reportingQueue(limit: 1)
     let throwsCancelled = SelfAware { operation in
       operation.cancel()
@@ -87,7 +88,8 @@ import Testing
     #expect(reports.events == [])
   }
 
-  @Test("B5, D3: what did not run because another failed is reported too, with the failed dependency") func dependents() {
+  @Test("B5, D3: an operation that did not run because another failed is reported, too, with the failed dependency")
+  func dependents() {
     let (queue, reports) = reportingQueue(limit: 1)
     let operations = ["a", "b", "c"].map { name in BlockOperation(name: name) { throw Mishap() } }
     for (one, next) in zip(operations, operations.dropFirst()) { next.addDependency(one, requiring: .success) }
@@ -97,7 +99,8 @@ import Testing
     #expect(reports.events.filter { $0.error == "by ‘a’" }.map(\.name).sorted() == ["b", "c"])
   }
 
-  @Test("C4, D3: one that is added after its dependency has failed is reported, once", arguments: [true, false])
+  @Test(
+    "C4, D3: an operation that is added after its dependency has failed is reported, once", arguments: [true, false])
   func refused(isAddedBefore: Bool) async throws {
     let (queue, reports) = reportingQueue()
     let (failed, dependent) = (BlockOperation(name: "failed") { throw Mishap() }, BlockOperation(name: "dependent"))
@@ -146,7 +149,7 @@ import Testing
     #expect(reports.count == 1)
   }
 
-  @Test("B5: the handler may call anything: add, wait, cancel, exchange itself") func reentrant() {
+  @Test("B5: the handler can call anything: add, wait, cancel, replace itself") func reentrant() {
     let queue = OperationQueue(limit: 1)
     let calls = EventRecorder<String>()
     queue.failureHandler = { [unowned queue] operation, _ in

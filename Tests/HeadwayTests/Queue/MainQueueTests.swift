@@ -26,7 +26,7 @@ import Testing
     #expect(crowd.most == 1)
   }
 
-  @Test("Q7: the limit of the main queue is 1 and stays so") func limit() {
+  @Test("Q7: the limit of the main queue is always 1") func limit() {
     #expect(OperationQueue.main.maxConcurrentOperationCount == 1)
     OperationQueue.main.maxConcurrentOperationCount = 8
     #expect(OperationQueue.main.maxConcurrentOperationCount == 1)
@@ -34,7 +34,7 @@ import Testing
     #expect(OperationQueue.main.name == "main queue")
   }
 
-  @Test("Q7: current is main on the main thread outside of operations, and nil elsewhere") func current() async {
+  @Test("Q7: current is main on the main thread outside operations, and nil elsewhere") func current() async {
     await MainActor.run { #expect(OperationQueue.current === OperationQueue.main) }
     let elsewhere = await withCheckedContinuation { continuation in
       DispatchQueue.global().async { continuation.resume(returning: OperationQueue.current) }
@@ -48,7 +48,7 @@ import Testing
     #expect(inCompletionBlock == nil)
   }
 
-  @Test("Q7: current is the queue that runs the operation, in each of its blocks, and in one started by hand there")
+  @Test("Q7: current is the queue that runs the operation, in each of its blocks, and in an operation started there")
   func currentInside() {
     let queue = OperationQueue()
     let places = EventRecorder<Bool>()
@@ -70,7 +70,7 @@ import Testing
     BlockOperation { #expect(OperationQueue.current !== queue) }.start()
   }
 
-  @Test("Q7: its own properties stay as they are, whatever they are set to") func propertiesStay() {
+  @Test("Q7: its own properties do not change when they are set") func propertiesStay() {
     let main = OperationQueue.main
     main.isSuspended = true
     main.name = "other"
@@ -80,7 +80,7 @@ import Testing
     #expect(main.underlyingQueue?.label == DispatchQueue.main.label)
   }
 
-  @Test("Q7: priority, dependencies and cancellation hold on the main queue") func rulesHold() async {
+  @Test("Q7: priorities, dependencies and cancellation work on the main queue") func rulesHold() async {
     await #expect(processExitsWith: .success) {
       let record = EventRecorder<Int>()
       let main = OperationQueue.main
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test("Q8: a barrier on the main queue keeps its place, and obeys waiting") func barrier() async {
+  @Test("Q8: a barrier on the main queue keeps its position, and can be waited for") func barrier() async {
     await #expect(processExitsWith: .success) {
       let record = EventRecorder<Int>()
       let main = OperationQueue.main

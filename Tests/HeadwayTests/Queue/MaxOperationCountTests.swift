@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("Q13: those who wait for a place get it in the order in which they have asked")
+  @Test("Q13: waiting callers get a place in the order of their calls")
   func inOrder() async throws {
     let queue = OperationQueue()
     queue.maxOperationCount = 1
@@ -54,7 +54,8 @@ import Testing
     #expect(order.events == [0, -1] + Array(1...20))
   }
 
-  @Test("Q13: who is cancelled while waiting for a place adds nothing, and takes none") func cancelled() async throws {
+  @Test("Q13: a task that is cancelled while it waits for a place adds nothing, and takes none")
+  func cancelled() async throws {
     let queue = OperationQueue()
     queue.maxOperationCount = 2
     queue.isSuspended = true
@@ -84,7 +85,7 @@ import Testing
     #expect(run.count == 6)
   }
 
-  @Test("Q13: a place is free as soon as its operation has finished, also beside one that takes long")
+  @Test("Q13: a place is free as soon as its operation has finished, even if another one takes long")
   func besideLongOne() async throws {
     for round in 0..<200 {
       let queue = OperationQueue()
@@ -105,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("Q13: a raised limit lets those in that wait, and a lowered one nobody more") func changed() async throws {
+  @Test("Q13: a raised limit admits waiting callers, and a lowered one admits no more") func changed() async throws {
     let queue = OperationQueue()
     #expect(queue.maxOperationCount == .max)
     queue.maxOperationCount = 1

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite("Queue", .hangLimit) struct QueueTests {
-  @Test("Q1: every way of adding runs what was added") func adding() {
+  @Test("Q1: every way of adding runs the operation") func adding() {
     let queue = OperationQueue()
     let record = EventRecorder<Int>()
     queue.addOperation(BlockOperation { record.record(1) })
@@ -20,7 +20,7 @@ import Testing
     #expect(record.events == [1, 2, 3, 4])
   }
 
-  @Test("Q1: a queue owns what it holds until that is finished, and no longer") func ownership() {
+  @Test("Q1: a queue owns its operations until they have finished, and no longer") func ownership() {
     let queue = OperationQueue()
     queue.isSuspended = true
     let census = Crowd()
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("Q2: adding an operation that is somewhere already is told", arguments: Wrong.allCases)
+  @Test("Q2: adding a queued, executing or finished operation is a programmer's error", arguments: Wrong.allCases)
   func adding(wrong: Wrong) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [wrong] in
       let queue = OperationQueue()
@@ -76,7 +76,7 @@ import Testing
     #expect(result.message.contains("was added to queue ‘import’, but \(wrong.reason)"))
   }
 
-  @Test("Q2: a batch is looked at as a whole before any of it is added") func batch() async {
+  @Test("Q2: a batch is checked as a whole before any of it is added") func batch() async {
     /// If its state is read while the message is assembled, it returns the contents of the queue.
     final class Witness: Headway.Operation, @unchecked Sendable {
       let queue: OperationQueue
@@ -107,7 +107,8 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q3: never more at once than the limit, and as many", arguments: [1, 2, 5]) func limit(_ limit: Int) {
+  @Test("Q3: as many operations run at the same time as the limit allows, and never more", arguments: [1, 2, 5])
+  func limit(_ limit: Int) {
     let queue = OperationQueue(limit: limit)
     let crowd = Crowd()
     let meeting = Meeting(of: limit)
@@ -132,7 +133,7 @@ import Testing
     #expect(record.events == [2, 1])
   }
 
-  @Test("Q3: a limit of 0 runs nothing; raised, it acts at once") func zero() {
+  @Test("Q3: a limit of 0 runs nothing; raising it takes effect immediately") func zero() {
     let queue = OperationQueue(limit: 0)
     let meeting = Meeting(of: 3)
     let operations = (0..<3).map { _ in BlockOperation { meeting.attend() } }
@@ -143,7 +144,8 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q3: raised while operations run, more start at once; lowered, those running finish") func changedLimit() {
+  @Test("Q3: raising the limit starts more operations immediately; lowering it lets running ones finish")
+  func changedLimit() {
     let queue = OperationQueue(limit: 1)
     let crowd = Crowd()
     let (first, second) = (Meeting(of: 4), Meeting(of: 4))
@@ -183,7 +185,7 @@ import Testing
     #expect(result.message.contains("maxConcurrentOperationCount of queue ‘import’ was set to -2"))
   }
 
-  @Test("Q4: suspension stops the starting, not what runs, and adding goes on") func suspension() {
+  @Test("Q4: suspension stops starting, but not running operations, and adding continues") func suspension() {
     let queue = OperationQueue()
     let end = queue.occupy()
     queue.isSuspended = true
@@ -200,7 +202,7 @@ import Testing
     waiting.waitUntilFinished()
   }
 
-  @Test("Q4: an operation may suspend its own queue") func suspendedFromInside() {
+  @Test("Q4: an operation can suspend its own queue") func suspendedFromInside() {
     let queue = OperationQueue(limit: 1)
     let record = EventRecorder<Int>()
     let first = BlockOperation {
@@ -216,7 +218,7 @@ import Testing
     #expect(record.events == [1, 0, 2])
   }
 
-  @Test("Q5: operations and operationCount hold what has not finished, in the order added") func snapshot() {
+  @Test("Q5: operations and operationCount contain unfinished operations, in the order of adding") func snapshot() {
     let queue = OperationQueue(limit: 1)
     queue.isSuspended = true
     #expect(queue.operations.isEmpty && queue.operationCount == 0)
@@ -236,7 +238,7 @@ import Testing
     #expect(queue.operations.isEmpty && queue.operationCount == 0)
   }
 
-  @Test("Q5: an operation that runs is still there") func runningIsHeld() {
+  @Test("Q5: a running operation is still in the queue") func runningIsHeld() {
     let queue = OperationQueue()
     let counts = EventRecorder<Int>()
     let operation = BlockOperation { counts.record(queue.operationCount) }
@@ -244,7 +246,7 @@ import Testing
     #expect(counts.events == [1])
   }
 
-  @Test("Q6: waiting for all blocks, and operations added meanwhile prolong it") func waitForAll() {
+  @Test("Q6: waiting for all blocks, and operations added in the meantime prolong the wait") func waitForAll() {
     let queue = OperationQueue()
     queue.waitUntilAllOperationsAreFinished()
     let end = Gate()
@@ -271,7 +273,8 @@ import Testing
     #expect(returned.events == [51])
   }
 
-  @Test("Q6: await queue.untilAllOperationsAreFinished() suspends until the queue is empty") func awaitAll() async throws {
+  @Test("Q6: await queue.untilAllOperationsAreFinished() suspends until the queue is empty")
+  func awaitAll() async throws {
     let queue = OperationQueue()
     try await queue.untilAllOperationsAreFinished()
     queue.isSuspended = true
@@ -285,7 +288,7 @@ import Testing
     #expect(try await task.value == 10)
   }
 
-  @Test("Q11: a held-up queue that is let go of keeps its operations until they are cancelled", arguments: [-1, 0])
+  @Test("Q11: a suspended queue that is released keeps its operations until they are cancelled", arguments: [-1, 0])
   func letGoHeldUp(limit: Int) async throws {
     weak var freed: OperationQueue?
     let operations = [BlockOperation {}, BlockOperation {}]
@@ -303,7 +306,7 @@ import Testing
     #expect(operations.allSatisfy { $0.isCancelled })
   }
 
-  @Test("Q11: a queue let go of by its user runs what it holds to the end and is then freed") func letGo() {
+  @Test("Q11: a queue released by its user runs all its operations and is then freed") func letGo() {
     final class Watched: OperationQueue, @unchecked Sendable {
       let freed: Gate
       init(_ freed: Gate) { self.freed = freed }

@@ -35,7 +35,8 @@ private actor Journal {
 }
 
 @Suite("Serial executor", .hangLimit) struct SerialExecutorTests {
-  @Test("Q12: an actor runs on a queue in the order of adding, beside the queue's operations") func actor() async {
+  @Test("Q12: an actor runs on a queue in the order of adding, interleaved with the queue's operations")
+  func actor() async {
     let journal = Journal()
     let queue = journal.queue
     let crowd = Crowd()
@@ -53,7 +54,7 @@ private actor Journal {
     #expect(crowd.most == 1)
   }
 
-  @Test("Q12: a suspended queue holds its actor up, and cancelling its operations loses nothing") func held() async {
+  @Test("Q12: a suspended queue holds its actor up, and cancelling its operations loses no jobs") func held() async {
     let journal = Journal()
     journal.queue.isSuspended = true
     let task = Task { await journal.append(1) }
@@ -65,7 +66,7 @@ private actor Journal {
     #expect(await journal.lines == [1])
   }
 
-  @Test("Q12, T2: calls that block in actors hold up no other actor") func blocking() async {
+  @Test("Q12, T2: calls that block in actors delay no other actor") func blocking() async {
     let journals = (0..<16).map { _ in Journal() }
     let gate = Gate()
     let tasks = journals.map { journal in Task { await journal.block(gate) } }
@@ -76,13 +77,14 @@ private actor Journal {
     for task in tasks { await task.value }
   }
 
-  @Test("Q12: inside of its jobs the actor is known to be isolated") func isolation() async {
+  @Test("Q12: inside its jobs, the actor is recognized as isolated") func isolation() async {
     let journal = Journal()
     await journal.appendThroughOther(1)
     #expect(await journal.lines == [1])
   }
 
-  @Test("Q12: so it is in the queue's classic operations, and in no others") func isolationInOperations() async throws {
+  @Test("Q12: it is also recognized in the queue's classic operations, but in no others")
+  func isolationInOperations() async throws {
     let journal = Journal()
     try await journal.queue.run(BlockOperation { journal.appendFromItsQueue(1) })
     #expect(await journal.lines == [1])
@@ -112,7 +114,7 @@ private actor Journal {
     withExtendedLifetime(token) {}
   }
 
-  @Test("Q15: what a task does between two suspensions is one operation, also where it calls other functions")
+  @Test("Q15: a task's code between two suspensions is one operation, even if it calls other functions")
   func unbroken() async {
     @inline(never) @concurrent func other() async -> Int { 1 }
     let queue = OperationQueue(order: .fifo)
@@ -123,7 +125,7 @@ private actor Journal {
     withExtendedLifetime(listening) {}
   }
 
-  @Test("Q12: a queue whose operations may overlap is no executor of an actor") func misuse() async {
+  @Test("Q12: a queue whose operations can overlap is not an executor of an actor") func misuse() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = OperationQueue(name: "pages", maxConcurrentOperationCount: 1).asUnownedSerialExecutor()
     }

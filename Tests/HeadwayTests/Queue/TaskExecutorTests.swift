@@ -32,7 +32,8 @@ import Testing
     #expect(sum == 1_225)
   }
 
-  @Test("Q15: a suspended queue runs no jobs; cancelling its operations keeps none from running") func held() async {
+  @Test("Q15: a suspended queue runs no jobs; cancelling its operations does not keep jobs from running")
+  func held() async {
     let queue = OperationQueue()
     queue.isSuspended = true
     let begun = Gate()
@@ -46,7 +47,7 @@ import Testing
     #expect(begun.isOpen)
   }
 
-  @Test("Q15: blocking calls in the jobs overlap, and the priority of a task is that of its jobs")
+  @Test("Q15: blocking calls in the jobs overlap, and a task's priority is that of its jobs")
   func blocking() async throws {
     let queue = OperationQueue()
     let meeting = Meeting(of: 16)
@@ -60,7 +61,7 @@ import Testing
     await task.value
   }
 
-  @Test("Q15: asynchronous code runs step by step in a queue of a test") func stepwise() async {
+  @Test("Q15: asynchronous code runs step by step in a test's queue") func stepwise() async {
     let queue = OperationQueue()
     let executor = StepExecutor()
     executor.control(queue)
@@ -79,7 +80,8 @@ import Testing
     await task.value
   }
 
-  @Test("Q15, C1: jobs in a scoped queue that is cancelled, and in a group's, run all the same") func cancelledScopes()
+  @Test("Q15, C1: jobs in a cancelled scoped queue, and in a cancelled group's queue, run nevertheless")
+  func cancelledScopes()
     async throws
   {
     await #expect(throws: Mishap()) {
@@ -104,7 +106,7 @@ import Testing
 
   @MainActor private var isOnMainActor: Bool { true }
 
-  @Test("Q7: a block that is isolated to the main actor runs in the main queue; others stay where they are")
+  @Test("Q7: a block that is isolated to the main actor runs in the main queue; others are not affected")
   @MainActor
   func mainActor() async throws {
     let seen = EventRecorder<Bool>()
@@ -116,7 +118,7 @@ import Testing
     #expect(seen.events == [true, true])
   }
 
-  @Test("Q7: a block of the main actor that is added to a queue of other threads stops the process with a message")
+  @Test("Q7: adding a block of the main actor to a queue of other threads is a programmer's error")
   func mainActorElsewhere() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       OperationQueue(name: "pages", maxConcurrentOperationCount: 1).addOperation { @MainActor in }
@@ -148,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("Q15: an actor without an executor of its own waits in the suspended queue of a task that calls it")
+  @Test("Q15: an actor without its own executor waits in the suspended queue of a task that calls it")
   func actorHeldUp() async {
     let (queue, shared) = (OperationQueue(), Shared())
     let first = Task(executorPreference: queue) {
@@ -163,7 +165,7 @@ import Testing
     #expect(await other.value == 2)
   }
 
-  @Test("Q15: an actor with an executor of its own does not wait in the queue of a task that calls it")
+  @Test("Q15: an actor with its own executor does not wait in the queue of a task that calls it")
   func actorWithExecutor() async {
     let (queue, actor, called) = (OperationQueue(), OnQueue(), Gate())
     let first = Task(executorPreference: queue) {

@@ -4,7 +4,7 @@ import HeadwayTestKit
 import Testing
 
 @Suite("Underlying queue", .hangLimit) struct UnderlyingQueueTests {
-  @Test("Q9: operations run on the underlying queue, and as its kind allows", arguments: [true, false])
+  @Test("Q9: operations run on the underlying queue, in the way that its kind allows", arguments: [true, false])
   func runsThere(isConcurrent: Bool) {
     let key = DispatchSpecificKey<Int>()
     let dispatchQueue = DispatchQueue(label: "underlying", attributes: isConcurrent ? .concurrent : [])
@@ -29,7 +29,7 @@ import Testing
     #expect(isConcurrent ? crowd.most >= 2 : crowd.most == 1)
   }
 
-  @Test("Q9: the queue's own limit, priorities, dependencies and suspension hold there") func rulesHold() {
+  @Test("Q9: the queue's own limit, priorities, dependencies and suspension apply there") func rulesHold() {
     let queue = OperationQueue(limit: 1)
     queue.underlyingQueue = .global()
     queue.isSuspended = true
@@ -46,7 +46,7 @@ import Testing
     #expect(record.events == [3, 2, 0])
   }
 
-  @Test("Q8: a barrier holds with a global dispatch queue underneath") func globalBarrier() {
+  @Test("Q8: a barrier works with an underlying global dispatch queue") func globalBarrier() {
     let queue = OperationQueue()
     queue.underlyingQueue = .global()
     let order = EventRecorder<String>()
@@ -65,7 +65,7 @@ import Testing
     #expect(order.events == Array(repeating: "before", count: 4) + ["barrier"] + Array(repeating: "after", count: 5))
   }
 
-  @Test("Q9: it can be set again once the queue is empty, also back to none") func setAgain() {
+  @Test("Q9: it can be set again once the queue is empty, even to nil") func setAgain() {
     let key = DispatchSpecificKey<Int>()
     let queue = OperationQueue()
     let places = EventRecorder<Int?>()
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(
-    "Q9: a thread that was sent for before what runs the operations was changed runs none", arguments: [true, false])
+    "Q9: a thread that was requested before the executor was changed runs no operations", arguments: [true, false])
   func staleTickets(isForDispatchQueue: Bool) {
     let key = DispatchSpecificKey<Int>()
     let dispatchQueues = (1...2).map { number in
@@ -130,7 +130,7 @@ import Testing
     #expect(result.message.contains("The underlying queue of queue ‘busy’ was set while it held operations"))
   }
 
-  @Test("Q9: it may be the main one") func mainDispatchQueue() async throws {
+  @Test("Q9: it can be the main dispatch queue") func mainDispatchQueue() async throws {
     let queue = OperationQueue()
     queue.underlyingQueue = .main
     queue.isSuspended = true
@@ -148,7 +148,8 @@ import Testing
     #expect(places.events == Array(repeating: true, count: 10))
   }
 
-  @Test("K2, Q9: an observer of the queue may wait for what was added, on a dispatch queue too") func observerWaits() {
+  @Test("K2, Q9: an observer of the queue can wait for an added operation, even on a dispatch queue")
+  func observerWaits() {
     for round in 0..<300 {
       let queue = OperationQueue()
       queue.underlyingQueue = DispatchQueue(label: "test", attributes: round % 2 == 0 ? .concurrent : [])

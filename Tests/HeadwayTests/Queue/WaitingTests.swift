@@ -42,7 +42,7 @@ import Testing
     #expect(calls.events == ["pool true, caller false, finished true"])
   }
 
-  @Test("W1: the completion block may be set from inside, and set again before the end") func setFromInside() {
+  @Test("W1: the completion block can be set from inside, and set again before the end") func setFromInside() {
     let calls = EventRecorder<Int>()
     let completed = Gate()
     let operation = SelfAware { operation in
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "W1: a queue counts the completion blocks of what has left it, until they have returned",
+    "W1: a queue counts the completion blocks of operations that have left it, until they have returned",
     arguments: [1, -1], ["plain", "observed", "failed", "cancelled"])
   func dueCompletions(limit: Int, kind: String) {
     let queue = OperationQueue(maxConcurrentOperationCount: limit)
@@ -90,7 +90,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test("W1: a completion block that is set after the end is let go of at once", arguments: [true, false])
+  @Test("W1: a completion block that is set after the end is released immediately", arguments: [true, false])
   func setAfterEnd(isQueued: Bool) {
     let operation = BlockOperation {}
     if isQueued { OperationQueue().addOperations([operation], waitUntilFinished: true) } else { operation.start() }
@@ -105,7 +105,7 @@ import Testing
     #expect(operation.completionBlock == nil && captured.now == 0)
   }
 
-  @Test("W2: when waitUntilFinished() returns, the queue has been left and what depends on it is ready") func wait() {
+  @Test("W2: when waitUntilFinished() returns, the queue has been left and dependents are ready") func wait() {
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 1
     let end = Gate()
@@ -140,7 +140,7 @@ import Testing
     #expect(done.count == 100 && operations.allSatisfy { $0.isFinished })
   }
 
-  @Test("W3: untilFinished() suspends until the end, and returns at once afterwards") func await() async throws {
+  @Test("W3: untilFinished() suspends until the end, and returns immediately afterwards") func await() async throws {
     let end = Gate()
     let operation = BlockOperation { end.wait() }
     OperationQueue().addOperation(operation)
@@ -155,7 +155,7 @@ import Testing
     try await operation.untilFinished()
   }
 
-  @Test("W3: cancelling the task stops the waiting, and the operation goes on") func cancelledTask() async throws {
+  @Test("W3: cancelling the task stops the wait, and the operation continues") func cancelledTask() async throws {
     let end = Gate()
     let operation = BlockOperation { end.wait() }
     let queue = OperationQueue()
@@ -175,7 +175,7 @@ import Testing
     #expect(!operation.isCancelled)
   }
 
-  @Test("W4: an operation that waits for itself is told so", arguments: ["queue", "by hand", "block", "nested"])
+  @Test("W4: an operation that waits for itself is reported", arguments: ["queue", "by hand", "block", "nested"])
   func waitsForItself(kind: String) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [kind] in
       let operation = Located()
@@ -197,7 +197,7 @@ import Testing
     #expect(result.message.contains("waitUntilFinished() on ‘narcissus’ (executing) from inside its main()"))
   }
 
-  @Test("W4: an operation that waits for all of its queue is told so") func waitsForItsQueue() async {
+  @Test("W4: an operation that waits for all operations of its queue is reported") func waitsForItsQueue() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()
       queue.name = "loop"
@@ -208,7 +208,7 @@ import Testing
         "waitUntilAllOperationsAreFinished() on queue ‘loop’ from inside one of its operations"))
   }
 
-  @Test("W4: waiting for another queue from inside is fine") func waitsForAnotherQueue() {
+  @Test("W4: waiting for another queue from inside an operation is allowed") func waitsForAnotherQueue() {
     let (outer, inner) = (OperationQueue(limit: 1), OperationQueue(limit: 1))
     let record = EventRecorder<Int>()
     outer.addOperation {
@@ -220,7 +220,7 @@ import Testing
     #expect(record.events == [1, 2])
   }
 
-  @Test("W5: 200 operations that each wait for one within do not starve the pool", arguments: [1, 2, 3])
+  @Test("W5: 200 operations that each wait for a nested one do not starve the pool", arguments: [1, 2, 3])
   func nest(queueCount: Int) {
     let queues = (0..<queueCount).map { _ in OperationQueue() }
     let record = EventRecorder<Int>()
@@ -244,7 +244,7 @@ import Testing
     }
   }
 
-  @Test("W5: a tree in which every operation waits for two within") func tree() {
+  @Test("W5: a tree in which every operation waits for two nested ones") func tree() {
     let queue = OperationQueue()
     let leaves = Atomic<Int>(0)
     @Sendable func grow(_ level: Int) {
@@ -259,7 +259,7 @@ import Testing
     #expect(leaves.load(ordering: .relaxed) == 128)
   }
 
-  @Test("W1: a completion block finds the dependencies, which are released afterwards", arguments: [false, true])
+  @Test("W1: a completion block can read the dependencies, which are released afterwards", arguments: [false, true])
   func dependenciesInCompletionBlock(isCancelled: Bool) {
     let queue = OperationQueue()
     let dependency = BlockOperation {}

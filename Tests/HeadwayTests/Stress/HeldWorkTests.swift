@@ -10,7 +10,7 @@ import Testing
 @Suite("Held work", .hangLimit) struct HeldWorkTests {
   // MARK: An operation that is claimed and has not begun
 
-  @Test("K2, Q14: a listener may wait for the operation of whose start it hears") func listener() {
+  @Test("K2, Q14: a listener can wait for the operation whose start it receives") func listener() {
     let queue = OperationQueue()
     let heard = EventRecorder<Bool>()
     let isOver = Gate()
@@ -28,7 +28,7 @@ import Testing
 
   // The worker collects the end of the first operation and claims the second in one update. The observer, which is
   // notified of the first, waits for the second.
-  @Test("K2: an observer of the count may wait for all that the queue holds") func observerOfCount() {
+  @Test("K2: an observer of the count can wait for all operations of the queue") func observerOfCount() {
     let queue = OperationQueue(limit: 1)
     let end = queue.occupy()
     let counts = EventRecorder<Int>()
@@ -46,7 +46,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("K2, Q10: an observer of a queue's progress may wait for an operation that is about to start") func progress() {
+  @Test("K2, Q10: an observer of a queue's progress can wait for an operation that is about to start") func progress() {
     let queue = OperationQueue()
     queue.progress.totalUnitCount = 1
     let calls = EventRecorder<Bool>()
@@ -63,7 +63,8 @@ import Testing
     token.invalidate()
   }
 
-  @Test("K2, Q10: so may one that hears of the unit of another") func progressOfMany() {
+  @Test("K2, Q10: an observer that is notified of another operation's unit can wait for it, too")
+  func progressOfMany() {
     for _ in 0..<100 {
       let queue = OperationQueue(limit: 2)
       queue.progress.totalUnitCount = 20
@@ -89,7 +90,7 @@ import Testing
   }
 
   @Test(
-    "T2, Q3: what is freed with an operation of a batch may wait for the next, which is for others",
+    "T2, Q3: a deinit with an operation of a batch can wait for the next one, which other threads run",
     arguments: ["through the library", "otherwise"])
   func freedWithOperation(waits: String) {
     let queue = OperationQueue(limit: 1)
@@ -112,7 +113,7 @@ import Testing
     #expect(next.isFinished)
   }
 
-  @Test("B5, W4: the error of an operation of a batch is freed when its thread is not inside the operation any more")
+  @Test("B5, W4: the error of an operation of a batch is freed when its thread is no longer inside the operation")
   func freedError() {
     final class Failure: Error {
       let insides: EventRecorder<Int>
@@ -131,7 +132,7 @@ import Testing
   }
 
   // A handler of failures is called in the middle of a batch, which stays as it is.
-  @Test("B5, Q1: a handler of failures may run another queue step by step, though that has nothing to do")
+  @Test("B5, Q1: a failure handler can run another queue step by step, even if that has nothing to do")
   func stepInHandler() async throws {
     await #expect(processExitsWith: .success) {
       let (queue, inner, executor) = (OperationQueue(limit: 1), OperationQueue(), StepExecutor())

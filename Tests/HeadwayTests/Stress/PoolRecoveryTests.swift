@@ -10,7 +10,7 @@ import Testing
 ///
 /// Each runs in its own process; failures hang.
 @Suite("Recovery of the pool", .hangLimit) struct PoolRecoveryTests {
-  @Test("T1, T2: a thread that can't be made for a moment is made later") func refusedThread() async throws {
+  @Test("T1, T2: a thread that can't be created for a moment is created later") func refusedThread() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       let (entered, goOn, waits) = (Gate(), Gate(), Gate())
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "T1: the first thread of a class, or of all, that can't be made does not end the process",
+    "T1: failing to create the first thread of a class, or of all classes, does not end the process",
     arguments: [false, true])
   func refusedFirstThread(isLow: Bool) async throws {
     await #expect(processExitsWith: .success) { [isLow] in
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("T3: idle threads of one class do not keep another from getting one", arguments: [1, 2])
+  @Test("T3: idle threads of one class do not keep another class from getting one", arguments: [1, 2])
   func threadLimit(limit: Int) async throws {
     await #expect(processExitsWith: .success) { [limit] in
       OperationQueue.maxThreadCount = limit
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("P3, T3: a class keeps a thread as long as more urgent ones have some, and may wait for it")
+  @Test("P3, T3: a class keeps a thread as long as more urgent ones have some, and can wait for it")
   func lastThread() async throws {
     await #expect(processExitsWith: .success) {
       OperationQueue.maxThreadCount = 2
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("T2: operations that block are found when no file can be opened") func noDescriptors() async throws {
+  @Test("T2: blocked operations are found even if no file can be opened") func noDescriptors() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       queue.addOperations([BlockOperation {}], waitUntilFinished: true)

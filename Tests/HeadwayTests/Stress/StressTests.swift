@@ -6,7 +6,7 @@ import Testing
 @testable import Headway
 
 @Suite("Stress", .hangLimit, .serialized) struct StressTests {
-  @Test("O1, O3, O6, C7, D3, K2, Q3, Q8, W1: under mayhem each finishes once, no rule is broken, nothing is left")
+  @Test("O1, O3, O6, C7, D3, K2, Q3, Q8, W1: under mayhem each finishes once, no rule is broken, and nothing is left")
   func mayhem() {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50
     let first = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
@@ -66,7 +66,7 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("Q11: operations and queues made, used and let go of by many threads at once") func shortLived() {
+  @Test("Q11: operations and queues are created, used and released by many threads concurrently") func shortLived() {
     let census = Crowd()
     onThreads(4) { number in
       for round in 0..<500 {

@@ -49,7 +49,7 @@ import Android
     }
   }
 
-  @Test("T4: a pool whose threads sleep uses no processor time") func sleeping() async {
+  @Test("T4: a pool of sleeping threads uses no processor time") func sleeping() async {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       // This is repeated if the threads have ended in the meantime: on a slow machine, that can happen before this
@@ -64,7 +64,8 @@ import Android
   }
   #endif
 
-  @Test("T3: reaching the limit of threads is an event, and all finish when blocked ones return") func limit()
+  @Test("T3: reaching the limit of threads is an event, and all operations finish when blocked ones return")
+  func limit()
     async throws
   {
     await #expect(processExitsWith: .success) {
@@ -92,7 +93,8 @@ import Android
     }
   }
 
-  @Test("T3, K2: who hears that the limit is reached may wait for an operation of any class") func limitObserver()
+  @Test("T3, K2: a listener that receives the event for the limit can wait for an operation of any class")
+  func limitObserver()
     async throws
   {
     await #expect(processExitsWith: .success) {
@@ -122,7 +124,8 @@ import Android
     }
   }
 
-  @Test("T3, K2: a queue hears that the limit is reached, whatever was refused a thread before") func limitAfterBlock()
+  @Test("T3, K2: a queue is notified when the limit is reached, even if other work was refused a thread before")
+  func limitAfterBlock()
     async throws
   {
     await #expect(processExitsWith: .success) {

@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(
-    "P2, T2, W5: what is behind a blocked or long operation starts, though the queue never becomes empty",
+    "P2, T2, W5: work behind a blocked or long operation starts, even if the queue never becomes empty",
     arguments: Occupation.allCases, [-1, 8])
   func behind(occupation: Occupation, limit: Int) async throws {
     // If there is only one processor, nothing runs next to computing threads.
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("T2: operations that wait in short sleeps make room for others") func polling() async throws {
+  @Test("T2: operations that wait in short sleeps let others run") func polling() async throws {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue()
       let isOver = Atomic<Bool>(false)
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("T4: spinning that is in vain is skipped ever more often, and soon resumed") func spinPolicy() {
+  @Test("T4: futile spinning is skipped more and more often, and soon resumed") func spinPolicy() {
     let policy = SpinPolicy()
     /// How many workers skip before one spins.
     func skipped(thenInVain isInVain: Bool) -> Int {

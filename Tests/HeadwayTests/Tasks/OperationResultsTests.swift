@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite("Results", .hangLimit) struct OperationResultsTests {
-  @Test("B3, Q13: what a function returns comes in the order of the inputs, or as it is there")
+  @Test("B3, Q13: results arrive in the order of the inputs, or as soon as they are available")
   func order() async throws {
     let queue = OperationQueue(limit: 4)
     let crowd = Crowd()
@@ -23,7 +23,7 @@ import Testing
     #expect(try await squares.reduce(0, +) == all.reduce(0, +))
   }
 
-  @Test("B3: a result that is there does not wait for one before it, unless it is to come in order")
+  @Test("B3: an available result does not wait for an earlier one, unless the order matters")
   func asTheyCome() async throws {
     let queue = OperationQueue()
     let (entered, late) = AsyncStream.makeStream(of: Void.self)
@@ -39,7 +39,7 @@ import Testing
     #expect(try await iterator.next() == nil)
   }
 
-  @Test("Q13: no more than the window are under way or wait to be taken, of inputs without end")
+  @Test("Q13: with infinite inputs, no more than the window are in progress or wait to be consumed")
   func window() async throws {
     let queue = OperationQueue()
     for isInOrder in [true, false] {
@@ -59,7 +59,7 @@ import Testing
     try await queue.untilAllOperationsAreFinished()
   }
 
-  @Test("B3: the inputs may come one after the other") func stream() async throws {
+  @Test("B3: the inputs can arrive over time") func stream() async throws {
     let queue = OperationQueue()
     let (inputs, input) = AsyncStream.makeStream(of: Int.self)
     var iterator = queue.results(of: inputs, inOrder: false) { $0 + 1 }.makeAsyncIterator()
@@ -71,7 +71,7 @@ import Testing
     #expect(try await iterator.next() == nil)
   }
 
-  @Test("B3, B5: the first error is thrown when nothing runs any more", arguments: [true, false])
+  @Test("B3, B5: the first error is thrown when no operation is running any longer", arguments: [true, false])
   func failing(isInOrder: Bool) async throws {
     let queue = OperationQueue()
     let crowd = Crowd()
@@ -89,7 +89,8 @@ import Testing
     try await queue.untilAllOperationsAreFinished()
   }
 
-  @Test("B3, B5: in order, an error cancels what is behind it at once, and is thrown in its turn") func errorInOrder()
+  @Test("B3, B5: in order, an error immediately cancels later operations, and is thrown in its turn")
+  func errorInOrder()
     async throws
   {
     let queue = OperationQueue()
@@ -119,7 +120,7 @@ import Testing
     try await task.value
   }
 
-  @Test("B3: copies of an iterator share its results; a window may be as large as can be") func copies() async throws {
+  @Test("B3: copies of an iterator share its results; a window can have any size") func copies() async throws {
     let queue = OperationQueue(name: nil, maxConcurrentOperationCount: .max)
     var iterator = queue.results(of: 1...4, maxInFlightCount: .max) { $0 }.makeAsyncIterator()
     var copy = iterator
@@ -128,7 +129,7 @@ import Testing
     #expect(all == [1, 2, 3, 4, nil, nil])
   }
 
-  @Test("B3, B4: a loop over results in a group may be left while the group ends") func insideGroup() async throws {
+  @Test("B3, B4: a loop over results in a group can be left while the group ends") func insideGroup() async throws {
     for _ in 0..<50 {
       let group = GroupOperation(name: "group")
       let inner = group.operationQueue
@@ -138,7 +139,7 @@ import Testing
     }
   }
 
-  @Test("B3, T2: inputs that block when they are asked for the next hold up no other task")
+  @Test("B3, T2: inputs that block when the next one is requested delay no other task")
   func blocking() async throws {
     struct Blocking: Sequence, IteratorProtocol, Sendable {
       let gate: Gate
@@ -157,7 +158,7 @@ import Testing
     for task in tasks { #expect(try await task.value == 3) }
   }
 
-  @Test("B3: an error of the inputs comes after the results of those before it", arguments: [true, false])
+  @Test("B3: an error of the inputs is thrown after the results of earlier ones", arguments: [true, false])
   func failingInputs(isInOrder: Bool) async throws {
     let inputs = AsyncThrowingStream<Int, any Error> { stream in
       for number in 0..<10 { stream.yield(number) }
@@ -170,7 +171,7 @@ import Testing
     #expect(sum == 45)
   }
 
-  @Test("B3, C7: cancelling the task cancels what is under way, and waits for it", arguments: [true, false])
+  @Test("B3, C7: cancelling the task cancels operations in progress, and waits for them", arguments: [true, false])
   func cancelling(isInOrder: Bool) async throws {
     let queue = OperationQueue()
     let crowd = Crowd()
@@ -206,7 +207,7 @@ import Testing
     try await queue.untilAllOperationsAreFinished()
   }
 
-  @Test("B3: iterations that are left at any point leave nothing behind") func storm() async throws {
+  @Test("B3: iterations that are left at any time leave nothing behind") func storm() async throws {
     let census = Crowd()
     let queue = OperationQueue(limit: 3)
     var generator = SeededGenerator(seed: 31)
@@ -217,7 +218,8 @@ import Testing
       )
       let member = CensusMember(census)
       let results = queue.results(
-        of: 0..<count, inOrder: Bool.random(using: &generator), maxInFlightCount: Int.random(in: 1...6, using: &generator)
+        of: 0..<count, inOrder: Bool.random(using: &generator),
+        maxInFlightCount: Int.random(in: 1...6, using: &generator)
       ) { number in
         if number.isMultiple(of: 3) { await Task.yield() }
         if number == fails { throw Mishap() }

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "B3, C5: a scope that ends early returns, though its queue is held up and holds operations with code of their own",
+    "B3, C5: a scope that ends early returns, even if its queue is suspended and has cancellation code to run",
     arguments: Cause.allCases, Obstacle.allCases)
   func scope(cause: Cause, obstacle: Obstacle) async {
     let held = [WithStart(), WithIsFinished()]
@@ -51,7 +51,7 @@ import Testing
     #expect(held.allSatisfy { $0.isFinished && $0.isCancelled })
   }
 
-  @Test("B3, C5: what holds the queue of a scope up after its end has no effect", arguments: Obstacle.allCases)
+  @Test("B3, C5: suspending the queue of a scope after its end has no effect", arguments: Obstacle.allCases)
   func afterEnd(obstacle: Obstacle) async {
     let held = WithStart()
     await #expect(throws: CancellationError.self) {
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "B4, C5: a cancelled group finishes, though its queue is held up, before its start and after it",
+    "B4, C5: a cancelled group finishes even if its queue is suspended, before and after its start",
     arguments: Obstacle.allCases, [true, false])
   func group(obstacle: Obstacle, isStarted: Bool) async throws {
     let held = WithStart()

@@ -11,7 +11,7 @@ import Testing
     @TaskLocal static var number = 0
   }
 
-  @Test("B3: a task operation gives its value, also to one that depends on it, without suspending there")
+  @Test("B3: a task operation returns its value, even to a dependent, without suspending there")
   func value() async throws {
     let queue = OperationQueue()
     let page = queue.addTask { 20 }
@@ -21,7 +21,7 @@ import Testing
     #expect(try await page.value == 20)
   }
 
-  @Test("B3: what the function throws is the error of the operation, and is thrown to all who ask for the value")
+  @Test("B3: an error of the function is the operation's error, and is thrown to all callers that await the value")
   func failure() async throws {
     let queue = OperationQueue()
     let page = queue.addTask { () async throws -> Int in throw Failure() }
@@ -33,7 +33,7 @@ import Testing
     #expect(page.error is Failure)
   }
 
-  @Test("B3: it keeps its place in the limit while it awaits, and holds no thread")
+  @Test("B3: a task operation keeps its slot in the limit while it awaits, and holds no thread")
   func place() async throws {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 2
@@ -76,7 +76,7 @@ import Testing
     #expect(seen.count == 1)
   }
 
-  @Test("C7: a task that is cancelled from inside makes the operation a cancelled one") func cancelledInside() async {
+  @Test("C7: a task that is cancelled from inside makes the operation cancelled") func cancelledInside() async {
     let queue = OperationQueue()
     let operation = queue.addTask {
       withUnsafeCurrentTask { $0?.cancel() }
@@ -90,7 +90,7 @@ import Testing
     #expect(!other.isCancelled && other.error is CancellationError)
   }
 
-  @Test("W3: who stops waiting for the value leaves the operation alone") func stopsWaiting() async throws {
+  @Test("W3: a task that stops waiting for the value does not affect the operation") func stopsWaiting() async throws {
     let queue = OperationQueue()
     let gate = Gate()
     let operation = queue.addTask {
@@ -104,7 +104,7 @@ import Testing
     #expect(try await operation.value == 7)
   }
 
-  @Test("B3: the task has the task-local values and the priority of its creator, and the queue inside")
+  @Test("B3: the task inherits the task-local values and the priority of its creator, and knows the queue")
   func inherited() async throws {
     let queue = OperationQueue()
     let operation = Context.$number.withValue(5) {
@@ -120,7 +120,7 @@ import Testing
     #expect(try await priority.value == .background)
   }
 
-  @Test("B3, T2: blocking calls in tasks hold up nobody") func blocking() async throws {
+  @Test("B3, T2: blocking calls in tasks delay no other task") func blocking() async throws {
     let queue = OperationQueue()
     let meeting = Meeting(of: 16)
     let tasks = (0..<16).map { _ in
@@ -137,13 +137,14 @@ import Testing
     return true
   }
 
-  @Test("B3: what is isolated to an actor runs there") func isolated() async throws {
+  @Test("B3: code that is isolated to an actor runs there") func isolated() async throws {
     let queue = OperationQueue()
     #expect(try await queue.addTask { @MainActor in Self.onMainActor() }.value)
     #expect(try await queue.addTask { await Self.onMainActor() }.value)
   }
 
-  @Test("B3: started by hand, also inside a task, and in the queue of the main actor") func byHand() async throws {
+  @Test("B3: the operation is started manually, inside a task, and in the queue of the main actor")
+  func byHand() async throws {
     let operation = TaskOperation {
       await Task.yield()
       return Context.number
@@ -157,7 +158,7 @@ import Testing
     #expect(try await onMain.value == 3)
   }
 
-  @Test("B3: an operation that never runs releases what it captured, and so does one that has run, after its end")
+  @Test("B3: an operation releases its captures after its end, or when it is freed without running")
   func released() async throws {
     final class Captured: Sendable {}
     func make(_ use: (TaskOperation<Void>) async throws -> Void) async rethrows -> Bool {
@@ -186,7 +187,8 @@ import Testing
     #expect(captured.object == nil)
   }
 
-  @Test("W3: run waits for the end, gives the value or throws, and cancels with its task") func run() async throws {
+  @Test("W3: run waits for the end, returns the value or throws, and is cancelled with its task")
+  func run() async throws {
     let queue = OperationQueue()
     try await queue.run(BlockOperation {})
     let value = try await queue.run(TaskOperation { 4 })
@@ -207,7 +209,8 @@ import Testing
     #expect(ended.isOpen)
   }
 
-  @Test("B3: with a queue, nothing runs any more when that returns or throws") func structured() async throws {
+  @Test("B3: when withOperationQueue returns or throws, no operation is running any longer")
+  func structured() async throws {
     let count = Counter()
     let result = try await withOperationQueue(name: "few", maxConcurrentOperationCount: 3) { queue in
       #expect(queue.name == "few" && queue.maxConcurrentOperationCount == 3)
@@ -246,7 +249,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
-  @Test("Q3: map gives the values in order, and no more calls run at once than the limit allows")
+  @Test("Q3: map returns the values in order, and no more calls run at the same time than the limit allows")
   func map() async throws {
     for limit in [1, 3, -1] {
       let queue = OperationQueue()
@@ -264,7 +267,7 @@ import Testing
     #expect(try await OperationQueue().concurrentMap([Int]()) { $0 } == [])
   }
 
-  @Test("C7: the first error ends a map, with what else runs for it; so does cancelling it")
+  @Test("C7: the first error ends a map and its other calls; so does cancelling it")
   func mapEnds() async throws {
     let queue = OperationQueue()
     let running = Counter()
@@ -298,7 +301,8 @@ import Testing
     await #expect(throws: CancellationError.self) { try await other.value }
   }
 
-  @Test("Q16: concurrentPerform calls with each number once, and returns when all calls have") func perform() throws {
+  @Test("Q16: concurrentPerform makes one call per number, and returns when all calls have returned")
+  func perform() throws {
     let queue = OperationQueue()
     let counts = (0..<1_000).map { _ in Counter() }
     queue.concurrentPerform(iterations: 1_000) { counts[$0].increment() }
@@ -337,7 +341,7 @@ import Testing
     #expect(error?.failedDependency === failing.last)
   }
 
-  @Test("B3: the error of the operation that ended a scope is thrown, whatever the body throws because of that")
+  @Test("B3: the error of the operation that ended a scope is thrown, whatever the body then throws")
   func scopeThrowsCause() async {
     await #expect(throws: Failure.self) {
       try await withOperationQueue { queue in
@@ -348,7 +352,7 @@ import Testing
     }
   }
 
-  @Test("Q16: awaited, concurrentPerform calls an asynchronous function with each number")
+  @Test("Q16: the asynchronous concurrentPerform calls a function with each number")
   func performAsync() async throws {
     let queue = OperationQueue()
     let counts = (0..<1_000).map { _ in Counter() }

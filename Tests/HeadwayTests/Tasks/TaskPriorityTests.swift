@@ -31,7 +31,7 @@ import Testing
     try await urgent.untilFinished()
   }
 
-  @Test("B3, P5: a task operation made in a task of a priority has the quality of service that belongs to it")
+  @Test("B3, P5: a task operation created in a task has the quality of service of that task's priority")
   func priorityOfCreator() async {
     for (priority, quality) in [
       (TaskPriority.background, QualityOfService.background), (.utility, .utility), (.medium, .default),
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("P5, W3: what a task waits for runs at no lower quality of service than its priority, escalated or not")
+  @Test("P5, W3: an operation that a task waits for runs at least at the task's priority, escalated or not")
   func priorityOfWaiter() async throws {
     let queue = OperationQueue(name: "tidying up", qualityOfService: .background)
     queue.isSuspended = true
@@ -65,7 +65,7 @@ import Testing
     #expect(try await third.value <= Task.currentPriority)
   }
 
-  @Test("P5, W3: an escalation at any moment of the beginning of a wait reaches the operation")
+  @Test("P5, W3: an escalation at any time while a wait begins reaches the operation")
   func escalatedAsTheWaitBegins() async throws {
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -87,7 +87,8 @@ import Testing
     for wait in waits { #expect(try await wait.task.value == .high) }
   }
 
-  @Test("B3: a task operation made in no task has no quality of service of its own") func madeInNoTask() async throws {
+  @Test("B3: a task operation created outside tasks has no quality of service of its own")
+  func madeInNoTask() async throws {
     let made = EventRecorder<QualityOfService>()
     let operation = BlockOperation { made.record(TaskOperation {}.qualityOfService) }
     OperationQueue.main.addOperation(operation)
@@ -110,7 +111,7 @@ import Testing
     try await task.value
   }
 
-  @Test("P5, B4: a group that runs hands on that it is waited for, and so does one that does not run yet")
+  @Test("P5, B4: a group passes on the priority of its waiter, running or not")
   func group() async throws {
     let (queue, begun) = (OperationQueue(), Counter())
     for isRunning in [true, false] {
@@ -140,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("P5: whatever awaits operations of many inputs, or of a scope, raises all of them")
+  @Test("P5: awaiting operations of many inputs, or of a scope, raises all of them")
   func manyOperations() async throws {
     let (queue, begun) = (OperationQueue(limit: 4), Counter())
     @Sendable func call() async {
@@ -167,7 +168,7 @@ import Testing
 
   #if os(Linux)
   // This runs in its own process, whose workers are all busy.
-  @Test("P3, P5: what a task does next gets a thread of the class to which its operation was raised meanwhile")
+  @Test("P3, P5: a task continues on a thread of the class to which its operation was raised in the meantime")
   func partMovesToAnotherClass() async {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue(name: "low", qualityOfService: .background)

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "P3: a thread with a raised nice value holds no lock, others do so themselves",
+    "P3: a thread with a raised nice value acquires no lock, and other threads do so themselves",
     arguments: [(.default, true), (.userInteractive, true), (.utility, false), (.background, false)]
       as [(QualityOfService, Bool)])
   func classes(quality: QualityOfService, isOnOwnThread: Bool) {
@@ -29,7 +29,8 @@ import Testing
     #expect(sections.events == [Section(isOnOwnThread: isOnOwnThread, nice: processNiceValue())])
   }
 
-  @Test("P3, P4: so it is while a lowered thread priority raises the nice value, and not afterwards") func priority() {
+  @Test("P3, P4: the same holds while a lowered thread priority raises the nice value, and not afterwards")
+  func priority() {
     let sections = EventRecorder<Section>()
     let nices = EventRecorder<Int32>()
     let operation = BlockOperation {
@@ -45,7 +46,7 @@ import Testing
     #expect(sections.events.allSatisfy { $0.nice == processNiceValue() })
   }
 
-  @Test("P4, O4: so it is still when another operation with a priority was started by hand inside") func nested() {
+  @Test("P4, O4: the same holds when another operation with a priority was started inside") func nested() {
     let sections = EventRecorder<Section>()
     let nices = EventRecorder<Int32>()
     let operation = BlockOperation {
@@ -61,11 +62,11 @@ import Testing
     #expect(sections.events == [Section(isOnOwnThread: false, nice: processNiceValue())])
   }
 
-  @Test("P3: threads that are no workers hold locks themselves") func outside() {
+  @Test("P3: threads other than workers acquire locks themselves") func outside() {
     #expect(section() == Section(isOnOwnThread: true, nice: currentNiceValue()))
   }
 
-  @Test("P3, Q5: what a queue changes for operations of low classes is all done by others") func wholeQueue() {
+  @Test("P3, Q5: all changes of a queue for operations of low classes are made by other threads") func wholeQueue() {
     let queue = OperationQueue(limit: 2)
     queue.qualityOfService = .background
     let ran = Crowd()

@@ -14,7 +14,8 @@ import Testing
     ConcurrentIterations(count, in: nil, on: executor, of: workerClass, atMost: limit) { _ in body() }
   }
 
-  @Test("Q16: a helper that makes way for other work asks for none when all numbers are given out") func makesWay() {
+  @Test("Q16: a helper that makes way for other work requests no helpers when all numbers have been taken")
+  func makesWay() {
     let executor = executor
     let calls = calls(2, atMost: 2) { Worker.current?.leavesSoon.store(true, ordering: .relaxed) }
     executor.summon(1, for: calls, on: .normal)
@@ -29,7 +30,7 @@ import Testing
     #expect(wasWaiting.events == [true] && executor.waitingCount == 0)
   }
 
-  @Test("P5, Q16: a thread that raises work asks for no helpers when all numbers are given out meanwhile")
+  @Test("P5, Q16: a thread that raises work requests no helpers if all numbers are taken in the meantime")
   func raisedLate() {
     let calls = calls(2, of: .background) {}
     executor.beforeNextRequest { _ = calls.runOnWorker(of: nil, atMost: .max) }
@@ -37,7 +38,7 @@ import Testing
     #expect(executor.waitingCount == 0)
   }
 
-  @Test("P5, Q16: requests for helpers move to the new class if the work is raised while they are made") func moved() {
+  @Test("P5, Q16: requests for helpers move to the new class if the work is raised during the request") func moved() {
     let executor = executor
     let counts = EventRecorder<[Int]>()
     let calls = calls(8, of: .background) {
@@ -53,7 +54,7 @@ import Testing
 
 /// How many workers can come, by the state that the lock of a pool protects.
 @Suite("State of a pool", .hangLimit) struct PoolStateTests {
-  @Test("T2: one that helps out may come however many are at work, and one at a time") func helpsOut() {
+  @Test("T2: a worker can help out however many are at work, but only one at a time") func helpsOut() {
     var state = WorkerPool.State()
     state.workers = (0..<state.width + 2).map { _ in Worker(of: .shared) }
     #expect(state.room == -2)
@@ -63,7 +64,7 @@ import Testing
     #expect(state.room == -2)
   }
 
-  @Test("T3: when a pool has all the threads that it wants, less urgent ones that were refused some try again")
+  @Test("T3: when a pool has enough threads, less urgent pools that were refused some try again")
   func satisfied() async {
     // This runs in its own process, which has this limit.
     await #expect(processExitsWith: .success) {

@@ -10,7 +10,7 @@ import Testing
 
   init() { queue.executor = executor }
 
-  @Test("Q16: concurrentPerform leaves no request for threads behind, and makes one at first") func perform() {
+  @Test("Q16: concurrentPerform leaves no request for threads behind, and sends one at first") func perform() {
     let most = Mutex(0)
     for _ in 0..<100 {
       queue.concurrentPerform(iterations: 64) { _ in most.withLock { $0 = max($0, executor.waitingCount) } }
@@ -20,7 +20,7 @@ import Testing
     queue.concurrentPerform(iterations: 1) { _ in #expect(executor.waitingCount == 0) }
   }
 
-  @Test("Q16: a helper that comes sends for others, until there are no numbers for them or the limit is reached")
+  @Test("Q16: a helper that arrives requests others, until no numbers are left or the limit is reached")
   func growing() {
     let counts = Mutex<[Int]>([])
     // Inside each call, another thread arrives: this reduces the number of requests for threads that are still to
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("Q16: on threads that are not the pool's, what was withdrawn leaves its blocks to what comes later")
+  @Test("Q16: on threads other than the pool's, a withdrawn request leaves its blocks to later ones")
   func borrowedThreads() {
     let blocks = Mutex<[@Sendable () -> Void]>([])
     let borrowed = BlockExecutor { block in blocks.withLock { $0.append(block) } }

@@ -66,7 +66,7 @@ import Testing
     #expect(list.removeAll() == values.map(\.value) && list.isEmpty && list.removeFirst() == nil)
   }
 
-  @Test("W3: waiters wake in the order in which they came, without those that were taken out") func waiters() async {
+  @Test("W3: waiters wake in the order of registration, without those that were removed") func waiters() async {
     let woken = Mutex<[Int]>([])
     var list = WaiterList()
     #expect(list.isEmpty && list.remove(1) == nil)
@@ -79,7 +79,7 @@ import Testing
 }
 
 @Suite("Cost of many", .hangLimit) struct ManyTests {
-  @Test("W3: tasks that wait are cancelled in any order, and the others go on") func cancelledTasks() async throws {
+  @Test("W3: waiting tasks are cancelled in any order, and the others continue") func cancelledTasks() async throws {
     let queue = OperationQueue()
     queue.isSuspended = true
     let operation = BlockOperation {}
@@ -87,7 +87,11 @@ import Testing
     let tasks = (0..<200).map { number in
       Task { () -> Bool in
         do {
-          if number % 2 == 0 { try await operation.untilFinished() } else { try await queue.untilAllOperationsAreFinished() }
+          if number % 2 == 0 {
+            try await operation.untilFinished()
+          } else {
+            try await queue.untilAllOperationsAreFinished()
+          }
           return true
         } catch { return false }
       }
@@ -102,7 +106,7 @@ import Testing
     for (number, task) in tasks.enumerated() where number % 3 != 1 { #expect(await task.value) }
   }
 
-  @Test("Q10: a report of one of many parts is looked at once") func progressReports() {
+  @Test("Q10: a report of one of many parts is read once") func progressReports() {
     let whole = OperationProgress(totalUnitCount: 1_000)
     let parts = (0..<1_000).map { _ in OperationProgress(totalUnitCount: 10, parent: whole, pendingUnitCount: 1) }
     func reportedCount() -> Int { whole.state.withLock { $0.parts.reportedCount } }
@@ -128,7 +132,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q10: a report counts at any depth, before the fraction of the whole is next asked for") func deepProgress() {
+  @Test("Q10: a report counts at any depth, before the fraction of the whole is next read") func deepProgress() {
     let whole = OperationProgress(totalUnitCount: 2)
     let middle = OperationProgress(totalUnitCount: 4, parent: whole, pendingUnitCount: 1)
     let part = OperationProgress(totalUnitCount: 1_000_000, parent: middle, pendingUnitCount: 2)
@@ -143,7 +147,8 @@ import Testing
     #expect(whole.fractionCompleted == 0.25)
   }
 
-  @Test("Q10: parts that come and go leave nothing in a whole whose fraction nobody asks for") func formerParts() {
+  @Test("Q10: parts that are added and removed leave nothing in a whole whose fraction is never read")
+  func formerParts() {
     let whole = OperationProgress(totalUnitCount: 1_000_000)
     for _ in 0..<1_000 {
       let part = OperationProgress(totalUnitCount: 1_000_000, parent: whole, pendingUnitCount: 1)
@@ -181,7 +186,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("Q10: several threads that report at once leave the fraction exact") func concurrentReports() {
+  @Test("Q10: several threads that report concurrently leave the fraction exact") func concurrentReports() {
     let whole = OperationProgress(totalUnitCount: 64)
     let parts = (0..<64).map { _ in OperationProgress(totalUnitCount: 1_000, parent: whole, pendingUnitCount: 1) }
     OperationQueue().concurrentPerform(iterations: 64) { number in
@@ -194,7 +199,7 @@ import Testing
     #expect(abs(whole.fractionCompleted - expected) < 1e-9)
   }
 
-  @Test("Q14: an event wakes the listeners that wait, and others come and go without a look at them")
+  @Test("Q14: an event wakes the waiting listeners; others are added and removed without visiting them")
   func listeners() async {
     let buffers = EventBuffers()
     let list = (0..<100).map { _ in EventBuffer() }
@@ -211,7 +216,7 @@ import Testing
     #expect(buffers.isEmpty)
   }
 
-  @Test("K2: observers come and go in any order, and those that stay are notified in the order in which they came")
+  @Test("K2: observers are added and removed in any order, and the remaining ones are notified in the order of adding")
   func observers() {
     let queue = OperationQueue()
     let calls = Mutex<[Int]>([])
@@ -227,7 +232,7 @@ import Testing
     #expect(calls.withLock { $0.count } == 33)
   }
 
-  @Test("K2: observers that are added and removed while others are notified begin or not, each once")
+  @Test("K2: observers that are added and removed during notifications are notified or not, each once")
   func observersInside() {
     let queue = OperationQueue()
     let calls = Mutex(0)

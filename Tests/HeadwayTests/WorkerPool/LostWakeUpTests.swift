@@ -14,7 +14,9 @@ import Testing
   //     X: runs B, which takes long
   //                                        Y: reclaims: there is nothing
   //                                        Y: finds nothing to do, unless it collects again
-  @Test("T2, D1: what a thread publishes during a visit is found, or brings a worker", arguments: [true, false])
+  @Test(
+    "T2, D1: work that a thread publishes during a visit is found, or a worker is sent for it",
+    arguments: [true, false])
   func betweenCollectingAndReclaiming(collectsAgain: Bool) {
     let home = OperationQueue()
     var admission = Admission()
@@ -57,7 +59,7 @@ import Testing
     #expect(admission.count == 0)
   }
 
-  @Test("T2, D1: a dependent starts while the operation behind its dependency waits for it, whatever the instant")
+  @Test("T2, D1: a dependent starts while the operation after its dependency waits for it, at any time")
   func stress() {
     let rounds = 40 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
     let seed = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
@@ -85,7 +87,7 @@ import Testing
   }
 
   // While a visit looks for work, it collects the end of an operation that has just added another.
-  @Test("Q6: a queue is empty only when what its operations have added has run, whatever the instant") func adding() {
+  @Test("Q6: a queue is empty only when the operations added by its operations have run, at any time") func adding() {
     let rounds = 10 * (environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 50)
     let queue = OperationQueue()
     for round in 0..<rounds {
@@ -116,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("P2, T2: what is behind a long operation of a batch is for others once a millisecond is over, and not before")
+  @Test("P2, T2: work behind a long operation of a batch goes to other threads after a millisecond, and not before")
   func late() {
     let home = OperationQueue()
     var admission = Admission()
@@ -145,7 +147,7 @@ import Testing
     #expect(admission.count == 0)
   }
 
-  @Test("T2, W5: what is behind an operation that waits is for others at once") func waiting() {
+  @Test("T2, W5: work behind an operation that waits goes to other threads immediately") func waiting() {
     let (queue, executor) = (OperationQueue(), VisitExecutor())
     queue.executor = executor
     let places = EventRecorder<AdmissionRecord.Place>()

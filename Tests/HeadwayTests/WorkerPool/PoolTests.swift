@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test("T2: 64 that block in as many queues overlap, twice") func manyQueues() async throws {
+  @Test("T2: 64 operations that block in as many queues overlap, twice") func manyQueues() async throws {
     await #expect(processExitsWith: .success) {
       for _ in 0..<2 {
         let meeting = Meeting(of: 64)
@@ -35,7 +35,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("T2: busy work in one queue does not keep out another's, though it never blocks") func busyNeighbour() {
+  @Test("T2: busy work in one queue does not keep out that of another, even if it never blocks") func busyNeighbour() {
     let (busy, other) = (OperationQueue(), OperationQueue())
     let isOver = Atomic<Bool>(false)
     for _ in 0..<8 {
@@ -47,7 +47,7 @@ import Testing
   }
 
   // This runs in its own process, where nothing else runs.
-  @Test("T2: busy work does not keep out another queue's while an operation is blocked, either")
+  @Test("T2: busy work does not keep out another queue's work while an operation is blocked, either")
   func busyBesideBlocked() async {
     await #expect(processExitsWith: .success) {
       let (busy, other) = (OperationQueue(), OperationQueue())
@@ -67,7 +67,7 @@ import Testing
   }
 
   // This runs in its own process, where nothing else runs.
-  @Test("T2: busy work of several queues, beyond the processors, does not keep out one for which it waits")
+  @Test("T2: more busy queues than processors do not keep out a queue that one of them waits for")
   func busyForAnother() async {
     await #expect(processExitsWith: .success) {
       let (busy, last, spinning) = ((0..<4).map { _ in OperationQueue() }, OperationQueue(), Spinning())
@@ -82,7 +82,7 @@ import Testing
   }
 
   // This runs in its own process, where nothing else runs.
-  @Test("T2, T3: what tasks of a queue do next counts as that queue's work, of which others' is not kept out")
+  @Test("T2, T3: the next step of a queue's task counts as that queue's work, and other queues' work is not kept out")
   func busyParts() async {
     await #expect(processExitsWith: .success) {
       let (busy, other, spinning) = (OperationQueue(), OperationQueue(), Spinning())
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("T2: an endless stream of short work in one queue does not keep out another's") func stream() {
+  @Test("T2: an endless stream of short work in one queue does not keep out that of another") func stream() {
     let (busy, other) = (OperationQueue(), OperationQueue())
     let isOver = Atomic<Bool>(false)
     @Sendable func goOn() {
@@ -131,7 +131,8 @@ import Testing
     busy.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("T2: an operation that waits gives its place to one that it waits for") func placeGivenUp() async throws {
+  @Test("T2: an operation that waits gives its place to the operation that it waits for")
+  func placeGivenUp() async throws {
     // As many as the pool runs at the same time if none blocks in a way that it can detect, and more.
     await #expect(processExitsWith: .success) {
       let (outer, inner) = (OperationQueue(), OperationQueue())

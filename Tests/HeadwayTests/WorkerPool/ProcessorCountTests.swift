@@ -39,9 +39,11 @@ import Testing
     #expect(quota("4:cpuacct,cpu:/a/b\n", ["/cpu/a/b/cpu.cfs_quota_us": "250000\n"]) == nil)
   }
 
-  @Test("T3: what is no list of control groups says nothing", arguments: ["", "\n\n", "0:", "nonsense", "::"])
+  @Test(
+    "T3: a file that is not a list of control groups specifies nothing",
+    arguments: ["", "\n\n", "0:", "nonsense", "::"])
   func nonsense(text: String) { #expect(quota(text, [:]) == nil) }
 
-  @Test("T3: there is a processor to use") func usable() { #expect(ProcessorCount.usable >= 1) }
+  @Test("T3: there is at least one usable processor") func usable() { #expect(ProcessorCount.usable >= 1) }
 }
 #endif

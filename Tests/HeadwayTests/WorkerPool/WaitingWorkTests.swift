@@ -24,7 +24,7 @@ import Testing
     return names
   }
 
-  @Test("T2: whoever has been served stands behind the others") func roundRobin() {
+  @Test("T2: work that has been served moves behind the others") func roundRobin() {
     var waiting = WaitingWork()
     #expect(waiting.isEmpty && waiting.popFirst() == nil)
     waiting.append(first, count: 3)
@@ -36,7 +36,7 @@ import Testing
     #expect(waiting.count == 6)
   }
 
-  @Test("T2: what asks again at once asks for more workers, in one place") func merging() {
+  @Test("T2: work that is requested again immediately requests more workers, in one entry") func merging() {
     var waiting = WaitingWork()
     waiting.append(first, count: 1)
     waiting.append(first, count: 1)
@@ -47,7 +47,7 @@ import Testing
     #expect(names(waiting) == "1211")
   }
 
-  @Test("T2: the oldest that fits is taken, and the order of the others stays") func condition() {
+  @Test("T2: the oldest matching work is taken, and the order of the others stays") func condition() {
     var waiting = WaitingWork()
     waiting.append(first, count: 2)
     waiting.append(second, count: 2)
@@ -59,7 +59,8 @@ import Testing
     #expect(names(waiting) == "1231")
   }
 
-  @Test("Q16: what asks for helpers waits in one place, and leaves it when it is withdrawn") func withdrawing() {
+  @Test("Q16: work that requests helpers waits in one entry, which is removed when it is withdrawn")
+  func withdrawing() {
     var waiting = WaitingWork()
     waiting.append(helpersFor: first, count: 1)
     waiting.append(second, count: 1)
@@ -72,7 +73,7 @@ import Testing
     #expect(names(waiting) == "23")
   }
 
-  @Test("T2: any sequence of asking, taking and withdrawing serves as a list of single wishes does", arguments: 1...50)
+  @Test("T2: any sequence of requests serves as a list of single requests does", arguments: 1...50)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let works = [first, second, third]

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "P3, T3: a normal thread made by a background one, or in its place, has the nice value of its own class",
+    "P3, T3: a normal thread created by, or replacing, a background thread has the nice value of its own class",
     arguments: [true, false])
   func madeByLowThread(isInItsPlace: Bool) async throws {
     await #expect(processExitsWith: .success) { [isInItsPlace] in
@@ -62,7 +62,8 @@ import Testing
     }
   }
 
-  @Test("P3: work that a thread with a raised nice value adds runs at its own") func addedByNicedThread() async throws {
+  @Test("P3: work that a thread with a raised nice value adds runs at its own nice value")
+  func addedByNicedThread() async throws {
     await #expect(processExitsWith: .success) {
       guard mayLowerNiceValue() else { return }
       let nices = EventRecorder<Int32>()
@@ -83,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("P3, T4: a thread that keeps a raised nice value, for want of privilege, ends in place of sleeping")
+  @Test("P3, T4: a thread that can't lower its nice value without privilege ends instead of sleeping")
   func keepsNiceValue() async throws {
     await #expect(processExitsWith: .success) {
       dropPrivileges()
@@ -125,7 +126,7 @@ import Testing
   }
 
   @Test(
-    "T1: pool threads take no signals that a program handles", arguments: [QualityOfService.default, .background])
+    "T1: pool threads receive no signals that a program handles", arguments: [QualityOfService.default, .background])
   func signals(quality: QualityOfService) {
     let masks = EventRecorder<[Bool]>()
     let queue = OperationQueue()
@@ -142,7 +143,7 @@ import Testing
     #expect(masks.events == [Array(repeating: true, count: 8) + Array(repeating: false, count: 4)])
   }
 
-  @Test("T1: the thread that makes a pool thread keeps its own mask of signals") func maskOfMaker() {
+  @Test("T1: the thread that creates a pool thread keeps its own signal mask") func maskOfMaker() {
     var (before, after) = (sigset_t(), sigset_t())
     pthread_sigmask(SIG_BLOCK, nil, &before)
     let meeting = Meeting(of: 4)
@@ -167,7 +168,7 @@ import Testing
     #expect(names.events.first?.hasPrefix("headway-low-") == (quality == .utility))
   }
 
-  @Test("T5: a destructor of thread-specific data may wait, on a thread that ends") func threadSpecificData() async {
+  @Test("T5: a destructor of thread-specific data can wait on a thread that ends") func threadSpecificData() async {
     await #expect(processExitsWith: .success) {
       // One thread at a time, so that work of another class ends it.
       OperationQueue.maxThreadCount = 1
