@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("I3: a record says whether a field without quotes has one") func strayQuotes() {
+  @Test("I3: a record shows whether a field has no quotes") func strayQuotes() {
     var parser = CSVParser()
     var found: [Bool] = []
     _ = Array("a\"b,c\n\"a\"\"b\",c\na,b\nc,d\"".utf8).withUnsafeBytes { bytes in

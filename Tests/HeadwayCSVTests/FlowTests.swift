@@ -33,7 +33,7 @@ import Testing
     #expect(parser.lineNumber == 5)
   }
 
-  @Test("I3: a closure's error comes out as it is, with the record consumed")
+  @Test("I3: a closure's error is rethrown unchanged, with the record consumed")
   func throwing() {
     var parser = CSVParser()
     input.withUnsafeBytes { bytes in

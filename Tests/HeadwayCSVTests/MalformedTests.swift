@@ -90,7 +90,7 @@ import Testing
     example.check()
   }
 
-  @Test("I3: a defect tells its code, line, offset and text")
+  @Test("I3: a defect has its code, line, offset and text")
   func defects() {
     let input = "a,b\n1,\"x\ny\" z,\"\n2,\"open\n3"
     var errors: [CSVError] = []

@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("R2: visible keys get what they ask for, whether they ask before they are visible or after") func shown()
+  @Test("R2: visible keys get the images that they request, before or after they become visible") func shown()
     async
   {
     let cells = Cells()
@@ -78,7 +78,7 @@ import Testing
     #expect(cells.made == [1, 2, 1])
   }
 
-  @Test("R2: equal contents are drawn once; it goes on as long as one of the keys is visible") func joined() async {
+  @Test("R2: equal contents are drawn once, as long as one of the keys is visible") func joined() async {
     let cells = Cells()
     let drawing = make(cells)
     queue.isSuspended = true
@@ -113,7 +113,7 @@ import Testing
     #expect(cells.lines == ["a: 5", "a: 6"])
   }
 
-  @Test("R2: a key that is hidden while it is drawn gets nothing, and may ask again") func hiddenWhileDrawn()
+  @Test("R2: a key that is hidden while it is drawn gets nothing, and can be requested again") func hiddenWhileDrawn()
     async throws
   {
     let (cells, begun, goOn) = (Cells(), Gate(), Gate())
@@ -136,7 +136,7 @@ import Testing
     #expect(cells.lines == ["a: 1"] && cells.made == [1, 1])
   }
 
-  @Test("R2: a failure is handed over, and the next request tries again; so is an end by somebody else")
+  @Test("R2: a failure, or a cancellation by other code, is delivered, and the next request tries again")
   func failing() async {
     let cells = Cells()
     let drawing = make(cells) { _ in DrawingOperation(width: 1, height: 1) { _ in throw Failure() } }
@@ -168,7 +168,7 @@ import Testing
     drawing = nil
   }
 
-  @Test("R2: completion blocks of drawings are called; what is not needed any more is cancelled with the object")
+  @Test("R2: completion blocks of drawings are called; drawings no longer needed are cancelled with the object")
   func released() async throws {
     let (cells, ended) = (Cells(), Gate())
     queue.isSuspended = true

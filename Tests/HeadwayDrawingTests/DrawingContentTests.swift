@@ -212,7 +212,7 @@ import Testing
     return first...last
   }
 
-  @Test("R1: text has the size that it was measured with, and is broken and cut as it is told") func text() throws {
+  @Test("R1: text has the size that was measured, and is wrapped and truncated as requested") func text() throws {
     let long = Text("several words, more than one line", font: font)
     var cut = long
     cut.maxLineCount = 1
@@ -231,7 +231,7 @@ import Testing
     #expect(inked.lowerBound < 4 && inked.upperBound > 60)
   }
 
-  @Test("R1: text that runs from right to left begins at the right; alignment and direction can be said")
+  @Test("R1: text that runs from right to left begins at the right; alignment and direction can be set")
   func directions() throws {
     func drawn(_ text: Text) throws -> ClosedRange<Int> {
       try #require(columns(draw(100, 20) { $0.draw(text, in: $0.bounds) }))
@@ -294,7 +294,7 @@ import Testing
     try expectStored(shapes, "shapes")
   }
 
-  @Test("R1: the picture of the guide shows what the text says of it") func guide() throws {
+  @Test("R1: the picture of the guide shows what its text describes") func guide() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let catalogue = root.appendingPathComponent("Sources/HeadwayDrawing/HeadwayDrawing.docc")

@@ -272,7 +272,7 @@ import Testing
     #expect(!image.isOpaque && image.color(x: 200, y: 500).opacity > 0)
   }
 
-  @Test("R1: an arc of any number of turns is drawn at once") func turns() throws {
+  @Test("R1: an arc of any number of turns is drawn in constant time") func turns() throws {
     for (turns, isFilled) in [(1.0, true), (1e9, false), (1e9 + 1, true)] {
       for isCounterclockwise in [false, true] {
         let end = (isCounterclockwise ? -2 : 2) * Double.pi * turns
@@ -306,7 +306,8 @@ import Testing
     }
   }
 
-  @Test("R1: many drawings on all threads at once, each with text and a common image") func many() async throws {
+  @Test("R1: many drawings on all threads at the same time, each with text and a common image")
+  func many() async throws {
     let stamp = try cornered(8, 8)
     let drawings = (0..<200).map { number in
       DrawingOperation(width: 32, height: 16) { context in

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "R3: other files are typed errors that say what they are",
+    "R3: other files are typed errors with a description of their content",
     arguments: [
       ("", "empty"), ("GIF89a....", "GIF"), ("RIFF\u{1}\u{1}\u{1}\u{1}WEBPVP8 ", "WebP"), ("II*\0", "TIFF"),
       ("<svg xmlns", "SVG"), ("just text", "neither"), ("\0\0\0\u{18}ftypheic", "HEIC"), ("%PDF-1.7", "PDF"),
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("R3: what can't be written leaves nothing, and what was there") func cannotWrite() throws {
+  @Test("R3: a failed write leaves nothing, and keeps an existing file") func cannotWrite() throws {
     let folder = try TemporaryFolder()
     let image = try cornered()
     try FileManager.default.createDirectory(atPath: folder.path + "/taken.png", withIntermediateDirectories: true)
@@ -79,7 +79,7 @@ import Testing
     #expect(try folder.names == ["a.png", "taken.png"])
   }
 
-  @Test("R3: bombs are typed errors, at once") func bombs() throws {
+  @Test("R3: bombs are typed errors, immediately") func bombs() throws {
     let jpeg = JPEGFixture.encode(try cornered(), .baseline)
     #expect(code(of: PNGFixture.declaring(width: 100_000, height: 100_000)) == .tooLarge)
     #expect(code(of: PNGFixture.declaring(width: 0x7FFF_FFFF, height: 0x7FFF_FFFF)) == .tooLarge)

@@ -48,7 +48,7 @@ import Testing
     expect(red, at: 14, 8, .red, within: 0.05)
   }
 
-  @Test("R3: what the content says counts, and not the name") func names() throws {
+  @Test("R3: the content determines the format, and not the name") func names() throws {
     let image = try cornered()
     let path = try folder.write(image.pngBytes(), to: "picture.jpg")
     #expect(try Image(contentsOf: path).pixelWidth == 64)

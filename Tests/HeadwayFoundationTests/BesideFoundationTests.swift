@@ -4,8 +4,8 @@ import Testing
 import XCTest
 
 /// This file imports modules that export Foundation's own classes, next to the module that replaces it.
-@Suite("Beside Foundation and XCTest", .hangLimit) struct BesideFoundationTests {
-  @Test("O1: the names stand for Headway's classes beside imports of Foundation and XCTest") func names() {
+@Suite("Next to Foundation and XCTest", .hangLimit) struct BesideFoundationTests {
+  @Test("O1: the names mean Headway's classes next to imports of Foundation and XCTest") func names() {
     #expect(Operation.self == Headway.Operation.self)
     #expect(BlockOperation.self == Headway.BlockOperation.self)
     #expect(OperationQueue.self == Headway.OperationQueue.self)

@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Testing
 
 /// The requirements that Foundation's tests on Linux place on its operations; if Headway differs, the title states it.
-@Suite("What Foundation's tests ask: operations", .hangLimit) struct FoundationOperationTests {
+@Suite("Behavior in Foundation's tests: operations", .hangLimit) struct FoundationOperationTests {
   @Test("O2: isExecuting is true inside the block, and false before and after") func executing() {
     let seen = EventRecorder<Bool>()
     let operation = BlockOperation()
@@ -14,7 +14,8 @@ import Testing
     #expect(!operation.isExecuting)
   }
 
-  @Test("O3, O4: an asynchronous operation started by hand has the state that it announces") func asynchronous() {
+  @Test("O3, O4: an asynchronous operation that is started manually has the state that it announces")
+  func asynchronous() {
     let operation = FlaggedOperation()
     #expect(!operation.isExecuting && !operation.isFinished)
     operation.start()
@@ -24,7 +25,7 @@ import Testing
     #expect(!operation.isExecuting && operation.isFinished)
   }
 
-  @Test("O4: a synchronous operation started by hand has finished when start() returns") func synchronous() {
+  @Test("O4: a synchronous operation that is started manually has finished when start() returns") func synchronous() {
     final class Synchronous: Operation, @unchecked Sendable {
       let ran = EventRecorder<Bool>()
       override func main() { ran.record(isExecuting) }
@@ -58,8 +59,8 @@ import Testing
     #expect(ran.events == ["operation"])
   }
 
-  @Test("D1, Q11: the first waits for the second in a serial queue of which nobody else knows") func dependencyBehind()
-  {
+  @Test("D1, Q11: the first operation waits for the second in a serial queue that no other code uses")
+  func dependencyBehind() {
     let order = EventRecorder<Int>()
     let completed = [Gate(), Gate()]
     let operations = (0..<2).map { number in
@@ -111,7 +112,7 @@ import Testing
   }
 
   @Test(
-    "O3: one that says itself that it is ready stays behind, and runs when it has posted that",
+    "O3: an operation that reports itself ready stays behind, and runs when it has posted that",
     arguments: [false, true])
   func customReadiness(isSerial: Bool) {
     final class Custom: Operation, @unchecked Sendable {
@@ -162,7 +163,7 @@ import Testing
 private class Middle: Operation, @unchecked Sendable {}
 
 extension FoundationOperationTests {
-  @Test("O3, O1: main() that start() calls runs once, also where it calls that of a class between")
+  @Test("O3, O1: main() that start() calls runs once, even if it calls that of a class between")
   func mainOfClassBetween() {
     final class Leaf: Middle, @unchecked Sendable {
       let runs = EventRecorder<Int>()

@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Testing
 
 /// The requirements that Foundation's tests on Linux place on its queues; if Headway differs, the title states it.
-@Suite("What Foundation's tests ask: queues", .hangLimit) struct FoundationQueueTests {
+@Suite("Behavior in Foundation's tests: queues", .hangLimit) struct FoundationQueueTests {
   @Test("Q5: the queue counts and lists, in the order added, what has not finished") func counts() {
     let queue = OperationQueue()
     let gates = [Gate(), Gate()]
@@ -22,7 +22,7 @@ import Testing
     #expect(queue.operations.isEmpty)
   }
 
-  @Test("P2: those added at once to a serial queue run by priority") func prioritiesAtOnce() {
+  @Test("P2: operations that are added together to a serial queue run by priority") func prioritiesAtOnce() {
     let order = EventRecorder<Operation.QueuePriority>()
     let priorities: [Operation.QueuePriority] = [.normal, .low, .veryHigh, .veryLow]
     let operations = priorities.map { priority in
@@ -109,7 +109,7 @@ import Testing
     #expect(operations.filter(\.isCancelled) == Array(operations[2...]))
   }
 
-  @Test("C5: cancelled in a suspended queue, both have finished when it goes on") func cancelWhileSuspended() {
+  @Test("C5: two operations cancelled in a suspended queue have finished when it resumes") func cancelWhileSuspended() {
     let queue = OperationQueue()
     queue.isSuspended = true
     let operations = (0..<2).map { _ in BlockOperation { Issue.record("a cancelled operation ran") } }
@@ -156,7 +156,7 @@ import Testing
     #expect(seen.events == [true])
   }
 
-  @Test("Q4, Q9: a suspended queue is set going on by its own underlying serial queue") func resumedFromUnderlying() {
+  @Test("Q4, Q9: a suspended queue is resumed by its own underlying serial queue") func resumedFromUnderlying() {
     let (queue, underlying) = (OperationQueue(limit: 1, isSuspended: true), DispatchQueue(label: "underlying"))
     queue.underlyingQueue = underlying
     let isResumed = EventRecorder<Bool>()
@@ -183,7 +183,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("W2: when waiting for an operation returns, its queue has let it out, at once") func waitedForHasLeft() {
+  @Test("W2: when waiting for an operation returns, its queue has released it, immediately") func waitedForHasLeft() {
     let queue = OperationQueue()
     for _ in 0..<100 {
       let operation = BlockOperation {}
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test("Q11: a queue that was let go of runs what it holds, one of them cancelled as it runs, and is freed")
+  @Test("Q11: a released queue runs its operations, one of them cancelled as it runs, and is freed")
   func lifecycle() {
     let (started, end, freed) = (Gate(), Gate(), Gate())
     let first = BlockOperation {

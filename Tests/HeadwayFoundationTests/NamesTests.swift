@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Testing
 
 @Suite("Names of Foundation", .hangLimit) struct NamesTests {
-  @Test("O1: the names stand for Headway's classes") func names() {
+  @Test("O1: the names mean Headway's classes") func names() {
     #expect(Operation.self == Headway.Operation.self)
     #expect(BlockOperation.self == Headway.BlockOperation.self)
     #expect(OperationQueue.self == Headway.OperationQueue.self)

@@ -66,7 +66,8 @@ import Testing
     #expect(operation.isFinished && operation.isCancelled)
   }
 
-  @Test("C1: cancelling sets the flag at once, stops nothing, and changes nothing after the end") func cancelling() {
+  @Test("C1: cancelling sets the flag immediately, stops nothing, and changes nothing after the end")
+  func cancelling() {
     let queue = OperationQueue()
     let (started, end) = (Gate(), Gate())
     let operation = BlockOperation {
@@ -181,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("W2: several threads wait for one operation, and all go on") func manyWait() {
+  @Test("W2: several threads wait for one operation, and all of them wake") func manyWait() {
     let queue = OperationQueue()
     let (end, waiting) = (Gate(), OperationQueue())
     let operation = BlockOperation { end.wait() }

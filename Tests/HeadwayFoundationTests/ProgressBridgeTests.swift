@@ -49,7 +49,7 @@ import Testing
     #expect(read { whole.progress.fractionCompleted } == 1)
   }
 
-  @Test("Q10: a Foundation progress stands for a part of a Headway one") func part() {
+  @Test("Q10: a Foundation progress represents a part of a Headway progress") func part() {
     let whole = OperationProgress(totalUnitCount: 10)
     let part = whole.makeFoundationChild(totalUnitCount: 8, pendingUnitCount: 5)
     part.completedUnitCount = 4

@@ -5,7 +5,7 @@ import Testing
 
 /// Foundation's own methods that take a queue, and values of its types that are passed to and from operations.
 @Suite("Calls that take a queue", .hangLimit) struct QueueCallsTests {
-  @Test("Q1: notifications are delivered in a queue, and the one who posts waits") func notifications() {
+  @Test("Q1: notifications are delivered in a queue, and the posting thread waits") func notifications() {
     let queue = OperationQueue()
     queue.name = "listeners"
     let center = NotificationCenter()

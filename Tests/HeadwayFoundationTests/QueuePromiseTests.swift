@@ -86,7 +86,7 @@ import Testing
     #expect(order.events == Array(repeating: "before", count: 5) + ["barrier"] + Array(repeating: "after", count: 5))
   }
 
-  @Test("C6: cancelAllOperations() cancels all that the queue holds; what runs goes on") func cancelAll() {
+  @Test("C6: cancelAllOperations() cancels all operations of the queue; running ones continue") func cancelAll() {
     let queue = OperationQueue(limit: 1)
     let (started, end) = (Gate(), Gate())
     let running = BlockOperation {
@@ -106,7 +106,8 @@ import Testing
     #expect(!later.isCancelled)
   }
 
-  @Test("Q6: waiting for an empty queue returns at once; operations added meanwhile prolong it") func waiting() {
+  @Test("Q6: waiting for an empty queue returns immediately; operations added in the meantime prolong it")
+  func waiting() {
     let queue = OperationQueue()
     queue.waitUntilAllOperationsAreFinished()
     let (inner, ran) = (Gate(), EventRecorder<Int>())

@@ -7,7 +7,7 @@ import enum HeadwayFoundation.QualityOfService
 
 /// This file imports the names individually.
 @Suite("Names imported one by one", .hangLimit) struct ScopedImportTests {
-  @Test("O1: names that are imported by themselves, or qualified by the module, stand for Headway's classes")
+  @Test("O1: names that are imported separately, or qualified by the module, mean Headway's classes")
   func names() {
     #expect("\(String(reflecting: Operation.self))" == "Headway.Operation")
     #expect("\(String(reflecting: BlockOperation.self))" == "Headway.BlockOperation")

@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("H3: a failure is that of all that joined, and each tries again as its limits say")
+  @Test("H3: a failure applies to all joined requests, and each tries again within its own limits")
   func failing() async throws {
     let isOpen = Atomic(false)
     try await withServer { _ in
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("H3: only what is equal and says so is joined") func notJoined() async throws {
+  @Test("H3: only equal requests that allow joining are joined") func notJoined() async throws {
     let isOpen = Atomic(false)
     try await withServer { _ in
       [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, [:], [7])

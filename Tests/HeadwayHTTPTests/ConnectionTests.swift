@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(
-    "H2: an error is told when its content has stood still for a limited time", arguments: ["/error", "/redirect"])
+    "H2: an error is reported when its content has stalled for a limited time", arguments: ["/error", "/redirect"])
   func stalledBody(path: String) async throws {
     try await withServer { question in
       switch question.path {
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("H2: what can't be sent as it is, is an error at once, whichever part of a request it is in")
+  @Test("H2: an invalid part of a request is an error immediately, whichever part it is")
   func unsendable() async throws {
     try await withServer { _ in
       Server.answer()
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test("H2: no host of a redirect adds to the request that follows, nor to what a proxy is asked")
+  @Test("H2: no host of a redirect adds to the next request, or to the request to a proxy")
   func unsendableRedirect() async throws {
     try await withServer { _ in
       Server.answer(.found, ["Location": "http://a%0d%0aA:%20b/"])

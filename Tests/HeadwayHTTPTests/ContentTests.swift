@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(
-    "H2: there is nothing to decompress where there is no content",
+    "H2: nothing is decompressed if there is no content",
     arguments: [("GET", 200), ("HEAD", 200), ("GET", 204), ("GET", 304), ("HEAD", 304), ("POST", 200)],
     ["gzip", "deflate", "gzip, gzip"])
   func nothing(asked: (method: String, status: Int), coding: String) async throws {

@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("H3: after a broken connection it goes on where it was") func resuming() async throws {
+  @Test("H3: after a broken connection, the download continues") func resuming() async throws {
     try await withFolder { folder in
       let pieces = Mutex([200_000, 500_000, nil])
       try await withServer { question in
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("H3: a later download goes on with what an earlier one has left", arguments: [true, false])
+  @Test("H3: a later download continues an earlier one", arguments: [true, false])
   func later(isSame: Bool) async throws {
     try await withFolder { folder in
       let path = "\(folder)/file"
@@ -133,7 +133,8 @@ import Testing
     }
   }
 
-  @Test("H3: a server that ignores ranges, or has none to give, is asked for the whole", arguments: [200, 416, 206])
+  @Test(
+    "H3: a server that ignores ranges, or supports none, is sent a request for the whole", arguments: [200, 416, 206])
   func ignoredRanges(status: Int) async throws {
     try await withFolder { folder in
       let path = "\(folder)/file"

@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("H2: a proxy is asked for a connection to the server") func proxy() async throws {
+  @Test("H2: a proxy receives a request for a connection to the server") func proxy() async throws {
     try await withServer { _ in
       [.closeConnection]
     } _: { proxy in
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("H2: a broken connection, one that nobody listens at, and no address are typed errors")
+  @Test("H2: a broken connection, a port without a listener, and no address are typed errors")
   func failures() async throws {
     try await withServer { question in
       switch question.path {

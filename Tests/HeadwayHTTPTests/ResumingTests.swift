@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Correct and incorrect statements of servers about parts and their content.
-@Suite("HTTP: going on with a download", .hangLimit) struct ResumingTests {
+@Suite("HTTP: resuming a download", .hangLimit) struct ResumingTests {
   private static let whole = content(10_000)
   private static let other = content(10_000).reversed() as [UInt8]
 
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "H3: a time of change goes on with a download if it is before that of the answer",
+    "H3: a modification time continues a download if it is before that of the answer",
     arguments: [("38", true), ("37", false), (nil, false)])
   func sameSecond(second: String?, goesOn: Bool) async throws {
     var headers: HTTPHeaders = ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"]
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(
-    "H3: compressed content is kept as it is sent, and continued; what is decompressed is asked for as a whole",
+    "H3: compressed content is kept as it is sent, and continued; decompressed content is requested as a whole",
     arguments: [false, true])
   func compressed(decodes: Bool) async throws {
     try await withFolder { folder in
@@ -124,7 +124,8 @@ import Testing
     }
   }
 
-  @Test("H2: a range in an answer with the whole content says nothing of its length") func strayRange() async throws {
+  @Test("H2: a range in an answer with the whole content does not determine its length")
+  func strayRange() async throws {
     try await withFolder { folder in
       try await withServer { _ in
         Server.answer(.ok, ["Content-Range": "bytes 0-9/1000"], [1, 2, 3])
@@ -243,7 +244,7 @@ import Testing
     }
   }
 
-  @Test("H3: a server that sends less than was asked for is asked for the rest") func shortParts() async throws {
+  @Test("H3: if a server sends less than the requested range, the rest is requested") func shortParts() async throws {
     try await withBreak(["ETag": "\"1\""]) { question in
       let match = question.header("Range")?.wholeMatch(of: /bytes=(\d+)-/)
       guard let match, let start = Int(match.1) else { return Server.answer(.ok, [:], Self.other) }
@@ -294,7 +295,7 @@ import Testing
   }
 
   @Test(
-    "H3: a file of somebody else that has the name of a partial file or its note is not touched",
+    "H3: another program's file with the name of a partial file or its note is not touched",
     arguments: ["file.headway-part", "file.headway-part.json"])
   func foreignFiles(name: String) async throws {
     try await withFolder { folder in
@@ -445,7 +446,8 @@ import Testing
     }
   }
 
-  @Test("H1, H3: one that reads what an earlier download has left is cancelled meanwhile") func hashing() async throws {
+  @Test("H1, H3: a download that reads an earlier one's part is cancelled in the meantime")
+  func hashing() async throws {
     try await withFolder { folder in
       let path = "\(folder)/file"
       let url = "http://127.0.0.1:1/"

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 @Suite("HTTP: retries", .hangLimit) struct RetryTests {
-  @Test("H3: what may pass is asked again, as often as is said", arguments: [500, 503, 429, 0])
+  @Test("H3: transient failures are retried, as often as configured", arguments: [500, 503, 429, 0])
   func again(status: Int) async throws {
     let failures = Mutex(2)
     try await withServer { _ in
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("H3: what can't pass, and what must not be asked twice, is asked once") func once() async throws {
+  @Test("H3: permanent failures, and requests that must not be repeated, are not retried") func once() async throws {
     try await withServer { question in
       Server.answer(question.head.method == .POST ? .internalServerError : .notFound)
     } _: { server in
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("H3: a server that says when to come back is asked then; one that wants too long is not asked again")
+  @Test("H3: a request is retried at the time that the server specifies, unless the delay is too long")
   func retryAfter() async throws {
     for (delay, isAskedAgain) in [("7", true), ("31", false)] {
       let isFirst = Atomic(true)

@@ -33,7 +33,7 @@ import Testing
     #expect(throws: RequestError.self) { try HTTPConnectionPool(configuration) }
   }
 
-  @Test("H3: a failure of TLS is told in words, once, and the request is not repeated") func words() async throws {
+  @Test("H3: a TLS failure is reported in words, once, and the request is not repeated") func words() async throws {
     try await withServer { _ in
       Server.answer()
     } _: { plain in
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "H3: the error says what is wrong with a certificate",
+    "H3: the error describes the problem of a certificate",
     arguments: [
       (LoopbackCertificate.expired, false, "self-signed, and it expired on 2020-12-31"),
       (.expired, true, "it expired on 2020-12-31"),

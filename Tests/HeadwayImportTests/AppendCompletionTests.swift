@@ -64,7 +64,7 @@ struct AppendCompletionTests {
   }
 
   @Test(
-    "I10: the same append again adds the rows that are missing, whoever created the table",
+    "I10: the same append again adds the missing rows, no matter which program created the table",
     arguments: ["(id INTEGER, name TEXT)", "(id INTEGER PRIMARY KEY, name TEXT)"])
   func completion(definition: String) throws {
     try withTarget(definition) { target in
@@ -190,7 +190,7 @@ struct AppendCompletionTests {
     }
   }
 
-  @Test("I10: with a key, rows that are gone are missed, and a key of the table is said to be there")
+  @Test("I10: with a key, missing rows are detected, and a key of the table is reported as existing")
   func keyedRows() throws {
     try withTarget("(id INTEGER PRIMARY KEY, name TEXT CHECK (name <> 'name 7'))") { target in
       try target.execute("INSERT INTO t VALUES (25, 'mine')")
@@ -282,7 +282,7 @@ struct AppendCompletionTests {
     }
   }
 
-  @Test("I10: while one import completes an append, the interrupted one cannot add rows any more") func takenOver()
+  @Test("I10: while one import completes an append, the interrupted one can no longer add rows") func takenOver()
     throws
   {
     try withTarget { target in

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Import: batches", .hangLimit)
 struct BatchTests {
-  @Test("I1: 250 rows are committed at once if nothing else is said")
+  @Test("I1: 250 rows are committed together by default")
   func defaultSize() throws {
     #expect(ImportOptions().batchSize == 250)
     try withWorkspace { workspace in
@@ -89,7 +89,7 @@ struct BatchTests {
     }
   }
 
-  @Test("I1: those who observe the database through GRDB are told of each batch")
+  @Test("I1: GRDB observers of the database are notified of each batch")
   func observations() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -109,7 +109,7 @@ struct BatchTests {
     }
   }
 
-  @Test("I1: what was committed stays after closing and opening again, and there is no log left beside the database")
+  @Test("I1: committed rows remain after closing and opening again, and no log is left next to the database")
   func closing() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -124,7 +124,7 @@ struct BatchTests {
 
   // MARK: Releasing
 
-  @Test("O8: a finished import lets go of its observer")
+  @Test("O8: a finished import releases its observer")
   func observerIsReleased() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

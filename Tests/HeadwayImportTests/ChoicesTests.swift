@@ -67,7 +67,7 @@ struct ChoicesTests {
 
   // MARK: No value
 
-  @Test("I3: several texts mean no value, in quotes too if that is said")
+  @Test("I3: several texts mean no value, in quotes, too, if requested")
   func nullTexts() throws {
     let text = "v,n\n1,NULL\nn.d.,\"NULL\"\n-,null\n4,x\n"
     for (inQuotes, count) in [(false, 1), (true, 2)] {

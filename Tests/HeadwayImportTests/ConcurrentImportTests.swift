@@ -10,7 +10,7 @@ import Testing
 @Suite("Import: several at once", .hangLimit)
 struct ConcurrentImportTests {
   @Test(
-    "I4: two imports into two tables of one database at once lose nothing", arguments: 1...20 as ClosedRange<UInt64>)
+    "I4: two concurrent imports into two tables of one database lose nothing", arguments: 1...20 as ClosedRange<UInt64>)
   func two(seed: UInt64) throws {
     try withWorkspace { workspace in
       var random = SplitMix64(seed: seed)
@@ -66,7 +66,7 @@ struct ConcurrentImportTests {
     return (lines, (keys.count, count - keys.count), (count - malformed, malformed))
   }
 
-  @Test("I4: many small imports at once, with readers: each ends with what its file has", arguments: [1, 2, 3])
+  @Test("I4: many small concurrent imports, with readers: each ends with the rows of its file", arguments: [1, 2, 3])
   func many(round: Int) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -117,7 +117,7 @@ struct ConcurrentImportTests {
     }
   }
 
-  @Test("I4: a failing import leaves its statements to nobody, and the next works")
+  @Test("I4: a failing import leaves no statements behind, and the next works")
   func statementsAfterAFailure() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -132,7 +132,7 @@ struct ConcurrentImportTests {
     }
   }
 
-  @Test("I4: an import lets go of its statements while it has the writing connection, not some time later")
+  @Test("I4: an import releases its statements while it has the writing connection, not some time later")
   func statementsAtTheEnd() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -177,7 +177,7 @@ struct ConcurrentImportTests {
   /// let go
   ///                                                     imports
   /// ```
-  @Test("I2: an import that waits for another into its table ends at once when it is cancelled")
+  @Test("I2: an import that waits for another into its table ends immediately when it is cancelled")
   func cancelledWhileWaiting() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -30,7 +30,7 @@ struct DurabilityTests {
     }
   }
 
-  @Test("I1: normal durability is what is taken if nothing is said")
+  @Test("I1: normal durability is the default")
   func defaultDurability() throws {
     try withWorkspace { workspace in
       let database = try ImportDatabase(path: workspace.path("a.sqlite"))

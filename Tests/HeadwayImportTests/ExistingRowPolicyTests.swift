@@ -50,7 +50,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: rows that nobody knows of, and rows that others have added, are not overwritten") func unknownRows()
+  @Test("I5: rows of unknown origin, and rows that others have added, are not overwritten") func unknownRows()
     throws
   {
     try withWorkspace { workspace in
@@ -160,7 +160,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: two imports into one table at once run one after the other", arguments: [true, false])
+  @Test("I5: two concurrent imports into one table run one after the other", arguments: [true, false])
   func atOnce(hasKey: Bool) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -178,7 +178,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5, I10: rows that another program adds meanwhile are neither overwritten nor taken for duplicates")
+  @Test("I5, I10: rows that another program adds in the meantime are neither overwritten nor taken for duplicates")
   func addedMeanwhile() throws {
     for mode in [ImportOptions.ExistingRowPolicy.append, .update] {
       try withWorkspace { workspace in
@@ -201,7 +201,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: rows with keys of the file that another program adds meanwhile are taken for no duplicates of it")
+  @Test("I5: rows with keys of the file that another program adds in the meantime are not taken for duplicates of it")
   func keysAddedMeanwhile() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -230,7 +230,7 @@ struct ExistingRowPolicyTests {
   private static let vacuum = "VACUUM"
 
   @Test(
-    "I5: rows are not taken for those of the file, where somebody else has changed the table",
+    "I5: rows are not taken for those of the file if another program has changed the table",
     arguments: [
       ("1,a\n2,b\n3,c\n", vacuum, 3),
       // The last record was rejected, and another row has its place.
@@ -251,7 +251,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: rows that somebody adds behind those of a re-import stay") func addedBehind() throws {
+  @Test("I5: rows that another program adds behind those of a re-import stay") func addedBehind() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a.csv", people(1...100), into: database, in: workspace)
@@ -329,7 +329,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: rows are replaced by one import at a time, and a table of the user's that is called alike stays")
+  @Test("I5: rows are replaced by one import at a time, and a user's table with a similar name stays")
   func replacingAtOnce() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -182,7 +182,7 @@ struct ExistingTableTests {
   }
 
   @Test(
-    "I3: what a table says of rows in conflict does not bring an import to say what is not so",
+    "I3: a table's conflict clause does not make an import report false counts",
     arguments: ["REPLACE", "IGNORE", "ROLLBACK", "FAIL", "ABORT"], [["id"], []])
   func conflictClauses(clause: String, key: [String]) throws {
     let definition =
@@ -391,7 +391,7 @@ struct ExistingTableTests {
   }
 
   @Test(
-    "I3: a type that a column can't get is an error, where that is asked for",
+    "I3: a type that a column can't get is an error, if requested",
     arguments: [
       ("INTEGER", .integer, true), ("INTEGER", .text, false), ("TEXT", .integer, false), ("VARCHAR(3)", .text, true),
       ("", .integer, true), ("NUMERIC", .real, true), ("DOUBLE", .integer, false), ("REAL", .real, true),
@@ -411,7 +411,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3: a described column that the file lacks is an error, where that is asked for") func missing() throws {
+  @Test("I3: a described column that the file lacks is an error, if requested") func missing() throws {
     for isRequired in [true, false] {
       try imported(
         "a\n1\n", into: "", columns: [ColumnSchema(name: "b", type: .real)],

@@ -224,7 +224,7 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4: a column without values is not said to be unchecked") func nothingToCheck() throws {
+  @Test("I4: a column without values is not reported as unchecked") func nothingToCheck() throws {
     try withWorkspace { workspace in
       let folder = try workspace.feed(["trips.txt": "route_id,service_id,trip_id,shape_id\nR,D,T,\nR,D,U,\n"])
       let feed = try FeedImport(folder: folder, into: workspace.database())
@@ -233,7 +233,7 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4: references to a table that is not there are said to be unchecked, once a column")
+  @Test("I4: references to a missing table are reported as unchecked, once per column")
   func uncheckedReferences() throws {
     try withWorkspace { workspace in
       let folder = try workspace.feed([
@@ -272,7 +272,7 @@ struct FeedImportTests {
 
   // MARK: Order
 
-  @Test("I4, D1: an operation a table, after those of the tables to which it refers, and no row before theirs")
+  @Test("I4, D1: one operation per table, after those of the tables to which it refers, and no row before theirs")
   func order() throws {
     try withWorkspace { workspace in
       try SampleFeed(stopTimes: 300, seed: 6).write(to: workspace.path("feed"))

@@ -236,7 +236,7 @@ struct FileContentTests {
   #endif
 
   @Test(
-    "I3: what is no text is an error that says what it seems to be, and makes no table",
+    "I3: a file that is not text is an error that names its likely format, and creates no table",
     arguments: [
       ([0x50, 0x4B, 3, 4], "zip archive"), ([0x1F, 0x8B, 8], isUnpacked ? "damaged" : "compressed by gzip"),
       ([0x28, 0xB5, 0x2F, 0xFD], isUnpacked ? "damaged" : "compressed by Zstandard"),
@@ -341,7 +341,7 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: a first line that says the delimiter, as Excel writes it, is no header", arguments: [true, false])
+  @Test("I3: a first line that specifies the delimiter, as Excel writes it, is not a header", arguments: [true, false])
   func separatorLine(hasHeader: Bool) throws {
     for mark in [[], [0xEF, 0xBB, 0xBF]] as [[UInt8]] {
       let text = "sep=;\r\n" + (hasHeader ? "a,b;c\r\n" : "") + "1,5;2\r\n"
@@ -368,7 +368,7 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: columns have the order of the file, whatever is said of them") func order() throws {
+  @Test("I3: columns have the order of the file, however they are described") func order() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let table = TableSchema(

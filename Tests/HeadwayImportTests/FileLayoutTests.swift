@@ -273,7 +273,7 @@ struct FileFormTests {
   }
 
   @Test(
-    "I3: fields as RFC 4180 says",
+    "I3: fields as specified by RFC 4180",
     arguments: [
       ("\"a\"", "a"), ("\"a,b\"", "a,b"), ("\"a\"\"b\"", "a\"b"), ("\"\"\"\"", "\""), ("\"a\nb\"", "a\nb"),
       ("\"a\r\nb\"", "a\r\nb"), ("a\"b", "a\"b"), (" a ", " a "), ("ü€😀", "ü€😀"),

@@ -130,7 +130,7 @@ struct ImportFailureTests {
     }
   }
 
-  @Test("I1: a file that becomes shorter while it is read is an error, after which nothing is written any more")
+  @Test("I1: a file that becomes shorter while it is read is an error, after which nothing more is written")
   func truncatedFile() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

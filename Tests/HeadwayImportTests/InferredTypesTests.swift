@@ -31,7 +31,7 @@ struct InferredTypesTests {
   }
 
   @Test(
-    "I3: a column is of the narrowest type that keeps its values, and their text but for zeros at the end",
+    "I3: a column has the narrowest type that keeps its values, and their text except trailing zeros",
     arguments: [
       (["1", "-20", "0", "9223372036854775807"], "INTEGER"), (["1.5", "-0.25", "3.0"], "REAL"),
       (["1.5", "2"], "NUMERIC"), (["007", "1"], "TEXT"), (["+1"], "TEXT"), (["007.5"], "TEXT"), (["+1.5"], "TEXT"),
@@ -166,7 +166,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I5: what is appended, or comes with the file anew, widens the column of an earlier import")
+  @Test("I5: appended rows, and new ones of the file, widen the column of an earlier import")
   func laterImports() throws {
     for existingRowPolicy in [ImportOptions.ExistingRowPolicy.append, .update, .replace] {
       try withWorkspace { workspace in
@@ -195,7 +195,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I5: the table of somebody else keeps its types") func otherTables() throws {
+  @Test("I5: a table of another origin keeps its types") func otherTables() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       try database.pool.write { try $0.execute(sql: "CREATE TABLE t (v INTEGER, n TEXT)") }
@@ -205,7 +205,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I3: keys, described columns, and all columns where that is said, get no other types") func given() throws {
+  @Test("I3: keys, described columns, and on request all columns, get no other types") func given() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let table = TableSchema(name: "t", columns: [ColumnSchema(name: "a", type: .text)], key: ["id"])

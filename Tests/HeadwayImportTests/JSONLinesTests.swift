@@ -132,7 +132,7 @@ struct JSONLinesTests {
   }
 
   @Test(
-    "I7: JSON that is not one object per line is an error that says how to convert it",
+    "I7: JSON that is not one object per line is an error that explains how to convert it",
     arguments: [
       "{\n  \"a\": 1\n}\n", "[{\"a\": 1}]\n", "{\"rows\": [\n  {\"a\": 1},\n  {\"a\": 2}\n]}\n", "{\"a\": 01}\n",
     ])
@@ -178,7 +178,7 @@ struct JSONLinesTests {
   }
 
   @Test(
-    "I7: the reason of a reject says where a line ends too early, without the rest of the record",
+    "I7: the reason of a reject names the place where a line ends too early, without the rest of the record",
     arguments: [
       ("{\"id\":4,\"name\":", "line 2, byte 24: the line ends inside an object"),
       ("{\"id\":4", "line 2, byte 16: the line ends inside an object"),
@@ -194,7 +194,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I7: a line over the limit is rejected whole, and reading goes on behind it") func longLine() throws {
+  @Test("I7: a line over the limit is rejected whole, and reading continues behind it") func longLine() throws {
     let long = "{\"a\":\"\(String(repeating: "x", count: 17 << 20))\"}"
     try imported("{\"a\":\"1\"}\n\(long)\n{\"a\":\"2\"}\n") { (database, operation) throws in
       #expect(operation.report.rowCount == 2 && operation.report.rejectedRowCount == 1)

@@ -108,7 +108,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: each change is told, and nothing when there is none")
+  @Test("I6: each change is reported, and nothing if there is none")
   func changes() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -226,7 +226,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: an iteration that stands still does not hold up the import, and goes on where the table is then")
+  @Test("I6: an iteration that pauses does not delay the import, and continues with the current table")
   func slowReader() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()

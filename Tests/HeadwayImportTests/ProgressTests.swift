@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Import: progress", .hangLimit)
 struct ProgressTests {
-  @Test("I2: progress grows, is told at most 100 times, and ends at 1", arguments: [1, 7, 100, 1_000, 5_000])
+  @Test("I2: progress grows, is reported at most 100 times, and ends at 1", arguments: [1, 7, 100, 1_000, 5_000])
   func telling(batchSize: Int) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -70,7 +70,7 @@ struct ProgressTests {
     }
   }
 
-  @Test("I2: the progress of a feed counts the bytes of its files, is told at most 100 times, and ends at 1")
+  @Test("I2: the progress of a feed counts the bytes of its files, is reported at most 100 times, and ends at 1")
   func feed() throws {
     try withWorkspace { workspace in
       try SampleFeed(stopTimes: 300, seed: 4).write(to: workspace.path("feed"))

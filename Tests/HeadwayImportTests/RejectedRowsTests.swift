@@ -99,7 +99,7 @@ struct RejectedRowsTests {
     }
   }
 
-  @Test("I3: nothing but malformed rows, more than a batch of them")
+  @Test("I3: only malformed rows, more than a batch of them")
   func onlyMalformed() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -114,7 +114,7 @@ struct RejectedRowsTests {
     }
   }
 
-  @Test("I3: rows are counted when nobody keeps them")
+  @Test("I3: rows are counted even if they are not kept")
   func withoutAFile() throws {
     try withWorkspace { workspace in
       let operation = try workspace.operation(["1,a", "x", "1,b", "2,c"], into: try workspace.database())
@@ -195,7 +195,7 @@ struct RejectedRowsTests {
     }
   }
 
-  @Test("I3: a key that is a whole number must be one: other rows are rejected, the import goes on")
+  @Test("I3: a key that is a whole number must be one: other rows are rejected, and the import continues")
   func rowIdentifierKeys() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -220,7 +220,7 @@ struct RejectedRowsTests {
     }
   }
 
-  @Test("I3: a row that is rejected is not said to be in the database as well")
+  @Test("I3: a rejected row is not reported as imported as well")
   func rejectedAndReported() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

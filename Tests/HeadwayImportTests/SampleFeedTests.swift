@@ -168,7 +168,7 @@ struct SampleFeedTests {
 
   // MARK: Progress, cancellation, errors
 
-  @Test("I2: progress grows, is told at most 100 times, and ends at 1", arguments: [2, 500, 40_000])
+  @Test("I2: progress grows, is reported at most 100 times, and ends at 1", arguments: [2, 500, 40_000])
   func progress(stopTimes: Int) throws {
     var fractions: [Double] = []
     try withFolder { folder in

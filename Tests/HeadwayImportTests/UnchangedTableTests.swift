@@ -47,7 +47,7 @@ struct UnchangedTableTests {
     }
   }
 
-  @Test("I12: where no row can be taken, no table and no column is left") func undone() throws {
+  @Test("I12: if no row can be imported, no table and no column is left") func undone() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       #expect(try importError(importFile("a,b\n1\n2\n", into: database, in: workspace)).code == .noRows)
@@ -62,7 +62,7 @@ struct UnchangedTableTests {
     }
   }
 
-  @Test("I12: a replacement that does not come to its end leaves nothing behind", arguments: [["id"], []])
+  @Test("I12: a replacement that does not finish leaves nothing behind", arguments: [["id"], []])
   func helperTables(key: [String]) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -89,7 +89,7 @@ struct UnchangedTableTests {
     }
   }
 
-  @Test("I12: a re-import says how many rows it has removed", arguments: [true, false])
+  @Test("I12: a re-import reports how many rows it has removed", arguments: [true, false])
   func removed(hasOtherColumns: Bool) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

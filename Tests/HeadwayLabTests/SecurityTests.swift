@@ -5,7 +5,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@Suite("Who may use the lab", .hangLimit) struct SecurityTests {
+@Suite("Access to the lab", .hangLimit) struct SecurityTests {
   private let json = "application/json"
 
   @Test("Only names of this machine are answered, with its port") func host() async throws {
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("What comes from pages of others is refused") func origin() async throws {
+  @Test("Requests from other sites' pages are refused") func origin() async throws {
     try await RunningLab.with { lab in
       let body = #"{"isSuspended": true}"#
       for origin in ["http://example.org", "null", "https" + lab.origin.dropFirst(4)] {
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("A page of another site can link to the page, and ask for nothing else") func otherSites() async throws {
+  @Test("A page of another site can link to the page, but can't request anything else") func otherSites() async throws {
     try await RunningLab.with { lab in
       let link: HTTPHeaders = ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"]
       expect(try await lab.get("", headers: link).status, is: .ok)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("What changes something is POST alone") func methods() async throws {
+  @Test("Requests that change something must be POST") func methods() async throws {
     try await RunningLab.with { lab in
       for path in ["api/run", "api/cancel", "api/settings", "api/import/start", "api/lines/start"] {
         let status = try await lab.get(path).status
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("Where others may come, a token is needed, which a cookie keeps") func token() async throws {
+  @Test("If other machines can connect, a token is required, which a cookie keeps") func token() async throws {
     try await RunningLab.with(listen: "127.0.0.1") { printed in
       let parts = printed.address.split(separator: "?", maxSplits: 1)
       #expect(parts.count == 2 && parts[1].hasPrefix("token="))

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("Z2: a page's head is asked for by itself, too") func head() async throws {
+  @Test("Z2: a page's head can be requested separately, too") func head() async throws {
     try await RunningLab.with { lab in
       let page = try await lab.get("")
       let head = try await lab.get("", .HEAD)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("Z2: the gap of the main queue is as long as technique 1 holds it up, and viewers are served meanwhile")
+  @Test("Z2: the gap of the main queue is as long as technique 1 blocks it, and viewers are served in the meantime")
   func freeze() async throws {
     let entered = Gate()
     let goesOn = Gate()
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("Z2: a viewer that was away gets what it missed, and nothing twice; one of another process begins anew")
+  @Test("Z2: a viewer that was away gets each missed event once; a viewer of another process starts from the beginning")
   func resumption() async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("Z3: cancel, suspend, resume and the maximum are asked for by POST") func control() async throws {
+  @Test("Z3: cancel, suspend, resume and the maximum are requested by POST") func control() async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
       expect(try await lab.post("api/settings", #"{"isSuspended": true, "maximum": 2}"#), is: 202)
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(
-    "Z3: what was cancelled is not held back any more, and ends",
+    "Z3: a cancelled task is no longer held back, and ends",
     arguments: ["concurrent", "serial", "custom", "dispatch-concurrent", "dispatch-serial"])
   func suspensionAfterCancelling(technique: String) async throws {
     let entered = Gate()

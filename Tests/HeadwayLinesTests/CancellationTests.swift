@@ -46,7 +46,7 @@ import Testing
     #expect(await task.value == 700)
   }
 
-  @Test("L5: a task that waits for a silent pipe is cancelled at once; the read left behind ends with its chunk")
+  @Test("L5: a task that waits for a silent pipe is cancelled immediately; the read left behind ends with its chunk")
   func blocked() async throws {
     let folder = try TemporaryFolder()
     let pipe = try folder.fifo()
@@ -105,7 +105,7 @@ import Testing
   }
 
   // The test and the task share the main actor: when the second task has run, the first waits for its batch.
-  @Test("L5: when a queue drops the operation that would read, the task is told and does not wait for ever")
+  @Test("L5: when a queue drops the operation that would read, the task is notified and does not wait forever")
   @MainActor func droppedOperation() async throws {
     let folder = try TemporaryFolder()
     let queue = OperationQueue()

@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("L3: after a line that is not UTF-8, a consumer of batches may go on")
+  @Test("L3: after a line that is not UTF-8, a consumer of batches can continue")
   func goingOn() async throws {
     let folder = try TemporaryFolder()
     let reader = LineReader(path: try folder.write([0xFF, 0x0A, 0x61, 0x0A]))

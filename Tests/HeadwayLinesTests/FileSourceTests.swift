@@ -42,7 +42,7 @@ import Testing
     #expect(try read(&attribute, 4_096).isEmpty)
   }
 
-  @Test("L5: a file is closed when nobody reads it any more, and was not open to child programs")
+  @Test("L5: a file is closed when it is no longer read, and was not open to child programs")
   func closing() async throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("abc".utf8)

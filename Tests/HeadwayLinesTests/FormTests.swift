@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("L5: the synchronous forms stop when they are told to, and what the closure throws comes out")
+  @Test("L5: the synchronous forms stop when requested, and the closure's error is rethrown")
   func stopping() throws {
     struct Enough: Error {}
     let folder = try TemporaryFolder()
@@ -68,7 +68,7 @@ import Testing
     #expect(try await batches.next() == nil)
   }
 
-  @Test("L5: the callback form tells what its closure threw, and the operation fails with it")
+  @Test("L5: the callback form reports its closure's error, and the operation fails with it")
   func throwingCallback() async throws {
     struct Enough: Error {}
     let folder = try TemporaryFolder()

@@ -74,7 +74,7 @@ struct MemoryTests {
     }
   }
 
-  @Test("L1, L4: a file that is one line beyond the limit fails, and takes no more memory than the limit")
+  @Test("L1, L4: a file that is one line beyond the limit fails, and does not need more memory than the limit")
   func oneLine() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Testing
 
 @Suite("EventRecorder", .hangLimit) struct EventRecorderTests {
-  @Test("A thread waits until so much was recorded, and goes on at once where that is so") func waiting() {
+  @Test("A thread waits until that many events were recorded, and returns immediately if they were") func waiting() {
     for _ in 0..<100 {
       let (queue, operation) = (OperationQueue(), BlockOperation {})
       let recorder = EventRecorder(observing: queue)
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test("Threads that wait for different counts each go on when theirs is reached") func severalWaiters() {
+  @Test("Threads that wait for different counts each continue when theirs is reached") func severalWaiters() {
     let (recorder, gone) = (EventRecorder<Int>(), EventRecorder<Int>())
     let waiters = OperationQueue()
     for count in 1...3 {

@@ -28,7 +28,7 @@ import Testing
     #expect(passed.events.sorted() == ["task", "thread", "thread"])
   }
 
-  @Test("A recorder hears of a queue's events") func queueEvents() {
+  @Test("A recorder records a queue's events") func queueEvents() {
     let executor = StepExecutor()
     let queue = OperationQueue()
     executor.control(queue)
@@ -42,7 +42,7 @@ import Testing
     #expect(recorder.events.isEmpty)
   }
 
-  @Test("A recorder hears of the values of a property") func values() {
+  @Test("A recorder records the values of a property") func values() {
     let operation = BlockOperation {}
     let executing = EventRecorder(observing: operation, at: \.isExecuting)
     operation.start()

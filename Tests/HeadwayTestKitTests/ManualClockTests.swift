@@ -11,7 +11,7 @@ import Testing
     #expect(start < clock.now)
   }
 
-  @Test("Sleepers wake when their time has come") func wakes() async throws {
+  @Test("Sleepers wake when their time is reached") func wakes() async throws {
     let clock = ManualClock()
     let woken = EventRecorder<Int>()
     let tasks = (1...3).map { seconds in
@@ -31,7 +31,7 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test("A sleep until a moment that has passed returns at once") func past() async throws {
+  @Test("A sleep until a time in the past returns immediately") func past() async throws {
     let clock = ManualClock()
     clock.advance(by: .seconds(5))
     try await clock.sleep(until: ManualClock.Instant(offset: .seconds(5)), tolerance: nil)

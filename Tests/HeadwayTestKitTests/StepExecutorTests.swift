@@ -47,7 +47,7 @@ import Testing
     #expect(ran.events == ["high", "low", "last", "barrier", "after"])
   }
 
-  @Test("Completion blocks are steps of their own") func completionBlocks() {
+  @Test("Completion blocks are separate steps") func completionBlocks() {
     let executor = StepExecutor()
     let queue = queue(executor)
     let ran = EventRecorder<String>()

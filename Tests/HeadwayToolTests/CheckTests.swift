@@ -23,7 +23,7 @@ struct CheckTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["feed"])
   }
 
-  @Test("I4: a feed with errors ends with 65, and says each with examples; --quiet says nothing") func errors()
+  @Test("I4: a feed with errors ends with 65, and lists each with examples; --quiet prints nothing") func errors()
     async throws
   {
     try folder.writeSmallFeed(
@@ -53,7 +53,8 @@ struct CheckTests {
     #expect(end["event"] as? String == "finished" && end["errors"] as? Int == 1 && end["exitCode"] as? Int == 65)
   }
 
-  @Test("I4: what is no feed ends with 66, and a database beside a feed with 64") func noFeed() async throws {
+  @Test("I4: a folder that is not a feed ends with 66, and a database next to a feed with 64")
+  func noFeed() async throws {
     try folder.write("a,b\n1,2\n", to: "data/x.csv")
     #expect(try await Tool.run("check", "data", in: folder).status == 66)
     #expect(try await Tool.run("check", "nothing", in: folder).status == 66)

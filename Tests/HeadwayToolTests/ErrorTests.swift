@@ -37,7 +37,7 @@ struct ErrorTests {
       "feed: This is not a GTFS feed: there is no trips.txt, calendar.txt or calendar_dates.txt.")
   }
 
-  @Test("An archive that is damaged exits with 65 and says so") func zip() async throws {
+  @Test("A damaged archive exits with 65 and a message") func zip() async throws {
     try folder.write("PK\u{3}\u{4}\u{14}\u{0}", to: "feed.zip")
     try await expectFailure("feed.zip", "db", status: 65, "feed.zip: The compressed file is damaged")
     #expect(!folder.has("db"))
@@ -161,7 +161,7 @@ struct ErrorTests {
       "x.csv", "db", "--table", "sqlite_x", status: 65, "x.csv: The table can't be called sqlite_x")
   }
 
-  @Test("A file that is no text exits with 65, says what it is, and leaves no database") func foreign() async throws {
+  @Test("A file that is not text exits with 65, is described, and leaves no database") func foreign() async throws {
     try folder.write("%PDF-1.7\n", to: "x.pdf")
     try await expectFailure("x.pdf", "db", status: 65, "x.pdf: This is a PDF document.")
     for (text, format) in [
@@ -183,7 +183,7 @@ struct ErrorTests {
     }
   }
 
-  @Test("I1: a database that another program has locked is waited for, which is said after a second") func locked()
+  @Test("I1: a database that another program has locked is waited for, which is reported after a second") func locked()
     async throws
   {
     try folder.write("a,b\n1,2\n", to: "x.csv")
@@ -198,7 +198,8 @@ struct ErrorTests {
     #expect(await tool.finish().status == 0)
   }
 
-  @Test("What was imported before the error is said on standard output") func summaryBeforeError() async throws {
+  @Test("Rows that were imported before the error are reported on standard output")
+  func summaryBeforeError() async throws {
     try folder.write("a,b\n1,2\n3\n", to: "x.csv")
     let run = try await Tool.run("import", "x.csv", "db", "--strict", "--progress", "none", in: folder)
     #expect(run.output.contains { $0.hasPrefix("x ") && $0.hasSuffix("(not complete)") })

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Texts of errors", .hangLimit)
 struct ErrorTextTests {
-  @Test("I1: a database that stays locked is said to be in use, with what to do") func locked() {
+  @Test("I1: a database that stays locked is reported as in use, with advice") func locked() {
     let error = ImportError(
       .database, path: "db", context: "The database refused.",
       underlyingError: DatabaseError(resultCode: .SQLITE_BUSY, message: "database is locked"))

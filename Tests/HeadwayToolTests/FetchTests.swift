@@ -12,7 +12,7 @@ import Testing
 
   private static let whole = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
 
-  @Test("H2: several files are downloaded into a folder, and each is said") func several() async throws {
+  @Test("H2: several files are downloaded into a folder, and each is reported") func several() async throws {
     try await withServer { question in
       LoopbackServer.answer(.ok, [:], question.path == "/a%20b.txt?x=/../y" ? [1, 2] : Self.whole)
     } _: { server in
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("H2: the proxy of the environment is asked, but for hosts that are excepted") func proxy() async throws {
+  @Test("H2: the proxy of the environment is used, except for excluded hosts") func proxy() async throws {
     try await withServer { _ in
       [.closeConnection]
     } _: { proxy in
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("H3: interrupted, the same command goes on where it was") func interrupted() async throws {
+  @Test("H3: after an interruption, the same command resumes") func interrupted() async throws {
     let isFirst = Atomic(true)
     try await withServer { question in
       let headers: HTTPHeaders = ["ETag": "\"1\"", "Content-Length": "400000"]
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("H2: what goes wrong is said in one line, with a code of sysexits.h") func failures() async throws {
+  @Test("H2: a failure is reported in one line, with a code of sysexits.h") func failures() async throws {
     try await withServer { question in
       switch question.path {
       case "/circle": LoopbackServer.answer(.found, ["Location": "/circle"])
@@ -242,7 +242,7 @@ import Testing
     }
   }
 
-  @Test("H2: where nothing reads its output any more, it ends as others do, and what has come stays")
+  @Test("H2: if its output is no longer read, it ends as other tools do, and received content stays")
   func brokenPipe()
     async throws
   {
@@ -263,7 +263,7 @@ import Testing
   }
 
   @Test(
-    "H2: output that can't be written is said, and one that is closed gets into no file",
+    "H2: output that can't be written is reported, and no file is created for a closed one",
     arguments: [("> /dev/full", 74), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0)])
   func unwritable(redirection: String, status: Int32) async throws {
     try await withServer { _ in

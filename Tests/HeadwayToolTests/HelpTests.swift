@@ -50,7 +50,7 @@ struct HelpTests {
     for name in names { #expect(text.contains(name)) }
   }
 
-  @Test("The examples of the help are commands that the tool accepts, each on a line of its own")
+  @Test("The examples of the help are commands that the tool accepts, each on a separate line")
   func examplesFit() async throws {
     for command in ["import", "check", "sample"] {
       let help = try await Tool.run(command, "--help", in: folder)
@@ -78,7 +78,7 @@ struct HelpTests {
   }
 
   @Test(
-    "I13: the help of a command lists its exit codes, each on a line of its own",
+    "I13: the help of a command lists its exit codes, each on a separate line",
     arguments: exitCodesOfCommands)
   func exitCodes(command: String, codes: [Int]) async throws {
     let help = try await Tool.run(command, "--help", in: folder).output
@@ -87,7 +87,7 @@ struct HelpTests {
     #expect(listed == codes)
   }
 
-  @Test("--version says a version") func version() async throws {
+  @Test("--version prints a version") func version() async throws {
     let run = try await Tool.run("--version", in: folder)
     #expect(run.status == 0)
     #expect(run.output.count == 1)

@@ -8,7 +8,7 @@ struct LabCommandTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("Where it can't listen, it says so in one line, with exit code 69") func listening() async throws {
+  @Test("If it can't listen, it reports that in one line, with exit code 69") func listening() async throws {
     // An address that is reserved for examples: no machine has it (RFC 5737).
     let run = try await Tool.run("lab", "--listen", "192.0.2.1", "--port", "0", in: folder)
     #expect(run.status == 69)

@@ -35,7 +35,7 @@ struct OutcomeTests {
     #expect(clean.status == 0 && clean.errors.isEmpty)
   }
 
-  @Test("I13: of several files, those with rejected rows are counted, beside the error of another")
+  @Test("I13: of several files, those with rejected rows are counted, next to the error of another")
   func severalFiles() async throws {
     try folder.write("a,b\n1,2\n3\n", to: "x.csv")
     try folder.write("a,b\n1,2\n3\n", to: "y.csv")
@@ -49,7 +49,7 @@ struct OutcomeTests {
     #expect(one.errors.last == "headway: x.csv: 1 of 2 rows was rejected; see db.rejected-rows/x.csv.")
   }
 
-  @Test("I12, I13: removed rows and added columns are said, even with --quiet") func changes() async throws {
+  @Test("I12, I13: removed rows and added columns are reported, even with --quiet") func changes() async throws {
     try folder.write("day,v\nmon,1\nmon,2\nmon,3\n", to: "x.csv")
     _ = try await Tool.run("import", "x.csv", "db", "-q", in: folder)
     try folder.write("day,v\ntue,9\n", to: "x.csv")
@@ -82,7 +82,7 @@ struct OutcomeTests {
   }
 
   @Test(
-    "I10: killed at any places and run again, --append has each row once, in a table of somebody else",
+    "I10: killed at any time and run again, --append has each row once, in a table of another origin",
     arguments: [1, 2, 3] as [UInt64])
   func killedAppend(seed: UInt64) async throws {
     var state = seed
@@ -125,7 +125,7 @@ struct OutcomeTests {
     #expect(try folder.query("SELECT count(DISTINCT id) FROM w WHERE id > 0", in: "db") == [["\(rows)"]])
   }
 
-  @Test("I12: a full disk and a sudden end leave the rows that were to be replaced, and no helper tables")
+  @Test("I12: a full disk and a sudden end leave the rows that should be replaced, and no helper tables")
   func unfinishedReplacement() async throws {
     try folder.write("id,name\n1,old\n", to: "p.csv")
     #expect(try await Tool.run("import", "p.csv", "db", "-q", in: folder).status == 0)

@@ -14,7 +14,7 @@ struct ProgressTests {
     try #require(run.status == 0)
   }
 
-  @Test("I2: plain says at most one line each 10 % of a table, in order, and the last is 100 %") func plain()
+  @Test("I2: plain prints at most one line per 10 % of a table, in order, and the last is 100 %") func plain()
     async throws
   {
     try await writeSample(stopTimes: 10_000)
@@ -41,7 +41,7 @@ struct ProgressTests {
     #expect(run.errors.first?.hasPrefix("x: 100 %, 1 row, ") == true)
   }
 
-  @Test("I2: json is one object a line on standard output, whose percent never goes back") func json() async throws {
+  @Test("I2: json is one object per line on standard output, whose percent never decreases") func json() async throws {
     try await writeSample(stopTimes: 10_000)
     let run = try await Tool.run("import", "feed", "db", "--progress", "json", in: folder)
     #expect(run.status == 0)
@@ -76,7 +76,7 @@ struct ProgressTests {
     #expect(events.count <= 101 * last.count)
   }
 
-  @Test("json ends with an object that says what went wrong, before the import and in it") func jsonError()
+  @Test("json ends with an object that describes the error, before the import and in it") func jsonError()
     async throws
   {
     let missing = try await Tool.run("import", "none.csv", "db", "--progress", "json", in: folder)
@@ -96,7 +96,7 @@ struct ProgressTests {
     #expect(table["rejectedRowsPath"] as? String == "db.rejected-rows/x.csv")
   }
 
-  @Test("With --quiet nothing is said but errors") func quiet() async throws {
+  @Test("With --quiet, only errors are printed") func quiet() async throws {
     try folder.write("a;b\n1;2\n", to: "x.csv")
     let run = try await Tool.run("import", "x.csv", "db", "--quiet", in: folder)
     #expect(run.status == 0 && run.errors.isEmpty && run.output.isEmpty)
@@ -105,7 +105,7 @@ struct ProgressTests {
     #expect(failing.status == 65 && failing.errors.count == 1 && failing.output.isEmpty)
   }
 
-  @Test("With none nothing is on standard error") func none() async throws {
+  @Test("With none, nothing is on standard error") func none() async throws {
     try folder.writeSmallFeed(to: "feed")
     let run = try await Tool.run("import", "feed", "db", "--progress", "none", in: folder)
     #expect(run.status == 0)

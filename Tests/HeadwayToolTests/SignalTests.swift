@@ -32,7 +32,7 @@ struct SignalTests {
     }
   }
 
-  @Test("I2: SIGINT in the middle exits with 130, says what is imported and how to complete it, which then does")
+  @Test("I2: SIGINT in the middle exits with 130, and prints what is imported and how to complete it, which then does")
   func interrupt() async throws {
     let (run, stopTimes) = try await interrupt(SIGINT, progress: "plain") { tool in
       _ = await tool.errors.first { $0.hasPrefix("stop_times: ") }
@@ -72,7 +72,7 @@ struct SignalTests {
     #expect(run.status == 129)
   }
 
-  @Test("I2: SIGTERM in the middle exits with 143, and json says which tables are not complete")
+  @Test("I2: SIGTERM in the middle exits with 143, and json lists the tables that are not complete")
   func terminate() async throws {
     let (run, _) = try await interrupt(SIGTERM, progress: "json") { tool in
       _ = await tool.output.first { $0.contains("\"stop_times\"") }
@@ -93,7 +93,7 @@ struct SignalTests {
     #expect(tables.count == 9)
   }
 
-  @Test("A second signal ends the tool at once, even while it waits for input that does not come")
+  @Test("A second signal ends the tool immediately, even while it waits for input that does not arrive")
   func secondSignal() async throws {
     let fifo = try FIFO("\(folder.path)/silent.csv")
     let tool = try Tool(["import", "silent.csv", "db", "--progress", "plain"], in: folder)

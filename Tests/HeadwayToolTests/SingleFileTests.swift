@@ -113,7 +113,7 @@ struct SingleFileTests {
     #expect(try folder.query("SELECT a, b FROM people", in: "db") == [["1", "2"]])
   }
 
-  @Test("I3: what was found in a file and is not the usual thing is said in one line") func findings() async throws {
+  @Test("I3: unusual properties that were found in a file are reported in one line") func findings() async throws {
     try folder.write("a;b\n1;2\n", to: "x.csv")
     let run = try await Tool.run("import", "x.csv", "db", in: folder)
     #expect(run.errors.first == "headway: x.csv: found delimiter ';'.")

@@ -21,7 +21,7 @@ struct SourcesTests {
     return run
   }
 
-  @Test("I1: several files become a table each") func severalFiles() async throws {
+  @Test("I1: several files become one table each") func severalFiles() async throws {
     try people(1...3, "a.csv")
     try people(1...4, "data/b.csv")
     let run = try await expect(0, "a.csv", "data/b.csv", "--into", "db")
@@ -29,7 +29,7 @@ struct SourcesTests {
     #expect(run.output.last?.hasPrefix("all ") == true)
   }
 
-  @Test("I1: a folder of CSV files, and a pattern, become a table a file") func folderAndPattern() async throws {
+  @Test("I1: a folder of CSV files, and a pattern, become one table per file") func folderAndPattern() async throws {
     try people(1...3, "data/a.csv")
     try people(1...4, "data/b.TSV")
     try folder.write("Read me, please.\nOr not.\n", to: "data/README.txt")
@@ -209,7 +209,7 @@ struct SourcesTests {
     #expect(try folder.rowCount(of: "t", in: "db") == 6)
   }
 
-  @Test("I3: files for one table must have the same columns, which is said before anything is made")
+  @Test("I3: files for one table must have the same columns, which is reported before any table is created")
   func otherColumns() async throws {
     try people(1...3, "1.csv")
     try people(1...3, "2.csv", header: "id,nick")
@@ -222,7 +222,7 @@ struct SourcesTests {
     #expect(try folder.query("SELECT count(*) FROM sqlite_master WHERE name = 't'", in: "db") == [["0"]])
   }
 
-  @Test("I1: of several files some may fail: the others are imported, each failure is said, the code is the first's")
+  @Test("I1: if some of several files fail, the others are imported, and each failure is reported")
   func someFail() async throws {
     try people(1...3, "a.csv")
     try folder.write("%PDF-1.7\n", to: "b.csv")
@@ -253,7 +253,7 @@ struct SourcesTests {
     #expect(try folder.rowCount(of: "x_a", in: "db") == 2)
   }
 
-  @Test("I4: more imports at once than there are threads, which all wait for the one that writes")
+  @Test("I4: more imports than threads, which all wait for the one that writes")
   func moreThanThreads() async throws {
     for number in 0..<600 { try people(1...100, "t\(number).csv") }
     _ = try await expect(0, "t*.csv", "db", "--batch-size", "5", "--jobs", "100")
@@ -277,7 +277,7 @@ struct SourcesTests {
     #expect(try folder.rowCount(of: "stops", in: "db2") == 2)
   }
 
-  @Test("I1: CSV files in an archive become a table each; an archive without any is a clear error")
+  @Test("I1: CSV files in an archive become one table each; an archive without any is a clear error")
   func archivedFiles() async throws {
     try zip([("a.csv", "x,y\n1,2\n"), ("b.csv", "x,y\n1,2\n3,4\n"), ("notes.pdf", "x")], to: "x.zip")
     _ = try await expect(0, "x.zip", "db")

@@ -76,7 +76,7 @@ struct SummaryTests {
     #expect(try #require(run.output.last).hasPrefix("all "))
   }
 
-  @Test("I4: what is not complete is said below a summary that has no room beside it") func incomplete() async throws {
+  @Test("I4: incomplete tables are listed below a summary that has no room for them") func incomplete() async throws {
     try folder.write("a,b\n1,2\n3\n", to: "x.csv")
     for (columns, text) in [("80", "  (not complete)"), ("40", "Not complete: x.")] {
       let tool = try Tool(

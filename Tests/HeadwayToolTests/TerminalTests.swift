@@ -21,7 +21,8 @@ struct TerminalTests {
     return await text
   }
 
-  @Test("Bars show a line a table and one for all, rows a second and time left, in place") func bars() async throws {
+  @Test("Bars show one line per table and one for all, rows per second and time left, in place")
+  func bars() async throws {
     // Bars are drawn ten times per second. If the import ended before that, the test runs again with more rows.
     let bars = [/stop_times +█*░+ +\d+ %.*left/, /all +█*░+ +\d+ %.*left/]
     var (stopTimes, text) = (100_000, "")

@@ -54,7 +54,8 @@ struct ThumbnailsTests {
     #expect(try await run("--size", "30", "--force").output[0].hasPrefix("4 pictures: 4 made, "))
   }
 
-  @Test("R3: a file that can't be read is reported, the others go on, and the end is 65") func failures() async throws {
+  @Test("R3: a file that can't be read is reported, the others continue, and the exit code is 65")
+  func failures() async throws {
     try writePictures("a.jpg", "b.jpg")
     try folder.write("no picture", to: "photos/broken.jpg")
     let json = try await run("--progress", "json", "--size", "60")

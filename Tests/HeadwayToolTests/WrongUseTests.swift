@@ -13,7 +13,7 @@ struct WrongUseTests {
   }
 
   @Test(
-    "Wrong use exits with 64 and one line that says what is wrong",
+    "Wrong use exits with 64 and one line that describes the error",
     arguments: [
       (["import"], "<source>"),
       (["import", "x.csv"], "<database>"),

@@ -63,7 +63,7 @@ private final class Scene: Sendable {
   }
 
   @Test(
-    "Z3: one task is cancelled, within one item, and the others go on",
+    "Z3: one task is cancelled, within one item, and the others continue",
     arguments: [Technique.main, .serial, .custom, .dispatchSerial])
   func cancelOne(technique: Technique) async {
     let scene = Scene(technique)
@@ -71,7 +71,8 @@ private final class Scene: Sendable {
     #expect((1...5).map { scene.items(of: $0) } == [1, 10, 10, 10, 10])
   }
 
-  @Test("Z3: cancelled while it waits, a task makes nothing", arguments: [Technique.serial, .custom, .dispatchSerial])
+  @Test(
+    "Z3: a task that is cancelled while it waits adds nothing", arguments: [Technique.serial, .custom, .dispatchSerial])
   func cancelWaiting(technique: Technique) async {
     let scene = Scene(technique)
     await scene.finish { $0.cancel(task: 4) }
@@ -79,7 +80,7 @@ private final class Scene: Sendable {
   }
 
   @Test(
-    "Z3: suspended, what runs goes on and nothing else starts; resumed, the rest does",
+    "Z3: while suspended, running tasks continue and nothing else starts; resuming starts the rest",
     arguments: [Technique.serial, .custom, .dispatchSerial])
   func suspension(technique: Technique) async {
     let scene = Scene(technique)

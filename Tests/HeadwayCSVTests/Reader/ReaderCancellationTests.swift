@@ -50,7 +50,7 @@ import Testing
     #expect(await task.value == 7_000)
   }
 
-  @Test("I3: a task that waits for a silent pipe is cancelled at once") func blocked() async throws {
+  @Test("I3: a task that waits for a silent pipe is cancelled immediately") func blocked() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/fifo"
     try #require(mkfifo(path, 0o600) == 0)
@@ -66,7 +66,7 @@ import Testing
     closeDescriptor(writer)
   }
 
-  @Test("I3: rows of a pipe are handed out as they come, where nothing is to be found") func pipe() async throws {
+  @Test("I3: rows of a pipe are delivered as they arrive, if nothing has to be detected") func pipe() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/fifo"
     try #require(mkfifo(path, 0o600) == 0)

@@ -17,7 +17,7 @@ import Testing
     #expect(error.description == "/nowhere/t.csv: There is no such file. (No such file or directory)")
   }
 
-  @Test("I3: what is no text") func foreignContent() throws {
+  @Test("I3: a file that is not text") func foreignContent() throws {
     let error = try readerError { try CSVReader(bytes: Array("%PDF-1.7\n".utf8)).forEachRow { _ in } }
     #expect(error.code == .foreignContent)
     #expect(error.description == "bytes: This is a PDF document.")

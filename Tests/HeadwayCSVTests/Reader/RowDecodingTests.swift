@@ -85,7 +85,7 @@ import Testing
     var csvField: String { "\(year)-01-01" }
   }
 
-  @Test("I3: a type says itself what a field holds") func convertibleTypes() throws {
+  @Test("I3: a type decodes a field itself") func convertibleTypes() throws {
     struct Opening: Decodable, Equatable {
       var day: Day
       var closing: Day?
@@ -96,7 +96,7 @@ import Testing
     #expect(error.description == "text:2, row 1, column day: “soon” is no Day.")
   }
 
-  @Test("I3: what can't be decoded is an error that names the place, the column and the field")
+  @Test("I3: a field that can't be decoded is an error with the place, the column and the field")
   func failures() throws {
     func failure<Value: Decodable>(_ text: String, _ type: Value.Type) throws -> CSVReaderError {
       try readerError { _ = try CSVReader(text: text, name: "t.csv").decodeAll(as: type) }
@@ -113,7 +113,7 @@ import Testing
     #expect(kind.description.hasPrefix("t.csv:2, row 1, column kind: No Kind can be made of “ship”: "))
   }
 
-  @Test("I3: a structure in a structure, an array and a date are errors that say so") func nested() throws {
+  @Test("I3: a nested structure, an array and a date are errors with an explanation") func nested() throws {
     struct Position: Decodable { var latitude: Double }
     struct Place: Decodable { var name: String, position: Position }
     struct Tagged: Decodable { var name: String, tags: [String] }
@@ -131,7 +131,7 @@ import Testing
     #expect(date.context == "“1882-02-07” is no Double, of which Date is decoded.")
   }
 
-  @Test("I3: what a type throws itself is wrapped with the place") func ownErrors() throws {
+  @Test("I3: an error of a type is wrapped with the place") func ownErrors() throws {
     struct Refusal: Error {}
     struct Refusing: Decodable { init(from decoder: any Decoder) throws { throw Refusal() } }
     let error = try readerError { _ = try CSVReader(text: "a,b\n1,2\n").decodeAll(as: Refusing.self) }

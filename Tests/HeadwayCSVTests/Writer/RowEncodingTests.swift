@@ -32,7 +32,7 @@ import Testing
     #expect(try CSVReader(bytes: writer.bytes).decodeAll(as: Station.self) == stations)
   }
 
-  @Test("I3: given columns say the order; one without a key is empty") func columns() throws {
+  @Test("I3: given columns determine the order; one without a key is empty") func columns() throws {
     struct Pair: Encodable { var a = 1, b: Int8? = 2 }
     let writer = CSVWriter(columns: ["b", "c", "a"])
     try writer.encode(Pair())
@@ -69,7 +69,7 @@ import Testing
     #expect(derived.text == "a,b\n1,x\n")
   }
 
-  @Test("I3: a structure in a structure, and a list, even an empty one, are errors that say so") func nested() throws {
+  @Test("I3: a nested structure, and a list, even an empty one, are errors with an explanation") func nested() throws {
     struct Position: Encodable { var latitude = 52.0 }
     struct Place: Encodable { var name = "Zoo", position = Position() }
     struct Tagged: Encodable { var name = "Zoo", tags: [String] }
@@ -85,7 +85,7 @@ import Testing
     #expect(writer.text.isEmpty && writer.columns == nil)
   }
 
-  @Test("I3: what a type throws itself is wrapped") func ownErrors() throws {
+  @Test("I3: an error of a type is wrapped") func ownErrors() throws {
     struct Refusal: Error {}
     struct Refusing: Encodable { func encode(to encoder: any Encoder) throws { throw Refusal() } }
     let error = try #require(throws: CSVWriterError.self) { try CSVWriter().encode(Refusing()) }
