@@ -19,7 +19,7 @@ let packages = [
   "NIOPosix": "swift-nio", "NIOSSL": "swift-nio-ssl", "SwiftASN1": "swift-asn1", "X509": "swift-certificates",
 ]
 
-/// A row of the table of modules, for each of which the package has a target.
+/// A row of the table of modules. The package has a target for each row.
 struct Module {
   enum Kind {
     case library, program, tests
@@ -224,7 +224,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// For `script/documentation` alone: whoever depends on this package resolves no plugin.
+// Only for `script/documentation`, so that dependents of this package do not resolve a plugin.
 if Context.environment["HEADWAY_DOCUMENTATION"] == "1" {
   package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }
@@ -248,7 +248,7 @@ for target in swiftTargets where !target.name.hasPrefix("CHeadway") {
   // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
   settings.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault"))
 
-  // Not for those who depend on this package: a newer compiler may warn of more.
+  // Not for dependents of this package, because a newer compiler can have more warnings.
   if Context.environment["HEADWAY_WARNINGS_AS_ERRORS"] == "1" {
     settings.append(.treatAllWarnings(as: .error))
   }
@@ -260,7 +260,7 @@ for target in swiftTargets where !target.name.hasPrefix("CHeadway") {
 // `Benchmarks/CPlusPlus`; `script/bench` builds them if their libraries are installed.
 if Context.environment["HEADWAY_BENCHMARKS"] == "1" {
   let benchmarks = [
-    // What Swift's Glibc module does not have.
+    // Declarations that Swift's Glibc module lacks.
     Module(name: "CSystemStatistics", path: "Benchmarks/Sources/CSystemStatistics"),
     Module(
       name: "SchedulerBenchmark", kind: .program, path: "Benchmarks/Sources/SchedulerBenchmark",
@@ -276,7 +276,7 @@ if Context.environment["HEADWAY_BENCHMARKS"] == "1" {
       needs: ["Headway", "HeadwayHTTP"],
       traits: [http: ["AsyncHTTPClient", "NIOCore", "NIOPosix"]]),
     Module(name: "URLSessionBenchmark", kind: .program, path: "Benchmarks/Sources/URLSessionBenchmark"),
-    // What `HeadwayDrawing` is compared with.
+    // The rivals of `HeadwayDrawing`.
     Module(
       name: "CCairo", kind: .system(debian: ["libcairo2-dev"], homebrew: ["cairo"], pkgConfig: "cairo"),
       path: "Benchmarks/Sources/CCairo"),

@@ -1,16 +1,16 @@
-/* How the block of an operation is taken, and the operation used again (section "Block" of README.md).
+/* How the block of an operation is taken, and how the operation is reused (section "Block" of README.md).
 
-   part                stands for
+   part                represents
    Runner              the thread of a batch: beginPlainly(), BlockOperation.takeBlocks(), keepUntilEnd(_:), the end,
                        releaseWork(), RecycledOperations.give(_:)
    Canceller           cancel(), the end of an operation that has not begun, releaseWork()
-   Asker               executionBlocks, and addExecutionBlock(_:): what looks at the block under the lock of the links
+   Asker               executionBlocks, and addExecutionBlock(_:): code that reads the block under the lock of the links
    Adder               a thread that adds blocks: RecycledOperations.take(for:), after which the operation is new
-   lock                that of the links
-   references          what the header of the object counts: the runner's, and that of each thread that knows the operation
+   lock                the lock of the links
+   references          the reference count of the object: the runner's reference, and one per thread with the operation
 
-   Proved: no two threads are at the block at once; it is taken once, and one that has run is released once, after the
-   end; nobody but the adder is at an operation that is used again, and no two adders have it. */
+   Proved: no two threads access the block at the same time. The block is taken once. A block that has run is released
+   once, after the end. Only the adder accesses an operation that is reused, and no two adders have it. */
 
 #ifndef ASKERS
 #define ASKERS 1
@@ -25,21 +25,21 @@
 #define EXECUTING 1
 #define FINISHED 2
 
-byte phase = PENDING;                   /* phase and seen are one word: a d_step changes or reads both */
+byte phase = PENDING;                   /* phase and seen are one state word: a d_step changes or reads both */
 bool seen;                              /* blocksWereRead */
 bool locked;
 bool hasBlock = true;
-byte atBlock;                           /* threads that are at the block at this moment */
+byte atBlock;                           /* threads that access the block at this moment */
 byte taken, released;
-bool held;                              /* it has run, and is there until the end */
+bool held;                              /* it has run, and exists until the end */
 byte references = 1 + KNOWING;
-byte slot;                              /* 1: a chain is there */
+byte slot;                              /* 1: there is a chain */
 byte renewed;
 
 inline lock() { atomic { !locked -> locked = true } }
 inline unlock() { locked = false }
 
-inline touch() {                        /* reads or writes the block, in steps that others may come between */
+inline touch() {                        /* reads or writes the block, in interleaved steps */
   d_step { assert(atBlock == 0 && renewed == 0); atBlock++ };
   atBlock--
 }
@@ -79,7 +79,7 @@ active proctype Runner() {
      keepBlock();
      phase = FINISHED;
      releaseBlock();
-     before = references;           /* give(_:); that the word must be plain as well is left out */
+     before = references;           /* give(_:), without the condition that the state word must be plain */
 #ifdef FAULT_KNOWN
      before = 1;
 #endif

@@ -1,24 +1,24 @@
 /* Dependencies: edges that are pushed onto a stack, and the end that closes it (section "Edges" of README.md).
 
-   part                stands for
+   part                represents
    D                   an operation that others wait for; its stack is Operation.dependents
-   X                   an operation that waits; EDGE(x, d) is its slot for D, and what D's stack joins
-   Ender(d)            the end of D: finish(), OperationEnding, countDown: without the lock of D's links if nobody looked
+   X                   an operation that waits; EDGE(x, d) is its slot for D, and its edge in D's stack
+   Ender(d)            the end of D: finish(), OperationEnding, countDown, without the lock of D's links if possible
    Adder(x, d)         X.addDependency(D)
    Remover(x, d)       X.removeDependency(D)
    Runner(x)           a worker that starts X when nothing keeps it, and ends it
-   Canceller(x)        X ends though something keeps it: cancel(), finish()
+   Canceller(x)        X ends even though dependencies keep it from starting: cancel(), finish()
    Looker(x)           X.dependencies
-   Deinit(x)           the deinit of X, when nobody has a reference any more
+   Deinit(x)           the deinit of X, when there are no references left
 
-   Each change of a word, of a stack or of a slot is a step. X is retained by each thread that knows it, and by its queue
-   if it has a Runner or a Canceller; D by its Ender, by each Adder, and by each slot that lists it.
-   A D that had finished when it was added is listed by a slot whose edge is out: it may never close its stack.
-   Left out: weak memory; further slots, which are made under the lock of X's links; dependents in other queues.
+   Each change of a state word, a stack or a slot is one step. X is retained by each thread that uses it, and by its
+   queue if it has a Runner or a Canceller. D is retained by its Ender, by each Adder, and by each slot that lists it.
+   A D that had finished when it was added is listed by a slot whose edge is unlinked, because it might never close its
+   stack.
+   Left out: weak memory; further slots, which are created under the lock of X's links; dependents in other queues.
 
-   Proved: nothing is looked at that has been freed; each edge is counted down once at most, and X
-   started when all are; nothing that has been freed stays in a stack; D is released once for each slot; no thread waits
-   for ever. */
+   Proved: no freed object is read. Each edge is counted down at most once, and X is started when all have been counted
+   down. No freed object stays in a stack. D is released once for each slot. No thread waits forever. */
 
 #ifndef ND
 #define ND 1
@@ -35,18 +35,18 @@
 #define CLOSED 100                      /* the end walks the stack */
 #define DONE 101                        /* it has */
 
-/* The words: each is changed and read by single steps. */
+/* The state words: each access is one step. */
 byte phaseX[NX], countX[NX]; bool seenX[NX];
 bool finishedD[ND], linkedD[ND], edgedD[ND];
-/* The stacks; `listed` is what was moved from there under the lock of D's links. */
+/* The stacks; `listed` contains edges that were moved from there under the lock of D's links. */
 byte top[ND], next[NE + 1]; bool listed[NE + 1];
-/* The slots: empty, listing D, and listing D with an edge that is out of its stack for good. */
+/* The slots: empty, listing D, and listing D with an edge that is unlinked. */
 #define EMPTY 0
 #define FILLED 1
 #define OUT 2
 byte slot[NE + 1];
 bool lockD[ND], lockX[NX];
-/* What the proof needs. */
+/* For the proof. */
 byte referencesX[NX], referencesD[ND]; bool freedX[NX];
 byte counted[NE + 1], starts[NX];
 
@@ -55,14 +55,15 @@ byte counted[NE + 1], starts[NX];
 inline lock(l) { atomic { !l -> l = true } }
 inline release(d) { atomic { assert(referencesD[d] > 0); referencesD[d]-- } }
 
-inline countDown(e) {                   /* the edge's owner is not looked at after this step */
+inline countDown(e) {                   /* the edge's owner is not read after this step */
   atomic {
     assert(!freedX[OWNER(e)] && countX[OWNER(e)] > 0);
     countX[OWNER(e)]--; counted[e]++; assert(counted[e] == 1)
   }
 }
 
-/* Operation.removeDependent(_:): `isUnlinked`: the edge is in no stack, and comes in none. Else it is about to be pushed. */
+/* Operation.removeDependent(_:): if `isUnlinked`, the edge is in no stack, and never will be. Otherwise, it is about to
+   be pushed. */
 inline leave(e, d) {
   do
   :: lock(lockD[d]);
@@ -100,7 +101,7 @@ inline leave(e, d) {
 }
 #define LEAVES bool wasFinished, wasLinked, moved, isUnlinked, wasThere; byte position
 
-/* Leaves what is unfinished, and releases what is out, or all if nothing is counted. X has finished. */
+/* Leaves unfinished dependencies, and releases unlinked ones, or all if nothing is counted. X has finished. */
 inline leaveAll(x) {
   d = 0;
   do
@@ -254,7 +255,7 @@ again:
   referencesX[x]--
 }
 
-/* The end of X from where nothing is counted. */
+/* The end of X, once nothing is counted. */
 inline endPlainly(x) {
   if
   :: wasSeen -> lock(lockX[x]); takeAll(x); lockX[x] = false
@@ -272,7 +273,7 @@ proctype Runner(byte x) {
 #endif
      endPlainly(x); break
   :: atomic { phaseX[x] == FINISHED -> break }
-  :: atomic { timeout -> break }        /* it waits for what never ends */
+  :: atomic { timeout -> break }        /* it waits for an operation that never ends */
   od;
   referencesX[x]--
 }

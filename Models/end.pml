@@ -1,28 +1,28 @@
-/* The end of an operation A, on which B may depend (section "End" of README.md).
+/* The end of an operation A that B may depend on (section "End" of README.md).
 
-   part                stands for
-   end                 Operation.conclude: finish, leave the queue, release dependents, settle and wake, the
-                       dependents' queues hear; then Effects.perform: cancel the pendingCancel, notify, wake (the completion
-                       block, which nothing waits for, is left out)
+   part                represents
+   end                 Operation.conclude: finish, leave the queue, release dependents, settle and wake, notify the
+                       dependents' queues; then Effects.perform: cancel the pendingCancel, notify, wake (without the
+                       completion block, because nothing waits for it)
    Worker, WorkerB     a worker that starts A, or B, when its queue holds it and it may start
    Adder               addOperation(A): reserve, book; with INBOX reserve, enqueue, push
-   takeIn              QueueState.takeIn: whoever has the queue's lock takes in what is in the inbox
-   Owner               lets go of the queue, which then is freed when it holds nothing (INBOX)
+   takeIn              QueueState.takeIn: a thread that holds the queue's lock accepts the operations of the inbox
+   Owner               releases the queue, which is then freed when it is empty (INBOX)
    Canceller           cancel() of a subclass that finishes itself: super.cancel(); finish() (repro `zombie`)
-   Failer, Reader      fail(_:), and a thread that looks at the outcome twice (repro `failrace`)
+   Failer, Reader      fail(_:), and a thread that reads the outcome twice (repro `failrace`)
    Waiter              waitUntilFinished(); waitInside: the same in user code that A's end runs (observers, HANDLER)
    QueueWaiter         waitUntilAllOperationsAreFinished()
-   Linker              B.addDependency(A), with SUCCESS requiring A's
-   Looker              Operation.queue: a thread that looks for the queue by way of A
-   Notifier            another thread that notifies A's observers when A ends, and then goes on in place of its ender
+   Linker              B.addDependency(A), with SUCCESS requiring A to succeed
+   Looker              Operation.queue: a thread that searches for the queue through A
+   Notifier            another thread that notifies A's observers when A ends, and then continues instead of its ender
 
-   Each change of a word is a step; a section under a lock is as many as it has accesses to words.
-   Left out: weak memory; the queue, but for whether it holds A (queue.pml); memory; other dependencies of B.
+   Each change of a state word is one step; a critical section has one step per access to a state word.
+   Left out: weak memory; the queue, except whether it contains A (queue.pml); memory; other dependencies of B.
 
-   Proved: each step of the end happens once, and in order; a waiter wakes once, and not before what it waits
-   for, nor does who waits for the queue; B does not start if it required success and A had none; an outcome does not
-   change; no finished operation stays in the queue; B is not ready while A is in the queue; all come to their
-   ends. The numbers of states: README.md. */
+   Proved: each step of the end happens once, and in order. A waiter wakes once, and not before the step that it waits
+   for; the same holds for waits for the queue. B does not start if it required success and A did not succeed. An
+   outcome does not change. No finished operation stays in the queue. B is not ready while A is in the queue.
+   Everything ends. README.md lists the numbers of states. */
 
 #ifndef SUCCESS
 #define SUCCESS false                   /* B requires A to succeed */
@@ -34,24 +34,24 @@
 #define EXECUTING 1
 #define FINISHED 2
 
-/* A's word, and B's. */
+/* The state words of A and B. */
 byte phase; bool cancelled, reserved, enqueued, failed, hasWaiters, settled, notified;
 byte phaseB, countB; bool pendingCancel, cancelledB;
 /* Under the lock of A's links. */
 bool links, closed, dependent, error; byte waiting, waitingInside;
-/* The queue's state: under its lock. B is in it from the start; `told`: it has been told of B. */
+/* The queue's state, under its lock. B is in it from the start; `told`: it has been notified of B. */
 bool lock, holdsA, told = true;
-/* The same: A has left, and what depends on it is not released. */
+/* The same: A has left, and its dependents are not released. */
 bool settling;
-/* The inbox, from which A is taken under that lock; A ended before it came there; and what the queue's life needs. */
+/* The inbox, whose operations are accepted under that lock; whether A ended before; and the references to the queue. */
 bool inbox, endedOutside, working, added, freed; byte retains;
-/* A's observers: under their lock, each section of which is one step. */
+/* A's observers, under their lock. Each critical section is one step. */
 #define CHANGE 1
 #define END 2
 #define GO_ON 3
 chan items = [4] of { byte };
 bool notifying;
-/* Semaphores, and what the proof needs. */
+/* Semaphores, and variables for the proof. */
 byte signals, signalsInside;
 byte settles, leaves, notifies, ends; bool success, required;
 
@@ -65,7 +65,7 @@ inline takeIn() {
 #ifdef FAULT_REFUSED
      holdsA = phase != FINISHED
 #else
-     /* Whoever ends it, or has, takes it out. */
+     /* The thread that ends it, or has ended it, removes it. */
      holdsA = !endedOutside
 #endif
   :: else
@@ -75,7 +75,7 @@ inline takeIn() {
 inline append(i) { atomic { items ! i } }
 #define isBad (failed || cancelled)
 
-/* waitUntilFinished() inside user code that A's end runs, where that is called before `notified`. */
+/* waitUntilFinished() inside user code that A's end runs before `notified`. */
 inline waitInside() {
   lockLinks(); hasWaiters = true;
   if
@@ -91,8 +91,8 @@ inline wake(list, to) {
   fi
 }
 
-/* ObserverList.notify: this thread calls the observers, or the one that is at it does. The last item of an end says to
-   go on with it. */
+/* ObserverList.notify: this thread calls the observers, or a thread that is already calling them does. The last item of
+   an end continues the end. */
 inline notify() {
   do
   :: atomic { notifying && !mine -> break }
@@ -125,7 +125,7 @@ inline cancelB() {                      /* user code may run here */
 inline leaveQueue() {
   if
   :: before ->
-     /* Until the lock of the links has been taken below, since a thread may look for the queue under it. */
+     /* Until the lock of the links has been acquired below, because a thread might search for the queue under it. */
      atomic { assert(!freed); retains++ }
      lockQueue(); takeIn();
 #ifndef FAULT_EARLY_EMPTY
@@ -155,7 +155,7 @@ inline releaseDependents() {
   lockLinks(); closed = true;
   if
   :: dependent ->
-     /* Whoever sees B as ready finds A neither in the queue nor unrecorded. */
+     /* A thread that finds B ready finds A neither in the queue nor unrecorded. */
      assert(!before || !holdsA && (!inbox || endedOutside));
      atomic { dependent = false; countB--;
        if :: SUCCESS && !success && phaseB == PENDING -> requiresSuccess = true :: else fi;
@@ -182,7 +182,7 @@ inline end() {
      /* settle */
      atomic { assert(settles == 0 && !notified); had = hasWaiters; settled = true; settles++ }
      wake(waitingInside, signalsInside);
-     /* the dependents' queues hear (handOn) */
+     /* the dependents' queues are notified (handOn) */
      if :: tells -> told = true :: else fi;
 #ifndef FAULT_LOOKED
      if
@@ -199,7 +199,7 @@ inline end() {
 }
 #define LOCALS bool wins, before, requiresSuccess, tells, had, mine; byte n, item
 
-proctype Worker() {                     /* starts what the queue holds */
+proctype Worker() {                     /* starts the operations of the queue */
   LOCALS;
 endIdle:
   if
@@ -280,7 +280,7 @@ proctype Failer() {
 #else
 #define outcome (failed)
 #endif
-proctype Reader() {                     /* looks at the outcome twice */
+proctype Reader() {                     /* reads the outcome twice */
   bool seen;
   phase == FINISHED;
   seen = outcome;
@@ -375,7 +375,7 @@ init {
     run Notifier();
 #endif
   }
-  /* Where all is quiet. */
+  /* At rest. */
   (notified && phaseB == FINISHED && _nr_pr == 1);
   assert(ends == 1 && settles == 1 && notifies == 1 && leaves <= 1 && !holdsA && !inbox && !dependent && waiting == 0 &&
     waitingInside == 0);

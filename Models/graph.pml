@@ -1,22 +1,22 @@
 /* A run of a graph by several threads (section "Graph" of README.md).
 
-   part                stands for
-   Starter             GraphOperation.run(), of one operation after the other, with the same counters
+   part                represents
+   Starter             GraphOperation.run(), of successive operations, with the same counters
    Helper              a worker that the pool sends: GraphRun.runOnWorker
    stay                GraphRun.participate: take, steal, execute, become idle, search, leave
-   busy                threads that hold nodes or may take some; the one that makes it 0 ends the operation
-   participants        busy threads, those that search, those on their way: not more than LIMIT
-   users               the same, and those that are about to leave; the one that makes it 0 puts the counters by
+   busy                threads that hold nodes or can take some; the thread that decreases it to 0 ends the operation
+   participants        busy threads, searching threads, and those on their way: not more than LIMIT
+   users               the same, and those that are about to leave; the one that decreases it to 0 stores the counters
 
-   The graph: 0 before 1 and 2, both before 3; with SOURCES, 0 before none. A stack is the set of its nodes, and each of
-   its changes a step, as the tag in its word makes it. With STOPPER, the operation is cancelled at some time. With WAITS,
-   the block of 1 waits until that of 2 has begun: so a node that could begin must not stay where its thread does not get
-   at it. With MAKES_WAY, a helper may leave its nodes to others at any time, and come again. `coming` is what the pool has
-   for the run; the thread that ends the run withdraws it. Left out: weak memory, the order of nodes, how long a thread
-   searches (it may give up at any look).
+   The graph: 0 before 1 and 2, both before 3; with SOURCES, 0 is not before any other. A stack is the set of its
+   nodes. Each of its changes is one step, because its word has a tag. With STOPPER, the operation is cancelled at some
+   time. With WAITS, the block of 1 waits until that of 2 has begun, so a node that could begin must not become
+   unreachable for its thread. With MAKES_WAY, a helper can leave its nodes to others at any time, and return. `coming`
+   is the number of requests that the pool has for the run. The thread that ends the run withdraws them. Left out: weak
+   memory, the order of nodes, and the duration of a search (a thread can give up at any time).
 
-   Proved: each node begins once a run, after those before it, and none after the end, which comes once, after all
-   that began; the counters are put by once, with no thread inside; all come to their ends. */
+   Proved: each node begins once per run, after its predecessors, and not after the end. The run ends once, after all
+   nodes that began. The counters are stored once, with no thread inside. Everything ends. */
 
 #ifndef LIMIT
 #define LIMIT 2
@@ -61,7 +61,7 @@ inline countDown(n) {
   }
 }
 
-/* Sends for another thread, unless as many as may be take part, or enough are on their way. */
+/* Requests another thread, unless the limit is reached, or enough are on their way. */
 inline summon() {
   seen = participants;
   if
@@ -98,7 +98,7 @@ inline releaseUser() {
   }
 }
 
-/* One that made way may have left nodes, which the last one finds. */
+/* A helper that made way might have left nodes, which the last thread finds. */
 inline becomeIdle() {
   d_step { busy--; isLast = busy == 0 }
 #ifndef FAULT_NO_LAST_LOOK
@@ -116,8 +116,8 @@ inline becomeIdle() {
   fi
 }
 
-/* The thread, which has shared all nodes that it has, leaves for other work; another comes behind that. Until it has looked
-   whether the run is over, the run is no other's. */
+/* The thread, which has shared all its nodes, leaves for other work, and requests a successor. Until it has checked
+   whether the run is over, the memory of the run is not reused. */
 inline makeWay() {
   users++;
   d_step {
@@ -144,7 +144,7 @@ inline take() {
   victim = 0;
   do
   :: node == NONE && victim < LIMIT ->
-    /* All of another's stack; a part is put back. */
+    /* All nodes of another thread's stack; some are put back. */
     d_step { hand = stack[victim]; stack[victim] = 0 }
     if
     :: hand != 0 ->
@@ -188,7 +188,7 @@ inline execute() {
 inline detach() {
   d_step { taken[place] = false; participants--; entered = false; isOver = true }
 #ifndef FAULT_NO_SECOND_LOOK
-  /* Another thread may have shared nodes meanwhile, and counted on this one, which comes back. */
+  /* Another thread may have shared nodes in the meantime, and relied on this one, which returns. */
   if
   :: busy > 0 && anything && !stopped ->
     d_step {

@@ -1,21 +1,21 @@
-/* The end of a group of operations, which may be added to until then (section "Group" of README.md).
+/* The end of a group of operations. Operations can be added until then (section "Group" of README.md).
 
-   part                stands for
+   part                represents
    Starter             GroupOperation.run(), after which the group closes its queue as soon as it can
    close               GroupQueue.close(then:): three critical sections, of the additions, the queue, the additions
    add                 GroupQueue.enter(_:_:): a critical section of the additions before and after that of the queue
-   Worker              runs operations of the group, which may add others; the end by which the queue is empty calls back
-   Adder               a thread that adds from elsewhere, and is refused once the queue is closed
+   Worker              runs operations of the group, which may add others; the end that empties the queue calls back
+   Adder               a thread that adds from outside, and is refused once the queue is closed
 
-   Left out: cancellation, which adds nothing and ends operations as they end here.
+   Left out: cancellation, which adds no operations, and ends them in the same way.
 
-   Proved: the queue is closed, once; it holds nothing then, and gets nothing afterwards. */
+   Proved: the queue is closed once. It is empty then, and receives nothing afterwards. */
 
 #ifndef ADDERS
 #define ADDERS 1
 #endif
 #ifndef INSIDE
-#define INSIDE 2                        /* how many operations add another each, from inside */
+#define INSIDE 2                        /* how many operations each add another, from inside */
 #endif
 #define FIRST 1                         /* how many operations there are at the start */
 
@@ -54,7 +54,7 @@ inline close() {
      :: else
      fi
   od;
-  skip  /* what follows may be a d_step, into which nothing may jump */
+  skip  /* the next statement can be a d_step, which can't be the target of a jump */
 }
 
 inline add() {
@@ -108,5 +108,5 @@ active [ADDERS] proctype Adder() {
   add()
 }
 
-/* When nothing moves any more, the group has ended. */
+/* At rest, the group has ended. */
 active proctype Observer() { closed; assert(count == 0) }

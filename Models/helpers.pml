@@ -1,21 +1,20 @@
-/* Threads that are summoned to help with one piece of work, and the requests for them (section "Helpers" of
-   README.md).
+/* Threads that are requested to help with one piece of work, and the requests (section "Helpers" of README.md).
 
-   part                stands for
+   part                represents
    Caller              ConcurrentIterations.run(): concurrentPerform, and the blocks of one operation
    Helper              a worker that a pool sends: runOnWorker
-   Raiser              a thread that raises the operation: ConcurrentIterations.raise(to:); GraphRun.raise(to:…) is alike
-   requests, urgent    what the pools of the two classes have for this work: each step is one section under the lock of
+   Raiser              raises the operation: ConcurrentIterations.raise(to:); similar to GraphRun.raise(to:…)
+   requests, urgent    the requests for this work in the pools of the two classes: each step is one critical section of
                        that pool
-   busy, requested     threads that take part, and those that were sent for: under the lock of the work
-   begun               how many numbers were given out; each step is an atomic addition
+   busy, requested     threads that take part, and those that were requested: under the lock of the work
+   begun               how many numbers have been taken; each step is an atomic addition
 
-   With WAITS, the calls wait until as many have begun as may be under way at once: so as many threads must come.
+   With WAITS, the calls wait until as many have begun as can run at the same time, so that many threads must arrive.
    Left out: other work of the pools, weak memory.
 
-   Proved: each number is called with once; the caller returns after all calls; as many threads come as are useful; when
-   the caller has returned, and nobody is inside any more, nothing of the work is left in the pools; after the work has
-   been raised, nothing is left in the pool of the lower class. */
+   Proved: there is one call per number. The caller returns after all calls. As many threads arrive as are useful. When
+   the caller has returned and all threads have left, the pools have no request for the work. After the work has been
+   raised, the pool of the lower class has none. */
 
 #ifndef NUMBERS
 #define NUMBERS 3
@@ -33,14 +32,14 @@
 #define THREADS 1
 #endif
 
-bool raised;            /* threads of the more urgent class are sent for */
-byte asking;            /* threads that are asking a pool: what they have asked may be moved yet */
+bool raised;            /* threads of the more urgent class are requested */
+byte asking;            /* threads that are sending a request to a pool: it might still be moved */
 byte requests, urgent, busy = 1, requested, begun, calls[NUMBERS], unfinished = NUMBERS, inside = THREADS;
 bool returned, raising;
 
 #define LOCALS byte wanted, number, done; bool makesWay, isUrgent, asksUrgent
 
-/* Twice as many as are busy, and no more than the numbers that are left after the thread has taken its own. */
+/* Twice the number of busy threads, and at most the numbers that are left after the thread has taken its own. */
 inline summon() {
   atomic {
     wanted = (LIMIT < 2 * busy -> LIMIT : 2 * busy);
@@ -55,8 +54,8 @@ inline summon() {
   fi
 }
 
-/* Asks the pool of the class that the work is of, and then checks whether all numbers are given out, and whether the work
-   has been raised meanwhile: then what that pool was asked for is moved. */
+/* Sends requests to the pool of the work's class, and then checks whether all numbers have been taken, and whether the
+   work has been raised in the meantime. If so, the requests are moved. */
 inline submit(count) {
   d_step { asksUrgent = raised; asking++ }
   if :: asksUrgent -> urgent = urgent + count :: else -> requests = requests + count fi;

@@ -1,27 +1,25 @@
 /* The pools of workers of two classes, one manager, one limit of threads (section "Pool" of README.md).
 
-   part          stands for
-   change        WorkerPool.changeAndSend: the section that the caller has entered ends; wakes and makes workers; then
-                 the same for the less urgent pool, if that waits for what this one does not need any more
+   part          represents
+   change        WorkerPool.changeAndSend: ends the critical section of the caller; wakes and creates workers;
+                 then the same for the less urgent pool, if that waits for a thread that this one no longer needs
    Thread        Worker: nextWork, sleep until woken or time is up, retire; an operation's body, which may block
-   PoolManager       watches while work waits: finds blocked workers, counts those that compute again, tries again to make
+   PoolManager   watches while work waits: finds blocked workers, counts those that compute again, tries again to create
                  threads; ends when no worker is left
-   User          submits the work, waits for it, and looks every 50 ms (that is: at any time) whether a thread is owed
+   User          submits the work, waits for it, and checks every 50 ms (that is, at any time) whether a thread is owed
 
-   Left out: which queue the work is for (with SPINS, each piece is for another); spinning workers; `burst`; nice
-   values. A look of the manager's that would find nothing is no step, so that what waits for ever is seen as
-   such. TIMEOUTS
-   sleeps may end by their time, whichever (more would hide what sleeps for ever). Creation fails FAILS times at
-   most, whenever it likes.
-   Proved: all that is submitted is taken; no more are sent than WIDTH allows; a semaphore is not signalled
-   twice; counts
-   agree with what threads do; where all is quiet, no work is left. 116,292 to 4,617,518 states: README.md. */
+   Left out: the queue of the work (with SPINS, each piece is for another queue); spinning workers; `burst`; nice
+   values. A check by the manager that would find nothing is no step, so a thread that waits forever is found. Any
+   TIMEOUTS sleeps can time out (more would hide a thread that sleeps forever). Creating a thread fails at most FAILS
+   times, at any time.
+   Proved: all submitted work is taken. No more workers are sent than WIDTH allows. A semaphore is not signalled twice.
+   The counts match what the threads do. At rest, no work is left. README.md lists the numbers of states. */
 
 #ifndef POOLS
 #define POOLS 1
 #endif
 #ifndef WIDTH
-#define WIDTH 1                         /* workers of a pool that may be at work */
+#define WIDTH 1                         /* workers of a pool that can be at work */
 #endif
 #ifndef THREADS
 #define THREADS 3                       /* the limit */
@@ -30,13 +28,13 @@
 #define ITEMS 3                         /* pieces of work; item i is for pool i % POOLS */
 #endif
 #ifndef ANNOUNCED
-#define ANNOUNCED 0                     /* the set of those that announce that they wait until the last item is taken */
+#define ANNOUNCED 0                     /* the set of items that wait until the last item is taken, and announce that */
 #endif
 #ifndef UNANNOUNCED
-#define UNANNOUNCED 0                   /* the set of those that wait so without saying so */
+#define UNANNOUNCED 0                   /* the set of items that wait like that without announcing it */
 #endif
 #ifndef SPINS
-#define SPINS 0                         /* the set of those that compute until the last item is taken */
+#define SPINS 0                         /* the set of items that compute until the last item is taken */
 #endif
 #ifndef FAILS
 #define FAILS 0
@@ -70,16 +68,16 @@ byte wake; bool poolManagerWake;
 /* The manager: under its lock. */
 bool poolManagerLock, manager;
 bool poolManagerFailed; byte fails = FAILS, timeouts = TIMEOUTS;
-/* What the proof needs. */
+/* For the proof. */
 byte taken, done, inside;               /* inside: threads that sleep in a body */
 
-/* Pool 0 is the more urgent one: where it was refused a thread, pool 1 gets none; and a worker of pool 1 gives its own
-   up. The last one does so only if pool 0 has none at all. */
+/* Pool 0 is the more urgent one. After it was refused a thread, pool 1 gets none, and a worker of pool 1 gives up its
+   own. The last one does so only if pool 0 has none at all. */
 #define yields(p) (POOLS > 1 && (p) == 1 && has(hungry, 0))
 #define givesUp(p) (yields(p) && (atWork(1) > 1 || pool[0].workers == 0))
 #define atWork(p) (pool[p].workers - size(pool[p].sleeping) - pool[p].blocked)
 #define missing(p) (size(pool[p].work) > pool[p].coming)
-/* One more may come: there is room, or it is to help out, and no other is coming. */
+/* One more can come: there is room, or it should help out, and no other is coming. */
 #ifdef FAULT_HELPS_ONCE
 #define mayCome(p) (atWork(p) < WIDTH + pool[p].helpsOut)
 #else
@@ -112,7 +110,7 @@ inline change(p) {
 #define room true
 #endif
 
-/* Ends the section of pool q; then, outside it, wakes and makes the workers that it calls for. */
+/* Ends the critical section of pool q; then, outside it, wakes and creates the workers that it requires. */
 inline changeOne() {
   woken = 0; made = 0; asks = false; calls = false;
   do
@@ -166,7 +164,7 @@ inline changeOne() {
   if :: calls -> makePoolManager(); poolManagerWake = true :: else fi;
 #if POOLS > 1
   if
-  :: asks ->                            /* another pool is to dismiss one that sleeps */
+  :: asks ->                            /* another pool must dismiss a sleeping worker */
      enter(1 - q);
      if
      :: pool[1 - q].sleeping != 0 ->
@@ -262,7 +260,7 @@ retire:
   goto endDead
 }
 
-/* What a look at pool p would find. */
+/* The conditions that a check of pool p finds. */
 #define finds(p, t) (place[t] == p && !has(free, t) && (status[t] == WORKING && \
   has(inside, t) || status[t] == FOUND && !has(inside, t)))
 #ifdef FAULT_NO_RETRY
@@ -270,7 +268,7 @@ retire:
 #else
 #define owed(p) (pool[p].creationFailed && missing(p))
 #endif
-/* Nothing is taken any more, as far as can be seen. */
+/* Apparently, no work is being taken. */
 #if SPINS
 #define stands(p) (pool[p].work != 0 && pool[p].coming == 0 && !pool[p].helpsOut)
 #else
@@ -310,7 +308,7 @@ endSleeps:
   :: looks(1) -> look(1)
 #endif
   :: atomic { poolManagerWake -> poolManagerWake = false }
-     if                                 /* ends when no worker is left and nothing is to be watched */
+     if                                 /* ends when no worker is left and there is nothing to watch */
      :: threads == 0 && !pool[0].watched && !pool[1].watched ->
         atomic { !poolManagerLock -> poolManagerLock = true }
 #ifndef FAULT_MONITOR_END

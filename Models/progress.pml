@@ -1,19 +1,19 @@
 /* How the fraction of a progress with parts is kept (section "Progress" of README.md): a whole with one part, which has
    parts of its own, the leaves.
 
-   part                stands for
-   change              a critical section of a leaf: it has completed a unit
+   part                represents
+   change              a critical section of a leaf, which completes a unit
    report              OperationProgress.report(): notes the leaf in the middle, and the middle in the whole
-   middleFraction      State.fraction() of the middle, under its lock: reads the leaves that it has noted
+   middleFraction      State.fraction() of the middle, under its lock: reads the leaves that are noted
    wholeFraction       State.fraction() of the whole, which reads the middle under both locks
-   Reporter            a thread that changes a leaf, reports, and then asks for the fraction of the whole
-   Asker               a thread that asks for the fraction of the middle, as one does that notifies its observers
+   Reporter            a thread that changes a leaf, reports, and then reads the fraction of the whole
+   Asker               a thread that reads the fraction of the middle, like a thread that notifies its observers
    Adder               OperationProgress.adopt(_:): makes the first leaf a part, and reports it (-DADDS)
 
    Left out: the removal of parts, whose units are then counted in the whole itself; the rounding of sums.
 
-   Proved: a thread that has reported a change finds it in the fraction of the whole, and at rest all changes are in it;
-   a list has a part once. */
+   Proved: a thread that has reported a change finds it in the fraction of the whole. At rest, all changes are in it. A
+   list contains each part once. */
 
 #ifndef REPORTERS
 #define REPORTERS 2
@@ -29,19 +29,19 @@
 #endif
 
 #ifdef ADDS
-#define ADDED 1                         /* the first leaf has its parent, but is not yet among the parts */
+#define ADDED 1                         /* the first leaf has its parent, but is not yet one of the parts */
 #else
 #define ADDED 0
 #endif
 
-byte value[LEAVES];                     /* what a leaf has completed */
-bool isPart[LEAVES] = !ADDED;           /* it is among the parts of the middle */
+byte value[LEAVES];                     /* the completed units of a leaf */
+bool isPart[LEAVES] = !ADDED;           /* it is one of the parts of the middle */
 bool noted[LEAVES];                     /* its hasReported */
 byte listed[LEAVES];                    /* how often it is in the middle's list */
-byte middleKnows[LEAVES];               /* what the middle has read last */
+byte middleKnows[LEAVES];               /* the units that the middle has read last */
 bool middleNoted;
 byte middleListed;
-byte wholeKnows[LEAVES];                /* what the whole has read last, through the middle */
+byte wholeKnows[LEAVES];                /* the units that the whole has read last, through the middle */
 bool leafLock[LEAVES], middleLock, wholeLock;
 byte done;
 
@@ -111,7 +111,7 @@ inline wholeFraction() {
 #endif
      lock(middleLock);
      middleFraction();
-     skip;                              /* nothing may jump into a d_step */
+     skip;                              /* a d_step can't be the target of a jump */
      d_step {
        i = 0;
        do :: i < LEAVES -> wholeKnows[i] = middleKnows[i]; i++ :: else -> break od;
@@ -136,7 +136,7 @@ active [REPORTERS] proctype Reporter() {
      atomic { section(leafLock[leaf]); value[leaf]++; own = value[leaf] };
 #ifndef FAULT_REPORTS_FIRST
 #ifdef FAULT_STOPS
-     /* A leaf that has been noted is taken to be noted all the way up. */
+     /* Assumes that a noted leaf is noted up to the top. */
      if :: noted[leaf] :: else -> report(leaf) fi;
 #else
      report(leaf);

@@ -1,28 +1,29 @@
 /* A queue: inbox, tickets, batches, reclaim, collect, continue with (section "Queue" of README.md).
 
-   part                      stands for
-   enter ... leave           OperationQueue.update: take the inbox in; the change; issue tickets, say whether the inbox
-                             is served, look into it once more
+   part                      represents
+   enter ... leave           OperationQueue.update: accept the inbox; the change; issue tickets, publish whether the
+                             inbox is served, check it once more
    add, becameReady, leaves, Admission, under the queue's lock
    remove, issue, reclaim,
    collect, close
-   Worker                    Visit (ask for work), a batch's thread (take, begin, end, publish, continue with), an
-                             operation run by itself
-   init, Adder, Canceller,   the user's threads: addOperations; addOperation; cancel; isSuspended; addDependency on an
+   Worker                    Visit (request work), a batch's thread (take, begin, end, publish, continue with), an
+                             operation that runs separately
+   init, Adder, Canceller,   user threads: addOperations; addOperation; cancel; isSuspended; addDependency on an
    Suspender, Depender,      operation in the queue; qualityOfService
    Raiser
 
-   Each access to what is used without the queue's lock (words, heads, flags, what is published, the inbox, tickets on
-   their way) is a step of its own; what the lock protects changes together with the step before it.
+   Each access without the queue's lock (to state words, heads, flags, published results, the inbox, tickets on their
+   way) is a separate step. Data that the lock protects changes together with the previous step.
 
-   Left out: weak memory; priorities and barriers (the lowest number starts first); time: a batch may be reclaimed at any
-   visit (LONG), a visit may end early (EARLY), a batch takes any number up to CAP; the pool, where a ticket meets a free
-   worker (pool.pml); links but for the walk over dependents (end.pml); `current` of a batch, by which the queue sees that
-   an operation has finished an instant before that is published.
+   Left out: weak memory; priorities and barriers (the lowest number starts first); time: a batch can be reclaimed at
+   any visit (LONG), a visit can end early (EARLY), a batch takes any number up to CAP; the pool, which assigns tickets
+   to free workers (pool.pml); links except the walk over dependents (end.pml); `current` of a batch, which shows the
+   queue that an operation has finished shortly before that is published.
 
-   Proved: none runs twice, none is lost; at most LIMIT at once; none is taken once a suspension has returned; nothing is
-   taken from a batch that the queue has released; where all is quiet, all have left and no ticket is owed, even where
-   bodies wait until another has begun; no run is endless. 9,874 to 5,590,738 states: README.md. */
+   Proved: no operation runs twice, and none is lost. At most LIMIT run at the same time. None is taken after a
+   suspension has returned. None is taken from a batch that the queue has released. At rest, all have left and no
+   ticket is owed, even if bodies wait until another has begun. Every run ends. README.md lists the numbers of states.
+   */
 
 #ifndef N
 #define N 4             /* operations */
@@ -46,16 +47,16 @@
 #define WAITERS 0       /* their bodies wait until operation TARGET has begun */
 #endif
 #ifndef COMPLETERS
-#define COMPLETERS 0    /* the batch's thread runs code of the user's after their end: it waits for the same */
+#define COMPLETERS 0    /* the batch's thread runs user code after their end, which waits for the same */
 #endif
 #ifndef RELEASERS
-#define RELEASERS 0     /* what their work releases waits for the same: in a batch; or after the last one, if it is that */
+#define RELEASERS 0     /* releasing their work waits for the same: in a batch; or after its last operation */
 #endif
 #ifndef TARGET
 #define TARGET 3
 #endif
 #ifndef SPARE
-#define SPARE false     /* where all workers wait, a ticket in the pool is enough: the pool would send another */
+#define SPARE false     /* if all workers wait, a ticket in the pool is enough: the pool would send another */
 #endif
 #ifndef SINGLES
 #define SINGLES 0       /* do not go into batches */
@@ -64,13 +65,13 @@
 #define ADDED NONE      /* added by operation 0, while that runs */
 #endif
 #ifndef ADDERS
-#define ADDERS 0        /* each added by a thread of its own; the others are added at once */
+#define ADDERS 0        /* each added by a separate thread; the others are added together */
 #endif
 #ifndef CANCELS
-#define CANCELS 0       /* each cancelled by a thread of its own */
+#define CANCELS 0       /* each cancelled by a separate thread */
 #endif
 #ifndef CODED
-#define CODED 0         /* have code of their own to run when they are cancelled, and do not go into batches (SINGLES) */
+#define CODED 0         /* have cancellation code, and do not go into batches (SINGLES) */
 #endif
 #ifndef LOWS
 #define LOWS 0          /* for workers of class 1 */
@@ -102,7 +103,7 @@
 #endif
 #define NONE 15
 
-/* The words of the operations: one atomic each, here in several variables. */
+/* The state words of the operations: one atomic each, here in several variables. */
 #define PENDING 0
 #define STARTING 1
 #define EXECUTING 2
@@ -119,18 +120,18 @@ bool links;
 #define LEAVING 4                       /* cancelled: in the list of those, or started from there */
 #define RUNNING 5
 #define GONE 6
-#define WAITING 7                       /* cancelled, with code of its own: waits for a place */
+#define WAITING 7                       /* cancelled, with cancellation code: waits for a concurrency slot */
 bool lock, suspended;
 byte place[N], ready[2], leaving, coded, running, tickets[2], busy;
-byte o, m, k, q, n;                     /* of the thread that has the lock */
+byte o, m, k, q, n;                     /* of the thread that holds the lock */
 
-/* What is used without the lock. */
+/* Used without the lock. */
 byte inbox, sent[2], mayContinue;       /* sent: tickets in the pool; mayContinue: of each batch */
 bool served;                            /* servesInbox */
 typedef Batch { byte items[CAP]; byte count, size, head, finished, newlyReady }
 Batch batch[W];
 
-/* What the proof needs. */
+/* For the proof. */
 byte begun, left, inside, blocked;
 bool hasSuspended;
 hidden byte i, j;
@@ -143,12 +144,12 @@ hidden byte i, j;
 #define isStartable(x) (count[x] == 0 || has(cancelled, x))
 /* While an urgent operation is ready, workers of class 0 start everything that is ready (Admission.floor). */
 #define holds0 (LIMIT != 9 && (ready[0] & URGENT) != 0)
-/* What workers of a class may take. */
+/* The operations that workers of a class can take. */
 #define offer(c) (holds0 -> ((c) == 0 -> ready[0] | ready[1] : 0) : ready[c])
-/* With a limit a class has its turn when the first of all is for it; the normal one while cancelled ones wait. */
+/* With a limit, it is the turn of the class of the first operation; of the normal class while cancelled ones wait. */
 #define isNext(c) (offer(c) != 0 && (LIMIT == 9 || (coded != 0 -> (c) == 0 : \
   offer(1 - (c)) == 0 || first(offer(c)) < first(offer(1 - (c))))))
-/* Whether workers of a class are sent for. */
+/* Whether workers of a class are requested. */
 #ifdef FAULT_FLOOR
 #define isCalled(c) (ready[c] != 0 && (ready[1 - (c)] == 0 || first(ready[c]) < first(ready[1 - (c)])))
 #else
@@ -193,7 +194,7 @@ inline remove(x) {                      /* the queue releases an operation that 
   withdraw(x); place[x] = GONE; left = left | bit(x)
 }
 
-inline collect(batches) {               /* what became ready is noted first, then what has finished */
+inline collect(batches) {               /* newly ready operations are noted first, then finished ones */
   m = batches;
   do
   :: m != 0 ->
@@ -230,7 +231,7 @@ inline leaves(x) {                      /* it was cancelled */
   if :: place[x] == WAITING -> reclaimAll(busy) :: else fi
 }
 
-inline add(x) {                         /* `book` is one step, and answers the word before */
+inline add(x) {                         /* `book` is one step, and returns the state word from before */
   if
   :: d_step { has(cancelled, x) ->
        enqueued = enqueued | bit(x); listed = listed | bit(x); goes(x) }
@@ -263,7 +264,7 @@ inline issue(c) {                       /* tickets for a class: n is how many op
      m = rest(m)
   :: m != 0 && first(m) % CLASSES != c -> m = rest(m)
 #else
-     /* After `head`: so what was published before its thread took the last operation is seen. */
+     /* After `head`, so everything that was published before its thread took the last operation is visible. */
      d_step { n = n + size(batch[first(m)].newlyReady & (c == 1 -> low : ~low)); m = rest(m) }
   :: m != 0 && first(m) % CLASSES != c ->
      d_step { n = n + size(batch[first(m)].newlyReady & (c == 1 -> low : ~low)); m = rest(m) }
@@ -293,10 +294,10 @@ inline leave() {
 #endif
   :: else
   fi;
-  /* Who waits for the queue to be empty goes on: what an operation has added that has finished is there. */
+  /* A wait for the empty queue ends: operations that a finished operation added have been accepted. */
   assert((listed & ~left) != 0 || ADDED == NONE || !has(left, 0) || has(listed, ADDED));
 #if URGENT
-  if                                    /* Admission.takeRaised: what workers of class 1 have not started */
+  if                                    /* Admission.takeRaised: operations that workers of class 1 have not started */
   :: holds0 && started >= LIMIT -> q = busy;
      do
      :: q != 0 -> if :: first(q) % CLASSES == 1 -> reclaim(first(q)) :: else fi; q = rest(q)
@@ -362,7 +363,7 @@ inline finish(x) {
   phase[x] = FINISHED
 }
 
-inline release(x) {                     /* after it has left: `made` are those that it made ready */
+inline release(x) {                     /* after it has left: `made` are the operations that became ready */
   if
   :: x == 0 && HAS_DEPENDENTS ->
      atomic { !links -> links = true; walk = dependents; dependents = 0 }
@@ -430,7 +431,7 @@ claim:
 #ifdef FAULT_FIRST_KEPT
        batch[me].head = 1; x = batch[me].items[0];
 #else
-       /* What the thread has to release first may wait for what it takes. */
+       /* The objects that the thread must release first might wait for the operations that it takes. */
        if :: kept -> batch[me].head = 0 :: else -> batch[me].head = 1; x = batch[me].items[0] fi;
 #endif
 #endif
@@ -537,7 +538,7 @@ single:
   :: d_step { !has(cancelled, x) -> begin(x) } perform(x)
   fi;
   finish(x);
-  /* With a limit it keeps its place until what it makes ready has its turn. */
+  /* With a limit, it keeps its slot until it is the turn of the operations that become ready. */
   enter(); keeps = (LIMIT != 9 && x == 0 && HAS_DEPENDENTS && place[x] == RUNNING); remove(x);
   if :: keeps -> running++ :: else fi;
   leave();
@@ -547,7 +548,7 @@ single:
   goto ask
 }
 
-/* ---- Threads of the user ---- */
+/* ---- User threads ---- */
 
 proctype Adder(byte x) {
   byte new[2];
@@ -575,7 +576,7 @@ proctype Suspender() {
   enter(); suspended = false; leave()
 }
 
-proctype Depender(byte x) {             /* operation x comes to depend on operation 0 */
+proctype Depender(byte x) {             /* operation x gets a dependency on operation 0 */
   atomic { !links -> links = true }
   if
   :: phase[0] != FINISHED ->
@@ -615,6 +616,6 @@ init {
   enter();
   do :: x < N -> if :: !has(ADDERS, x) && x != ADDED -> add(x) :: else fi; x++ :: else -> x = 0; break od;
   leave();
-  /* Where all is quiet, all have left, and nothing is owed. */
+  /* At rest, all have left, and nothing is owed. */
   left == ALL && !lock && busy == 0 && inbox == 0 && running == 0 && tickets[0] + tickets[1] == 0
 }

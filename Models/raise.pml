@@ -1,18 +1,18 @@
 /* The nice value of a worker of a low class, while its operations are raised (section "Raise" of README.md).
 
-   part                stands for
+   part                represents
    Worker              switchOperation(to:in:), called before each operation and after the last
    Raiser              Operation.raise, and WorkerPool.raiseThreads: raiseThread(ifAt:to:), under the lock of the worker's
                        pool
-   raised              the operations whose words say that they were raised
+   raised              the operations whose state words are marked as raised
    at, marked          `raisable`: one atomic
-   nice                the nice value of the worker's thread: 0 for that of a more urgent class, 1 for its own
+   nice                the nice value of the worker's thread: 0 for the value of a more urgent class, 1 for its own
 
-   Left out: processes without the privilege, where `nice` stays 1; weak memory; the manager, which takes the lock for the
-   worker.
+   Left out: processes without the privilege, where `nice` stays 1; weak memory; the manager, which acquires the lock
+   for the worker.
 
-   Proved: an operation that is not raised begins with the worker's own nice value, and keeps it; one that has been
-   raised, before or after the worker came to it, runs with the lower one. */
+   Proved: an operation that is not raised begins with the worker's own nice value, and keeps it. An operation that is
+   raised, before or after the worker has taken it, runs with the lower one. */
 
 #ifndef OPERATIONS
 #define OPERATIONS 3
@@ -24,7 +24,7 @@
 #define has(set, x) (((set) >> (x)) & 1)
 
 byte at, nice = 1, ended, raised;
-byte looked;            /* the operation that the worker has come to, and has looked at */
+byte looked;            /* the operation that the worker has reached, and has checked */
 byte done;              /* the operations that a thread has raised completely */
 bool marked, lock;
 

@@ -1,29 +1,31 @@
-/* Who releases what a batch has run (section "Release" of README.md).
+/* Which thread releases the operations that a batch has run (section "Release" of README.md).
 
-   part            stands for
-   Runner          the batch's thread: runAll, Operation.end(in:), Batch.publish, and the release of what it owns
+   part            represents
+   Runner          the batch's thread: runAll, Operation.end(in:), Batch.publish, and the release of its operations
    Collector       an update that collects the results of batches, after another thread has waited for an operation
    Lister          OperationQueue.operations
    Watcher         the first observer of the queue
-   Reclaimer       a thread that reclaims what the batch has not started, and so takes over the ownership
-   Limiter         the same, which sets a limit: a thread that runs users' code in between is to have no place of it
-   Ender           a thread that ends the operation LATER: another than that of its batch, before that begins it, while
-                   `main` runs there, or after that
+   Reclaimer       a thread that reclaims operations that the batch has not started, and so takes over their ownership
+   Limiter         the same, which sets a limit: a thread that runs user code in between must hold no slot of it
+   Ender           a thread other than the batch's that ends the operation LATER: before the batch's thread begins it,
+                   while `main` runs there, or after that
 
-   The thread owns what it has taken, and releases it when it has published that it has finished; the queue's lock
-   protects the others from each other, and not from that. Each access to what is used without the lock is a step.
+   The thread owns the operations that it has taken, and releases each when it has published its end. The queue's lock
+   protects the other threads from each other, but not from that. Each access without the lock is one step.
 
-   Left out: weak memory (all four orders in question are sequentially consistent); who owns what the batch continues
-   with: the queue does until it has been collected. With CONTINUES the thread may have begun such a one when it releases
-   the one before. LATER is an operation whose end may come after its `main`: its thread may end it, in `main` (the
-   compare-and-exchange of `finish`), or come back from there with the operation unfinished; then it leaves the batch. Who
-   is first to have the lock after that, the Ender or the thread that closes its batch, detaches the operation: it runs
-   by itself then, and belongs to the queue. With WAITS the thread releases the work of the operation before it begins
-   another, and what is released there may wait: OperationQueue.threadBlocks(in:).
+   Left out: weak memory (all four orderings in question are sequentially consistent); the ownership of operations that
+   the batch continues with, which belong to the queue until they are collected. With CONTINUES, the thread may have
+   begun such an operation when it releases the previous one. LATER is an operation that may end after its `main`: its
+   thread may end it in `main` (the compare-and-exchange of `finish`), or return from there with the operation
+   unfinished. Then it leaves the batch. The thread that acquires the lock first after that, the Ender or the thread
+   that closes its batch, detaches the operation: it then runs separately, and belongs to the queue. With WAITS, the
+   thread releases the work of the operation before it begins another, and that release may wait:
+   OperationQueue.threadBlocks(in:).
 
-   Proved: nothing is looked at or retained that has been released; each is collected once; who has seen that an
-   operation has finished finds it collected by the update that follows; who watches hears of each end from then on; one
-   whose end comes later leaves once, as one that runs by itself, and its batch's thread runs no other meanwhile. */
+   Proved: no released operation is read or retained. Each operation is collected once. A thread that has read that an
+   operation has finished finds it collected by the next update. An observer is notified of each end from then on. An
+   operation that ends later leaves once, as one that runs separately, and its batch's thread runs no other in the
+   meantime. */
 
 #ifndef N
 #define N 3             /* operations of the batch */
@@ -48,13 +50,13 @@ bool observed, isActive = true;
 /* Used without the lock. */
 byte current = NONE, finished, head = 1, newlyReady, presence = INSIDE;
 bool settled[N], pinned;
-/* What the proof needs. */
+/* For the proof. */
 byte owners[N] = 1, events, reclaimed, watchedFrom = NONE;
 bool limited;
 #ifdef LATER
-/* Of the operation whose end may come later: its word. */
+/* The state word of the operation that may end later. */
 byte phase = PENDING;
-/* Under the lock; who has reclaimed it leaves this as it is. */
+/* Under the lock. A thread that has reclaimed the operation does not change it. */
 byte place = TAKEN;
 #define isGone(x) (x == LATER && place == GONE)
 #else
@@ -72,7 +74,7 @@ inline note(x) {
   fi
 }
 
-/* Under the lock: Batch.nextFinished until there is none. What may have finished an instant ago is looked at. */
+/* Under the lock: Batch.nextFinished until there is none. An operation that may have just finished is checked. */
 inline collect() {
   ends = false;
 #ifndef FAULT_LATE_END
@@ -91,7 +93,7 @@ inline collect() {
 #ifndef FAULT_LATE_PIN
         pinned = true;
 #endif
-        running = (isActive -> current : NONE);       /* a closed batch is not looked at */
+        running = (isActive -> current : NONE);       /* a closed batch is not checked */
         if
         :: finished != seen -> skip
         :: finished == seen ->
@@ -129,7 +131,7 @@ inline reclaim() {
     od }
 }
 
-/* Under the lock: the operation that is being run, and has not ended there, runs by itself; the batch is closed. */
+/* Under the lock: the current operation, which has not ended there, runs separately; the batch is closed. */
 inline detach() {
   reclaim();
   assert(isActive && running == NONE && current == LATER);
@@ -194,7 +196,7 @@ proctype Runner() {
 #endif
 #ifdef LIMITER
 #ifndef FAULT_CONTINUED
-     if :: next -> goto released :: else fi;        /* its users' code runs after the next one */
+     if :: next -> goto released :: else fi;        /* its user code runs after the next one */
 #endif
      presence = OUTSIDE;
 #ifdef FAULT_UNLOOKED
@@ -202,7 +204,7 @@ proctype Runner() {
 #else
      if :: head < size ->
 #endif
-        assert(!limited || presence == ENDED);     /* users' code */
+        assert(!limited || presence == ENDED);     /* user code */
         assert(!limited || presence == ENDED)
      :: else
      fi;
@@ -210,23 +212,23 @@ proctype Runner() {
 #endif
 #ifdef WAITS
      if
-     :: skip                                /* the work is released, and that waits for nothing */
+     :: skip                                /* the work is released, without waiting */
      :: skip ->
 #ifndef FAULT_KEEPS_PLACE
         lockQueue();
         reclaim();
         collect();
         isActive = false;
-        next = false;                       /* the queue is told of what was to be continued with */
+        next = false;                       /* the queue is notified of the operation to continue with */
         lock = false;
 #endif
-        assert(collected > x && !isActive && !next); /* it waits for what comes after it */
+        assert(collected > x && !isActive && !next); /* it waits for later operations */
         d_step { assert(owners[x] > 0); owners[x]-- };
         break
      fi;
 #endif
 released:
-     assert(!next || isActive);             /* it is to be published here */
+     assert(!next || isActive);             /* it must be published here */
      d_step { assert(owners[x] > 0); owners[x]-- };
      x++
   :: x >= N -> break
@@ -236,7 +238,7 @@ released:
   collect();
 #ifdef LATER
   if
-  :: isUnfinished && place == TAKEN -> detach(); isUnfinished = false  /* the queue takes the ownership over */
+  :: isUnfinished && place == TAKEN -> detach(); isUnfinished = false  /* the queue takes over the ownership */
   :: else
   fi;
 #endif
@@ -256,7 +258,7 @@ released:
 
 proctype Collector() {
   byte seen, running = NONE, x; bool isOver, ends;
-  /* Has waited for one of them. */
+  /* Has waited for an operation. */
   if :: settled[0] -> x = 0 :: settled[1] -> x = 1 fi;
   lockQueue();
   collect();
@@ -298,7 +300,7 @@ proctype Watcher() {
   pinned = true;
   watchedFrom = (finished > collected -> finished : collected);
 #ifdef LATER
-  if :: place == GONE -> events = events | bit(LATER) :: else fi;    /* before that: nobody watched */
+  if :: place == GONE -> events = events | bit(LATER) :: else fi;    /* before that, there was no observer */
 #endif
   lock = false
 }
@@ -382,7 +384,7 @@ init {
     run Limiter();
 #endif
   }
-  /* At rest: each was released by its thread or reclaimed, and those who watched have heard. */
+  /* At rest, each was released by its thread or reclaimed, and observers have been notified. */
   _nr_pr == 1;
   d_step {
     collected = 0;

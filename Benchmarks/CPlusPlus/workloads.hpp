@@ -1,6 +1,6 @@
 // The workloads for the rivals in C++, which are the same as in Sources/SchedulerBenchmark/Workloads. A rival is a
-// class with `independent(count, body)` and `run(graph, body)`, each of which builds, runs and frees. It also has a
-// class `Graph<Body>`, which is created from the rival, a graph and a body. Its `run()` runs the existing graph again.
+// class with `independent(count, body)` and `run(graph, body)`. Each method builds, runs and frees. It also has a class
+// `Graph<Body>`, which is created from the rival, a graph and a body. Its `run()` runs the existing graph again.
 //
 // Usage of the programs: PROGRAM WORKLOAD COUNT. They print a line of JSON, with nanoseconds per operation.
 

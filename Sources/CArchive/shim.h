@@ -1,4 +1,4 @@
-// libarchive and zlib, of which the functions that read are used.
+// libarchive and zlib. Only the functions that read are used.
 #include <archive.h>
 #include <archive_entry.h>
 #include <zlib.h>

@@ -1,4 +1,4 @@
-// The order in which operations start.
+// The starting order of operations.
 
 #if HEADWAY
 import HeadwayFoundation

@@ -5,7 +5,7 @@
 import Headway
 import HeadwayDrawing
 
-/// A small photograph, as if it came from a file.
+/// A small photograph, as if read from a file.
 let photo = try Image(width: 160, height: 120) { context in
   let sky = Gradient([Color(rgb: 0x3A6EA5), Color(rgb: 0xF6D365)])
   context.fill(context.bounds, with: .linearGradient(sky, from: .zero, to: Point(0, 120)))

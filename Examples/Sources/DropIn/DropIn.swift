@@ -36,7 +36,7 @@ final class App: Sendable {
     for stop in Service.answers.keys.sorted() { print("  \(stop): \(timetable.board(for: stop))") }
   }
 
-  /// Boards on the screen come first, and boards that may never be shown come last.
+  /// Boards on the screen have the highest priority, and boards that may never be shown the lowest.
   func drawBoards() {
     let queue = OperationQueue()
     queue.name = "boards"

@@ -8,7 +8,7 @@ public struct TaskEvent: Sendable {
   public let time: Duration
   /// The time of day.
   public let date: Date
-  /// The system's number of the thread on which the event occurred.
+  /// The system's number of the thread where the event occurred.
   public let thread: Int32
 
   /// The kinds of events in a run.

@@ -6,7 +6,7 @@ public enum Technique: String, CaseIterable, Sendable, Hashable {
   case background
   /// An operation queue that runs the tasks at the same time.
   case concurrent
-  /// An operation queue in which each task waits for the one before it.
+  /// An operation queue with tasks that wait for the previous one.
   case serial
   /// Operations of a custom class, which check whether they were cancelled.
   case custom

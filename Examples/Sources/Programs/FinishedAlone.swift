@@ -83,7 +83,7 @@ private class Job: Operation, @unchecked Sendable {
   }
 }
 
-/// Ends in `main()` if there is nothing to do, before the base class is done.
+/// Ends in `main()` if there is no work, before the base class is done.
 private final class Refresh: Operation, @unchecked Sendable {
   private let lock = NSLock()
   private var isDone = false

@@ -56,7 +56,7 @@ final class Gauge: @unchecked Sendable {  // The numbers are accessed only under
   func leave() { lock.withLock { inside -= 1 } }
 }
 
-/// Responds to requests when the program requests it: the program determines the order in which asynchronous work ends.
+/// Responds to requests when the program requests it: the program determines when asynchronous work ends.
 final class Server: @unchecked Sendable {  // The answers are accessed only under the lock.
   private let condition = NSCondition()
   private var answers: [String: @Sendable (String) -> Void] = [:]

@@ -12,7 +12,7 @@ void system_statistics_trim(void);
 /// The system's number of the calling thread.
 int system_statistics_thread(void);
 
-/// The number of processors on which this process can run.
+/// The number of processors that this process can run on.
 int system_statistics_processors(void);
 
 #endif

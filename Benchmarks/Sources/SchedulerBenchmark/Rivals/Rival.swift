@@ -51,8 +51,8 @@ protocol AsynchronousRival: FunctionRival {
   /// the values that it returns.
   func map(count: Int, body: @escaping Body)
 
-  /// Passes this many items through three stages, each of which calls the body for each item, and returns when all
-  /// items have passed.
+  /// Passes this many items through three stages that call the body for each item, and returns when all items have
+  /// passed.
   func stream(count: Int, body: @escaping Body)
 
   /// Starts this many functions that make a blocking call.
@@ -77,7 +77,7 @@ extension Rival {
 
 /// Has operations that depend on each other.
 protocol DependentRival: Rival {
-  /// Returns a suspended queue of operations of a subclass, each of which waits for the previous one.
+  /// Returns a suspended queue with a chain of operations of a subclass.
   func makeSuspendedChain(count: Int, body: @escaping Body) -> AnyObject
 }
 
