@@ -49,7 +49,7 @@ public struct CSVRecord: ~Copyable {
     self.hasStrayQuotes = hasStrayQuotes
   }
 
-  /// The record as it is in the file, without its line end.
+  /// The unchanged bytes of the record in the file, without its line end.
   ///
   /// The bytes are valid until the closure returns.
   @inlinable

@@ -92,7 +92,7 @@ extension RecordScanner {
     return .malformed
   }
 
-  /// Delivers a record up to the end of the line on which its last quote opened.
+  /// Delivers a record up to the end of the line where its last quote opened.
   ///
   /// Scanning continues after that line.
   private mutating func resultForUnclosedQuote(

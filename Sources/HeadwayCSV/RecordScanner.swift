@@ -1,8 +1,8 @@
 /// The state machine of the parser, which finds one record after another in the caller's bytes.
 ///
-/// Positions are relative to the start of the current record, which is also where the caller's bytes start in the next
-/// call. So the state of an incomplete record stays valid, and scanning resumes after the last scanned byte: each byte
-/// is scanned once, however small the pieces of the input are.
+/// Positions are relative to the start of the current record, which is the start of the caller's bytes in the next
+/// call, too. So the state of an incomplete record stays valid, and scanning resumes after the last scanned byte: each
+/// byte is scanned once, however small the pieces of the input are.
 ///
 /// ## The limit on a record's length
 /// A decision never depends on how the input is divided into pieces. It depends only on the record's *window*: its
@@ -13,7 +13,7 @@
 /// The bytes after the line of the opening quote are scanned a second time, as separate records. This costs at most one
 /// more pass over the input. No quote in the window closed the field, so every run of quotes after the opening one has
 /// an even length, and such a run never leaves a field open if it is read as the start of one. The second pass
-/// therefore finds no further unclosed quote before the end of the window. (Going back to the line on which the
+/// therefore finds no further unclosed quote before the end of the window. (Going back to the line where the
 /// *record* starts has no such bound: a file of lines `b","` would be read again from every line.)
 ///
 /// ## Long quoted fields

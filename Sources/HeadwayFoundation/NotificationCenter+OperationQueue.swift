@@ -30,7 +30,7 @@ extension NotificationCenter {
   /// - Parameters:
   ///   - name: The name of the notifications, or nil for all names.
   ///   - object: The object that posts the notifications, or nil for all objects.
-  ///   - queue: The queue in which the block runs.
+  ///   - queue: The queue that runs the block.
   ///   - block: The block, which receives the notification.
   /// - Returns: The observer. The notification center retains it, and the queue, until you pass it to
   ///   `removeObserver(_:)`.
@@ -50,7 +50,7 @@ extension NotificationCenter {
   /// - Parameters:
   ///   - name: The name of the notifications, or nil for all names.
   ///   - object: The object that posts the notifications, or nil for all objects.
-  ///   - queue: The queue in which the block runs, or nil.
+  ///   - queue: The queue that runs the block, or nil.
   ///   - block: The block, which receives the notification.
   /// - Returns: The observer. The notification center retains it, and the queue, until you pass it to
   ///   `removeObserver(_:)`.

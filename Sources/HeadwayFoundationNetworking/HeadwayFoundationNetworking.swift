@@ -49,7 +49,7 @@ public protocol _FoundationDelegateQueue: AnyObject {
 }
 
 extension _FoundationDelegateQueue {
-  /// The Headway queue in which the delegate is called.
+  /// The Headway queue that calls the delegate.
   ///
   /// This is the queue that was passed when the session was created. For a session without one, it is a queue that runs
   /// its operations in the session's own queue. If both types fit, the compiler prefers Foundation's property, so give

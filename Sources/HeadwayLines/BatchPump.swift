@@ -56,7 +56,7 @@ package final class BatchPump<Source: BatchSource & ~Copyable>: Sendable {
   /// Locked by the operation while it reads.
   ///
   /// The task requests one read at a time, so no thread waits for the lock. The exception is a read that a cancellation
-  /// left behind, and after a cancellation no more reads are requested.
+  /// left behind, and after a cancellation no further reads are requested.
   private let source: Mutex<Source>
   private let isCancelled = Atomic<Bool>(false)
 

@@ -30,7 +30,7 @@ public import Headway
 /// **Files.** The path can also be that of a pipe, a terminal or a device. A reader can be used many times and by many
 /// threads at the same time. Each use opens the file and reads it from its start; nothing is opened before. With the
 /// trait `Compression`, a file that begins like a gzip, bzip2, xz, Zstandard or LZ4 file is unpacked while it is read,
-/// whatever its name is.
+/// regardless of its name.
 ///
 /// **Errors** are of type ``LineReaderError``. Lines before the position of an error are delivered first.
 public struct LineReader: Sendable {
@@ -50,7 +50,7 @@ public struct LineReader: Sendable {
   /// - Parameters:
   ///   - path: The path of the file, absolute or relative to the working directory.
   ///   - options: Line ends, the maximum length of a line, and other settings.
-  ///   - queue: The queue on which ``lines`` and ``batches`` do their blocking reads, in one short operation per chunk.
+  ///   - queue: The queue for the blocking reads of ``lines`` and ``batches``, with one short operation per chunk.
   ///     If nil, a queue that all readers share.
   /// - Precondition: The chunk size is 4 KiB to 1 GiB, the maximum line length 1 byte to 1 GiB.
   public init(path: String, options: Options = Options(), queue: OperationQueue? = nil) {

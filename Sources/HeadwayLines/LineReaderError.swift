@@ -27,7 +27,7 @@ public struct LineReaderError: Error, Hashable, Sendable, CustomStringConvertibl
   /// Nil if the file could not be opened.
   ///
   /// For ``Code/invalidUTF8``, the first byte that is not UTF-8. For ``Code/lineTooLong``, the start of the line. For
-  /// all other codes, the position up to which the file was read.
+  /// all other codes, the position that reading had reached in the file.
   public let byteOffset: Int?
 
   /// What happened, as a sentence for people, without the position and the system's reason.

@@ -35,7 +35,7 @@ struct LineScanner: Sendable {
   /// Whether a CR before the last byte of a line belongs to the line end.
   var stripsCarriageReturn: Bool { lineEnding != .lf }
 
-  /// Moves complete lines from the window to the table, until the window has no more of them or the table is full.
+  /// Moves complete lines from the window to the table, until the window has none left or the table is full.
   ///
   /// - Parameters:
   ///   - window: The bytes to scan. The lines found are removed from it.

@@ -29,10 +29,10 @@ WIDTHS = [(1280, 1000), (380, 800)]
 
 
 class Lab:
-    """A lab that was started, and can be again at the same port."""
+    """A lab that was started, and can be restarted at the same port."""
 
     def __init__(self, tool, folder, port=0):
-        # One that is killed leaves its files, which are in a folder that is removed.
+        # A killed lab leaves its files in a folder that is removed.
         environment = {**os.environ, "TMPDIR": folder}
         self.process = subprocess.Popen(
             [tool, "lab", "--port", str(port)], stdout=subprocess.PIPE, text=True, env=environment)
@@ -95,7 +95,7 @@ class Sleeper:
 
 
 class Crowd:
-    """Viewers that take all that comes, on a thread of their own, and what each has got."""
+    """Viewers that receive everything, on a separate thread, and the events of each."""
 
     def __init__(self, port, count):
         self.selector = selectors.DefaultSelector()
@@ -213,7 +213,7 @@ def check_control(driver):
     driver.wait("task 5 is cancelled", lambda: "cancelled" in tasks(driver)[4])
     wait_ended(driver, "custom")
     assert {task for task, _ in items(driver)} == {1, 2, 3, 4}
-    # Suspended, nothing starts; what is done then shows when it goes on.
+    # While suspended, nothing starts; the changes take effect after resuming.
     driver.click("#suspend")
     driver.wait("it is suspended", lambda: driver.text("#suspend") == "Resume")
     slide(driver, 1)
@@ -425,7 +425,7 @@ def check_sleepers(driver):
     run = lambda: int(driver.run("return document.querySelector('#sleepers-message').dataset.run"))
     before = run()
     driver.click("#sleepers-start")
-    # What an earlier run said is still shown until the server has answered.
+    # The result of an earlier run is shown until the server has answered.
     driver.wait("they have begun", lambda: run() > before)
     driver.wait("Headway has finished", lambda: side("headway").startswith("200 have finished"))
     yield "sleepers"
@@ -480,7 +480,7 @@ def check_play(driver, picture):
         driver.resize(width, height)
         show(driver, "techniques")
         check_touch(driver)
-        # What the page is about can be seen at each width.
+        # The main content of the page is visible at each width.
         for selector in ("#choices td.number", "#choices th.number", "#comparison td.number", "#log .what"):
             assert visible_part(driver, selector) > 0.99, (width, selector, visible_part(driver, selector))
         assert all(re.search(r"Added \d+-\d+$", line) for line in driver.run(

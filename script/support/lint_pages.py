@@ -33,7 +33,7 @@ for selector in re.findall(r"([^{}]+)\{", files["style.css"]):
         if not re.search(rf"\b{re.escape(name)}\b", others):
             problems.append(f"style.css: nothing is called {kind}{name}")
 
-# Every element that a module looks up is in the page or is made by a module.
+# Every element that a module looks up is in the page or is created by a module.
 for name, text in files.items():
     for identifier in re.findall(r'byId\("([a-z-]+)"\)', text):
         if f'id="{identifier}"' not in files["index.html"]:

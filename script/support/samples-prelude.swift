@@ -1,4 +1,4 @@
-// What the samples in documentation comments take for granted. Each sample may use these names, or declare its own.
+// Declarations that the samples in documentation comments rely on. Each sample may use these names, or declare its own.
 
 import Headway
 import HeadwayHTTP
@@ -9,7 +9,7 @@ let operation = Operation()
 let first = BlockOperation {}
 let second = BlockOperation {}
 
-/// Stands for work of any kind that can fail.
+/// Represents any work that can fail.
 func draw(_ part: String) throws {}
 
 let path = "words.txt"
@@ -19,13 +19,13 @@ nonisolated(unsafe) var total = 0
 var batch: LineBatch { fatalError("Samples of documentation comments are compiled, and not run.") }
 var buffer: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: nil, count: 0) }
 
-/// Stands for what a program does with text.
+/// Represents the handling of text in a program.
 func process(_ text: String) {}
 
-/// Stands for what a program does with bytes.
+/// Represents the handling of bytes in a program.
 func consume(_ bytes: Slice<UnsafeMutableRawBufferPointer>) {}
 
-/// Stand for work that awaits.
+/// Represent asynchronous work.
 let addresses = ["a", "b"]
 func fetch(_ address: String) async throws -> String { address }
 func render(_ text: String) async throws -> [UInt8] { Array(text.utf8) }

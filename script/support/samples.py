@@ -28,7 +28,7 @@ LINKED = {
     "HeadwayCSV": ["HeadwayLines", "HeadwayCSV"],
     "HeadwayDrawing": ["CHeadwayDrawing", "HeadwayDrawing"],
 }
-# What the C of a module is linked with: C has no imports that would say it.
+# The libraries of the C code of a module, because C has no imports that would name them.
 LIBRARIES = {"HeadwayDrawing": ["-ljpeg", "-lpng16"]}
 IMPORT = re.compile(r"^(?:@\w+ )?import (\w+)", re.M)
 TESTABLE_IMPORT = re.compile(r"^@testable import (\w+)", re.M)
@@ -165,7 +165,7 @@ class Compiler:
             imports = sorted({"Headway", own, *block.imports})
             body = block.source
             for line in IMPORT.finditer(block.text):
-                # What is imported stands at the top; an empty line keeps the numbers.
+                # Imports are moved to the top; an empty line keeps the numbers.
                 body = body.replace(f"{line.group(0)}\n", "\n", 1)
             file = folder / f"Sample{number}.swift"
             effects = "async throws" if re.search(r"\bawait\b", body) else "throws"

@@ -1,5 +1,6 @@
 // ThreadSanitizer does not see into the Swift runtime's libraries, which are not instrumented: neither the lock of
-// Synchronization.Mutex nor Dispatch's semaphores. Loaded before them (LD_PRELOAD), this tells it what they order.
+// Synchronization.Mutex nor Dispatch's semaphores. Loaded before them (LD_PRELOAD), this code reports their ordering to
+// it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>

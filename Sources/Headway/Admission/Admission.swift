@@ -321,8 +321,8 @@ struct Admission {
 
   /// Whether a thread will empty the inbox before an operation in it could start.
   ///
-  /// This is true in two cases. A worker of the queue's own class, or of the ``floor`` if that is more urgent, is on
-  /// its way. Or the limit is reached and the queue is not suspended, so one of the running operations must end first.
+  /// This is true in two cases. A worker is on its way. Its class is the queue's own, or the ``floor`` if that is more
+  /// urgent. Or the limit is reached and the queue is not suspended, so one of the running operations must end first.
   var servesInbox: Bool {
     tickets[.moreUrgent(placement.ownClass, floor)] > 0
       || (started >= limit && started > 0 && !isSuspended)

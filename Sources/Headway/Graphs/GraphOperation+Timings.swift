@@ -1,6 +1,6 @@
 import Dispatch
 
-/// The time at which a node ran.
+/// The time when a node ran.
 struct GraphNodeTime {
   /// In nanoseconds of uptime; 0 if the node did not run.
   var start: UInt64 = 0
@@ -9,7 +9,7 @@ struct GraphNodeTime {
 }
 
 extension OperationGraph {
-  /// The time at which a node ran, and its thread.
+  /// The time when a node ran, and its thread.
   public struct NodeTiming: Sendable, CustomStringConvertible {
     /// The node that ran.
     public let node: Node
@@ -34,7 +34,7 @@ extension OperationGraph {
 }
 
 extension GraphOperation {
-  /// The times of all nodes that were run, in the order in which they started.
+  /// The times of all nodes that were run, in starting order.
   ///
   /// Empty before the operation has finished, and if ``recordsTimes`` is false.
   ///

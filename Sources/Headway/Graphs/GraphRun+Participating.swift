@@ -3,7 +3,7 @@ import Dispatch
 import Synchronization
 
 extension GraphRun {
-  /// Takes part in the run, on a worker or, if `workerClass` is nil, on a thread of the queue's executor.
+  /// Takes part in the run, on a worker or, if `workerClass` is nil, on an executor thread.
   func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
     var hasTakenPart = false
     var comesBack = true
@@ -54,7 +54,7 @@ extension GraphRun {
     }
   }
 
-  /// Executes nodes until there are no more to find, or until the pool needs the thread elsewhere.
+  /// Executes nodes until none can be found, or until the pool needs the thread elsewhere.
   ///
   /// The thread must be busy.
   private func participate(at position: Int, in operation: GraphOperation, helper: Worker?) -> Participation {

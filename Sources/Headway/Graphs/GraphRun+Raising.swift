@@ -2,9 +2,9 @@ import Synchronization
 
 /// Support for raising runs while threads of a low class take part.
 ///
-/// These threads continue with the nodes that they have begun. Threads of the more urgent class come to help, and
-/// execute the nodes on the stacks of the others. A helper of a less urgent class makes way for a thread of that class
-/// after its current node.
+/// These threads continue with the nodes that they have begun. Threads of the more urgent class help, and execute the
+/// nodes on the stacks of the others. A helper of a less urgent class makes way for a thread of that class after its
+/// current node.
 ///
 /// A thread that requests another one reads the class, sends the request to the pool of that class, and then reads the
 /// class again. A thread that raises the run sets the class, and then withdraws the requests from the pools of less

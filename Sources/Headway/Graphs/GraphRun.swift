@@ -19,7 +19,7 @@ import Synchronization
 /// When a run is over, its requests to the pool are withdrawn. `Models/graph.pml` has this protocol.
 ///
 /// A run that threads of a low class have begun can be raised (`GraphRun+Raising.swift`). Then threads of a more urgent
-/// class come to help.
+/// class help.
 final class GraphRun: HelpedWork, @unchecked Sendable {
   // `busy`, `participants`, `isStopped`, `raisedClass`, slots and lanes are atomic. The thread that begins a run sets
   // the rest while no other thread takes part. Later threads reach it through `busy`, and therefore after that. The
@@ -132,7 +132,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
   ///
   /// Another worker takes its place, behind the other work of the pool.
   ///
-  /// - Parameter position: The position of the thread's lane.
+  /// - Parameter position: The position of the lane that the thread uses.
   /// - Returns: False if no other thread is busy. The thread must then continue.
   func makeWay(from position: Int) -> Bool {
     // Once this thread is not busy, others can end the run and change this.

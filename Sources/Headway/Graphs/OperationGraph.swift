@@ -71,7 +71,7 @@ public final class OperationGraph: Sendable {
   /// - Parameters:
   ///   - maxConcurrentNodeCount: The maximum number of nodes that run at the same time; nil for the number of
   ///     processors. With 1, all nodes run on the thread that starts the operation, one after the other.
-  ///   - recordingTimes: Whether the operation records when each node ran, and on which thread
+  ///   - recordingTimes: Whether the operation records the time and the thread of each node
   ///     (``GraphOperation/nodeTimings``). This costs two reads of the clock and 24 bytes per node.
   /// - Returns: The operation, which is not in a queue. It retains the graph.
   /// - Precondition: `maxConcurrentNodeCount` is positive.

@@ -82,7 +82,7 @@ final class ObserverList: Sendable {
     var passedCount = 0
   }
 
-  /// The entries, in the order in which they were added.
+  /// The entries, in the order of adding.
   ///
   /// Usually there is only one, which requires no additional memory.
   private struct Entries {

@@ -16,7 +16,7 @@ package enum FileSystem {
     case folder
     /// A regular file with this number of bytes.
     case file(size: Int)
-    /// A pipe, a device or a socket; if links are not followed, also a link.
+    /// A pipe, a device, a socket, or, if links are not followed, a link.
     case other
   }
 

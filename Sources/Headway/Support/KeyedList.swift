@@ -1,4 +1,4 @@
-/// Values in the order in which they were appended.
+/// Values in the order of appending.
 ///
 /// Each can be removed by its key.
 ///

@@ -86,9 +86,8 @@ extension Admission {
 extension UnownedJob {
   /// The task that this job belongs to; nil for another kind of job.
   ///
-  /// A job begins with an object header and two words for its executor. Its kind follows, which is 0 for a task, and
-  /// then its priority. If that differs from the priority that the runtime returns, the layout has changed, and this is
-  /// nil.
+  /// A job begins with an object header and two words for its executor. Its kind follows (0 means a task), and then its
+  /// priority. If that differs from the priority that the runtime returns, the layout has changed, and this is nil.
   ///
   /// The job must not have run.
   var task: UnsafeCurrentTask? {

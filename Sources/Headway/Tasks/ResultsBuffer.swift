@@ -33,8 +33,8 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
     var isOver = false
   }
 
-  /// The operations that the iterator takes: in the order of the inputs, as soon as they are added, or in the order in
-  /// which they end.
+  /// The operations that the iterator takes: in the order of the inputs, as soon as they are added, or in the order of
+  /// their ends.
   let arrivals: AsyncStream<Arrival>
   private let arrival: AsyncStream<Arrival>.Continuation
   /// Notifies the driver that there is a place.

@@ -16,9 +16,8 @@
 ///
 /// Priorities are passed on in both directions. A task operation takes its ``Operation/qualityOfService`` from the
 /// priority of the task that creates it, unless that is `.medium`, which counts as unspecified. A task with any other
-/// priority that waits for the operation raises it to that priority. And the operation's task has at least the priority
-/// that matches the quality of service at which the operation runs, even if more urgent work begins to wait for it
-/// later.
+/// priority that waits for the operation raises it to that priority. The operation's task has at least the priority
+/// that matches the operation's current quality of service, even if more urgent work begins to wait for it later.
 ///
 /// Cancellation is also passed on in both directions. Cancelling the operation cancels its task. If the task is
 /// cancelled from inside and ends with a `CancellationError`, the operation counts as cancelled.

@@ -36,8 +36,8 @@ extension PoolWork {
 /// Work that a thread has begun, and that other threads can help with.
 ///
 /// It waits in one place, regardless of how many helpers it requests, and is withdrawn from there when it is done. So
-/// finished work never stands in the way of other work. A thread that requests helpers then checks whether the work is
-/// done, and if so withdraws it (`Models/helpers.pml`).
+/// finished work never blocks other work. A thread that requests helpers then checks whether the work is done, and if
+/// so withdraws it (`Models/helpers.pml`).
 package protocol HelpedWork: PoolWork {
   /// The place where the work waits for helpers.
   ///

@@ -24,7 +24,7 @@ extension CSVRow {
   /// - Parameter type: The type of the value.
   /// - Returns: The value.
   /// - Throws: ``CSVReaderError`` with the code `noSuchColumn`, `missingField`, `invalidValue`, `invalidUTF8` or
-  ///   `unsupportedType`. If the type itself throws an error, it is in ``CSVReaderError/underlyingError``.
+  ///   `unsupportedType`. An error that the type itself throws is stored in ``CSVReaderError/underlyingError``.
   /// - Complexity: O(*n*) in the length of the fields that the type decodes.
   public func decode<Value: Decodable>(_ type: Value.Type) throws(CSVReaderError) -> Value {
     try decode(type, KeyPositions(header))

@@ -13,16 +13,16 @@ extension CSVWriter {
   /// print(writer.text)
   /// ```
   ///
-  /// If you did not specify columns, they are the keys of the first value in the order in which it encodes them, which
-  /// is usually the order of its `CodingKeys`. This includes the keys of properties that are nil. A key names its
-  /// column. A column without a key and a property that is nil produce an empty field. A property whose type has
+  /// If you did not specify columns, they are the keys of the first value in the order of encoding, which is usually
+  /// the order of its `CodingKeys`. This includes the keys of properties that are nil. A key names its column. A column
+  /// without a key and a property that is nil produce an empty field. A property whose type has
   /// ``CSVFieldConvertible/csvField`` is written that way. Any other type encodes itself as a single value. A structure
   /// inside the structure is an error, because a field contains one value. The elements of an array are written as
   /// fields in order.
   ///
   /// - Parameter value: The value to write.
   /// - Throws: ``CSVWriterError`` with the code `noSuchColumn`, `raggedRow`, `invalidValue` or `unsupportedType`, or an
-  ///   error about the file. If the type itself throws an error, it is in ``CSVWriterError/underlyingError``.
+  ///   error about the file. An error that the type itself throws is stored in ``CSVWriterError/underlyingError``.
   /// - Complexity: O(*n*) in the length of the fields and the number of columns.
   public func encode<Value: Encodable>(_ value: Value) throws(CSVWriterError) {
     let row = EncodedRow(columns: columns, path: path, rowNumber: rowCount + 1)

@@ -23,7 +23,7 @@ internal import HeadwayLines
 /// removed. Quoted fields can contain delimiters, line ends and doubled quotes. Blank lines are skipped. See
 /// ``CSVParser`` for the rules. A file without any byte has no columns and no rows.
 ///
-/// **Memory.** A reader uses about 900 KB whatever the size of the file, or as much as one record needs if that is
+/// **Memory.** A reader uses about 900 KB regardless of the size of the file, or as much as one record needs if that is
 /// more. Nothing is read ahead: a chunk is read when its rows are requested. A row that you keep also keeps the rows
 /// around it, up to 64 KB of the file, so keep the values that you need instead.
 ///

@@ -1,4 +1,4 @@
-/// A header in which a quote or a delimiter is damaged.
+/// A header with a damaged quote or delimiter.
 enum DamagedHeader {
   /// Returns the names of the columns, if they are clear.
   ///

@@ -9,9 +9,9 @@ enum EncodingDetector {
   /// Windows-1252 if no other encoding is likely.
   ///
   /// uchardet identifies an encoding by how often characters follow each other. For a short text, it often returns the
-  /// encoding of another language. Two checks reject such a guess: letters of another script must form words of their
-  /// own, and not occur among ASCII letters; and an encoding of Latin letters other than Windows-1252 requires a
-  /// minimum of text.
+  /// encoding of another language. Two checks reject such a guess: letters of another script must form separate words,
+  /// and not occur among ASCII letters; and an encoding of Latin letters other than Windows-1252 requires a minimum of
+  /// text.
   ///
   /// Without the trait `Encodings`, always Windows-1252.
   ///

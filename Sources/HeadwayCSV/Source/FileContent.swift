@@ -133,7 +133,7 @@ enum FileContent {
     if bytes.starts(with: byteOrderMark) { return .utf8 }
     if bytes.starts(with: [0xFF, 0xFE, 0, 0]) || bytes.starts(with: [0, 0, 0xFE, 0xFF]) { return .utf32 }
     if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { return .utf16 }
-    // The zeros of mostly ASCII characters, in these positions only.
+    // Zeros next to characters that are usually ASCII, in these positions only.
     guard bytes.count >= 4 else { return nil }
     let (evenZeros, oddZeros) = zeros(in: bytes)
     if bytes[1] == 0, oddZeros >= 10 * evenZeros, oddZeros * 10 > bytes.count * 4 { return .utf16LittleEndian }

@@ -20,7 +20,7 @@ package struct LayoutRecords: Sendable {
     for (position, record) in records.enumerated() where !record.isMalformed {
       counts[record.count] = ((counts[record.count]?.count ?? 0) + 1, position)
     }
-    // If two numbers are equally common, the one that occurs last is used, because the table comes after the preamble.
+    // If two numbers are equally common, the one that occurs last is used, because the table follows the preamble.
     width = counts.max { ($0.value.count, $0.value.last) < ($1.value.count, $1.value.last) }?.key ?? 0
   }
 
@@ -126,8 +126,8 @@ package struct LayoutRecords: Sendable {
   /// Returns whether the records before a position are not part of the table.
   ///
   /// They are not if the types of the rows show that the record at the position is a header. If the rows have no types,
-  /// that record must be further in, have several fields, or follow comments. Several records that form a table of
-  /// their own are skipped only if a header follows.
+  /// that record must be further in, have several fields, or follow comments. Several records that form a separate
+  /// table are skipped only if a header follows.
   func isPreamble(_ start: Int) -> Bool {
     guard start <= Self.longestPreamble, width > 1, records.count - start > 1 else { return false }
     if agreement(of: records[start], withRowsFrom: start + 1) == false { return true }

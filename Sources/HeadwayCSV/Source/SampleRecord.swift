@@ -5,9 +5,9 @@ package struct SampleRecord: Sendable {
   /// The physical line where the record starts.
   let lineNumber: Int
   package let fields: [[UInt8]]
-  /// The record as it is in the file.
+  /// The unchanged bytes of the record in the file.
   let raw: [UInt8]
-  /// For each field, whether it is in quotes.
+  /// For each field, whether it has quotes.
   ///
   /// In JSON Lines, whether it is a string.
   private let quotes: [Bool]

@@ -1,4 +1,4 @@
-/// The text of a file in UTF-8, whatever the encoding of the file is.
+/// The text of a file in UTF-8, regardless of the encoding of the file.
 final class TextSource {
   private let file: any ByteSource
   /// Nil for UTF-8.

@@ -42,7 +42,7 @@ function open({ onReset, onEvents, onBeats, onState }) {
   });
 }
 
-/** Requests a change, and returns whether it was made. */
+/** Requests a change, and returns whether it succeeded. */
 export async function post(path, body = {}) {
   try {
     const response = await fetch(path, {

@@ -46,8 +46,8 @@ package final class LabServer: Sendable {
   let workshops: Workshops
   private let options: Options
   private let guardian: Guardian
-  // The server's tasks run here, because its techniques might occupy all threads of the dispatch queues on which tasks
-  // run by default.
+  // The server's tasks run here, because its techniques might occupy all threads of the dispatch queues that run tasks
+  // by default.
   private let queue = OperationQueue(name: "lab server", qualityOfService: .userInteractive)
 
   /// Creates a server.

@@ -161,7 +161,7 @@ final class DrawingWorkshop: Sendable {
 
   /// Requests rows.
   ///
-  /// - Returns: The number of rows that came into view and already had an image.
+  /// - Returns: The number of rows that became visible and already had an image.
   func show(_ rows: Set<Int>) -> Int {
     drawing.visibleKeys = rows
     var count = 0

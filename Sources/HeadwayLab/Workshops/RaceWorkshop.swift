@@ -83,7 +83,7 @@ final class RaceWorkshop: Sendable {
       guard state.left == 0, !state.isClosed else { return nil }
       let number = (state.event?.race ?? 0) + 1
       (state.start, state.left, state.isCancelled) = (.now, techniques.count, false)
-      // The order in which the page shows them.
+      // The techniques, in the order of the page.
       let names = Technique.allCases.filter(techniques.contains).map(\.rawValue)
       state.event = Event(race: number, phase: .running, techniques: names)
       state.runs = techniques.map { technique in

@@ -37,7 +37,7 @@ enum JSONEvent {
     }
   }
 
-  /// A column of a table in which text was converted to numbers.
+  /// A column of a table with text that was converted to numbers.
   struct ConvertedColumn: Encodable {
     let column: String
     let declaredType: String

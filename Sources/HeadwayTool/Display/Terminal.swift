@@ -8,7 +8,7 @@ struct Terminal {
   /// Whether it shows non-ASCII characters.
   let isUnicode: Bool
 
-  /// Whether standard error is a terminal on which lines can be redrawn.
+  /// Whether standard error is a terminal that can redraw lines.
   static var canRedraw: Bool {
     isatty(STDERR_FILENO) != 0 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
   }

@@ -19,7 +19,7 @@ from . import callgrind, programs
 PROCESSORS = (1, 2, 4, 8, 16, 32, 64)
 # In microseconds.
 BODIES = (0, 1, 10)
-# What each is an example of. The queues of the last have a lock each, for which few meet.
+# The examples of each kind. Each queue of the last kind has its own lock, with little contention.
 WORKLOADS = {
     "independent": "one queue, blocks",
     "subclass": "one queue, subclasses with `main()`",
@@ -149,7 +149,7 @@ def rate(found, body, workers, has_many_queues):
     moving = LINE if workers > 1 else 0
     queue = found["queue"] * 1e-9 + found["queueTakings"] * LINES_OF_A_LOCK * moving
     pool = found["pool"] * 1e-9 + found["poolTakings"] * LINES_OF_A_LOCK * moving
-    # What a worker does outside the locks; that of adding is another thread's.
+    # The work outside the locks of a worker; another thread adds.
     alone = body + max(found["worker"] - found["queue"] - found["pool"], 0) * 1e-9 + LINES_OF_AN_OPERATION * moving
     stations = [pool]
     if has_many_queues:

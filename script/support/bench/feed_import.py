@@ -57,7 +57,7 @@ def remove(database):
 
 def rows_in(database):
     connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
-    # But the one in which the tool notes its imports.
+    # Except the table with the tool's history of imports.
     names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'grdb_headway_imports'")
     names = [name for (name,) in names]
     rows = {name: connection.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()[0] for name in names}

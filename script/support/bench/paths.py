@@ -4,7 +4,7 @@ import os
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 BENCHMARKS = f"{ROOT}/Benchmarks"
-# What was measured last; not in the repository.
+# The latest measurements; not in the repository.
 RESULTS = f"{BENCHMARKS}/results"
-# What the scripts build and install for themselves.
+# Builds and installations of the scripts.
 WORKSHOP = f"{ROOT}/.build/bench"

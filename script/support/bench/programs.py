@@ -7,7 +7,7 @@ import sys
 
 from .paths import BENCHMARKS, ROOT, WORKSHOP
 
-# The rivals in C++: the header that tells that one is there, and what to link.
+# The rivals in C++: the header that shows that one is installed, and the libraries to link.
 LIBRARIES = {
     "onetbb": ("oneapi/tbb/flow_graph.h", ["-ltbb"]),
     "taskflow": ("taskflow/taskflow.hpp", []),

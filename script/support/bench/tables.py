@@ -8,7 +8,7 @@ NAMES = {
     "detached-tasks": "detached tasks", "pool": "thread pool", "onetbb": "oneTBB", "taskflow": "Taskflow",
 }
 
-# What each figure is, and whether a ratio to Headway's says anything.
+# The meaning of each figure, and whether a ratio to Headway's is meaningful.
 WORKLOADS = {
     "independent": "independent, ns each",
     "chain": "chain of dependencies, ns each",

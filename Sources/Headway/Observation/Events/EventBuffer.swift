@@ -2,7 +2,7 @@ import Synchronization
 
 /// The events of a queue that one listener has not taken yet.
 ///
-/// Events are appended under the queue's lock, in the order in which they happen. The listener takes all of them. If it
+/// Events are appended under the queue's lock, in the order of their occurrence. The listener takes all of them. If it
 /// is waiting, the thread that appended an event wakes it after releasing the queue's lock.
 final class EventBuffer: Sendable {
   private struct State {

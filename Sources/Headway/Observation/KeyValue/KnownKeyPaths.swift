@@ -29,7 +29,7 @@ enum KnownKeyPaths {
     .completionBlock, .operations, .operationCount, .maxConcurrentOperationCount, .isSuspended, .name,
   ]
 
-  /// Returns the key of a key path, if it is in the table.
+  /// Returns the key of a key path, or nil if the table does not contain it.
   static func key(of keyPath: AnyKeyPath) -> ObservedKey? {
     let address = address(of: keyPath)
     let entry = entry(of: address).pointee.load(ordering: .acquiring)

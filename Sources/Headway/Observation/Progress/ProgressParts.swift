@@ -23,7 +23,7 @@ struct ProgressParts {
   /// Each addition can round it.
   private var roundings = 0
 
-  /// The progress of each part, in the order in which they were added.
+  /// The progress of each part, in the order of adding.
   var all: [OperationProgress] { parts.values.map(\.progress) }
 
   var isEmpty: Bool { parts.isEmpty }

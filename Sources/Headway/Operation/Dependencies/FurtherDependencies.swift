@@ -67,7 +67,7 @@ final class FurtherDependencies {
 
   func isUnlinked(at position: Int) -> Bool { place(position).pointee.dependency & 1 != 0 }
 
-  /// Marks an edge as unlinked: it is in no stack, and never will be.
+  /// Marks an edge as unlinked: no stack contains it, and none ever will.
   ///
   /// If the place is empty, nothing happens.
   func markUnlinked(at position: Int) {

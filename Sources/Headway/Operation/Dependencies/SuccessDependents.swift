@@ -17,7 +17,7 @@ final class SuccessDependents {
     list.append(element)
   }
 
-  /// Removes an operation, which may be about to be freed, if it is in the list.
+  /// Removes an operation, which may be about to be freed, if the list contains it.
   func remove(_ dependent: OperationReference) { _ = list.remove(WeakOperation(identityOf: dependent)) }
 
   /// Calls `body` with each dependent that has not been freed.
