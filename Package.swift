@@ -19,7 +19,7 @@ let packages = [
   "NIOPosix": "swift-nio", "NIOSSL": "swift-nio-ssl", "SwiftASN1": "swift-asn1", "X509": "swift-certificates",
 ]
 
-/// A row of the table of modules. The package has a target for each row.
+/// A row of the table of modules, which lists the targets of the package.
 struct Module {
   enum Kind {
     case library, program, tests
@@ -67,7 +67,7 @@ let modules = [
   Module(name: "CHeadway"),
   Module(name: "Headway", exclude: ["WorkerPool/README.md"], needs: ["CHeadway"]),
 
-  // In place of `import Foundation`.
+  // Replaces `import Foundation`.
   Module(name: "HeadwayFoundation", needs: ["Headway"]),
 
   // Replaces `import FoundationNetworking`. Only programs that need the network stack link it.

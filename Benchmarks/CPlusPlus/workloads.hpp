@@ -93,7 +93,7 @@ struct DependencyGraph {
 
 inline void require(int ran, int count) {
   if (ran == count) return;
-  std::fprintf(stderr, "%d bodies ran in place of %d\n", ran, count);
+  std::fprintf(stderr, "%d bodies ran instead of %d\n", ran, count);
   std::exit(1);
 }
 

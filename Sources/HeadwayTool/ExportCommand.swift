@@ -56,7 +56,7 @@ struct ExportCommand: AsyncParsableCommand {
   @Flag(help: "End lines with CR and LF, as Excel does.")
   var crlf = false
 
-  @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
 
   func validate() throws {

@@ -19,7 +19,7 @@ struct FileOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The character that makes a quote a part of a quoted field, beside a doubled one. Found if not given.",
+      "The character that escapes a quote in a quoted field, besides doubling it. Detected if not given.",
       valueName: "character"))
   var escape: String?
 
@@ -187,7 +187,7 @@ struct FileOptions: ParsableArguments {
         findings.append("header in line \(line)")
       }
     } else if header == nil {
-      findings.append("no header: columns are called column_1 and so on (say --header if there is one)")
+      findings.append("no header: columns are called column_1 and so on (use --header if there is one)")
     }
     return findings + Self.renamings(layout)
   }

@@ -13,7 +13,7 @@ struct ImportCommand: AsyncParsableCommand {
       """,
     discussion: """
       Readers of the database see the rows arrive. Importing again updates rows in place: by their key, or, in a \
-      table without one, the rows of this very file; with others in such a table, say --append or --replace. For a \
+      table without one, the rows of this very file; with others in such a table, use --append or --replace. For a \
       newer release of a feed, --replace leaves nothing of the older one in the tables that the newer has. Ctrl-C \
       stops: committed batches stay in the table, and running the same command again completes it. Rejected rows \
       are written to the folder DATABASE.rejected-rows, one file per table and import.
@@ -88,7 +88,7 @@ struct ImportCommand: AsyncParsableCommand {
   var tablePrefix = ""
 
   // Unconditional, so that a negative number is accepted as a value.
-  @Option(parsing: .unconditional, help: ArgumentHelp("How many rows are committed at once.", valueName: "rows"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("How many rows are committed together.", valueName: "rows"))
   var batchSize = 250
 
   @Flag(help: "Add the rows to those that the table has.")

@@ -9,7 +9,7 @@ import Synchronization
 struct LabCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lab",
-    abstract: "See in a browser what operation queues do, beside threads and dispatch queues.",
+    abstract: "Watch operation queues in a browser, next to threads and dispatch queues.",
     discussion: """
       Serves a page on this machine and prints its address: seven techniques of running long tasks, with their \
       tables, logs, timelines, and whether the main thread stays responsive; and the add-on modules at work. Ctrl-C \
@@ -39,7 +39,7 @@ struct LabCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      The address to listen on, when other machines are to see the page too: they need the token in the address that \
+      The address to listen on, if other machines should see the page, too: they need the token in the address that \
       is printed.
       """, valueName: "address"))
   var listen: String?
@@ -49,7 +49,7 @@ struct LabCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A GTFS feed, a folder, for the page about imports, in place of a generated one.", valueName: "folder"),
+      "A GTFS feed, a folder, for the page about imports, instead of a generated one.", valueName: "folder"),
     completion: .directory)
   var feed: String?
 

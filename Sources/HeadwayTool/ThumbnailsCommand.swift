@@ -11,7 +11,7 @@ struct ThumbnailsCommand: AsyncParsableCommand {
     discussion: """
       Thumbnails have the names of the pictures, in the same subfolders. Those that are up to date, which is of \
       their picture's time and of the right size, are left alone, so the same command after Ctrl-C makes what is \
-      missing. A file that can't be read is reported, and the others go on. So is a file of another origin that has \
+      missing. A file that can't be read is reported, and the others continue. So is a file of another origin that has \
       the name of a thumbnail: it is replaced only with --force. Files appear under their names only when they \
       are complete.
 
@@ -42,7 +42,7 @@ struct ThumbnailsCommand: AsyncParsableCommand {
   @Option(
     name: .shortAndLong, parsing: .unconditional,
     help: ArgumentHelp(
-      "How many thumbnails are created at once; by default about as many as there are processors.",
+      "How many thumbnails are created in parallel; by default about as many as there are processors.",
       valueName: "number"))
   var jobs: Int?
 
@@ -63,7 +63,7 @@ struct ThumbnailsCommand: AsyncParsableCommand {
   @Option(help: ProgressStyle.help)
   var progress: ProgressStyle?
 
-  @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
 
   func validate() throws {

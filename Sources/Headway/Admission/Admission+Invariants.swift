@@ -121,7 +121,7 @@ extension Admission {
     }
     precondition(
       heldBackCount == found.heldBackCount,
-      "\(found.heldBackCount) operations say that they are held back, and \(heldBackCount) are listed")
+      "\(found.heldBackCount) operations are marked as held back, and \(heldBackCount) are listed")
     var listed = 0
     for workerClass in WorkerClass.allCases {
       running[workerClass].forEach { reference in
@@ -132,13 +132,13 @@ extension Admission {
     }
     precondition(
       listed == runningCount && found.runningCount == runningCount,
-      "\(listed) operations are listed as running, \(found.runningCount) say so, and \(runningCount) are counted")
+      "\(listed) operations are listed as running, \(found.runningCount) are marked, and \(runningCount) are counted")
     precondition(
       found.cancelledCount == cancelled.count,
-      "\(found.cancelledCount) operations say that they are cancelled, and \(cancelled.count) are listed")
+      "\(found.cancelledCount) operations are marked as cancelled, and \(cancelled.count) are listed")
     precondition(
       found.cancelledWithinLimitCount == cancelledWithinLimit.count,
-      "\(found.cancelledWithinLimitCount) operations say that they are cancelled and wait for a place, and "
+      "\(found.cancelledWithinLimitCount) operations are marked as cancelled and waiting for a slot, and "
         + "\(cancelledWithinLimit.count) are listed")
   }
 
@@ -151,7 +151,7 @@ extension Admission {
       let readyCount = WorkerClass.allCases.reduce(0) { $0 + segment.ready.count($1) }
       precondition(
         readyCount == found.ready[position] ?? 0,
-        "\(found.ready[position] ?? 0) operations of a segment say that they are ready, and \(readyCount) are listed")
+        "\(found.ready[position] ?? 0) operations of a segment are marked as ready, and \(readyCount) are listed")
       precondition(
         segment.ready.urgent == found.urgent[position] ?? UrgentCounts(),
         "the urgent operations of a segment are counted wrongly")

@@ -1,4 +1,4 @@
-/// The reasons, as far as the queue knows, why an operation has not started.
+/// The reasons why an operation has not started, according to the queue's state.
 struct AdmissionSituation {
   var isBarrier: Bool
   var isSuspended: Bool
@@ -23,7 +23,7 @@ struct AdmissionObstacles {
 }
 
 extension Admission {
-  /// Whether the queue holds operations, but as far as it knows, none of them runs or can start.
+  /// Whether the queue contains operations, but according to its state, none of them runs or can start.
   var isIdle: Bool {
     started == 0 && count > 0 && !isSuspended && limit > 0 && !hasStartable
       && WorkerClass.allCases.allSatisfy { tickets[$0] == 0 }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A wait of a thread or a task.
 ///
-/// Its operation can't end before the wait does. Each operation that the thread is inside of knows
-/// the wait, from before it begins until after it ends. So the object that it waits for stays alive as long.
+/// Its operation can't end before the wait does. Each operation that the thread is inside of has a reference to the
+/// wait, from before it begins until after it ends. So the object that it waits for stays alive as long.
 final class KnownWait: Sendable {
   /// The operation to wait for, or nil.
   let operation: Operation?

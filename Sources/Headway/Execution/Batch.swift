@@ -10,7 +10,7 @@ import Synchronization
 /// operation exists, when the queue is suspended, when an operation of the batch takes long, when the batch's thread
 /// blocks, or when another thread has nothing to do.
 ///
-/// A batch contains only operations whose start and end run nothing that Headway does not know:
+/// A batch contains only operations whose start and end run no unknown code:
 /// ``Operation/fitsBatch``.
 final class Batch: @unchecked Sendable {
   // `items` and `count` change under the queue's lock: the batch's thread changes them before the batch begins, and a
@@ -436,7 +436,7 @@ final class Batch: @unchecked Sendable {
 
   /// Notes that the operation is about to begin in this batch.
   ///
-  /// Called before the operation begins, so that this batch is known as its batch if another thread ends the operation.
+  /// Called before the operation begins, so that another thread that ends the operation finds this batch.
   func noteCurrent(_ operation: OperationReference) {
     let number = UInt(bitPattern: finishedCount.load(ordering: .relaxed))
     current.store(UInt(bitPattern: operation.toOpaque()) | number << Self.numberShift, ordering: .releasing)
@@ -521,7 +521,7 @@ final class Batch: @unchecked Sendable {
     return true
   }
 
-  /// Whether the operation belongs to the batch's queue, and its start and end run nothing that Headway does not know.
+  /// Whether the operation belongs to the batch's queue, and its start and end run no unknown code.
   private func isMine(_ operation: Operation) -> Bool {
     let word = operation.state.current
     // Its queue can be read only after its state word shows that it is listed.

@@ -118,7 +118,7 @@ extension Operation {
   /// Its state word shows everything that its links can hold.
   final var canBeUsedAgain: Bool {
     guard isPlainBlock, state.current.hasEndedPlainly else { return false }
-    assert(dependents.isEmpty && links.withLockOnThisThread { $0.isUntouched }, "\(self) is not as its state says")
+    assert(dependents.isEmpty && links.withLockOnThisThread { $0.isUntouched }, "\(self) does not match its state")
     return true
   }
 }

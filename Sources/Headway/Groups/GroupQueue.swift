@@ -17,7 +17,7 @@ final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
 
   /// The group that this queue belongs to.
   ///
-  /// Set before any other thread knows the queue.
+  /// Set before any other thread has a reference to the queue.
   weak var group: GroupOperation?
 
   override var operationOfParts: Operation? { group }

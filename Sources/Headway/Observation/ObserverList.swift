@@ -350,8 +350,8 @@ final class ObserverList: Sendable {
     let change = change.key == .unknown ? observers.onlyOwnKey.map(change.renamed) ?? change : change
     observers.forEach { entry in
       guard !entry.observer.hasEnded else { return }
-      // A flag changes in only one order, so an observer that began late recognizes the changes that it already knows.
-      // A posted change that is taken after the observer began was posted after the observer was added.
+      // A flag changes in only one order, so an observer that began late recognizes the changes that it has already
+      // received. A posted change that is taken after the observer began was posted after the observer was added.
       if number <= entry.passedCount, change.isPrior || (change.flag == nil && !change.isPosted) { return }
       if change.isPrior {
         entry.observer.receivePrior(change.key, of: object)

@@ -37,7 +37,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// A structure that contains a block and can be exchanged.
   ///
-  /// Generic code such as that of `swap` and of optionals would wrap a function in another function at each step.
+  /// Generic code (of `swap` and of optionals) would wrap a function in another function at each step.
   private struct FirstBlock { var run: ThrowingBlock = {} }
 
   /// Creates an operation that runs `block`.
@@ -78,7 +78,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     hasBlock = true
   }
 
-  /// Creates an operation that no other thread knows yet.
+  /// Creates an operation that no other thread has a reference to.
   static func make(_ block: @escaping ThrowingBlock) -> BlockOperation {
     let operation = BlockOperation()
     operation.first.run = block
@@ -86,7 +86,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     return operation
   }
 
-  /// Reuses an operation that no other thread knows, as a new operation with a new block.
+  /// Reuses an operation that no other thread has a reference to, as a new operation with a new block.
   final func renew(_ block: @escaping ThrowingBlock) {
     first.run = block
     hasBlock = true

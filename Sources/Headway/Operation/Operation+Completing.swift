@@ -2,7 +2,7 @@ import Synchronization
 
 /// A completion block.
 ///
-/// A structure, because generic code such as that of optionals would wrap a block in another block at each step.
+/// A structure, because generic code (of optionals) would wrap a block in another block at each step.
 struct CompletionBlock: Sendable {
   let run: @Sendable () -> Void
 

@@ -5,7 +5,7 @@ extension Operation {
   ///
   /// Protected by the lock of ``Operation/links``.
   ///
-  /// An operation owns its dependencies. A dependency knows its dependents through the edges in its stack
+  /// An operation owns its dependencies. A dependency reaches its dependents through the edges in its stack
   /// (``DependentStack``), and does not own them, so a graph that never runs is freed like any other object. The edges
   /// are part of the dependents. Three rules ensure that an edge and its dependent exist when they are used:
   /// 1. An operation removes its edges from the stacks of its unfinished dependencies before it is released: when it

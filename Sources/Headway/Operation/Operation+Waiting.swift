@@ -62,7 +62,7 @@ extension Operation {
     case .success: return
     case .failure(let error): throw error
     case .cancelled: throw CancellationError()
-    case nil: preconditionFailure("an outcome is asked for before the end")
+    case nil: preconditionFailure("the outcome is read before the end")
     }
   }
 }

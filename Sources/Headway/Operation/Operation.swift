@@ -62,7 +62,7 @@ open class Operation: @unchecked Sendable {
 
   /// True if the operation was added to a queue as a barrier.
   ///
-  /// Set before any other thread knows the operation, and never changed afterwards.
+  /// Set before any other thread has a reference to the operation, and never changed afterwards.
   @exclusivity(unchecked) final var isBarrier = false
 
   /// The operation's place in its queue.

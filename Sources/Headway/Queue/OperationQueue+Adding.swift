@@ -40,7 +40,7 @@ extension OperationQueue {
     } else {
       let heldBack = update { state in
         let isIn = state.add(reference)
-        assert(isIn, "nobody knows the operation yet")
+        assert(isIn, "no other thread has the operation yet")
         return state.admission.nextHeldBack()
       }
       reevaluateReadiness(heldBack)

@@ -53,6 +53,6 @@ final class QueueSerialExecutor: SerialExecutor {
   func checkIsolated() {
     require(
       ThreadContext.isRunningOperation(of: queue),
-      "An actor that runs on \(queue.label) was taken to be isolated, by code that runs elsewhere, or beside others.")
+      "An actor that runs on \(queue.label) was assumed to be isolated by code that runs elsewhere, or concurrently.")
   }
 }

@@ -29,7 +29,7 @@ open class OperationQueue: @unchecked Sendable {
   // extensions implement them.
 
   let state: Guarded<QueueState>
-  /// Set before any other code knows the queue.
+  /// Set before any other code has a reference to the queue.
   @exclusivity(unchecked) final private(set) var isMain = false
   /// Notifies the worker that spins for this queue, if there is one, that work is available.
   let spinSignal = Atomic<Bool>(false)

@@ -86,7 +86,7 @@ extension OperationQueueProtocol {
   ///
   /// - Parameter block: A block that awaits.
   @_disfavoredOverload
-  @available(*, unavailable, message: "The block of an operation can't await: write addTask { } in place of this.")
+  @available(*, unavailable, message: "The block of an operation can't await: write addTask { } instead.")
   public func addOperation(_ block: @escaping @Sendable () async throws -> Void) {}
 
   /// Adds a block that is isolated to the main actor, as a separate operation.

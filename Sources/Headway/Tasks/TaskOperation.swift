@@ -28,7 +28,7 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   @exclusivity(unchecked) private var task: Task<Success, any Error>?
   /// Kept until the operation has ended, so that the end of the task does not release the captures of the function.
   ///
-  /// Accessed only while no other thread knows the operation, and by the thread that has ended it.
+  /// Accessed only while no other thread has a reference to the operation, and by the thread that has ended it.
   @exclusivity(unchecked) private var function: Function?
 
   private struct Function: @unchecked Sendable {  // Called once, by the task.

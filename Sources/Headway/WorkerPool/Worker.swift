@@ -7,7 +7,7 @@ final class Worker: @unchecked Sendable {
   // and `isDismissed`. Only the pool manager's thread uses `seen`. `probe` is set under the pool's lock, before the
   // worker first searches for work. The rest belongs to the worker's own thread.
 
-  /// The status of a worker, as far as the pool knows it.
+  /// The status of a worker from the view of its pool.
   enum Status {
     /// It was created or woken, and has not searched for work since.
     case coming

@@ -33,7 +33,7 @@ extension CSVRow {
     defer { withExtendedLifetime(batch) {} }
     let text = field.shortenedText
     guard field.isASCII || String(validating: field, as: UTF8.self) != nil else {
-      return error(.invalidUTF8, name, text, "“\(text)” is not valid UTF-8: say which encoding the file has.")
+      return error(.invalidUTF8, name, text, "“\(text)” is not valid UTF-8: specify the encoding of the file.")
     }
     let held = field.isEmpty ? "It is empty, and" : "“\(text)”"
     return error(.invalidValue, name, text, "\(held) is no \(Self.name(of: type)).")

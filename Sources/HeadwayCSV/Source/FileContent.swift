@@ -51,7 +51,7 @@ enum FileContent {
   private static let signatures: [(bytes: [UInt8], meaning: String)] = [
     (
       [0x50, 0x4B, 0x03, 0x04],
-      "This is a zip archive: name a file of it, as in ARCHIVE/FILE, or unpack it. A spreadsheet is to be saved as CSV."
+      "This is a zip archive: name a file of it, as in ARCHIVE/FILE, or unpack it. Save a spreadsheet as CSV."
     ),
     ([0x50, 0x4B, 0x05, 0x06], "This is an empty zip archive."),
     ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "This is a 7-Zip archive: unpack it."),

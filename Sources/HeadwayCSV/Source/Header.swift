@@ -21,7 +21,7 @@ enum Header {
     for position in 0..<record.count {
       guard let text = String(validating: record.unsafeBytes(at: position), as: UTF8.self) else {
         let isBinary = record.rawBytes.contains(0)
-        let advice = isBinary ? "this might not be a text file" : "say which encoding the file has"
+        let advice = isBinary ? "this might not be a text file" : "specify the encoding of the file"
         throw failure("The name of column \(position + 1) is not valid UTF-8: \(advice).")
       }
       guard !text.utf8.contains(0) else {

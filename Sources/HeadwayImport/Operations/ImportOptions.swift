@@ -170,7 +170,7 @@ public struct ImportOptions: Sendable, Hashable {
     requiresSchemaColumns: Bool = false, addsColumns: Bool = false, allowsNoRows: Bool = false,
     completesAppend: Bool = true
   ) {
-    precondition(batchSize > 0, "batchSize is \(batchSize): at least one row is committed at once.")
+    precondition(batchSize > 0, "batchSize is \(batchSize): use 1 or more.")
     self.batchSize = batchSize
     self.stopsAtFirstMalformedRow = stopsAtFirstMalformedRow
     self.encoding = encoding

@@ -89,7 +89,7 @@ struct RowEncoder {
       return reject(record, batch, "duplicate row: the file contains its table twice")
     }
     if !raw.isASCII, String(validating: raw, as: UTF8.self) == nil {
-      let advice = raw.contains(0) ? "it has NUL bytes, as no text has" : "if the file has another encoding, say which"
+      let advice = raw.contains(0) ? "it has NUL bytes, as no text has" : "if the file has another encoding, specify it"
       return reject(record, batch, "not valid UTF-8: \(advice)")
     }
     if record.hasStrayQuotes, let quoting = plan.quoting, record.count != quoting.fieldCountTakingQuotes(in: raw) {

@@ -33,7 +33,7 @@ const priorityText = (value) => priorities.find(([number]) => number === value)?
 
 export async function explain(task) {
   const text = await diagnosis(task);
-  setText(byId("diagnosis"), text ?? "Only operations that are in a queue can be asked.");
+  setText(byId("diagnosis"), text ?? "Only operations that are in a queue have a diagnosis.");
 }
 
 function changePriority(task, step) {

@@ -34,7 +34,7 @@ export function mount(page) {
       html(
         "p",
         {},
-        "One operation imports one table, after those to which it refers. What is committed can be read at once.",
+        "One operation imports one table, after those to which it refers. Committed rows can be read immediately.",
       ),
       html("div", { class: "bar" }, size, start, cancel),
       parts.message,

@@ -41,7 +41,7 @@ export function mount(page) {
         {},
         "Each does the same: 5 tasks of 10 items of 0.1 seconds. A bar is a task, and a triangle the moment when the ",
         "main queue shows its items. With the main thread technique in the race nothing is shown until that has ",
-        "finished: touch the button at the top meanwhile.",
+        "finished: touch the button at the top in the meantime.",
       ),
       html(
         "div",

@@ -50,8 +50,8 @@ export function mount(page) {
       html(
         "p",
         {},
-        "A connection that breaks off is tried again by itself, from where it was. ",
-        "Cancel a download, and go on with it later: it begins where it was too.",
+        "A broken connection is retried automatically, and the download resumes. ",
+        "Cancel a download, and resume it later, too.",
       ),
       html("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Downloads" }, table),
     ),

@@ -7,7 +7,7 @@ import HeadwayHTTP
 struct FetchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fetch",
-    abstract: "Download files, several at once, and resume interrupted downloads.",
+    abstract: "Download several files at the same time, and resume interrupted downloads.",
     discussion: """
       Until a download is complete, the file is named NAME.headway-part. After Ctrl-C or a lost connection, the same \
       command resumes the download if the server supports that and the content has not changed. An existing file is \
@@ -83,7 +83,7 @@ struct FetchCommand: AsyncParsableCommand {
   @Option(help: ProgressStyle.help)
   var progress: ProgressStyle?
 
-  @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+  @Flag(name: .shortAndLong, help: "Print only errors.")
   var quiet = false
 
   func validate() throws {

@@ -18,6 +18,6 @@ final class Counter: Sendable {
 
   /// Stops the program if the number of bodies that ran is not the expected one.
   func require(_ expected: Int) {
-    precondition(value == expected, "\(value) bodies ran in place of \(expected).")
+    precondition(value == expected, "\(value) bodies ran instead of \(expected).")
   }
 }

@@ -57,7 +57,7 @@ final class EventBuffer: Sendable {
       operation: {
         await withUnsafeContinuation(isolation: actor) { continuation in
           let isDue = state.withLock { state in
-            require(state.waiter == nil, "next() of a queue's events was called by two tasks at once.")
+            require(state.waiter == nil, "next() of a queue's events was called by two tasks concurrently.")
             if !state.isDue { state.waiter = continuation }
             return state.isDue
           }

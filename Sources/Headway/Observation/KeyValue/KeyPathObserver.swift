@@ -111,7 +111,7 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
 
   /// Whether a change can concern this property.
   ///
-  /// For a property that a subclass has added, changes of other properties can, because Headway does not know what
+  /// For a property that a subclass has added, changes of other properties can, because Headway can't determine what
   /// affects it.
   private func concerns(_ changed: ObservedKey) -> Bool {
     if changed == key { return true }

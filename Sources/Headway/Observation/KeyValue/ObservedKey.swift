@@ -160,8 +160,8 @@ struct ObservedChange: Sendable {
 
   /// The same change, for the case that no other change waits behind it.
   ///
-  /// Threads can append their changes in a different order than they made them, and after the last one the observers
-  /// must know the current value. So that one carries no value, and observers read the property.
+  /// Threads can append their changes in a different order than they made them, and the last one must give the
+  /// observers the current value. So that one carries no value, and observers read the property.
   var asLast: ObservedChange {
     switch key {
     case .queuePriority, .dependencies: isPrior ? self : ObservedChange(key).posted(isPosted)

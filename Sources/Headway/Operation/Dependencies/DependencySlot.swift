@@ -6,9 +6,10 @@ import Synchronization
 ///
 /// A slot is assigned once, by the state word of the operation, which counts the dependency in the same step
 /// (``OperationStateMachine/claimSlot(isCounted:)``). The thread that was given the slot fills it. It is emptied by a
-/// thread that knows that the edge is unlinked:
+/// thread for which the edge is certainly unlinked:
 /// - the thread that ends the operation, if no unfinished dependency is counted;
-/// - under the lock of the links, a thread that has removed the edge, or knows that the dependency has counted it down;
+/// - under the lock of the links, a thread that has removed the edge, or has found that the dependency has counted it
+///   down;
 /// - the thread that runs `deinit`.
 ///
 /// `Models/edges.pml` verifies this.

@@ -54,7 +54,7 @@ struct OperationStateMachine: ~Copyable {
     return refusal
   }
 
-  /// Like ``reserve()``, for a new operation that no other thread knows yet.
+  /// Like ``reserve()``, for a new operation that no other thread has a reference to.
   ///
   /// - Parameter isEnqueued: True to do the same as ``enqueue()`` in this step.
   func reserveUnshared(isEnqueued: Bool) {

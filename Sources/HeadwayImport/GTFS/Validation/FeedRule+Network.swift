@@ -67,7 +67,7 @@ extension FeedRule {
         """),
     FeedRule(
       .error, "route_networks_specified_in_more_than_one_file", "routes",
-      "network_id must be empty where route_networks.txt says the networks",
+      "network_id must be empty if route_networks.txt specifies the networks",
       where: "NOT \(empty("network_id")) AND EXISTS (SELECT 1 FROM route_networks)"),
     FeedRule(
       .error, "missing_required_field", "trips",

@@ -76,7 +76,7 @@ extension FeedRule {
       .error, "missing_required_file", "translations", "there is no feed_info.txt, which translations require",
       where: "NOT EXISTS (SELECT 1 FROM feed_info) AND record = (SELECT min(rowid) FROM translations)"),
     missing(
-      "record_id", "translations", when: "without field_value, but for feed_info",
+      "record_id", "translations", when: "without field_value, except feed_info",
       "table_name <> 'feed_info' AND \(empty("field_value"))"),
     missing(
       "record_sub_id", "translations", when: "for stop_times with record_id",
