@@ -99,7 +99,7 @@ import Testing
     #expect(order.events == [2, 1])
   }
 
-  @Test("D1: added at once, the dependency runs first; a third one runs whenever it likes") func executionOrder() {
+  @Test("D1: added together, the dependency runs first; a third one runs whenever it likes") func executionOrder() {
     let queue = OperationQueue()
     let third = Gate()
     let dependency = BlockOperation { third.wait() }

@@ -47,7 +47,7 @@ import Testing
     #expect(order.events == [1, 2, 3, 4, 5])
   }
 
-  @Test("P2, O3: one that overrides isReady, and is ready, keeps its place among those added at once")
+  @Test("P2, O3: one that overrides isReady, and is ready, keeps its place among those added together")
   func orderOfOwnReadiness() {
     final class Ready: Operation, @unchecked Sendable {
       let order: EventRecorder<Int>

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("H2: credentials go to no other host, and bodies only where the status says so", arguments: [302, 303, 307])
+  @Test("H2: credentials go to no other host, and bodies only if the status requires it", arguments: [302, 303, 307])
   func otherHost(status: Int) async throws {
     try await withServer { _ in
       Server.answer()

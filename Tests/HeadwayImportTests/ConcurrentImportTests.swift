@@ -7,7 +7,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-@Suite("Import: several at once", .hangLimit)
+@Suite("Import: several at the same time", .hangLimit)
 struct ConcurrentImportTests {
   @Test(
     "I4: two concurrent imports into two tables of one database lose nothing", arguments: 1...20 as ClosedRange<UInt64>)

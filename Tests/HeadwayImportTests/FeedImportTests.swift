@@ -426,7 +426,7 @@ private struct Pipe {
       }
       var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
       guard poll(&entry, 1, 20_000) > 0 else {
-        Issue.record("Nobody reads the pipe")
+        Issue.record("No process reads the pipe")
         return
       }
     }

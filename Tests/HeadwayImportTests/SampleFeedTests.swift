@@ -194,7 +194,7 @@ struct SampleFeedTests {
           })
       }
       #expect(error?.code == .cancelled)
-      #expect(asked == questions, "Not asked again once it said so")
+      #expect(asked == questions, "Not called again after it returned true")
       let written = try WrittenFeed(folder: folder).contents()
       #expect(written.count < complete.count)
       for (name, bytes) in written { #expect(bytes == complete[name], "\(name)") }

@@ -20,7 +20,7 @@ import Testing
     #expect(reading.lines == expected)
   }
 
-  @Test("L5: a reader can be used again, and by many at once")
+  @Test("L5: a reader can be used again, and concurrently")
   func reuse() async throws {
     let folder = try TemporaryFolder()
     let reader = LineReader(path: try folder.write(String(repeating: "line\n", count: 5_000).utf8))

@@ -31,7 +31,7 @@ struct ProgressTests {
       #expect(percents.last == 100, "\(table): \(percents)")
     }
     #expect(percents["stop_times"]?.count == 10)
-    #expect(percents.count == run.output.count - 2, "A table that is imported is told.")
+    #expect(percents.count == run.output.count - 2, "An imported table is reported.")
   }
 
   @Test("In a pipe progress is plain") func pipe() async throws {

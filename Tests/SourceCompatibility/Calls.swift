@@ -132,7 +132,7 @@ private func layers() -> OperationQueue {
   return queue
 }
 
-// MARK: timers, locks and conditions beside queues
+// MARK: timers, locks and conditions next to queues
 
 private final class Polling: Operation, @unchecked Sendable {
   private let condition = NSCondition()
@@ -150,7 +150,7 @@ private final class Polling: Operation, @unchecked Sendable {
   }
 }
 
-// MARK: threads beside queues
+// MARK: threads next to queues
 
 private func spawn(_ operation: Operation) -> Thread {
   let thread = Thread {
@@ -162,7 +162,7 @@ private func spawn(_ operation: Operation) -> Thread {
   return thread
 }
 
-// MARK: continuations and tasks beside queues
+// MARK: continuations and tasks next to queues
 
 private func run(_ operation: Operation, on queue: OperationQueue) async {
   await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

@@ -208,7 +208,7 @@ private final class AliasedWork: Work, @unchecked Sendable {
   var priority: Priority { queuePriority }
 }
 
-// MARK: one class imported by itself
+// MARK: one class imported alone
 // Imports: class Foundation.OperationQueue
 
 private let alone = OperationQueue()
@@ -225,7 +225,7 @@ private func addOneByOne(to queue: OperationQueue) {
   queue.addOperation(OneByOne())
 }
 
-// MARK: names imported one by one beside the module
+// MARK: names imported one by one next to the module
 // Imports: class Foundation.Operation, Foundation
 
 private final class Beside: Operation, @unchecked Sendable {
@@ -234,12 +234,12 @@ private final class Beside: Operation, @unchecked Sendable {
 
 private func addBeside(to queue: OperationQueue) { queue.addOperation(Beside()) }
 
-// MARK: a name of the networking module imported by itself
+// MARK: a name of the networking module imported alone
 // Imports: Foundation, class FoundationNetworking.URLSession
 
 private func session() -> URLSession { URLSession.shared }
 
-// MARK: beside Dispatch and Swift
+// MARK: next to Dispatch and Swift
 // Imports: Dispatch, Foundation
 
 private func both(_ queue: OperationQueue) {

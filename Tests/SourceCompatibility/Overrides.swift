@@ -175,7 +175,7 @@ private final class Listing: OperationQueue, @unchecked Sendable {
 
 // MARK: overrides the progress of a queue
 // Compiles: Foundation
-// Why: `progress` of a queue is an OperationProgress, as the compiler says.
+// Why: `progress` of a queue is an OperationProgress, as the compiler reports.
 
 private final class Progressing: OperationQueue, @unchecked Sendable {
   override var progress: Progress { super.progress }

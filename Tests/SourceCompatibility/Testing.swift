@@ -1,6 +1,6 @@
 // Test files.
 
-// MARK: a test file that imports XCTest beside Foundation
+// MARK: a test file that imports XCTest next to Foundation
 // Imports: Foundation, XCTest
 
 private final class QueueTests: XCTestCase {

@@ -64,7 +64,7 @@ func expect(
     found.red - color.red, found.green - color.green, found.blue - color.blue, found.opacity - color.opacity,
   ]
   #expect(
-    distances.allSatisfy { abs($0) <= tolerance }, "at \(x), \(y): \(found) in place of \(color)",
+    distances.allSatisfy { abs($0) <= tolerance }, "at \(x), \(y): \(found) instead of \(color)",
     sourceLocation: sourceLocation)
 }
 

@@ -2,7 +2,7 @@ import HeadwayTestKit
 
 @testable import Headway
 
-/// A thread that takes batches, as far as a program knows.
+/// A thread that takes batches, from the view of a program.
 struct AdmissionThread {
   let batch = Batch()
   /// The operations of the batch that were not removed from it, in their order.
@@ -143,7 +143,7 @@ extension AdmissionProgram {
       collect()
       return close(number)
     }
-    // P2 and Q4: nothing is suspended, and the queue knows of nothing more urgent.
+    // P2 and Q4: nothing is suspended, and the queue has nothing more urgent.
     let others = model.candidates.filter { !model.entries[$0].isTaken && operations[$0].admission.place == .ready }
     let isMoreUrgent = others.contains { model.entries[$0].priority > model.entries[expected].priority }
     // The first operation of a batch belongs to the thread immediately.

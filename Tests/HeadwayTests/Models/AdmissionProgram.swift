@@ -230,7 +230,7 @@ struct AdmissionProgram {
     if admission.servesInbox != (isFull || tickets > 0) {
       throw Divergence(description: "the inbox is served: \(admission.servesInbox), with \(tickets) tickets")
     }
-    // The queue does not know the results of batches that were not collected.
+    // The queue has no results of batches that were not collected.
     guard !hasUncollected else { return }
     if tickets < min(model.startable(beside: firstOfBatches), 64) {
       throw Divergence(

@@ -31,9 +31,9 @@ final class ValueProgramRun: Sendable {
     var complaints: [String] = []
     for (number, expected) in program.results.enumerated() {
       let result = await result(of: made[number], in: made)
-      if !expected.allows(result, of: program) { complaints.append("\(number): \(result) in place of \(expected)") }
+      if !expected.allows(result, of: program) { complaints.append("\(number): \(result) instead of \(expected)") }
     }
-    if program.limit > 0, crowd.most > program.limit { complaints.append("\(crowd.most) ran at once") }
+    if program.limit > 0, crowd.most > program.limit { complaints.append("\(crowd.most) ran at the same time") }
     if program.order == .fifo, begun.events != begun.events.sorted() { complaints.append("order \(begun.events)") }
     return complaints
   }

@@ -108,7 +108,7 @@ import Testing
       dependent.addDependency(operation)
       other.addOperation(dependent)
       queue.addOperation(operation)
-      // It is ready from the moment when that is visible, and not from the moment when its queue knows.
+      // It is ready from the moment when that is visible, and not from the moment when its queue is updated.
       while !dependent.isReady { await Task.yield() }
       if queue.operations.contains(operation) { stale.record("listed when ready in round \(round)") }
       if let iterator {

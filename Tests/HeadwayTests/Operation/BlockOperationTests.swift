@@ -137,7 +137,7 @@ import Testing
     several.addExecutionBlock { others.record(3) }
     OperationQueue().addOperations([several], waitUntilFinished: true)
     #expect(several.error as? Mishap == Mishap(name: "two"))
-    #expect(others.events.sorted() == [1, 3], "the other blocks go on")
+    #expect(others.events.sorted() == [1, 3], "the other blocks continue")
   }
 
   @Test("B5: recordError(_:) records an error; the first one is kept, and none after the end") func recordError() {

@@ -60,9 +60,9 @@ final class Mayhem: Sendable {
   func addBarrier(to number: Int) {
     let crowd = crowds[number]
     queues[number].addBarrierBlock { [self] in
-      if crowd.now != 0 { complaints.record("\(crowd.now) operations run beside a barrier of queue \(number)") }
+      if crowd.now != 0 { complaints.record("\(crowd.now) operations run next to a barrier of queue \(number)") }
       yieldThread()
-      if crowd.now != 0 { complaints.record("an operation started beside a barrier of queue \(number)") }
+      if crowd.now != 0 { complaints.record("an operation started concurrently with a barrier of queue \(number)") }
     }
   }
 

@@ -36,7 +36,7 @@ import Testing
     admission.redeemTicket(.normal)
     collect(&admission)
     let next = first.end(in: batch, isContinued: false, continues: true)
-    #expect(next == nil, "the thread goes on to what it has taken")
+    #expect(next == nil, "the thread continues with the operation that it has taken")
     begin(second, in: batch)
     admission.reclaimBatches()
     #expect(admission.next(for: .normal) == nil)
