@@ -267,7 +267,7 @@ def check_second_window(driver, address):
 
 
 def check_crowd(driver, lab, count=100):
-    """Many viewers see a run to its end. How much longer it takes with them is said, and nothing is made of it."""
+    """Many viewers see a run to its end. The additional time is printed, but not checked."""
     alone = {technique: run_technique(driver, technique)[0] for technique in ("serial", "concurrent")}
     crowd = Crowd(lab.port, count)
     for technique in alone:
@@ -372,7 +372,7 @@ def visible_part(driver, selector):
 
 
 def check_touch(driver):
-    """A touch is answered at once; while the main thread technique runs it is not, and the button stays as it is."""
+    """A touch is answered immediately; while the main thread technique runs it is not, and the button stays as it is."""
     driver.click("#touch")
     driver.wait("it is answered", lambda: re.fullmatch(r"Answered after \d+ ms", driver.text("#answer") or ""))
     assert number(driver.text("#answer")[len("Answered after "):]) < 2000, driver.text("#answer")
@@ -557,7 +557,7 @@ def contrasts(driver):
 
 
 def describe_focus(driver):
-    """The element that has the focus, as a path that tells it from all others."""
+    """The element that has the focus, as a path that distinguishes it from all others."""
     return driver.run("""
       const path = [];
       for (let one = document.activeElement; one && one !== document.body; one = one.parentElement)
@@ -621,12 +621,12 @@ def check_keyboard(driver):
     assert "cancelled" in wait_ended(driver, "concurrent")[2]
     focus(driver, "#suspend")
     driver.press(SPACE)
-    driver.wait("it goes on", lambda: driver.text("#suspend") == "Suspend")
+    driver.wait("it continues", lambda: driver.text("#suspend") == "Suspend")
     slide(driver, 6)
 
 
 def check_access(driver):
-    """Colours that can be told apart, names for what has no text, and no motion for those who ask for none."""
+    """Distinguishable colours, names for elements without text, and no motion if the user disables it."""
     for scheme in ("light", "dark"):
         driver.emulate({"prefers-color-scheme": scheme})
         for page in PAGES:

@@ -1,6 +1,6 @@
 """Plants the faults of `faults.toml` in a copy of the core, one at a time, and has tests find them.
 
-All of them are in the copy at once, so it is built once. Each is guarded by a flag, which is set by `HEADWAY_FAULT` when
+The copy contains all of them, so it is built only once. Each is guarded by a flag, which is set by `HEADWAY_FAULT` when
 the process of the tests starts. The product has no such flags.
 """
 

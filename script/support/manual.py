@@ -1,4 +1,4 @@
-"""Writes the manual page of the tool, from what it says of itself: `headway --experimental-dump-help | manual.py`.
+"""Writes the manual page of the tool, from its own output: `headway --experimental-dump-help | manual.py`.
 
 The argument parser's own plugin builds the package a second time, without the static standard library, and breaks the
 lines of examples.

@@ -150,7 +150,7 @@ class Compiler:
             self.options += ["-Xcc", option]
 
     def call(self, *arguments):
-        """Answers what the compiler said against it, or an empty text."""
+        """Returns the complaints of the compiler, or an empty text."""
         run = subprocess.run(
             ["swiftc", *self.options, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True)
         return "" if run.returncode == 0 else run.stderr

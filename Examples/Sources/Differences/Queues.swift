@@ -136,7 +136,7 @@ func queueFreed() -> String {
   }
   _ = becomesTrue { ran.value == 100 }
   let freed = becomesTrue(within: 1) { weakQueue == nil }
-  return "let go of with 100 operations: \(ran.value) ran, then the queue was freed \(freed)"
+  return "released with 100 operations: \(ran.value) ran, then the queue was freed \(freed)"
 }
 
 func progressCancels() -> String {

@@ -80,7 +80,7 @@ let cases: [(name: String, seconds: Double, run: @Sendable () -> String)] = [
   ("Q10 progress and a cancelled operation", 5, progressCounts),
   ("Q10 progress and an asynchronous operation", 5, progressOfAsynchronous),
   ("W2 in the queue after waiting", 30, leftWhenWaited),
-  ("Q11 queue let go of", 5, queueFreed),
+  ("Q11 queue released", 5, queueFreed),
   ("Q10 progress cancelled", 5, progressCancels),
   ("O7 names", 5, names),
   ("O7 descriptions", 5, descriptions),

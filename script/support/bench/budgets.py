@@ -28,7 +28,7 @@ def judge(results):
             ("an asynchronous function that does not suspend", "task", 0.5),
             ("an asynchronous function that suspends once", "suspending-task", 0.8),
             ("map with 64 calls under way", "map", 0.7),
-            ("a function beside a thousand that block", "blocking-calls", 0.1))],
+            ("a function next to a thousand that block", "blocking-calls", 0.1))],
         *[against_cplusplus(results, title, workload) for title, workload in (
             ("chain of dependencies", "chain"), ("grid, three dependencies each", "grid"))],
         *[against_cplusplus(results, f"OperationGraph, {what}: {shape}", f"{workload}-{shape}", 0.7)
@@ -52,7 +52,7 @@ def judge(results):
         at_most(results, "memory of a waiting subclass with one dependency", "subclass-memory", 200, "bytes"),
         against(results, "processor time with one each 150 µs, against Dispatch", "arrivals", "dispatch", 1.2),
         growth(results, "cost of one by number waiting: filled and emptied", "growth"),
-        growth(results, "cost of one by number waiting: one more beside them", "beside-waiting"),
+        growth(results, "cost of one by number waiting: one more next to them", "beside-waiting"),
         at_most(results, "interactive operation while background burns, against idle", "interactive-latency", 2, "×"),
         at_least(results, "two busy queues: the slower's part of the faster", "fairness", 0.9),
     ]
@@ -74,7 +74,7 @@ def against(results, work, workload, rival, most):
 def against_cplusplus(results, work, workload, most=1):
     """Taskflow is the one to reach; oneTBB is in its place where it is not there."""
     rival = "taskflow" if results.median(workload, "taskflow") else "onetbb"
-    name = {"taskflow": "Taskflow", "onetbb": "oneTBB, in place of Taskflow"}[rival]
+    name = {"taskflow": "Taskflow", "onetbb": "oneTBB, instead of Taskflow"}[rival]
     return against(results, f"{work}, against {name}", workload, rival, most)
 
 
@@ -101,7 +101,7 @@ def at_least(results, work, workload, least):
 
 
 def busy_threads(results):
-    work, needed = "processor-bound operations: threads busy at once", "≤ processors + 1"
+    work, needed = "processor-bound operations: threads busy at the same time", "≤ processors + 1"
     busy = results.figure("processor-bound", "headway", "mostBusy")
     if busy is None:
         return missing(work, needed)

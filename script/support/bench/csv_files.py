@@ -1,4 +1,4 @@
-"""`script/bench csv`: `CSVReader` beside Python's `csv` module, files in the page cache."""
+"""`script/bench csv`: `CSVReader` next to Python's `csv` module, files in the page cache."""
 
 import subprocess
 
@@ -7,7 +7,7 @@ from .paths import ROOT
 
 
 def add_command(commands):
-    command = commands.add_parser("csv", help="reading CSV beside Python's csv module", description=__doc__)
+    command = commands.add_parser("csv", help="reading CSV next to Python's csv module", description=__doc__)
     command.add_argument("--runs", type=int, default=5)
     command.set_defaults(run=bench_csv)
 

@@ -1,5 +1,5 @@
-"""`script/bench drawing`: thumbnails of JPEG files of 12 megapixels beside `vipsthumbnail` and ImageMagick's `mogrify`, and
-a tile of a map beside plain C with cairo. All in one run; files in the page cache."""
+"""`script/bench drawing`: thumbnails of JPEG files of 12 megapixels next to `vipsthumbnail` and ImageMagick's `mogrify`, and
+a tile of a map next to plain C with cairo. All in one run; files in the page cache."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ DIFFERENT = 50
 
 
 def add_command(commands):
-    command = commands.add_parser("drawing", help="thumbnails and tiles beside others", description=__doc__)
+    command = commands.add_parser("drawing", help="thumbnails and tiles next to others", description=__doc__)
     command.add_argument("--photos", type=int, default=500)
     command.add_argument("--runs", type=int, default=3)
     command.add_argument("--tiles", type=int, default=100)
@@ -51,7 +51,7 @@ def ways(headway, photos, processors):
         yield "`vipsthumbnail`", lambda out: (
             f"VIPS_CONCURRENCY=1 {files} vipsthumbnail --size 256 -o '{out}/%s.jpg[Q=85]'")
     if shutil.which("mogrify"):
-        # Told to decode at a reduced size, as its documentation recommends.
+        # With the option to decode at a reduced size, as its documentation recommends.
         yield "`mogrify`, `jpeg:size` given", lambda out: (
             f"MAGICK_THREAD_LIMIT=1 {files} mogrify -path {out} -define jpeg:size=512x512 -thumbnail 256x256 -quality 85")
         yield "`mogrify`", lambda out: (

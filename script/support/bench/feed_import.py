@@ -1,4 +1,4 @@
-"""`script/bench import`: `headway import` of a generated feed beside `.import` of the sqlite3 shell.
+"""`script/bench import`: `headway import` of a generated feed next to `.import` of the sqlite3 shell.
 
 The same files into the same tables, with the same keys, and the same indices after loading. Runs alternate; the medians
 count. Headway also shows progress (as JSON to nowhere) and commits every 250 rows; sqlite3 commits once a table.
@@ -21,7 +21,7 @@ from .paths import ROOT, WORKSHOP
 
 
 def add_command(commands):
-    command = commands.add_parser("import", help="bulk import beside sqlite3's .import", description=__doc__)
+    command = commands.add_parser("import", help="bulk import next to sqlite3's .import", description=__doc__)
     command.add_argument("--stop-times", type=int, default=3_000_000)
     command.add_argument("--runs", type=int, default=5)
     command.add_argument("--batch-size", type=int, default=250)
@@ -66,7 +66,7 @@ def rows_in(database):
 
 
 def shell_script(database, feed):
-    """What the sqlite3 shell is told: the tables of `database`, the files of `feed`, and the indices at the end."""
+    """The input of the sqlite3 shell: the tables of `database`, the files of `feed`, and the indices at the end."""
     connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
     statements = connection.execute(
         """SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name <> 'grdb_headway_imports'

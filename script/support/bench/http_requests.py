@@ -1,4 +1,4 @@
-"""`script/bench http`: a large file to the disk, and many small requests with 64 at a time, beside AsyncHTTPClient
+"""`script/bench http`: a large file to the disk, and many small requests with 64 at a time, next to AsyncHTTPClient
 itself, `URLSession` of Foundation and `curl`. The server is nginx on loopback, with one process. All in one run; the
 files are in memory (`/dev/shm`), so that no disk is measured. Time and memory are those of the whole process."""
 
@@ -19,7 +19,7 @@ SMALL_BYTES = 1024
 
 
 def add_command(commands):
-    command = commands.add_parser("http", help="a large file and small requests beside others", description=__doc__)
+    command = commands.add_parser("http", help="a large file and small requests next to others", description=__doc__)
     command.add_argument("--megabytes", type=int, default=1024)
     command.add_argument("--requests", type=int, default=20_000)
     command.add_argument("--runs", type=int, default=5)

@@ -1,4 +1,4 @@
-"""`script/bench lines`: `LineReader` beside a plain read and memchr loop and `readLine()`, files in the page cache."""
+"""`script/bench lines`: `LineReader` next to a plain read and memchr loop and `readLine()`, files in the page cache."""
 
 import subprocess
 
@@ -7,7 +7,7 @@ from .paths import ROOT
 
 
 def add_command(commands):
-    command = commands.add_parser("lines", help="reading by line beside memchr and readLine()", description=__doc__)
+    command = commands.add_parser("lines", help="reading by line next to memchr and readLine()", description=__doc__)
     command.add_argument("--runs", type=int, default=5)
     command.set_defaults(run=bench_lines)
 

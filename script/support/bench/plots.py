@@ -1,4 +1,4 @@
-"""Draws what was measured, with matplotlib, which is installed beside the build and nowhere else."""
+"""Draws what was measured, with matplotlib, which is installed next to the build and nowhere else."""
 
 import importlib
 import math

@@ -31,7 +31,7 @@ def add_command(commands):
     command = commands.add_parser(
         "profile", help="where the instructions of an operation go", description=__doc__,
     )
-    command.add_argument("--workload", action="append", help="of one of these, in place of four")
+    command.add_argument("--workload", action="append", help="of one of these, instead of four")
     command.add_argument("--operations", type=int, default=100_000)
     command.add_argument("--functions", type=int, default=8, help="how many functions are listed")
     command.set_defaults(run=bench_profile)

@@ -1,4 +1,4 @@
-"""`script/bench` and `script/bench quick`: the scheduler beside its rivals, and against its budgets.
+"""`script/bench` and `script/bench quick`: the scheduler next to its rivals, and against its budgets.
 
 Each measuring is a process of its own: release build, a body that adds to an atomic number, the same counts for all. It
 warms up with a tenth of the work, and times from making the first operation to the end of the last, with the freeing of
@@ -39,7 +39,7 @@ def bench_scheduler(arguments):
     text = "\n\n".join([
         f"Measured with `script/bench {arguments.size}`; {machine}; {time.monotonic() - start:.0f} s.",
         "## Budgets", tables.budgets(verdicts),
-        "## Headway beside its rivals", tables.rivals(results),
+        "## Headway next to its rivals", tables.rivals(results),
         "## Other figures", tables.other_figures(results),
     ])
     print(text)

@@ -45,7 +45,7 @@ WORKLOADS = {
     "task": "an asynchronous function that does not suspend, ns each",
     "suspending-task": "one that suspends once, ns each",
     "stream": "items through three stages of asynchronous functions, ns each",
-    "blocking-calls": "one that does nothing beside functions that block for 10 ms, ms",
+    "blocking-calls": "one that does nothing next to functions that block for 10 ms, ms",
     "map": "one called with each number, 64 calls under way, ns each",
     "fan": "one, many that wait for it, one that waits for all, ns each",
     "key-path-observed": "a key path observed on each, × without",
@@ -95,7 +95,7 @@ def row(results, workload, title, rival, count):
 
 
 def other_figures(results):
-    """What stands beside the main figure of some workloads."""
+    """The secondary figures of some workloads."""
     lines = ["| figure | " + " | ".join(NAMES.values()) + " |", "|---" * (len(NAMES) + 1) + "|"]
     for title, workload, name, scale in (
         ("one: add → done → wake, 95 %, ns", "one-operation", "p95", 1),
