@@ -56,7 +56,7 @@ package struct FileSource: ~Copyable, Sendable {
   ///
   /// - Parameter path: The path of the file, absolute or relative to the working directory.
   /// - Throws: ``LineReaderError`` with the code `fileNotFound`, `isDirectory`, `permissionDenied`, `inputOutputError`
-  ///   or `cannotOpen`. For a file in an archive, also with `damaged`, `encrypted` or `expandsTooFar`.
+  ///   or `cannotOpen`. For a file in an archive, additionally with `damaged`, `encrypted` or `expandsTooFar`.
   package init(path: String) throws(LineReaderError) {
     self.path = path
     closesDescriptor = true

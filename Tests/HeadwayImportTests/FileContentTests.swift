@@ -353,7 +353,7 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: what a file is like can be asked for, with the errors of its header") func layout() throws {
+  @Test("I3: the properties of a file can be requested, with the errors of its header") func layout() throws {
     try withWorkspace { workspace in
       let layout = try CSVLayout(ofFile: workspace.write("a|b\n1|2\n", to: "x.csv"))
       #expect(

@@ -188,7 +188,7 @@ class Compiler:
         first, others = program.blocks[0], program.blocks[1:]
         main.write_text(first.source)
         executable = folder / "program"
-        # A program that goes on below may lack what its variables are for; a complete one has no warnings.
+        # A program that continues below might not use its variables yet; a complete one has no warnings.
         if not program.runs:
             complaint = "" if others else self.call("-typecheck", "-suppress-warnings", main)
         else:

@@ -16,7 +16,7 @@ struct RowDecoder: Decoder {
     guard row.count == 1 else {
       throw CSVReaderError(
         .unsupportedType, path: row.batch.path, lineNumber: row.lineNumber, rowNumber: row.rowNumber,
-        context: "A single value was to be decoded from a row of \(row.count) fields.")
+        context: "A single value can't be decoded from a row of \(row.count) fields.")
     }
     return FieldDecoder(row: row, position: 0, name: row.header.names.first ?? "0")
   }

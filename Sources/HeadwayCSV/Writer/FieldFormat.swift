@@ -2,7 +2,7 @@
 struct FieldFormat {
   private let dialect: CSVDialect
   private let lineEnding: [UInt8]
-  /// For each byte, whether a field that contains it is in quotes.
+  /// For each byte, whether a field that contains it gets quotes.
   private let isSpecial: [Bool]
 
   init(_ dialect: CSVDialect, _ lineEnding: CSVWriter.Options.LineEnding) {

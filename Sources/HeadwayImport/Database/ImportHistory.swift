@@ -220,7 +220,7 @@ struct ImportHistory {
     guard database.changesCount == 1 else {
       throw ImportError(
         .otherWriter, path: file,
-        context: "Another import of this file into the table \(target) has begun meanwhile, and completes this one.")
+        context: "Another import of this file into the table \(target) has begun, and completes this one.")
     }
   }
 

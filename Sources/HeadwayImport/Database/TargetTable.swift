@@ -104,7 +104,7 @@ final class TargetTable: @unchecked Sendable {
   func rejected(_ batch: RowBatch, _ row: RefusedRow) -> RowIssue {
     RowIssue(
       table: plan.table, lineNumber: batch.origins[row.position].lineNumber, status: .rejected,
-      // SQLite knows the table by its temporary name until its rows replace the others.
+      // SQLite uses the table's temporary name until its rows replace the others.
       reason: row.reason.replacing(storage.table, with: plan.table), record: batch.record(of: row.position))
   }
 

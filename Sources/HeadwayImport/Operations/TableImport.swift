@@ -39,7 +39,7 @@ final class TableImport {
     guard plan.hasKey || SQL.hasRowIdentifier(besideColumns: header + existing.columns) else {
       throw ImportError(
         .unsuitableTable, path: path,
-        context: "The columns rowid, _rowid_ and oid leave no name for the row's number: say what the key is.")
+        context: "The columns rowid, _rowid_ and oid leave no name for the row's number: specify the key.")
     }
     let keys = group?.takeKeys() ?? FileGroup.Keys()
     let target = try TargetTable(

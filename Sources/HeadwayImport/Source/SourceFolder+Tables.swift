@@ -16,7 +16,7 @@ extension SourceFolder {
     guard ArchivePath(path) != nil, !isFeed, tableFiles.isEmpty else { return }
     throw ImportError(
       .foreignContent, path: path,
-      context: "There is no CSV file and no feed in this archive. A spreadsheet is to be saved as CSV.")
+      context: "There is no CSV file and no feed in this archive. Save a spreadsheet as CSV.")
   }
 
   /// The files in inner folders that look like tables by their names.

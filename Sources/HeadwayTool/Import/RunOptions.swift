@@ -6,7 +6,7 @@ import Foundation
 struct RunOptions: ParsableArguments {
   @Option(
     name: .shortAndLong, parsing: .unconditional,
-    help: ArgumentHelp("How many tables are read at once.", valueName: "number"))
+    help: ArgumentHelp("How many tables are read in parallel.", valueName: "number"))
   var jobs = 8
 
   @Option(help: ProgressStyle.help)
@@ -15,7 +15,7 @@ struct RunOptions: ParsableArguments {
   @Flag(
     name: .shortAndLong,
     help: """
-      Print nothing but errors, and, after an import, a line about rejected rows, removed rows, columns that were \
+      Print only errors, and, after an import, a line about rejected rows, removed rows, columns that were \
       added, and values that were changed.
       """)
   var quiet = false

@@ -37,7 +37,7 @@ import Testing
     }
     #expect(
       invalid.description
-        == "t.csv:1: The name of column 2 is not valid UTF-8: say which encoding the file has.")
+        == "t.csv:1: The name of column 2 is not valid UTF-8: specify the encoding of the file.")
   }
 
   @Test("I3: a malformed record, behind the rows before it", arguments: ReadingForm.allCases)
@@ -106,7 +106,7 @@ import Testing
     #expect(error.code == .invalidUTF8 && error.columnName == "b")
     #expect(
       error.description
-        == "t.csv:2, row 1, column b: “\u{FFFD}” is not valid UTF-8: say which encoding the file has.")
+        == "t.csv:2, row 1, column b: “\u{FFFD}” is not valid UTF-8: specify the encoding of the file.")
     for row in try rows(reader) { #expect(try row.withUnsafeBytes(of: "b") { Array($0) } == [0xFF]) }
   }
 }

@@ -138,7 +138,7 @@ import Testing
     #expect(error.underlyingError is Refusal && error.lineNumber == 2)
   }
 
-  @Test("I3: an iterator goes on behind a row that can't be decoded") func goingOn() async throws {
+  @Test("I3: an iterator continues after a row that can't be decoded") func goingOn() async throws {
     var iterator = CSVReader(text: "a,b\n1,2\nx,2\n3,4\n").rows(as: [Int].self).makeAsyncIterator()
     #expect(try await iterator.next() == [1, 2])
     await #expect(throws: CSVReaderError.self) { try await iterator.next() }

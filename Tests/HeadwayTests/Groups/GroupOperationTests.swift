@@ -132,7 +132,7 @@ import Testing
     #expect(group.diagnosis == "‘import’ has failed in ‘parse’: \(Mishap())")
   }
 
-  @Test("B4, Q10: the progress of a group counts its operations, with their own as a fraction, and grows with them")
+  @Test("B4, Q10: the progress of a group counts its operations, including their fractions, and grows with them")
   func progress() async throws {
     let (reached, gate) = (Gate(), Gate())
     let half = BlockOperation {}
