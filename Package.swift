@@ -127,6 +127,7 @@ let modules = [
     resources: [.embedInCode("Pages")]),
 
   // The command line tool. Its folder is not called `headway`: that is `Headway` on a case-insensitive file system.
+  // See Docs/decisions/0001-folder-of-the-tool.md.
   Module(
     name: "HeadwayTool", kind: .program,
     needs: [

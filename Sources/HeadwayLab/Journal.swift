@@ -10,6 +10,8 @@ import Synchronization
 /// time. So a slow viewer uses no memory, and a viewer that was disconnected receives the entries that it missed. An
 /// entry with a key replaces the last entry with that key. So a viewer that connects late receives the current state,
 /// and the journal does not grow.
+///
+/// See `Docs/decisions/0028-lab.md`.
 final class Journal: Sendable {
   /// An entry, as viewers receive it.
   struct Entry: Sendable {

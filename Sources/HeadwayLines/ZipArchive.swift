@@ -1,5 +1,7 @@
 #if Compression
 /// The table of contents of a zip archive.
+///
+/// See `Docs/decisions/0024-sources.md`.
 package struct ZipArchive: Sendable {
   /// A file in an archive.
   package struct Entry: Sendable, Hashable {

@@ -21,7 +21,7 @@ import HeadwayImport
         0 for success, 3 if some rows of an import were rejected, 64 to 78 as in sysexits.h, and 128 plus the \
       number of the signal that stopped the command. 'headway import --help' lists them.
       """,
-    version: "0.1.0",
+    version: packageVersion,
     subcommands: [ImportCommand.self, CheckCommand.self, ExportCommand.self, SampleCommand.self] + requestCommands
       + drawingCommands + labCommands)
 

@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+from module_maps import module_maps
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRELUDE = ROOT / "script" / "support" / "samples-prelude.swift"
 MARKDOWN = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Docs/**/*.md", "Sources/**/*.md")
@@ -139,11 +141,7 @@ class Compiler:
         resources = re.search(r'"runtimeResourcePath": "(.*)"', library).group(1)
         # For samples of a manifest.
         self.options += ["-I", f"{resources}/pm/ManifestAPI", "-package-description-version", "6.2.0"]
-        # Of modules in C: ours, and those of packages, which have one or were given one.
-        maps = [*ROOT.glob("Sources/*/module.modulemap"), *products.glob("*.build/module.modulemap")]
-        for place in ("*", "*/include"):
-            maps += products.parents[1].glob(f"checkouts/*/Sources/{place}/module.modulemap")
-        for module_map in sorted(maps):
+        for module_map in module_maps(ROOT, products):
             self.options += ["-Xcc", f"-fmodule-map-file={module_map}"]
         found = subprocess.run(["pkg-config", "--cflags-only-I", "pangocairo"], capture_output=True, text=True)
         for option in found.stdout.split():

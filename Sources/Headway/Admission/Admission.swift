@@ -370,6 +370,9 @@ struct Admission {
     }
   }
 
+  /// The most urgent class that has an operation to start, or nil.
+  ///
+  /// See `Docs/decisions/0020-order-of-adding.md`.
   private var firstReadyClass: WorkerClass? {
     mutating get {
       guard order == .fifo else { return first.ready.firstClass }

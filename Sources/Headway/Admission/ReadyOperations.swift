@@ -5,6 +5,8 @@
 /// longer or its priority was changed. It is inserted into a pairing heap: insertion takes constant time, removal
 /// amortized logarithmic time (Fredman, Sedgewick, Sleator and Tarjan, “The pairing heap: a new form of self-adjusting
 /// heap”, 1986). A bit mask shows which priorities have any operations.
+///
+/// See `Docs/decisions/0003-order-of-ready-operations.md`.
 struct ReadyOperations {
   fileprivate struct Level {
     var list = OperationList<PlaceLinks>()

@@ -12,6 +12,8 @@ import Synchronization
 /// end of the first pass and the beginning of the second. A cycle is missed while the waits of its operations change.
 ///
 /// O(vertices and edges) in all.
+///
+/// See `Docs/decisions/0010-finding-what-never-runs.md`.
 struct WaitGraph {
   private struct Vertex {
     let operation: Operation

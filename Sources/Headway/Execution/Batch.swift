@@ -12,6 +12,8 @@ import Synchronization
 ///
 /// A batch contains only operations whose start and end run no unknown code:
 /// ``Operation/fitsBatch``.
+///
+/// See `Docs/decisions/0012-batches.md`.
 final class Batch: @unchecked Sendable {
   // `items` and `count` change under the queue's lock: the batch's thread changes them before the batch begins, and a
   // thread that reclaims lowers `count`. After the beginning, the batch's thread uses `head` and `size` instead. The

@@ -6,6 +6,8 @@
 /// Memory alone is freed for all operations of a batch together. Freeing it between operations, one by one, adds half
 /// the cost of an operation without work if another thread allocates at the same time, because of glibc's lock of its
 /// arena (`Benchmarks/README.md`).
+///
+/// See `Docs/decisions/0017-batches-own.md`.
 struct DeferredReleases: ~Copyable {
   /// Operations to release before the thread runs another one, when it holds nothing of the queue that other threads
   /// need.

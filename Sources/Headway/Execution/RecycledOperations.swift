@@ -8,6 +8,8 @@ import Synchronization
 /// instruction for each block.
 ///
 /// To all other code, a recycled operation was freed, and another one was allocated.
+///
+/// See `Docs/decisions/0025-recycled-operations.md`.
 enum RecycledOperations {
   // Protection of the state: a chain belongs to one thread at a time. It is handed over through a slot, by an exchange
   // that releases and one that acquires. `queueLinks.next` joins the operations of a chain.

@@ -20,6 +20,8 @@ import Synchronization
 ///
 /// A run that threads of a low class have begun can be raised (`GraphRun+Raising.swift`). Then threads of a more urgent
 /// class help.
+///
+/// See `Docs/decisions/0016-graphs.md`.
 final class GraphRun: HelpedWork, @unchecked Sendable {
   // `busy`, `participants`, `isStopped`, `raisedClass`, slots and lanes are atomic. The thread that begins a run sets
   // the rest while no other thread takes part. Later threads reach it through `busy`, and therefore after that. The

@@ -1,6 +1,8 @@
 /// The queue of a ``GroupOperation``.
 ///
 /// It can be closed once it is empty and no thread is adding to it.
+///
+/// See `Docs/decisions/0019-groups.md`.
 final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
   private struct State {
     /// How many threads are adding operations.

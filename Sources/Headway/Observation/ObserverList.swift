@@ -62,6 +62,8 @@ extension Observer {
 /// so every observer is notified of them in the same order. A thread that appends a change while another thread
 /// notifies leaves the change to that thread. Observers can call anything, including functions that cause further
 /// changes of the same object.
+///
+/// See `Docs/decisions/0008-observation.md`.
 final class ObserverList: Sendable {
   private enum Item {
     case begin(Entry, ObservedChange?)

@@ -47,6 +47,8 @@ extension Operation {
   ///
   /// The remaining steps are appended to the effects. Called once, with no lock held.
   ///
+  /// See `Docs/decisions/0031-one-end.md`.
+  ///
   /// - Parameters:
   ///   - before: The state before the operation ended.
   ///   - site: The place where it ends.

@@ -76,6 +76,8 @@ extension Operation {
   ///
   /// An operation is raised at most four times in its life. So the total cost of raising is linear in the number of
   /// dependencies and, for running operations, in the number of threads of the low classes.
+  ///
+  /// See `Docs/decisions/0030-raising.md`.
   static func raise(_ operations: [Operation], level: Int) {
     var raised: [Admission.Raised] = []
     for operation in operations { operation.mark(level: level, &raised) }

@@ -1,3 +1,5 @@
+// See Docs/decisions/0007-open-members-and-extension-members.md.
+
 /// Members of Headway's operations that Foundation's do not have.
 ///
 /// These members are in an extension of a protocol, so that a subclass can have members of the same names. Much code

@@ -4,6 +4,8 @@ import Synchronization
 ///
 /// A thread of one kind never delays a thread of a higher kind for long, because the system shares the processors by
 /// nice value.
+///
+/// See `Docs/decisions/0009-quality-of-service-by-classes-of-workers.md`.
 package enum WorkerClass: UInt8, Sendable, CaseIterable, AtomicRepresentable {
   case normal, utility, background
 

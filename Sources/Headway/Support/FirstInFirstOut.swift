@@ -1,6 +1,8 @@
 /// A queue of values.
 ///
 /// Appending to the end and removing from the front take amortized constant time.
+///
+/// See `Docs/decisions/0006-written-by-hand.md`.
 struct FirstInFirstOut<Element> {
   private var elements: [Element?] = []
   private var head = 0

@@ -6,6 +6,8 @@ import Synchronization
 /// operation starts. From then on, its jobs run on the threads that run the operation's queue. The thread that has run
 /// the last job ends the operation, after the job has returned. By then, the captures of the function have been
 /// released, and nothing that follows the end is inside the task.
+///
+/// See `Docs/decisions/0018-task-operations.md`.
 final class TaskRun: TaskExecutor {
   // Not generic, unlike the operation: looking up the type of a generic property takes as long as a small task.
 

@@ -8,6 +8,8 @@ import Synchronization
 ///
 /// No user code is called and no user object is released under the lock. The effect of a critical section does not
 /// depend on the thread that runs it.
+///
+/// See `Docs/decisions/0013-pool-manager.md`.
 struct Guarded<Value>: ~Copyable, @unchecked Sendable {  // The lock protects the value.
   private let mutex: Mutex<Value>
 

@@ -2,6 +2,8 @@
 ///
 /// `@unchecked Sendable`, because its reference count protects it: it is written to only while no row and no iterator
 /// refers to it, and only read after that.
+///
+/// See `Docs/decisions/0022-csv-for-programs.md`.
 @usableFromInline
 final class RowBatch: @unchecked Sendable {
   /// The position of a field's content in the batch's bytes.

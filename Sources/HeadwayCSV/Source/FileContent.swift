@@ -1,6 +1,8 @@
 import HeadwayLines
 
 /// The kind of content that the first bytes of a file indicate.
+///
+/// See `Docs/decisions/0021-what-files-and-tables-are.md`.
 enum FileContent {
   /// Text in this encoding.
   ///

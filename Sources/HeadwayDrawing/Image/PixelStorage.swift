@@ -10,6 +10,8 @@ import Darwin
 /// Memory for pixels, in rows without gaps: 32-bit words in cairo's format, premultiplied, alpha in the highest byte.
 ///
 /// Sendable, because only the creating thread writes to the memory, and only before it shares it.
+///
+/// See `Docs/decisions/0027-drawing.md`.
 final class PixelStorage: @unchecked Sendable {
   let width: Int
   let height: Int

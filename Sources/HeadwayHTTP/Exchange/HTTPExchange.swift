@@ -6,6 +6,8 @@ import NIOCore
 import NIOHTTP1
 
 /// One attempt at a request: follows redirects and checks the status.
+///
+/// See `Docs/decisions/0026-requests.md`.
 struct HTTPExchange: Sendable {
   let connectionPool: HTTPConnectionPool
   let limits: HTTPLimits

@@ -11,6 +11,8 @@ import Synchronization
 /// Batches that wait for the database are committed together. A commit writes the pages that it has changed to the log,
 /// which costs as much as inserting a hundred rows, and the next batch in line writes much the same pages. If an
 /// observer is called at each commit, each batch is committed separately.
+///
+/// See `Docs/decisions/0004-import-pipeline.md`.
 final class BatchLine {
   /// The largest number of batches and of rows that are committed together; two batches may always be committed
   /// together.

@@ -6,6 +6,8 @@ import HeadwayLines
 ///
 /// The type widens no more than necessary: from `integer` to `numeric` when a fraction is met, and from any type to
 /// `text`.
+///
+/// See `Docs/decisions/0023-types-and-ragged-rows.md`.
 struct InferredType {
   private var hasIntegers = false
   private var hasFractions = false

@@ -2,6 +2,8 @@
 ///
 /// Two keys with the same hash count as one. With *n* keys, the probability that this happens to any of them is about
 /// *n*² / 2⁶⁵: one in four million for three million keys. Each process uses a different seed for the hash.
+///
+/// See `Docs/decisions/0005-duplicates-and-references.md`.
 struct KeySet {
   private var slots: [UInt64]
   private(set) var count = 0

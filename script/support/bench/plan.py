@@ -1,6 +1,7 @@
 """What is measured: which workload with which rival, at which size.
 
-Rivals that need far more time than the others get smaller sizes or fewer rounds; the tables show the size of each.
+Rivals that need far more time than the others get smaller sizes or fewer rounds; the tables show the size of each. See
+Docs/decisions/0011-scheduler-benchmark.md.
 """
 
 from dataclasses import dataclass, replace

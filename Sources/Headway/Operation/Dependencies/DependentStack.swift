@@ -14,6 +14,8 @@ import Synchronization
 /// a thread that frees an edge afterwards acquires it. A push is sequentially consistent, because the thread then reads
 /// whether its operation has ended in the meantime. A thread that ends an operation early reads the stack after that,
 /// with a fence in between. So at least one of the two threads sees the other.
+///
+/// See `Docs/decisions/0029-edges-in-dependents.md`.
 struct DependentStack: ~Copyable {
   /// The word of the top edge; 0 if the stack is empty.
   private let top = Atomic<UInt>(0)

@@ -9,6 +9,8 @@
 /// class that overrides none. If the tables differ in more than one entry, for example because entries are signed
 /// (arm64e), every subclass counts as overriding the member. It is then handled with more care than it may need. The
 /// layout of class metadata is from https://github.com/swiftlang/swift/blob/main/docs/ABI/TypeMetadata.rst.
+///
+/// See `Docs/decisions/0015-overrides.md`.
 enum OperationOverrides {
   /// The position of a member's entry, in words from the start of a class; nil if it was not found.
   private static let start = entry { StartOverride.self }

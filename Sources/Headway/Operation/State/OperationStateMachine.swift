@@ -7,6 +7,8 @@ import Synchronization
 /// Each transition is one atomic read-modify-write operation on the state word, which acquires and releases. A thread
 /// that reads a state therefore also reads everything that was written before that state was set: the queue reference
 /// before `enqueued`, and the error before `finished`. Plain reads acquire.
+///
+/// See `Docs/decisions/0002-one-word-of-state.md`.
 struct OperationStateMachine: ~Copyable {
   private let word = Atomic<UInt64>(OperationWord.initial.rawValue)
 
