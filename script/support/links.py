@@ -1,12 +1,14 @@
 """Checks local links: that each file exists, and has the heading or element that the link names after `#`.
 
     links.py            the Markdown files of the repository
-    links.py SITE       the pages of a static site, except those of DocC, which checks its own links
+    links.py SITE       the pages of the site, with links to the reference if the site has one
+    links.py SITE --partial    the same, except links to modules that the reference does not have
 
 Addresses of other hosts are not requested.
 """
 
 import html.parser
+import json
 import pathlib
 import re
 import subprocess
@@ -14,6 +16,8 @@ import sys
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# The folder of a site that `docc` has written.
+REFERENCE = "reference"
 LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)|^\[[^\]]+\]: (\S+)$", re.M)
 
 
@@ -71,32 +75,49 @@ class Page(html.parser.HTMLParser):
                 self.identifiers.add(value)
 
 
-def site_faults(site, has_documentation):
-    """The faults of the pages of the landing site; those of DocC are in folders named `documentation` and `data`."""
-    pages = {}
+def pages_of(site):
+    """The pages of the site, except those of DocC."""
     for path in sorted(site.rglob("*.html")):
-        if not {"documentation", "tutorials"} & set(path.relative_to(site).parts):
-            pages[path.resolve()] = Page(path.read_text())
+        if path.relative_to(site).parts[0] != REFERENCE:
+            yield path, Page(path.read_text())
+
+
+def site_faults(site, is_partial):
+    reference = site / REFERENCE
+    is_partial |= not reference.exists()
+    pages = dict(pages_of(site))
     for path, page in pages.items():
-        for address in page.addresses:
-            if not is_local(address):
-                continue
+        for address in filter(is_local, page.addresses):
             file, _, anchor = urllib.parse.unquote(address).partition("#")
             target = (path.parent / file).resolve() if file else path
+            if is_partial and target.is_relative_to(reference / "documentation"):
+                module = target.relative_to(reference).parts[1:2]
+                if not (reference / "documentation").joinpath(*module).exists():
+                    continue
             if target.is_dir():
                 target /= "index.html"
-            if "documentation" in target.parts and not has_documentation:
-                continue
             if not target.exists():
-                yield f"{path.relative_to(site.resolve())}: there is no {address}"
+                yield f"{path.relative_to(site)}: there is no {address}"
             elif anchor and target in pages and anchor not in pages[target].identifiers:
-                yield f"{path.relative_to(site.resolve())}: nothing has the identifier of {address}"
+                yield f"{path.relative_to(site)}: nothing has the identifier of {address}"
+    yield from reference_faults(reference)
+
+
+def reference_faults(reference):
+    """The links of DocC's pages to other pages of the reference, and to its pictures."""
+    for path in sorted(reference.glob("data/documentation/**/*.json")):
+        for link in json.loads(path.read_text()).get("references", {}).values():
+            address = link.get("url", "").partition("#")[0]
+            if address.startswith("/documentation/") and not (reference / f"data{address}.json").exists():
+                yield f"{path.relative_to(reference.parent)}: there is no {address}"
+            for variant in link.get("variants", []) if link.get("type") == "image" else []:
+                if not (reference / variant["url"].lstrip("/")).exists():
+                    yield f"{path.relative_to(reference.parent)}: there is no {variant['url']}"
 
 
 def main(arguments):
     if arguments:
-        site = pathlib.Path(arguments[0])
-        found = list(site_faults(site, (site / "documentation").exists()))
+        found = list(site_faults(pathlib.Path(arguments[0]).resolve(), "--partial" in arguments))
     else:
         found = list(markdown_faults())
     print("\n".join(found), end="\n" if found else "")
