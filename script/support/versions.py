@@ -1,4 +1,4 @@
-"""Checks that the README and the changelog name the version of Sources/HeadwayTool/Version.swift, and their form."""
+"""Checks that documents name the version of Sources/HeadwayTool/Version.swift, and the form of the changelog."""
 
 import pathlib
 import re
@@ -27,9 +27,12 @@ def faults():
     source = (ROOT / "Sources/HeadwayTool/Version.swift").read_text()
     version = re.search(r'packageVersion = "(\d+\.\d+\.\d+)"', source).group(1)
     readme = (ROOT / "README.md").read_text()
-    for text in (f'from: "{version}"', f"Version {version}"):
-        if text not in readme:
-            yield f"README.md: it does not contain {text}"
+    if f"Version {version}" not in readme:
+        yield f"README.md: it does not contain Version {version}"
+    for path in [ROOT / "README.md", *sorted(ROOT.glob("Docs/*.md")), *sorted(ROOT.glob("Sources/**/*.md"))]:
+        for named in re.findall(r'github\.com/headway-swift/headway", from: "([\d.]+)"', path.read_text()):
+            if named != version:
+                yield f"{path.relative_to(ROOT)}: it requires {named} instead of {version}"
     for fault in changelog_faults(version, (ROOT / "CHANGELOG.md").read_text()):
         yield f"CHANGELOG.md: {fault}"
 
