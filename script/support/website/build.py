@@ -93,6 +93,33 @@ def page(title, description, body, document, repository):
         repository=REPOSITORY, version=repository.version, source=f"{REPOSITORY}/blob/main/{document}")
 
 
+def topics(module):
+    """The groups of articles on the page of a module: the titles, each with the names of its articles."""
+    text = (ROOT / f"Sources/{module}/{module}.docc/{module}.md").read_text()
+    for group in re.split(r"^### ", text, flags=re.M)[1:]:
+        if names := re.findall(r"^- <doc:(\w+)>", group, re.M):
+            yield group.splitlines()[0], names
+
+
+def article(module, name):
+    """A link to an article, as an entry of a list."""
+    title = title_of((ROOT / f"Sources/{module}/{module}.docc/{name}.md").read_text())
+    return f'<li><a href="reference/documentation/{module.lower()}/{name.lower()}/">{html.escape(title)}</a></li>'
+
+
+def guides(modules):
+    """The articles of all modules, in columns. Those of the core are in the groups of its page."""
+    columns = [(title, [article("Headway", name) for name in names]) for title, names in topics("Headway")]
+    others = [
+        article(module, name) for module in modules if module != "Headway"
+        if (ROOT / f"Sources/{module}/{module}.docc").exists() for _, names in topics(module) for name in names]
+    pages = [("Docs/tool.md", "The command line tool"), ("Docs/lab.md", "The lab")]
+    others += [f'<li><a href="{path.removesuffix(".md")}.html">{title}</a></li>' for path, title in pages]
+    columns.append(("Other modules", others))
+    for title, entries in columns:
+        yield f"<div>\n<h3>{html.escape(title)}</h3>\n<ul>\n" + "\n".join(entries) + "\n</ul>\n</div>"
+
+
 def landing(repository):
     """The landing page. Its claims, program and figures are those of the README."""
     readme = (ROOT / "README.md").read_text()
@@ -102,13 +129,14 @@ def landing(repository):
     claims = []
     for name, text in re.findall(r"^- \*\*(.*?)\.\*\* (.*?)(?=\n- |\n\n)", readme, re.M | re.S):
         claims.append(f"<li><strong>{html.escape(name)}</strong> {html.escape(' '.join(text.split()))}</li>")
-    modules = []
+    modules, listed = [], []
     section = readme[readme.index("| product |"):readme.index("\n## ", readme.index("| product |"))]
     for row in section.splitlines()[2:]:
         if not row.startswith("|"):
             break
         cells = [cell.strip() for cell in row.strip("|").split("|")]
-        names = re.findall(r"`(Headway\w*)`", cells[0])
+        names = [name for name in re.findall(r"`(Headway\w*)`", cells[0]) if (ROOT / "Sources" / name).exists()]
+        listed += names
         for module in names:
             note = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", cells[1]).replace("`", "")
             note = note[0].upper() + note[1:]
@@ -122,6 +150,7 @@ def landing(repository):
     body = string.Template((HERE / "index.html").read_text()).substitute(
         lead=html.escape(lead[0].upper() + lead[1:]), claims="\n".join(claims), program=to_html(first),
         output=to_html(output), benchmark=to_html(table[:table.index("\n\n")]), modules="\n".join(modules),
+        guides="\n".join(guides(listed)),
         requirements=html.escape(requirements), repository=REPOSITORY, version=repository.version)
     return page("Headway", "Operation queues for Swift", body, "README.md", repository)
 
