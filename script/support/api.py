@@ -31,7 +31,8 @@ class Interface:
             for relation in graph["relationships"]:
                 target = relation.get("targetFallback") or relation["target"]
                 self.relations.add((relation["kind"], relation["source"], relation["target"], target))
-        self.parent = {source: target for kind, source, target, _ in self.relations if kind == "memberOf"}
+        members = ("memberOf", "requirementOf", "optionalRequirementOf")
+        self.parent = {source: target for kind, source, target, _ in self.relations if kind in members}
 
     def is_new(self, identifier):
         """Whether code may rely on the symbol: a deprecated symbol still compiles, and an unavailable one does not."""
@@ -85,6 +86,8 @@ def changes(old, new):
             yield f"changed: {name(symbol)}", f"{before}\n    now {after}"
     for relation, source, target, label in sorted(old.relations - new.relations):
         if relation in ("conformsTo", "inheritsFrom") and source in old.symbols and source in new.symbols:
+            if target in lost:
+                continue  # One line says that it was removed.
             verb = "conforms to" if relation == "conformsTo" else "inherits from"
             label = name(old.symbols[target]) if target in old.symbols else label
             yield f"no longer {verb} {label}: {name(old.symbols[source])}", declaration(old.symbols[source])
