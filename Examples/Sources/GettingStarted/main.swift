@@ -12,8 +12,7 @@ let page = queue.addTask { try await fetch("page") }
 let image = queue.addTask(dependingOn: page) { try await fetch("image of " + page.value) }
 print(try await image.value)
 
-// At most four calls at a time, and the results in order.
-print(try await queue.concurrentMap(["a", "bb", "ccc"]) { try await fetch($0).count })
+print(try await queue.concurrentMap(["a", "bb", "ccc"]) { try await fetch($0).count })  // Four at a time, in order.
 
 // Foundation's API: suspend, depend, ask why nothing runs, and cancel.
 queue.isSuspended = true
