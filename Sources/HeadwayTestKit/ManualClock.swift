@@ -5,7 +5,7 @@ import Synchronization
 /// ```swift
 /// let clock = ManualClock()
 /// async let woken: Void = clock.sleep(for: .seconds(5))
-/// await clock.sleeping(1)
+/// await clock.waitForSleepers(count: 1)
 /// clock.advance(by: .seconds(5))
 /// try await woken
 /// ```

@@ -9,7 +9,7 @@ extension OperationQueueProtocol {
   /// refers to the operation of such a block:
   ///
   /// ```swift
-  /// queue.failureHandler = { operation, error in print(operation, "failed:", error) }
+  /// queue.failureHandler = { operation, _ in print(operation) }
   /// ```
   ///
   /// The queue calls the handler once for each operation whose ``Operation/outcome`` is

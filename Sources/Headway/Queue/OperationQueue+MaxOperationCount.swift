@@ -19,8 +19,11 @@ extension OperationQueueProtocol {
   /// This bounds memory, no matter how fast a task produces operations.
   ///
   /// ```swift
-  /// let queue = OperationQueue() queue.maxOperationCount = 100 for address in addresses { try await
-  /// queue.addOperationWhenBelowLimit(TaskOperation { _ = try await fetch(address) }) }
+  /// let queue = OperationQueue()
+  /// queue.maxOperationCount = 100
+  /// for address in addresses {
+  ///   try await queue.addOperationWhenBelowLimit(TaskOperation { _ = try await fetch(address) })
+  /// }
   /// ```
   ///
   /// The method suspends while the queue is full. Callers proceed in order of arrival. While they wait, the queue's
