@@ -24,7 +24,7 @@ let year = try OperationGraph { graph in
   graph.addNode("report", after: [fee]) { print(accounts.map(\.rounded)) }
 }
 print(year)
-for _ in 1...3 { queue.addOperations([year.operation()], waitUntilFinished: true) }
+for _ in 1...3 { queue.addOperations([year.makeOperation()], waitUntilFinished: true) }
 
 // One thread, with times. The duration differs each time; the order does not, in this case.
 let recorded = year.makeOperation(maxConcurrentNodeCount: 1, recordingTimes: true)
@@ -38,7 +38,7 @@ let transfer = try OperationGraph { graph in
   let check = graph.addNode("check") { throw Overdrawn() }
   graph.addNode("pay", after: [check]) { print("not printed") }
 }
-let failing = transfer.operation()
+let failing = transfer.makeOperation()
 queue.addOperations([failing], waitUntilFinished: true)
 if let error = failing.error { print(error) }
 

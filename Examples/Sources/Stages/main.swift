@@ -16,13 +16,13 @@ let stored = Mutex((count: 0, sum: 0))
 // Each stage passes items to the next, and waits while that stage is full. So it fills up itself, and finally this loop
 // waits. In total there are never more than about a hundred items, however many arrive.
 for line in 1...20_000 {
-  try await parse.add(
+  try await parse.addOperationWhenBelowLimit(
     TaskOperation {
       guard let number = Int("\(line)") else { return }
-      try await square.add(
+      try await square.addOperationWhenBelowLimit(
         TaskOperation {
           let result = number * number
-          try await store.add { stored.withLock { $0 = ($0.count + 1, $0.sum + result) } }
+          try await store.addOperationWhenBelowLimit { stored.withLock { $0 = ($0.count + 1, $0.sum + result) } }
         })
     })
 }
