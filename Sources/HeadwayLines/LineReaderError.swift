@@ -56,10 +56,12 @@ public struct LineReaderError: Error, Hashable, Sendable, CustomStringConvertibl
       code, path: path, lineNumber: number, byteOffset: byteOffset, systemErrorNumber: systemErrorNumber)
   }
 
-  /// One line for people: the file and the line, what happened, the position, and the system's reason.
+  /// One line for people: the file and the line, what happened, the position, and the system's reason
+  /// if the rest does not include it.
   public var description: String {
     let place = lineNumber.map { "\(path):\($0)" } ?? path
-    let details = [byteOffset.map { "byte \($0)" }, systemErrorDescription].compactMap { $0 }
+    let includesReason = [.fileNotFound, .isDirectory, .permissionDenied].contains(code)
+    let details = [byteOffset.map { "byte \($0)" }, includesReason ? nil : systemErrorDescription].compactMap { $0 }
     return "\(place): \(context)" + (details.isEmpty ? "" : " (\(details.joined(separator: "; ")))")
   }
 }

@@ -65,7 +65,7 @@ public struct CSVReaderError: Error, Sendable, CustomStringConvertible {
   }
 
   init(reading error: LineReaderError) {
-    self.init(.cannotRead, path: error.path, context: "The file can't be read.", underlyingError: error)
+    self.init(.cannotRead, path: error.path, context: error.context, underlyingError: error)
   }
 
   /// One line for people: the file, the line, the row, the column, and the reason.

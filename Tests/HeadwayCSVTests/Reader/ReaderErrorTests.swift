@@ -14,7 +14,8 @@ import Testing
     let error = try readerError { try CSVReader(path: "/nowhere/t.csv").forEachRow { _ in } }
     #expect(error.code == .cannotRead && error.lineNumber == nil && error.path == "/nowhere/t.csv")
     #expect((error.underlyingError as? LineReaderError)?.code == .fileNotFound)
-    #expect(error.description == "/nowhere/t.csv: There is no such file. (No such file or directory)")
+    #expect(error.context == "There is no such file.")
+    #expect(error.description == "/nowhere/t.csv: There is no such file.")
   }
 
   @Test("I3: a file that is not text") func foreignContent() throws {
