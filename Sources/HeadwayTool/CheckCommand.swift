@@ -7,11 +7,11 @@ import HeadwayImport
 struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Check a GTFS feed by the GTFS reference, without importing it.",
+    abstract: "Check a GTFS feed against the GTFS reference, without importing it.",
     discussion: """
-      Prints what is wrong or odd in the feed: the errors first, each with some of the rows. A feed is a folder or a \
-      zip archive, or the address of an archive, which is downloaded to a folder for temporary files. The feed is \
-      read into a temporary database, which needs about as much space as the feed.
+      Prints the errors in the feed, and then the warnings, each with some of the rows concerned. A feed is a folder \
+      or a zip archive, or the URL of an archive, which is downloaded to a temporary folder. The feed is read into a \
+      temporary database, which needs about as much space as the feed.
 
       EXAMPLES:
         headway check vbb-2020
@@ -20,7 +20,7 @@ struct CheckCommand: AsyncParsableCommand {
 
       EXIT CODES:
         0    there are no errors; there might be warnings
-        64   wrong usage
+        64   a usage error
         65   there are errors, or the archive is damaged
         66   the feed does not exist or cannot be read
         68   a server cannot be found
@@ -30,13 +30,13 @@ struct CheckCommand: AsyncParsableCommand {
         74   reading or writing failed, for example because the disk is full
         75   a temporary failure of a download
         76   a server does not follow HTTP
-        130  SIGINT stopped the check; 129 and 143 stand for SIGHUP and SIGTERM
+        130  SIGINT stopped the check; 129 and 143 are the codes for SIGHUP and SIGTERM
       """)
 
   @Argument(help: "The feed to check.", completion: .file())
   var feed: String
 
-  @OptionGroup(title: "What the files are like")
+  @OptionGroup(title: "Format of the files")
   var fileOptions: FileOptions
 
   @OptionGroup

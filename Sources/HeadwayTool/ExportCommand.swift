@@ -10,8 +10,8 @@ struct ExportCommand: AsyncParsableCommand {
     commandName: "export",
     abstract: "Write a table of an SQLite database as CSV.",
     discussion: """
-      All rows are of one state of the database, even if other programs write to it. A file appears under its name \
-      only when it is complete.
+      All rows are from the same state of the database, even if other programs write to it. A file appears under its \
+      name only when it is complete.
 
       EXAMPLES:
         headway export vbb.sqlite stops > stops.csv
@@ -19,15 +19,15 @@ struct ExportCommand: AsyncParsableCommand {
         headway export vbb.sqlite stops -o stops.tsv --delimiter tab --null-text '\\N'
 
       EXIT CODES:
-        0    all rows are written
-        64   wrong usage
+        0    all rows were written
+        64   a usage error
         65   the file is not a database, or lacks the table or a column
         66   the database does not exist
         70   an error in headway itself
         73   the file cannot be created
         74   reading or writing failed, for example because the disk is full
         75   another program holds the database
-        130  SIGINT stopped the export; 129 and 143 stand for SIGHUP and SIGTERM
+        130  SIGINT stopped the export; 129 and 143 are the codes for SIGHUP and SIGTERM
       """)
 
   @Argument(help: "The database file.", completion: .file())
@@ -37,20 +37,20 @@ struct ExportCommand: AsyncParsableCommand {
   var table: String
 
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("The file to write; standard output if not given.", valueName: "file"),
+    name: .shortAndLong, help: ArgumentHelp("The file to write; standard output by default.", valueName: "file"),
     completion: .file())
   var output = "-"
 
-  @Option(help: ArgumentHelp("The columns to write, separated by commas; all if not given.", valueName: "names"))
+  @Option(help: ArgumentHelp("The columns to write, separated by commas; all columns by default.", valueName: "names"))
   var columns: String?
 
-  @Option(help: ArgumentHelp("What separates fields: one character, or 'tab'.", valueName: "character"))
+  @Option(help: ArgumentHelp("The character that separates fields, or 'tab'.", valueName: "character"))
   var delimiter = ","
 
-  @Flag(inversion: .prefixedNo, help: "Write the names of the columns first.")
+  @Flag(inversion: .prefixedNo, help: "Write the names of the columns as the first line.")
   var header = true
 
-  @Option(help: ArgumentHelp("The text for fields that have no value.", valueName: "text"))
+  @Option(help: ArgumentHelp("The text for NULL values.", valueName: "text"))
   var nullText = ""
 
   @Flag(help: "End lines with CR and LF, as Excel does.")

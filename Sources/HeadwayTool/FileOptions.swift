@@ -9,44 +9,43 @@ import HeadwayImport
 struct FileOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "What separates fields: one character, or 'tab'. Found in the file if not given.", valueName: "character"))
+      "The character that separates fields, or 'tab'. Detected by default.", valueName: "character"))
   var delimiter: String?
 
   @Option(
     help: ArgumentHelp(
-      "The character around fields. Found in the file if not given: \" or '.", valueName: "character"))
+      "The character that quotes fields. By default, \" or ' is detected.", valueName: "character"))
   var quote: String?
 
   @Option(
     help: ArgumentHelp(
-      "The character that escapes a quote in a quoted field, besides doubling it. Detected if not given.",
+      "The character that, like a second quote, escapes a quote in a quoted field. Detected by default.",
       valueName: "character"))
   var escape: String?
 
   @Option(
     help: ArgumentHelp(
-      "The character with which lines begin that are comments. Before the header, # is found.", valueName: "character"
+      "The first character of comment lines. By default, # is detected before the header.", valueName: "character"
     ))
   var comment: String?
 
   @Option(
     help: ArgumentHelp(
       """
-      The encoding: UTF-8, UTF-16, Windows-1252, or another name that 'iconv -l' lists. Found in the file if not \
-      given.
+      The encoding: UTF-8, UTF-16, Windows-1252, or another name that 'iconv -l' lists. Detected by default.
       """, valueName: "name"))
   var encoding: String?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("How many lines come before the header. Found if not given.", valueName: "lines"))
+    help: ArgumentHelp("How many lines precede the header. Detected by default.", valueName: "lines"))
   var skipLines: Int?
 
   @Flag(
     inversion: .prefixedNo,
     help: """
-      Whether the first line, and no other, has the names of the columns; without, they are column_1, column_2 and \
-      so on. Found if not given.
+      Whether the first line, and only that line, contains the names of the columns. Without a header, the names are \
+      column_1, column_2 and so on. Detected by default.
       """)
   var header: Bool?
 
@@ -54,48 +53,49 @@ struct FileOptions: ParsableArguments {
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "The text of fields that have no value, such as NULL or \\N. Give it again for each text.", valueName: "text"))
+      "A text that represents a missing value, such as NULL or \\N. This option can be repeated.", valueName: "text"))
   var nullText: [String] = []
 
-  @Flag(help: "Fields in quotes have no value either, if they have the text of --null-text.")
+  @Flag(help: "Apply --null-text to fields in quotes as well.")
   var nullTextInQuotes = false
 
   @Option(
     help: ArgumentHelp(
-      "The decimal separator: a point (default) or a comma. In JSON Lines, of numbers in strings.",
+      "The decimal separator: a point (default) or a comma. In JSON Lines, it applies only to strings.",
       valueName: "character"))
   var decimal = "."
 
   @Option(
     help: ArgumentHelp(
-      "The character between groups of three digits: for example a comma, a point, an apostrophe or a space.",
+      "The character between groups of three digits, such as a comma, a point, an apostrophe or a space.",
       valueName: "character"))
   var thousands: String?
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The largest size of a record in megabytes; a longer one is rejected.", valueName: "megabytes"))
+      "The maximum size of a record in megabytes. Longer records are rejected.", valueName: "megabytes"))
   var maxRecord = 16
 
   @Option(
     help: ArgumentHelp(
-      "The columns that are imported, with commas between them, in addition to those of the key; all if not given.",
+      "The columns to import in addition to the key, separated by commas; all columns by default.",
       valueName: "column,..."))
   var columns: [String] = []
 
   @Option(
     help: ArgumentHelp(
       """
-      Rows with too many or too few fields: reject them, or pad them at their end, where surplus fields must be empty.
+      What to do with rows that have too many or too few fields: reject them, or pad missing fields and drop surplus \
+      fields that are empty.
       """, valueName: "reject or pad"))
   var raggedRows = ImportOptions.RaggedRowPolicy.reject
 
   @Option(
     help: ArgumentHelp(
       """
-      The types of columns without --column-type, in a new table: inferred from the first rows, with the exact value \
-      of each number, or text.
+      The types of the columns of a new table that --column-type does not specify: inferred from the first rows \
+      without loss of digits, or text.
       """, valueName: "inferred or text"))
   var columnTypePolicy = ImportOptions.ColumnTypePolicy.inferred
 

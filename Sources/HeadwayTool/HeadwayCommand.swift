@@ -19,7 +19,7 @@ import HeadwayImport
 
       EXIT CODES:
         0 for success, 3 if some rows of an import were rejected, 64 to 78 as in sysexits.h, and 128 plus the \
-      number of the signal that stopped the command. 'headway import --help' lists them.
+      number of the signal that stopped the command. 'headway import --help' lists the exit codes of an import.
       """,
     version: packageVersion,
     subcommands: [ImportCommand.self, CheckCommand.self, ExportCommand.self, SampleCommand.self] + requestCommands
@@ -57,7 +57,7 @@ import HeadwayImport
 
   /// Runs the command.
   ///
-  /// For incorrect usage it prints one line, where the parser would print several.
+  /// For incorrect usage, it prints one line, whereas the parser would print several.
   private static func runCommand() async {
     var name: String?
     do {
@@ -84,7 +84,7 @@ import HeadwayImport
 
   /// The arguments.
   ///
-  /// The names of files keep bytes that are not UTF-8.
+  /// File names keep bytes that are not UTF-8.
   private static let arguments = (1..<max(1, Int(CommandLine.argc))).compactMap {
     CommandLine.unsafeArgv[$0].map { String(path: $0) }
   }

@@ -12,16 +12,16 @@ struct ImportCommand: AsyncParsableCommand {
       headway import --dry-run <source> ... [<options>]
       """,
     discussion: """
-      Readers of the database see the rows arrive. Importing again updates rows in place: by their key, or, in a \
-      table without one, the rows of this very file; with others in such a table, use --append or --replace. For a \
-      newer release of a feed, --replace leaves nothing of the older one in the tables that the newer has. Ctrl-C \
-      stops: committed batches stay in the table, and running the same command again completes it. Rejected rows \
-      are written to the folder DATABASE.rejected-rows, one file per table and import.
+      Other programs can read the rows while they arrive. If you import a file again, its rows are updated in place, \
+      by their key. In a table without a key, this works only if all rows are from this file; otherwise, use --append \
+      or --replace. For a newer release of a feed, --replace removes all rows of the older one from the tables that \
+      the newer one has. Ctrl-C stops the import: committed batches stay in the table, and the same command completes \
+      the import. Rejected rows are written to the folder DATABASE.rejected-rows, one file per table and import.
 
-      A source is the folder or zip archive of a feed, a file of CSV or JSON Lines, compressed or not, a file in an \
-      archive as in ARCHIVE/FILE, a folder or archive of CSV files, a pattern such as 'data/*.csv', the address of a \
-      file, which is downloaded to the folder DATABASE.downloads first, or - for standard input. Of several files \
-      each gets a table of its name or, with --table, all go into one.
+      A source is the folder or zip archive of a feed, a CSV or JSON Lines file, compressed or not, a file in an \
+      archive, written as ARCHIVE/FILE, a folder or archive of CSV files, a pattern such as 'data/*.csv', the URL of \
+      a file, which is first downloaded to the folder DATABASE.downloads, or - for standard input. Each of several \
+      files is imported into a table of its name or, with --table, all of them into one table.
 
       EXAMPLES:
         headway import vbb-2020 vbb.sqlite
@@ -45,7 +45,7 @@ struct ImportCommand: AsyncParsableCommand {
       EXIT CODES:
         0    all rows are in the database, or --allow-rejected-rows was given
         3    some rows were rejected, and all others are in the database
-        64   wrong usage
+        64   a usage error
         65   a file or a table is unsuitable, or no row of a file could be imported
         66   a file does not exist or cannot be read
         68   a server cannot be found
@@ -55,14 +55,14 @@ struct ImportCommand: AsyncParsableCommand {
         74   reading or writing failed, for example because the disk is full
         75   another program holds the database
         76   a server does not follow HTTP
-        130  SIGINT stopped the import; 129 and 143 stand for SIGHUP and SIGTERM
+        130  SIGINT stopped the import; 129 and 143 are the codes for SIGHUP and SIGTERM
 
       After an error or a signal, committed batches stay in the table. With --replace, or if no batch was \
-      committed, the table is unchanged. The same command completes the import.
+      committed, the table does not change. The same command completes the import.
       """)
 
   @Argument(
-    help: "What to import; without --output, the last is the database.", completion: .file())
+    help: "What to import; without --output, the last argument is the database.", completion: .file())
   var source: [String] = []
 
   @Option(
@@ -72,33 +72,33 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Flag(
     help: """
-      Print the CREATE TABLE statements, based on the beginning of each file, without importing anything. Needs no \
-      database; with one, tables that exist there are shown.
+      Print the CREATE TABLE statements, based on the beginning of each file, without importing anything. This needs \
+      no database. If you specify one, its existing tables are shown.
       """)
   var dryRun = false
 
   @Option(
     help: ArgumentHelp(
-      "A file of the feed that is left out, such as shapes.txt. Give it again for each file.", valueName: "file"))
+      "A file of the feed to leave out, such as shapes.txt. This option can be repeated.", valueName: "file"))
   var without: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "With what the name of each table begins, to have several feeds in a database.", valueName: "text"))
+      "A prefix for the name of each table, to keep several feeds in a database.", valueName: "text"))
   var tablePrefix = ""
 
   // Unconditional, so that a negative number is accepted as a value.
-  @Option(parsing: .unconditional, help: ArgumentHelp("How many rows are committed together.", valueName: "rows"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("How many rows to commit together.", valueName: "rows"))
   var batchSize = 250
 
-  @Flag(help: "Add the rows to those that the table has.")
+  @Flag(help: "Add the rows to the existing rows of the table.")
   var append = false
 
   @Flag(
-    help: "Replace the rows that the table has, in one transaction per table at the end of its import.")
+    help: "Replace the existing rows of each table, in one transaction at the end of its import.")
   var replace = false
 
-  @Flag(help: "With --append: add all rows of a file, even if an earlier import of it ended early.")
+  @Flag(help: "With --append, add all rows of a file, even if an earlier import of the file ended early.")
   var fromStart = false
 
   @Flag(help: "Exit with 0 even if rows were rejected, or no row of a file could be imported.")
@@ -112,24 +112,24 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "What a committed batch survives: a crash of the process (normal), or a loss of power too (full).",
+      "What a committed batch survives: a crash of the process (normal), or also a power failure (full).",
       valueName: "normal or full"))
   var durability = Durability.normal
 
-  @OptionGroup(title: "What the file is like")
+  @OptionGroup(title: "Format of the file")
   var fileOptions: FileOptions
 
   @Option(
     help: ArgumentHelp(
       """
-      For CSV files: the table, one for all. Without this, --key and --column-type, a file that is called like one \
-      of GTFS gets that table with its key and types, and any other a table of its name.
+      For CSV files: one table for all files. Without --table, --key and --column-type, a file that has the name of a \
+      GTFS file is imported into the GTFS table, with its key and types, and any other file into a table of its name.
       """, valueName: "name"))
   var table: String?
 
   @Option(
     help: ArgumentHelp(
-      "For CSV files: the column that identifies a row. Give it again for each column of the key.",
+      "For CSV files: a column of the key, which identifies a row. This option can be repeated.",
       valueName: "column"))
   var key: [String] = []
 
@@ -142,7 +142,9 @@ struct ImportCommand: AsyncParsableCommand {
   @OptionGroup
   var runOptions: RunOptions
 
-  @Option(help: ArgumentHelp("Show the last rows of this table while they arrive (with bars).", valueName: "table"))
+  @Option(
+    help: ArgumentHelp(
+      "Show the last rows of this table while they arrive; only with --progress bars.", valueName: "table"))
   var watch: String?
 
   func validate() throws {

@@ -11,11 +11,11 @@ struct LabCommand: AsyncParsableCommand {
     commandName: "lab",
     abstract: "Watch operation queues in a browser, next to threads and dispatch queues.",
     discussion: """
-      Serves a page on this machine and prints its address: seven techniques of running long tasks, with their \
-      tables, logs, timelines, and whether the main thread stays responsive; and the add-on modules at work. Ctrl-C \
-      ends it.
+      Serves a page on this machine and prints its address. The page shows seven techniques of running long tasks, \
+      with their tables, logs and timelines, and whether the main thread stays responsive. It also shows the add-on \
+      modules at work. Ctrl-C stops the server.
 
-      With --terminal it prints tables and logs instead. The techniques are: \
+      With --terminal, the command prints tables and logs instead. The techniques are: \
       \(Technique.allCases.map(\.rawValue).joined(separator: ", ")).
 
       EXAMPLES:
@@ -25,22 +25,22 @@ struct LabCommand: AsyncParsableCommand {
         headway lab --terminal main serial | grep Added
       """)
 
-  @Argument(help: "With --terminal: the techniques to run; all if none is given.")
+  @Argument(help: "With --terminal: the techniques to run; all of them by default.")
   var techniques: [Technique] = []
 
-  @Flag(help: "Print tables and logs here, and serve no page.")
+  @Flag(help: "Print tables and logs to the terminal instead of serving a page.")
   var terminal = false
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The port of the page; the next free one if it is taken.", valueName: "number"))
+    help: ArgumentHelp("The port of the page; if it is in use, the next free port.", valueName: "number"))
   var port = 8080
 
   @Option(
     help: ArgumentHelp(
       """
-      The address to listen on, if other machines should see the page, too: they need the token in the address that \
-      is printed.
+      The address to listen on, so that other machines can also open the page. They need the token in the printed \
+      URL.
       """, valueName: "address"))
   var listen: String?
 
@@ -49,7 +49,7 @@ struct LabCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A GTFS feed, a folder, for the page about imports, instead of a generated one.", valueName: "folder"),
+      "The folder of a GTFS feed to use on the page about imports, instead of a generated feed.", valueName: "folder"),
     completion: .directory)
   var feed: String?
 

@@ -6,9 +6,9 @@ import HeadwaySampleData
 struct SampleCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sample",
-    abstract: "Write a GTFS feed that looks real, from a seed.",
+    abstract: "Generate a realistic GTFS feed from a seed.",
     discussion: """
-      The same numbers give the same bytes on every machine.
+      The same seed and the same number of stop times produce the same bytes on every machine.
 
       EXAMPLES:
         headway sample feed
@@ -16,28 +16,29 @@ struct SampleCommand: AsyncParsableCommand {
         headway sample feed --stop-times 10000 --seed 7 --crlf --force
 
       EXIT CODES:
-        0    the feed is written
-        64   wrong usage
+        0    the feed was written
+        64   a usage error
         73   the folder or a file cannot be created, or a file exists and --force is not given
         74   writing failed, for example because the disk is full
       """)
 
-  @Argument(help: "The folder to write, made if it is not there.", completion: .directory)
+  @Argument(help: "The folder for the feed, created if needed.", completion: .directory)
   var folder: String
 
   // Unconditional, so that a negative number is accepted as a value.
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("How many rows stop_times.txt gets; the other files follow from it.", valueName: "rows"))
+    help: ArgumentHelp(
+      "How many rows stop_times.txt has; the sizes of the other files depend on it.", valueName: "rows"))
   var stopTimes = 100_000
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("The seed of everything random.", valueName: "number"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("The seed of all random choices.", valueName: "number"))
   var seed: UInt64 = 1
 
   @Flag(name: .customLong("crlf"), help: "End lines with CR and LF.")
   var isCRLF = false
 
-  @Flag(help: "Replace the files of a feed that is there.")
+  @Flag(help: "Replace the files of an existing feed.")
   var force = false
 
   func validate() throws {

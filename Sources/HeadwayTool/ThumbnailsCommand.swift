@@ -7,13 +7,13 @@ import HeadwayDrawing
 struct ThumbnailsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "thumbnails",
-    abstract: "Create small pictures of JPEG and PNG files.",
+    abstract: "Create thumbnails of JPEG and PNG files.",
     discussion: """
-      Thumbnails have the names of the pictures, in the same subfolders. Those that are up to date, which is of \
-      their picture's time and of the right size, are left alone, so the same command after Ctrl-C makes what is \
-      missing. A file that can't be read is reported, and the others continue. So is a file of another origin that has \
-      the name of a thumbnail: it is replaced only with --force. Files appear under their names only when they \
-      are complete.
+      Thumbnails have the names of the pictures, and are in the same subfolders. A thumbnail is up to date if it has \
+      its picture's modification time and the right size. Such thumbnails are kept, so after Ctrl-C, the same command \
+      creates only the missing ones. A file that can't be read is reported, and the other files are still processed. \
+      If a file that headway did not create has the name of a thumbnail, it is also reported, and replaced only with \
+      --force. Files appear under their names only when they are complete.
 
       EXAMPLES:
         headway thumbnails photos --output small
@@ -24,14 +24,14 @@ struct ThumbnailsCommand: AsyncParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "A picture, or a folder with pictures in it and in the folders below it.", valueName: "file or folder"),
+      "A picture, or a folder of pictures, including its subfolders.", valueName: "file or folder"),
     completion: .file())
   var source: String
 
   @Option(
     name: [.customShort("o"), .customLong("output"), .customLong("into")],
     help: ArgumentHelp(
-      "The folder for the thumbnails, created if needed. For one picture it can be a file.", valueName: "folder"),
+      "The folder for the thumbnails, created if needed. For one picture, it can be a file.", valueName: "folder"),
     completion: .directory)
   var output: String
 
@@ -42,22 +42,22 @@ struct ThumbnailsCommand: AsyncParsableCommand {
   @Option(
     name: .shortAndLong, parsing: .unconditional,
     help: ArgumentHelp(
-      "How many thumbnails are created in parallel; by default about as many as there are processors.",
+      "How many thumbnails to create in parallel; by default, about as many as there are processors.",
       valueName: "number"))
   var jobs: Int?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The quality of thumbnails that are JPEG.", valueName: "1 to 100"))
+    help: ArgumentHelp("The quality of JPEG thumbnails.", valueName: "1 to 100"))
   var quality = 85
 
   @Option(
     help: ArgumentHelp(
-      "Draw all thumbnails with their names into this file, PNG or JPEG by its name.", valueName: "file"),
+      "Draw all thumbnails with their names into this file, whose name ends with .png or .jpg.", valueName: "file"),
     completion: .file())
   var sheet: String?
 
-  @Flag(help: "Make thumbnails that are up to date, too, and replace other files that have their names.")
+  @Flag(help: "Create thumbnails again even if they are up to date, and replace other files that have their names.")
   var force = false
 
   @Option(help: ProgressStyle.help)

@@ -34,7 +34,7 @@ struct FetchCommand: AsyncParsableCommand {
         73   a file cannot be written
         75   a temporary failure: a timeout, a lost connection, or another download is writing the same file
         76   TLS failed, or a response is not HTTP, or has an unsupported coding or redirect
-        130  SIGINT stopped the downloads; 129 and 143 stand for SIGHUP and SIGTERM
+        130  SIGINT stopped the downloads; 129 and 143 are the codes for SIGHUP and SIGTERM
       """)
 
   @Argument(help: "The http or https URLs to download.")
@@ -77,7 +77,9 @@ struct FetchCommand: AsyncParsableCommand {
   @Flag(help: "Download files even if they are up to date.")
   var force = false
 
-  @Option(help: ArgumentHelp("The maximum size of a file, in bytes, or with K, M or G.", valueName: "bytes"))
+  @Option(
+    help: ArgumentHelp("The maximum size of a file in bytes, optionally with the suffix K, M or G.", valueName: "bytes")
+  )
   var maxSize: String?
 
   @Option(help: ProgressStyle.help)

@@ -6,7 +6,7 @@ import Foundation
 struct RunOptions: ParsableArguments {
   @Option(
     name: .shortAndLong, parsing: .unconditional,
-    help: ArgumentHelp("How many tables are read in parallel.", valueName: "number"))
+    help: ArgumentHelp("How many tables to read in parallel.", valueName: "number"))
   var jobs = 8
 
   @Option(help: ProgressStyle.help)
@@ -15,8 +15,8 @@ struct RunOptions: ParsableArguments {
   @Flag(
     name: .shortAndLong,
     help: """
-      Print only errors, and, after an import, a line about rejected rows, removed rows, columns that were \
-      added, and values that were changed.
+      Print only errors and, after an import, one line each about rejected rows, removed rows, added columns and \
+      changed values.
       """)
   var quiet = false
 
