@@ -40,7 +40,7 @@ public struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
     self.init(code: code, lineNumber: lineNumber, byteOffset: byteOffset, excerpt: excerpt, detail: nil)
   }
 
-  /// Creates a description of a defect with a more precise reason than its code has.
+  /// Creates a description of a defect, with a reason that is more precise than that of the code.
   init(code: Code, lineNumber: Int, byteOffset: Int, excerpt: String, detail: String?) {
     self.code = code
     self.lineNumber = lineNumber

@@ -17,7 +17,7 @@ public struct SampleFeed: Sendable, Hashable {
   public var stopTimes: Int
   /// The seed of all random choices.
   public var seed: UInt64
-  /// The line ending.
+  /// The byte sequence that ends each line of the files.
   public var lineEnding: LineEnding
 
   /// Describes a feed without writing it.
@@ -32,7 +32,7 @@ public struct SampleFeed: Sendable, Hashable {
     self.lineEnding = lineEnding
   }
 
-  /// The ending of a line.
+  /// The byte sequence that ends a line.
   public enum LineEnding: String, Sendable, Hashable, Codable, CaseIterable {
     /// A line feed.
     case lf

@@ -7,8 +7,8 @@ import Synchronization
 /// can collect these results.
 ///
 /// A thread that holds the lock can also reclaim operations that have not been started. It does so when a more urgent
-/// operation exists, when the queue is suspended, when an operation of the batch takes long, when the batch's thread
-/// blocks, or when another thread has nothing to do.
+/// operation exists, when the queue is suspended, when an operation of the batch takes a long time, when the batch's
+/// thread blocks, or when another thread has nothing to do.
 ///
 /// A batch contains only operations whose start and end run no unknown code:
 /// ``Operation/fitsBatch``.

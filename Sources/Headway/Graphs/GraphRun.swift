@@ -262,7 +262,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
     return false
   }
 
-  /// How often a thread checks for nodes before it leaves: about 20 microseconds.
+  /// How many times a thread checks for nodes before it leaves, which takes about 20 microseconds.
   ///
   /// A requested thread takes about as long to arrive, and requesting it takes a quarter of that.
   private static let looksBeforeLeaving = 500
@@ -286,7 +286,7 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 final class RecycledGraphRuns: Sendable {
   private let runs = Guarded<[GraphRun]>([])
 
-  /// More than this run side by side only occasionally: the rest is freed.
+  /// The maximum number of runs to keep. More than this run at the same time only occasionally, so the rest is freed.
   private static let mostRuns = 4
 
   func take() -> GraphRun? { runs.withLock { $0.popLast() } }

@@ -10,11 +10,11 @@
 /// ```
 ///
 /// The operations of a group are in its own queue, the ``operationQueue``, which holds them back until the group
-/// starts. They run where operations of the group's queue run. The group finishes when all of them have finished. It
-/// keeps its place in the limit of its queue from start to end, and holds no thread.
+/// starts. They run where the queue that runs the group runs its operations. The group finishes when all of them have
+/// finished. It keeps its place in the limit of its queue from start to end, and holds no thread.
 ///
-/// *A group can grow* while it runs: its operations, or others, can add to the inner queue, which is
-/// ``OperationQueue/current`` inside its operations. A subclass can add its work in ``Operation/main()``:
+/// *A group can grow* while it runs: its operations, or other code, can add operations to its queue, which is
+///  ``OperationQueue/current`` inside its operations. A subclass can add its work in ``Operation/main()``:
 ///
 /// ```swift
 /// final class Gallery: GroupOperation, @unchecked Sendable {
@@ -34,8 +34,8 @@
 /// the groups inside it. Cancelling also uses stack space for each level, so do not nest groups tens of thousands of
 /// levels deep.
 ///
-/// An operation of the group must not wait for the group or depend on it. The same applies to an observer of the inner
-/// queue that is notified of an addition, because the group waits for it.
+/// An operation of the group must not wait for the group or depend on it. The same applies to an observer of the
+/// group's ``operationQueue`` that is notified of an addition, because the group waits for it.
 open class GroupOperation: Operation, @unchecked Sendable {
   // Neither changes. The queue protects itself.
   private final let groupQueue = GroupQueue()

@@ -1,6 +1,6 @@
 /// A row that is assembled while a value is encoded.
 final class EncodedRow {
-  /// The names of the columns: the known ones, or those of the value.
+  /// The names of the columns: the ones that were specified, or the keys of the value.
   private(set) var names: [String]
   private(set) var fields: [String]
   private let mayAddNames: Bool
@@ -92,7 +92,7 @@ final class EncodedRow {
 extension CSVFieldConvertible {
   /// The field for the value.
   ///
-  /// Nil for a number that is not finite, because it could not be read.
+  /// Nil for a number that is not finite, because a reader could not read it.
   @inline(__always)
   var writableField: String? {
     let isFinite = (self as? Double)?.isFinite ?? (self as? Float)?.isFinite ?? true

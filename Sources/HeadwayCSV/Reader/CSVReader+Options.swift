@@ -23,7 +23,7 @@ extension CSVReader {
       case detected
     }
 
-    /// How a row is treated that has more or fewer fields than there are columns.
+    /// How to treat a row that has more or fewer fields than there are columns.
     public enum RaggedRowPolicy: Sendable, Hashable {
       /// The row is an error with the code `raggedRow`.
       case `throw`
@@ -67,7 +67,7 @@ extension CSVReader {
     /// detected lines are skipped.
     public var skippedLineCount: Int?
 
-    /// How a row is treated that has more or fewer fields than there are columns.
+    /// How to treat a row that has more or fewer fields than there are columns.
     public var raggedRowPolicy: RaggedRowPolicy
 
     /// The maximum number of bytes in a record, from 1 to 2³⁰ − 1.
@@ -90,7 +90,7 @@ extension CSVReader {
     ///   - comment: The first byte of comment lines.
     ///   - encoding: The encoding of the file. Nil to detect it.
     ///   - skippedLineCount: The number of lines before the header.
-    ///   - raggedRowPolicy: How a row is treated that has more or fewer fields than there are columns.
+    ///   - raggedRowPolicy: How to treat a row that has more or fewer fields than there are columns.
     ///   - maxRecordLength: The maximum number of bytes in a record, from 1 to 2³⁰ − 1.
     /// - Precondition: When the file is opened, the dialect's delimiter, quote and escape differ and are neither CR nor
     ///   LF, and the maximum length is in its range.

@@ -7,13 +7,13 @@ extension CSVWriter {
   public struct Options: Sendable, Hashable {
     /// The byte sequence that ends a row.
     public enum LineEnding: Sendable, Hashable {
-      /// LF.
+      /// LF alone, as in Unix files.
       case lf
       /// CR and LF, as in RFC 4180 and Excel.
       case crlf
     }
 
-    /// How a row is treated that has more or fewer fields than there are columns.
+    /// How to treat a row that has more or fewer fields than there are columns.
     public typealias RaggedRowPolicy = CSVReader.Options.RaggedRowPolicy
 
     /// The delimiter, the quote, and the other properties of the format.
@@ -25,7 +25,7 @@ extension CSVWriter {
     /// Whether the names of the columns are written before the rows, if they are known.
     public var writesHeader: Bool
 
-    /// How a row is treated that has more or fewer fields than there are columns, or than the first row has.
+    /// How to treat a row that has more or fewer fields than there are columns, or than the first row has.
     public var raggedRowPolicy: RaggedRowPolicy
 
     /// Creates options.
@@ -36,7 +36,7 @@ extension CSVWriter {
     ///   - dialect: The delimiter, the quote, and the other properties of the format.
     ///   - lineEnding: The byte sequence that ends a row.
     ///   - writesHeader: Whether the names of the columns are written before the rows.
-    ///   - raggedRowPolicy: How a row is treated that has more or fewer fields than there are columns.
+    ///   - raggedRowPolicy: How to treat a row that has more or fewer fields than there are columns.
     /// - Precondition: The delimiter, the quote and the escape differ, and none of them is CR or LF.
     public init(
       dialect: CSVDialect = CSVDialect(), lineEnding: LineEnding = .lf, writesHeader: Bool = true,

@@ -3,7 +3,7 @@
 public struct Rectangle: Sendable, Hashable {
   /// The top left corner.
   public var origin: Point
-  /// The size.
+  /// The width and the height.
   public var size: Size
 
   /// Creates a rectangle.

@@ -8,7 +8,7 @@ public struct Text: Sendable, Hashable {
   public enum Alignment: Sendable, Hashable {
     /// The side where reading begins: left, or right in text that runs from right to left.
     case leading
-    /// The center.
+    /// The middle between both sides.
     case center
     /// The side where reading ends.
     case trailing
@@ -18,9 +18,9 @@ public struct Text: Sendable, Hashable {
   public enum Direction: Sendable, Hashable {
     /// The direction of the first letter in each paragraph that has a direction.
     case natural
-    /// From left to right.
+    /// From left to right, as in Latin script.
     case leftToRight
-    /// From right to left.
+    /// From right to left, as in Arabic and Hebrew.
     case rightToLeft
   }
 

@@ -5,8 +5,8 @@ import HTTPTypes
 ///
 /// Only GET, HEAD, PUT, DELETE, OPTIONS and TRACE requests are repeated, and only after a temporary failure. A
 /// temporary failure is a connection that fails, breaks or stalls, or a status of 408, 425, 429, 500, 502, 503 or 504.
-/// If the response has `Retry-After`, the pause is that long. If that is longer than ``maxDelay``, the request is
-/// not repeated.
+/// If the response has the field `Retry-After`, the pause is as long as this field specifies. If that is longer than
+/// ``maxDelay``, the request is not repeated.
 public struct HTTPRetryPolicy: Sendable {
   /// The maximum number of attempts, including the first one; 3 by default.
   public var maxAttemptCount = 3

@@ -42,7 +42,7 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
     public static let invalidRequest = Code(.invalidRequest)
     /// The connection failed: the host is unknown, or nothing listens on the port.
     public static let cannotConnect = Code(.cannotConnect)
-    /// The server can't be trusted, or supports no encryption that this machine supports.
+    /// The server can't be trusted, or has no encryption method in common with this machine.
     ///
     /// The request is not retried.
     public static let secureConnectionFailed = Code(.secureConnectionFailed)

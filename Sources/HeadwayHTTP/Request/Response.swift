@@ -7,7 +7,7 @@ public struct Response: Sendable {
   ///
   /// After redirects, it differs from the URL of the request.
   public let url: String
-  /// The status.
+  /// The status of the response, such as 200.
   public let status: HTTPResponse.Status
   /// The header fields as the server sent them, except for those with an invalid name.
   public let headers: HTTPFields

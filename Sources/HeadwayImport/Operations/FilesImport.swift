@@ -11,9 +11,9 @@ import HeadwayCSV
 package struct FilesImport: Sendable {
   /// A file and its table.
   package struct File: Sendable {
-    /// The file.
+    /// The path of the file.
     package let path: String
-    /// The table.
+    /// The table to import the file into.
     package let table: TableSchema
     /// The size of the file in bytes; nil if it is not a regular file.
     package let size: Int?

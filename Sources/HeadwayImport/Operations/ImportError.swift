@@ -1,10 +1,10 @@
 import HeadwayLines
 
-/// The reason that an import could not continue.
+/// The reason why an import could not continue.
 ///
 /// Rows that can't be imported are not errors. They go to a ``RejectedRowsFile``; see ``RowIssue``.
 public struct ImportError: Error, Sendable, CustomStringConvertible {
-  /// The kind of an error.
+  /// The kinds of failure.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private let phrase: String
 
@@ -17,12 +17,12 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     /// The file is not text, but an image, for example; it is compressed and damaged; or its archive is damaged,
     /// encrypted, or inconsistent.
     public static let foreignContent = Code("content that can't be imported")
-    /// The first line does not name the columns: it is missing, it has a name twice, or it lacks a key column.
+    /// The first line does not name the columns: it is missing, it contains a name twice, or it lacks a key column.
     public static let badHeader = Code("unusable header")
     /// A row is malformed, and the import stops at the first such row.
     public static let malformedRow = Code("malformed row")
-    /// A table without a key has rows that no earlier import of the same file has written, and that the import would
-    /// lose.
+    /// A table without a key contains rows that were not written by an earlier import of the same file. The import
+    /// would remove or overwrite these rows.
     ///
     /// See ``ImportOptions/ExistingRowPolicy``.
     public static let foreignRows = Code("rows of another origin")
@@ -46,14 +46,14 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     ///
     /// See ``ImportOptions/allowsNoRows``.
     public static let noRows = Code("file without a usable row")
-    /// The database refused; ``ImportError/underlyingError`` is its error.
+    /// The database reported an error, which is ``ImportError/underlyingError``.
     public static let database = Code("database error")
     /// The file of rejected rows could not be written.
     public static let cannotWriteRejectedRows = Code("unwritable file of rejected rows")
 
     /// A record of the file is neither the header, nor in the table, nor among the rejected rows.
     ///
-    /// This is a fault in Headway.
+    /// This indicates a bug in Headway.
     ///
     /// Each import checks this before its last transaction. The committed batches stay.
     public static let lostRecords = Code("lost records")

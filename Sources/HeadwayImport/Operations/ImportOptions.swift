@@ -106,7 +106,7 @@ public struct ImportOptions: Sendable, Hashable {
     /// becomes `numeric` or `text`, including all earlier values; nothing is lost or rejected. Columns of the key, and
     /// those of files of the GTFS reference, are text.
     case inferred
-    /// Text.
+    /// All columns are text.
     case text
   }
 

@@ -2,9 +2,9 @@ public import HeadwayCSV
 
 /// The results of importing one file, so far or in total.
 public struct TableReport: Sendable, Hashable {
-  /// The table.
+  /// The name of the table.
   public let table: String
-  /// The file.
+  /// The path of the file.
   public let file: String
   /// The number of rows that are in the database now: those of committed batches.
   public internal(set) var rowCount = 0

@@ -120,9 +120,9 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     return true
   }
 
-  /// Whether the values are flags.
+  /// Whether the property is a Boolean value.
   ///
-  /// Flags avoid what the runtime needs for values in general.
+  /// Such a value is read without the work that the runtime does for values of any type.
   private var hasFlags: Bool { Value.self == Bool.self }
 
   private func value(of object: AnyObject) -> Value {

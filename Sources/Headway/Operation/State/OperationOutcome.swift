@@ -1,4 +1,4 @@
-/// The outcome of an operation.
+/// How an operation ended.
 public enum OperationOutcome: Sendable {
   /// The operation ran to completion and recorded no error.
   case success
