@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.hangLimit) struct DialectDetectionTests {
   @Test(
-    "I3: the delimiter is detected from the first records, quotes respected",
+    "I3: the delimiter is detected from the first records, regardless of delimiters in quotes",
     arguments: [
       ("a,b,c\n1,2,3\n", ","),
       ("a;b;c\n1;2;3\n", ";"),
@@ -24,7 +24,7 @@ import Testing
     #expect(dialect == CSVDialect(delimiter: UInt8(ascii: delimiter)))
   }
 
-  @Test("I3: the delimiter is none of the characters that are known to be another thing")
+  @Test("I3: a character with another known meaning is not detected as the delimiter")
   func knownCharacters() {
     let sample = Array("a;b,c\n1;2,3\n".utf8)
     func detected(quote: Unicode.Scalar?, escape: Unicode.Scalar?) -> CSVDialect {
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(
-    "I3: quotes, escapes and spaces behind delimiters are detected",
+    "I3: quotes, escapes and spaces after delimiters are detected",
     arguments: [
       ("a,b\n'x, y',2\n'z',3\n", CSVDialect(quote: UInt8(ascii: "'"))),
       ("a,b\n'x',2\n'y',3\n'z',3\n", CSVDialect(quote: UInt8(ascii: "'"))),

@@ -13,7 +13,8 @@ import Testing
     CSVDialect(escape: UInt8(ascii: "\\"), skipsSpacesAfterDelimiter: true),
   ]
 
-  @Test("I3: random bytes give what a slow parser gives, in any pieces", arguments: 0..<8 as Range<UInt64>)
+  @Test(
+    "I3: random bytes, in any pieces, have the same result as with a slow parser", arguments: 0..<8 as Range<UInt64>)
   func randomBytes(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for round in 0..<500 {
@@ -43,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("I3: every string of up to six structural bytes gives what a slow parser gives, in single bytes and whole")
+  @Test("I3: each string of up to six structural bytes is parsed as by a slow parser, whole and byte by byte")
   func allShortStrings() {
     let alphabet = Array("a,\"\r\n".utf8)
     for length in 1...6 {

@@ -7,7 +7,7 @@ import Testing
   private static let commented = CSVDialect(comment: UInt8(ascii: "#"))
 
   @Test(
-    "I3: an escape makes a quote, or itself, a part of a quoted field",
+    "I3: after an escape, a quote or another escape is a part of the quoted field",
     arguments: [
       CSVCase("a quote", "\"a \\\"b\\\" c\",d\n", [["a \"b\" c", "d"]], dialect: backslash),
       CSVCase("itself", "\"a\\\\\",d\n", [["a\\", "d"]], dialect: backslash),
@@ -21,7 +21,7 @@ import Testing
   func escapes(_ example: CSVCase) { example.check() }
 
   @Test(
-    "I3: spaces behind a delimiter are no part of the field",
+    "I3: spaces after a delimiter are not part of the field",
     arguments: [
       CSVCase("without quotes", "a, b,  c\n", [["a", "b", "c"]], dialect: spaced),
       CSVCase("at the start of a record", " a, b\n", [[" a", "b"]], dialect: spaced),
@@ -43,7 +43,7 @@ import Testing
     ])
   func comments(_ example: CSVCase) { example.check() }
 
-  @Test("I3: skipped lines are no records, whatever is in them", arguments: ["\n", "\r\n"])
+  @Test("I3: skipped lines are not records, regardless of their content", arguments: ["\n", "\r\n"])
   func skippedLineCount(lineEnding: String) {
     let text = Array(["\u{FEFF}\"one", "", "three,\"", "a,b", "c,d"].joined(separator: lineEnding).utf8)
     for pieceSize in [1, 3, text.count] {
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("I3: a record shows whether a field has no quotes") func strayQuotes() {
+  @Test("I3: a record reports whether an unquoted field contains quotes") func strayQuotes() {
     var parser = CSVParser()
     var found: [Bool] = []
     _ = Array("a\"b,c\n\"a\"\"b\",c\na,b\nc,d\"".utf8).withUnsafeBytes { bytes in

@@ -6,7 +6,7 @@ import Testing
 
   private let input = Array("a,b\n\n1,2\n\"x\"y\n3,4".utf8)
 
-  @Test("I3: a closure stops after any record, and parsing is taken up behind it")
+  @Test("I3: a closure can stop after any record, and parsing continues after that record")
   func stopping() {
     var parser = CSVParser()
     var consumed: [Int] = []
@@ -33,7 +33,7 @@ import Testing
     #expect(parser.lineNumber == 5)
   }
 
-  @Test("I3: a closure's error is rethrown unchanged, with the record consumed")
+  @Test("I3: an error of the closure is rethrown unchanged, and the record is consumed")
   func throwing() {
     var parser = CSVParser()
     input.withUnsafeBytes { bytes in
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("I3: the fields of a record are readable together, in any order, by closure too")
+  @Test("I3: the fields of a record can be read together and in any order, and also with a closure")
   func access() {
     var parser = CSVParser()
     var sums: [Int] = []
@@ -81,7 +81,7 @@ import Testing
     #expect(sums == [4])
   }
 
-  @Test("I3: a parser moves to another thread")
+  @Test("I3: a parser can be passed to another thread")
   func sending() async {
     let task = Task { [input] in
       var parser = CSVParser()

@@ -43,7 +43,7 @@ struct JSONScannerTests {
   }
 
   @Test(
-    "I7: text that is not one JSON object is refused",
+    "I7: text that is not a single JSON object is refused",
     arguments: [
       "", "1", "[]", "[{}]", "{", "{}}", "{} {}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{,}", "{a:1}", "{'a':1}",
       "{\"a\":01}", "{\"a\":1.}", "{\"a\":.5}", "{\"a\":+1}", "{\"a\":1e}", "{\"a\":NaN}", "{\"a\":tru}", "{\"a\":\"x}",
@@ -55,7 +55,7 @@ struct JSONScannerTests {
     #expect(members(text) == nil)
   }
 
-  @Test("I7: nesting is limited, so that no line overflows the stack") func depth() {
+  @Test("I7: nesting is limited, so no line overflows the stack") func depth() {
     func nested(_ depth: Int) -> String {
       "{\"a\":\(String(repeating: "[", count: depth))\(String(repeating: "]", count: depth))}"
     }
@@ -64,7 +64,7 @@ struct JSONScannerTests {
     #expect(members(nested(1_000_000)) == nil)
   }
 
-  @Test("I7: random bytes near JSON are taken or refused as Foundation does") func differential() {
+  @Test("I7: Headway accepts and refuses the same random bytes similar to JSON as Foundation") func differential() {
     var random = SeededGenerator(seed: 20_261_125)
     let pieces = [
       "{", "}", "[", "]", ",", ":", "\"a\"", "\"b\\n\"", "\"\\u00e9\"", "\"", "\\", "1", "-2.5e3", "0", "true", "null",

@@ -40,7 +40,7 @@ private func rows(_ range: Range<Int>) -> [UInt8] {
 }
 
 @Suite(.hangLimit) struct LargeFileTests {
-  @Test("I3: one stray quote in a large file costs its own line", arguments: [0, 40_000, 79_999])
+  @Test("I3: a stray quote in a large file affects only its own line", arguments: [0, 40_000, 79_999])
   func strayQuote(at position: Int) {
     let input = rows(0..<position) + Array("stray,\"06:20:00,,\n".utf8) + rows(position..<80_000)
     #expect(input.count > 2_000_000)
@@ -105,7 +105,7 @@ private func rows(_ range: Range<Int>) -> [UInt8] {
     #expect(lengths == [text.count])
   }
 
-  @Test("I3: going back behind unclosed quotes takes linear time")
+  @Test("I3: returning to the line after each unclosed quote takes linear time")
   func goingBack() {
     // From every one of these lines on, the rest of the file reads as one record whose last quote is open.
     var input: [UInt8] = Array("a,\"\n".utf8)

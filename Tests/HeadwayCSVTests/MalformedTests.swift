@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.hangLimit) struct MalformedTests {
   @Test(
-    "I3: text behind a closing quote spoils its record alone",
+    "I3: text after a closing quote makes only its own record malformed",
     arguments: [
       CSVCase("in the first field", "\"a\"b,c\nd\n", [.malformed(.textAfterClosingQuote, raw: "\"a\"b,c"), ["d"]]),
       CSVCase("in the last field", "c,\"a\"b\r\nd\n", [.malformed(.textAfterClosingQuote, raw: "c,\"a\"b"), ["d"]]),
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "I3: an unclosed quote spoils the record up to the end of the line on which it opened",
+    "I3: an unclosed quote makes the record malformed up to the end of the line with the quote",
     arguments: [
       CSVCase("alone", "\"", [.malformed(.unclosedQuote, raw: "\"")]),
       CSVCase("at the end", "a\n\"b", [["a"], .malformed(.unclosedQuote, raw: "\"b")]),
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "I3: a record longer than the maximum is cut, and the next one is whole",
+    "I3: a record over the maximum length is cut off, and the next one is complete",
     arguments: [
       CSVCase("at the maximum", "12345\nab\n", [["12345"], ["ab"]], maxRecordLength: 5),
       CSVCase("at the maximum, CRLF", "12345\r\nab\r\n", [["12345"], ["ab"]], maxRecordLength: 5),

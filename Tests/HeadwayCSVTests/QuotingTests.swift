@@ -66,7 +66,7 @@ import Testing
     example.check()
   }
 
-  @Test("I3: a field shows whether it was quoted, and the raw bytes are those of the file")
+  @Test("I3: a field reports whether it was quoted, and the raw bytes are those of the file")
   func quotedAndRaw() {
     let records = Feeding(sizes: [100]).records(of: Array("a,\"\",\"b\"\"\",,\"c\"\r\n".utf8))
     #expect(records.count == 1)

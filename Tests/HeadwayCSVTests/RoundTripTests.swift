@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Testing
 
 @Suite(.hangLimit) struct RoundTripTests {
-  @Test("I3: random tables written and parsed come back", arguments: 100..<112 as Range<UInt64>)
+  @Test("I3: random tables are the same after they are written and parsed", arguments: 100..<112 as Range<UInt64>)
   func roundTrip(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let delimiter = Array(",;\t|".utf8).randomElement(using: &generator) ?? UInt8(ascii: ",")

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("R1: coordinates are points from the top left corner, whatever the scale", arguments: [1.0, 1.5, 2, 3])
+  @Test("R1: coordinates are points from the top left corner, at any scale", arguments: [1.0, 1.5, 2, 3])
   func coordinates(scale: Double) throws {
     let image = try Image(width: 20, height: 10, scale: scale) { context in
       #expect(context.size == Size(20, 10) && context.scale == scale)
@@ -80,7 +80,9 @@ import Testing
     expect(arcs, at: 31, 31, .clear)
   }
 
-  @Test("R1: gradients go from the first colour to the last, and stay there") func gradients() throws {
+  @Test("R1: a gradient changes from the first color to the last, and continues with the last color") func gradients()
+    throws
+  {
     let image = try draw { context in
       let gradient = Gradient([.red, .green, .blue])
       context.fill(
@@ -275,7 +277,7 @@ import Testing
 
   // MARK: The whole
 
-  @Test("R1: a picture with everything looks as the stored one") func stored() throws {
+  @Test("R1: a picture with all features looks like the stored one") func stored() throws {
     try expectStored(scenery(96, 64), "scenery")
     let shapes = try draw(96, 64) { context in
       context.fill(context.bounds, with: .color(.white))

@@ -195,7 +195,7 @@ import Testing
   }
 
   @Test(
-    "R1: numbers that can't be drawn with are a typed error, and nothing after them is drawn",
+    "R1: numbers that can't be used for drawing cause a typed error, and nothing after them is drawn",
     arguments: [Double.nan, .infinity, -.infinity])
   func numbers(_ number: Double) {
     let commands: [(DrawingContext) -> Void] = [

@@ -79,7 +79,7 @@ import Testing
     #expect(try folder.names == ["a.png", "taken.png"])
   }
 
-  @Test("R3: bombs are typed errors, immediately") func bombs() throws {
+  @Test("R3: decompression bombs cause typed errors immediately") func bombs() throws {
     let jpeg = JPEGFixture.encode(try cornered(), .baseline)
     #expect(code(of: PNGFixture.declaring(width: 100_000, height: 100_000)) == .tooLarge)
     #expect(code(of: PNGFixture.declaring(width: 0x7FFF_FFFF, height: 0x7FFF_FFFF)) == .tooLarge)
@@ -114,7 +114,8 @@ import Testing
     #expect(error?.code == .tooLarge)
   }
 
-  @Test("R3: a file that ends anywhere is a typed error, whatever it is", arguments: JPEGFixture.Kind.allCases)
+  @Test(
+    "R3: a file that is truncated anywhere is a typed error, whatever its format", arguments: JPEGFixture.Kind.allCases)
   func truncatedJPEG(_ kind: JPEGFixture.Kind) throws {
     let bytes = JPEGFixture.encode(try cornered(24, 16), kind)
     for length in 0..<bytes.count {
@@ -124,7 +125,7 @@ import Testing
     #expect(code(of: bytes) == nil)
   }
 
-  @Test("R3: a PNG that ends anywhere is a typed error", arguments: [false, true])
+  @Test("R3: a PNG that is truncated anywhere is a typed error", arguments: [false, true])
   func truncatedPNG(isInterlaced: Bool) throws {
     let bytes = PNGFixture.encode(try cornered(24, 16), isInterlaced: isInterlaced)
     for length in 0..<bytes.count {

@@ -65,7 +65,7 @@ import Testing
   // MARK: Kinds of JPEG and PNG
 
   @Test(
-    "R3: JPEG of every kind has the right colours, in full size and as a thumbnail",
+    "R3: JPEG files of every kind have the right colors, at full size and as thumbnails",
     arguments: JPEGFixture.Kind.allCases)
   func kinds(_ kind: JPEGFixture.Kind) throws {
     let bytes = JPEGFixture.encode(try cornered(160, 120), kind)
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("R3: PNG of every kind has the right colours") func pngKinds() throws {
+  @Test("R3: PNG files of every kind have the right colors") func pngKinds() throws {
     let interlaced = try Image(bytes: PNGFixture.encode(cornered(), isInterlaced: true))
     #expect(difference(interlaced, try cornered())?.largest == 0)
     #expect(
@@ -154,7 +154,7 @@ import Testing
     #expect(exif.withUnsafeBytes { ImageOrientation(exif: $0) } == .upright)
   }
 
-  @Test("R3: a colour profile goes with the pixels, from JPEG and PNG to both; one for inks does not") func profiles()
+  @Test("R3: a color profile stays with the pixels, from JPEG and PNG to both; a CMYK profile does not") func profiles()
     throws
   {
     let profile = colorProfile("RGB ")
@@ -277,7 +277,7 @@ import Testing
     return Image(result)
   }
 
-  @Test("R3: transparent pixels add no colour to their neighbours") func transparentNeighbours() throws {
+  @Test("R3: transparent pixels add no color to neighboring pixels") func transparentNeighbours() throws {
     let bytes = PNGFixture.encode(width: 8, height: 8) { _ in
       // Visible red next to invisible green.
       (0..<4).flatMap { _ in [255, 0, 0, 255, 0, 255, 0, 0] as [UInt8] }
@@ -304,7 +304,7 @@ import Testing
     #expect("\(error!)".hasSuffix("none.jpg: There is no such file."))
   }
 
-  @Test("R3: what is cancelled before a file has its name leaves none, and what has the name stays")
+  @Test("R3: an operation that is cancelled before its file has its name leaves no file; an existing file stays")
   func cancelledWriting() throws {
     let path = folder.path + "/a.png"
     let picture = try scenery()

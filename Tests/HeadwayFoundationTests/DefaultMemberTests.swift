@@ -20,7 +20,7 @@ private class Holding: Operation, ErrorHolder, Watching, @unchecked Sendable {
 
 /// Subclasses that adopt protocols with default members that have the same names as Headway's.
 @Suite("Default members of protocols", .hangLimit) struct DefaultMemberTests {
-  @Test("O1: a default member of a protocol hides the one of Headway's with its name") func hides() {
+  @Test("O1: a default member of a protocol hides Headway's member of the same name") func hides() {
     let operation = Holding()
     OperationQueue().addOperations([operation], waitUntilFinished: true)
     #expect((operation.error as? CocoaError)?.code == .featureUnsupported)

@@ -45,7 +45,7 @@ import Testing
     #expect(second.dependencies.isEmpty)
   }
 
-  @Test("C4, D2: cancelled in no queue and then added, it does not run; what depends on it does")
+  @Test("C4, D2: an operation that is cancelled in no queue and then added does not run; its dependent does")
   func cancelDependency() {
     let queue = OperationQueue(limit: 1)
     let ran = EventRecorder<String>()
@@ -88,7 +88,7 @@ import Testing
     #expect(flagged.isCancelled && !flagged.isExecuting && !flagged.isFinished)
   }
 
-  @Test("D1: an operation depends on one of another queue") func crossQueue() {
+  @Test("D1: an operation depends on an operation in another queue") func crossQueue() {
     let order = EventRecorder<Int>()
     let (first, second) = (BlockOperation { order.record(1) }, BlockOperation { order.record(2) })
     first.addDependency(second)
@@ -99,7 +99,8 @@ import Testing
     #expect(order.events == [2, 1])
   }
 
-  @Test("D1: added together, the dependency runs first; a third one runs whenever it likes") func executionOrder() {
+  @Test("D1: of operations that are added together, the dependency runs first; a third one can run at any time")
+  func executionOrder() {
     let queue = OperationQueue()
     let third = Gate()
     let dependency = BlockOperation { third.wait() }
@@ -112,7 +113,7 @@ import Testing
   }
 
   @Test(
-    "O3: an operation that reports itself ready stays behind, and runs when it has posted that",
+    "O3: an operation that overrides isReady waits, and runs after it has posted that it is ready",
     arguments: [false, true])
   func customReadiness(isSerial: Bool) {
     final class Custom: Operation, @unchecked Sendable {
@@ -136,7 +137,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("D6: cancelling a member of a cycle releases the others, in their order") func cycleBroken() {
+  @Test("D6: cancelling an operation of a cycle lets the others run, in their order") func cycleBroken() {
     let queue = OperationQueue()
     let ran = EventRecorder<Int>()
     let operations = (0..<3).map { number in BlockOperation { ran.record(number) } }
@@ -163,7 +164,7 @@ import Testing
 private class Middle: Operation, @unchecked Sendable {}
 
 extension FoundationOperationTests {
-  @Test("O3, O1: main() that start() calls runs once, even if it calls that of a class between")
+  @Test("O3, O1: if start() calls main(), it runs once, even if it calls the main() of a class in between")
   func mainOfClassBetween() {
     final class Leaf: Middle, @unchecked Sendable {
       let runs = EventRecorder<Int>()

@@ -34,7 +34,8 @@ import Testing
     #expect(order.events == [.veryHigh, .normal, .low, .veryLow])
   }
 
-  @Test("P2: those added one by one to a suspended serial queue run in the order added") func orderAdded() {
+  @Test("P2: operations that are added one by one to a suspended serial queue run in the order of adding")
+  func orderAdded() {
     let queue = OperationQueue(limit: 1, isSuspended: true)
     let order = EventRecorder<Int>()
     for number in 1...5 {
@@ -63,7 +64,7 @@ import Testing
     }
   }
 
-  @Test("P2: those added in ascending priority run in descending priority") func orderReversed() {
+  @Test("P2: operations that are added in ascending priority run in descending priority") func orderReversed() {
     let queue = OperationQueue(limit: 1, isSuspended: true)
     let order = EventRecorder<Int>()
     let priorities: [Operation.QueuePriority] = [.veryLow, .low, .normal, .high, .veryHigh]
@@ -216,7 +217,8 @@ import Testing
     #expect(second.isFinished && !second.isCancelled)
   }
 
-  @Test("Q3: two that wait for each other run at the same time with a limit of 2, time and again") func concurrent() {
+  @Test("Q3: with a limit of 2, operations that wait for each other run at the same time, repeatedly") func concurrent()
+  {
     let queue = OperationQueue(limit: 2)
     for _ in 0..<20 {
       let (first, second) = (Gate(), Gate())

@@ -4,7 +4,7 @@ import Testing
 
 /// The promises of the documentation of `NSOperation` and `NSBlockOperation`, each once.
 @Suite("What the documentation promises: operations", .hangLimit) struct OperationPromiseTests {
-  @Test("O2: before it is added, an operation is ready, and nothing else") func initialState() {
+  @Test("O2: before it is added, an operation is ready, and in no other state") func initialState() {
     let operation = Operation()
     #expect(operation.isReady)
     #expect(!operation.isExecuting && !operation.isFinished && !operation.isCancelled && !operation.isAsynchronous)
@@ -48,7 +48,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("O3: a subclass that ends itself before super.start() comes to main() does not run it") func endedBeforeMain() {
+  @Test("O3: if a subclass ends itself before super.start() calls main(), main() does not run") func endedBeforeMain() {
     final class Ending: Operation, @unchecked Sendable {
       private let lock = NSLock()
       private var isDone = false
@@ -86,7 +86,7 @@ import Testing
     #expect(!finished.isCancelled)
   }
 
-  @Test("C2: a cancelled operation in a queue ignores what it depends on, and is ready") func cancelledIsReady() {
+  @Test("C2: a cancelled operation in a queue ignores its dependencies, and is ready") func cancelledIsReady() {
     let never = Operation()
     let operation = BlockOperation { Issue.record("a cancelled operation ran") }
     operation.addDependency(never)
@@ -151,7 +151,8 @@ import Testing
     }
   }
 
-  @Test("P1: a priority that is none of the constants is taken to the nearest towards normal") func priorities() {
+  @Test("P1: a priority that is not one of the constants is rounded to the nearest one toward normal") func priorities()
+  {
     let operation = Operation()
     for priority: Operation.QueuePriority in [.veryLow, .low, .normal, .high, .veryHigh] {
       operation.queuePriority = priority
@@ -201,7 +202,8 @@ import Testing
     #expect(returned.events == [true, true, true, true])
   }
 
-  @Test("B1: the blocks of an operation run side by side, and it finishes when the last has") func blocksConcurrent() {
+  @Test("B1: the blocks of an operation run concurrently, and it finishes when the last one has")
+  func blocksConcurrent() {
     let (first, second) = (Gate(), Gate())
     let operation = BlockOperation {
       first.open()
@@ -251,7 +253,7 @@ import Testing
     for token in tokens + [token] { token.invalidate() }
   }
 
-  @Test("D8: one operation is used from several threads without locks of one's own") func threads() {
+  @Test("D8: several threads use an operation without their own locks") func threads() {
     let operation = Operation()
     DispatchQueue.concurrentPerform(iterations: 100) { number in
       let dependency = Operation()

@@ -55,7 +55,7 @@ import Testing
     #expect(heard.events.sorted() == ["listeners", "listeners", "poster", "poster"])
   }
 
-  @Test("P3: a quality of service goes between operations, threads, processes and Dispatch") func qualities() {
+  @Test("P3: a quality of service is converted between operations, threads, processes and Dispatch") func qualities() {
     let (thread, process, queue) = (Thread {}, Process(), OperationQueue())
     for quality in QualityOfService.allCases {
       queue.qualityOfService = quality
@@ -73,7 +73,7 @@ import Testing
     #expect(QualityOfService(DispatchQoS.QoSClass.unspecified) == .default)
   }
 
-  @Test("Q1: a Foundation queue hands on to a Headway one") func forwarding() {
+  @Test("Q1: a Foundation queue forwards its operations to a Headway queue") func forwarding() {
     let queue = OperationQueue()
     queue.name = "behind"
     let heard = EventRecorder<String>()

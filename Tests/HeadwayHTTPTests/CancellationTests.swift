@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("H1: a request that waits for a connection leaves the line when it is cancelled") func waiting() async throws {
+  @Test("H1: a request that waits for a connection stops waiting when it is cancelled") func waiting() async throws {
     try await withServer { question in
       question.path == "/hangs" ? [.hang] : Server.answer()
     } _: { server in
@@ -103,7 +103,7 @@ import Testing
   /// The number of requests: 10,000 if the heavy suites run long.
   private static let count = ProcessInfo.processInfo.environment["HEADWAY_STRESS_ROUNDS"].flatMap { Int($0) } ?? 400
 
-  @Test("H1: a storm of requests, each cancelled at some moment, leaves nothing") func storm() async throws {
+  @Test("H1: many requests, each cancelled at a random time, leave nothing open") func storm() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     try await withFolder { folder in
       try await withServer { question in

@@ -34,7 +34,7 @@ import Testing
     return requests
   }
 
-  @Test("H3: equal GET requests are joined, and each has the answer and its progress") func joined() async throws {
+  @Test("H3: equal GET requests are coalesced, and each has the response and its progress") func joined() async throws {
     let isOpen = Atomic(false)
     try await withServer { _ in
       [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, ["X-Test": "1"], content(100_000))
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("H3: joined requests are cancelled each for itself, and the connection ends with the last")
+  @Test("H3: coalesced requests are cancelled separately, and the last one closes the connection")
   func cancelling() async throws {
     let isOpen = Atomic(false)
     try await withServer { _ in
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("H3: a failure applies to all joined requests, and each tries again within its own limits")
+  @Test("H3: a failure applies to all coalesced requests, and each is retried within its own limits")
   func failing() async throws {
     let isOpen = Atomic(false)
     try await withServer { _ in
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("H3: only equal requests that allow joining are joined") func notJoined() async throws {
+  @Test("H3: only equal requests that allow it are coalesced") func notJoined() async throws {
     let isOpen = Atomic(false)
     try await withServer { _ in
       [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, [:], [7])
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("H3: a storm of joined requests, each cancelled at some moment, leaves nothing") func storm() async throws {
+  @Test("H3: many coalesced requests, each cancelled at a random time, leave nothing open") func storm() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     try await withServer { question in
       question.path == "/0"

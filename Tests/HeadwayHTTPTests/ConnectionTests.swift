@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("H2: time limits without end are none") func endless() async throws {
+  @Test("H2: an infinite time limit is no limit") func endless() async throws {
     try await withServer { _ in
       Server.answer(.ok, [:], [7])
     } _: { server in
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("H2: a connection that is reset while the answer comes is broken, and there was one") func reset()
+  @Test("H2: a connection that is reset during the response is reported as broken, not as failed") func reset()
     async throws
   {
     try await withServer { _ in
@@ -211,7 +211,7 @@ import Testing
   }
 
   @Test(
-    "H2: a number that is no port is an error, in an address, a redirect and a proxy", arguments: [0, 65_536, 99_999])
+    "H2: an invalid port is an error, in a URL, a redirect and a proxy", arguments: [0, 65_536, 99_999])
   func ports(port: Int) async throws {
     try await withServer { _ in
       Server.answer(.found, ["Location": "http://127.0.0.1:\(port)/"])
@@ -228,7 +228,7 @@ import Testing
     #expect(throws: RequestError.self) { try HTTPConnectionPool(configuration) }
   }
 
-  @Test("H3: there is one connection to a host at least") func atLeastOne() async throws {
+  @Test("H3: a host has at least one connection") func atLeastOne() async throws {
     try await withServer { _ in
       Server.answer(.ok, [:], [7])
     } _: { server in
@@ -240,7 +240,8 @@ import Testing
     }
   }
 
-  @Test("H2: an answer that can't be decompressed is broken, not too large") func corrupt() async throws {
+  @Test("H2: a response that can't be decompressed is reported as broken, not as too large") func corrupt() async throws
+  {
     try await withServer { _ in
       Server.answer(.ok, ["Content-Encoding": "gzip"], content(100))
     } _: { server in
@@ -269,7 +270,7 @@ import Testing
     }
   }
 
-  @Test("H2: what is added to a file while it is sent is not sent") func grownBody() async throws {
+  @Test("H2: bytes that are added to a file while it is sent are not sent") func grownBody() async throws {
     try await withFolder { folder in
       let (path, size) = ("\(folder)/body", 24 << 20)
       #expect(FileManager.default.createFile(atPath: path, contents: Data(repeating: 1, count: size)))

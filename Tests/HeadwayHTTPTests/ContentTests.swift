@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "H2: a message that the server compressed is decompressed, or it is an error, though no TE was sent",
+    "H2: a transfer coding is decompressed, or is an error, although the request had no TE field",
     arguments: ["gzip, chunked", "gzip", "br, chunked"])
   func messageCodings(name: String) async throws {
     try await withServer { _ in
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(
-    "H2: members of gzip follow each other, and other bytes behind them are ignored",
+    "H2: all gzip members are decompressed, and other bytes after them are ignored",
     arguments: [[], [0, 0], [0x1F, 0x8B, 9]])
   func members(end: [UInt8]) async throws {
     let body = compressed(Self.text, by: "gzip") + compressed([1, 2, 3], by: "gzip") + end
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(
-    "H2: no bytes are decompressed of an answer that has none, whatever length it announces",
+    "H2: nothing is decompressed if a response has no content, whatever length it announces",
     arguments: [
       ("HEAD", "200 OK", "Transfer-Encoding: chunked"), ("HEAD", "200 OK", "Content-Length: 100"),
       ("GET", "304 Not Modified", "Content-Length: 100"), ("GET", "304 Not Modified", "Transfer-Encoding: chunked"),
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("H2: compressed content may be empty, and come byte by byte") func bytewise() async throws {
+  @Test("H2: compressed content can be empty, and can arrive byte by byte") func bytewise() async throws {
     // The output of `gzip` for an empty file.
     let empty: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     for (coding, body, content) in [
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test("H2: small content may expand as far as it does, large content is limited") func expanding() async throws {
+  @Test("H2: only the expansion of large content is limited") func expanding() async throws {
     let rows = [UInt8](repeating: 0, count: 3_000_000)
     let small = try await request(["Content-Encoding": "gzip"], compressed(rows, by: "gzip"))
     #expect(try small.get() == rows)
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test("H2: the limit of the size holds for what is decompressed") func size() async throws {
+  @Test("H2: the size limit applies to decompressed content") func size() async throws {
     let body = compressed([UInt8](repeating: 0, count: 5_000), by: "gzip")
     try await withServer { _ in
       Server.answer(.ok, ["Content-Encoding": "gzip"], body)
@@ -187,7 +187,7 @@ import Testing
     }
   }
 
-  @Test("H2: content that ends too early, or is damaged, is an error", arguments: ["gzip", "deflate"])
+  @Test("H2: truncated or damaged content is an error", arguments: ["gzip", "deflate"])
   func damaged(coding: String) async throws {
     let whole = coding == "gzip" ? compressed(Self.text, by: "gzip") : Self.zlib(Self.text)
     var wrong = whole
@@ -209,7 +209,9 @@ import Testing
     #expect(try outer.get() == [1, 2])
   }
 
-  @Test("H2: the content of an error is decompressed, and kept as it is where it can't be") func errors() async throws {
+  @Test("H2: the content of an error is decompressed, or kept unchanged if that is impossible") func errors()
+    async throws
+  {
     let zipped = compressed(Self.text, by: "gzip")
     for (coding, body, kept) in [("gzip", zipped, Self.text), ("br", [1, 2], [1, 2]), ("gzip", [1, 2, 3], [])] {
       let result = try await request(["Content-Encoding": coding], body, status: .badRequest)

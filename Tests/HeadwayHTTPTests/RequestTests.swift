@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  @Test("H1: a subclass makes something of the answer, or fails") func subclass() async throws {
+  @Test("H1: a subclass processes the response, or fails") func subclass() async throws {
     final class Count: RequestOperation, @unchecked Sendable {
       nonisolated(unsafe) var count = 0
       override func handleResponse(_ response: Response) async throws {

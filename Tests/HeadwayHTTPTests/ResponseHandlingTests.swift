@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("H1: what a subclass makes of the answer is made once, whatever it throws") func once() async throws {
+  @Test("H1: a subclass processes the response once, regardless of what it throws") func once() async throws {
     try await withServer { _ in
       Server.answer(.ok, [:], [7])
     } _: { server in

@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(
-    "H3: what is no range is none",
+    "H3: an invalid range is ignored",
     arguments: ["bytes 1000-9999/-5", "bytes 1000-1001/7", "bytes */10000", "bytes", "pages 1-2/3", ""])
   func noRange(text: String) async throws {
     try await withBreak(["ETag": "\"1\""]) { question in
@@ -260,7 +260,7 @@ import Testing
     }
   }
 
-  @Test("H2: where nothing has changed since, the file stays as it is") func notModified() async throws {
+  @Test("H2: if nothing has changed, the file stays unchanged") func notModified() async throws {
     try await withFolder { folder in
       let path = "\(folder)/file"
       #expect(FileManager.default.createFile(atPath: path, contents: Data([1, 2, 3])))
@@ -295,7 +295,7 @@ import Testing
   }
 
   @Test(
-    "H3: another program's file with the name of a partial file or its note is not touched",
+    "H3: another program's file that has the name of a partial file, or of its note, is not touched",
     arguments: ["file.headway-part", "file.headway-part.json"])
   func foreignFiles(name: String) async throws {
     try await withFolder { folder in

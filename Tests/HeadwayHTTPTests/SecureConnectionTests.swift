@@ -15,7 +15,7 @@ import Testing
     return try HTTPConnectionPool(configuration)
   }
 
-  @Test("H1: a server is trusted by its certificate, and no other") func trust() async throws {
+  @Test("H1: a server is trusted because of its certificate, and no other server is") func trust() async throws {
     try await withServer(certificate: .usual) { _ in
       Server.answer(.ok, [:], [1])
     } _: { server in

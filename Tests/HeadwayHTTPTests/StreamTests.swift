@@ -9,7 +9,7 @@ import Testing
 @Suite("HTTP: streamed content", .hangLimit) struct StreamTests {
   private static let whole = content(300_000)
 
-  @Test("H2: content reaches the caller in pieces, before all of it has come") func pieces() async throws {
+  @Test("H2: the caller receives content in pieces, before all of it has arrived") func pieces() async throws {
     let isRead = Atomic(false)
     try await withServer { _ in
       [
@@ -136,10 +136,10 @@ import Testing
   }
 }
 
-@Suite("HTTP: decoded answers", .hangLimit) struct DecodingTests {
+@Suite("HTTP: decoded responses", .hangLimit) struct DecodingTests {
   private struct Stop: Decodable, Equatable { var name: String }
 
-  @Test("H1: an answer is decoded from JSON") func decoding() async throws {
+  @Test("H1: a response is decoded from JSON") func decoding() async throws {
     try await withServer { _ in
       Server.answer(.ok, [:], Array("[{\"name\": \"Süd\"}]".utf8))
     } _: { server in

@@ -85,7 +85,7 @@ struct ConvertedColumnTests {
     }
   }
 
-  @Test("I11: the key of a table counts too") func keys() throws {
+  @Test("I11: conversions in the key of a table are counted, too") func keys() throws {
     let text = "id,v\n007,a\n08,b\n9,c\n"
     let number = "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)"
     #expect(try converted(text, into: number) == ["id 2 2 007"])
@@ -118,7 +118,7 @@ struct ConvertedColumnTests {
     }
   }
 
-  @Test("I11: what counts is what SQLite does", arguments: ["NUMERIC", "INTEGER", "REAL"])
+  @Test("I11: conversions are counted as SQLite performs them", arguments: ["NUMERIC", "INTEGER", "REAL"])
   func everyText(type: String) throws {
     var generator = SeededGenerator(seed: 7)
     let characters = Array("0011234567899+-..eE \tx")

@@ -7,7 +7,7 @@ import Testing
 @Suite("Import: database", .hangLimit)
 struct DurabilityTests {
   @Test(
-    "I1: the durability asked for is that of the writing connection, the log is written ahead",
+    "I1: the writing connection has the specified durability, and uses a write-ahead log",
     arguments: Durability.allCases)
   func synchronous(durability: Durability) throws {
     try withWorkspace { workspace in

@@ -8,7 +8,7 @@ import HeadwayTestKit
 import Testing
 
 /// How an import treats rows that are already in the table.
-@Suite("Import: rows that are there", .hangLimit)
+@Suite("Import: existing rows", .hangLimit)
 struct ExistingRowPolicyTests {
   private let rows = "SELECT id, name FROM log ORDER BY rowid"
 
@@ -67,7 +67,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: rows are added behind those that are there, as often as asked") func append() throws {
+  @Test("I5: rows are added after existing ones, each time that an append is requested") func append() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a.csv", ["1,a", "2,b"], into: database, in: workspace)

@@ -5,7 +5,7 @@ import HeadwayImport
 import Testing
 
 /// Imports into tables that another program has created.
-@Suite("Import: tables that are there", .hangLimit)
+@Suite("Import: existing tables", .hangLimit)
 struct ExistingTableTests {
   /// Creates tables manually, and imports a file into the one called `t`.
   private func imported(
@@ -34,7 +34,7 @@ struct ExistingTableTests {
   // MARK: Keys
 
   @Test(
-    "I5: what the table takes for the same key is the same key",
+    "I5: keys that the table considers equal are the same key",
     arguments: [
       ("(id TEXT PRIMARY KEY COLLATE NOCASE, name TEXT)", "A", "a"),
       ("(id TEXT COLLATE RTRIM, name TEXT, UNIQUE (id))", "a", "a  "),
@@ -59,7 +59,7 @@ struct ExistingTableTests {
   }
 
   @Test(
-    "I5: without a key that was given, the primary key of the table is the key",
+    "I5: if no key is specified, the primary key of the table is the key",
     arguments: [
       "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)", "CREATE TABLE t (name TEXT, ID TEXT PRIMARY KEY)",
       "CREATE TABLE t (id TEXT PRIMARY KEY, name TEXT) WITHOUT ROWID",
@@ -84,7 +84,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I5: a primary key that the file has not is left to the database") func generatedKey() throws {
+  @Test("I5: if the file lacks the primary key, the database assigns it") func generatedKey() throws {
     try imported(
       "name\na\nb\n", into: "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO t VALUES (5, 'x')",
       options: ImportOptions(existingRowPolicy: .append)
@@ -111,7 +111,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I5: a key of which rows lack a part is none") func nullKey() throws {
+  @Test("I5: a key that is NULL in an existing row is refused") func nullKey() throws {
     try imported(
       "id,a\n,x\n1,z\n", into: "CREATE TABLE t (id TEXT, a TEXT); INSERT INTO t VALUES (NULL, 'x')", key: ["id"]
     ) { (database, operation) throws in
@@ -223,7 +223,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3: a strict import ends at a row that a constraint does not let in") func strict() throws {
+  @Test("I3: a strict import ends at a row that violates a constraint") func strict() throws {
     try imported(
       "a\n1\nx\n3\n", into: "CREATE TABLE t (a TEXT CHECK (a <> 'x'))",
       options: ImportOptions(stopsAtFirstMalformedRow: true)
@@ -234,7 +234,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3: a value that a strict table does not take is rejected with the reason") func strictTable() throws {
+  @Test("I3: a value that a strict table refuses is rejected with the reason") func strictTable() throws {
     try imported("a\n1\nx\n3\n", into: "CREATE TABLE t (a INTEGER) STRICT") { (database, operation) throws in
       #expect(operation.error == nil)
       #expect(operation.report.rejectedRowCount == 1)
@@ -352,7 +352,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3: a quote in a name is a part of it, whatever comes behind it") func quoteInName() throws {
+  @Test("I3: a quote in a name is part of the name, no matter what follows it") func quoteInName() throws {
     // A combining accent: Swift combines it with the quote into one character.
     let name = "a\"\u{301}, b); CREATE TABLE other (x"
     let field = name.replacing("\"\u{301}", with: "\"\"\u{301}")

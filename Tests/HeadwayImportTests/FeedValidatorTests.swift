@@ -46,7 +46,7 @@ struct FeedValidatorTests {
     }
   }
 
-  @Test("I4: a feed in order has no issue, and a generated one no error") func clean() throws {
+  @Test("I4: a valid feed has no issues, and a generated one has no errors") func clean() throws {
     #expect(try issues() == [])
     try withWorkspace { workspace in
       try SampleFeed(stopTimes: 500, seed: 3).write(to: workspace.path("sample"))
@@ -285,7 +285,7 @@ struct FeedValidatorTests {
     Defect("invalid_header", "trips.txt", count: 0, ["trips.txt": "route_id,service_id,trip_id,trip_id\nR,D,T,T\n"]),
   ]
 
-  @Test("I4: each thing that the reference does not allow, or that is odd, is found once", arguments: defects)
+  @Test("I4: each violation of the reference, and each oddity, is found once", arguments: defects)
   func found(defect: Defect) throws {
     let issues = try issues(defect.changes.mapValues { $0 })
     let found = issues.filter { $0.code == defect.code && $0.file == defect.file }
@@ -296,7 +296,7 @@ struct FeedValidatorTests {
     #expect(found.first.map { min($0.count, 3) } == found.first?.examples.count)
   }
 
-  @Test("I4: files that every feed must have are found missing; what is no feed at all is an error") func files()
+  @Test("I4: missing required files are found, and a folder that is not a feed is an error") func files()
     throws
   {
     let missing = try issues(["calendar.txt": nil, "agency.txt": nil, "feed_info.txt": nil])

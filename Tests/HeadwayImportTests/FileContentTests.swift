@@ -32,7 +32,7 @@ struct FileContentTests {
   // MARK: Encodings
 
   @Test(
-    "I3: text in another encoding is found to be that, and read",
+    "I3: text in another encoding is detected and read",
     arguments: [
       (String.Encoding.utf16LittleEndian, [0xFF, 0xFE], "UTF-16"), (.utf16BigEndian, [0xFE, 0xFF], "UTF-16"),
       (.utf16LittleEndian, [], "UTF-16LE"), (.utf16BigEndian, [], "UTF-16BE"),
@@ -57,7 +57,7 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: an encoding that was given is used, whatever the file looks like")
+  @Test("I3: a specified encoding is used, regardless of the file's content")
   func givenEncoding() throws {
     let encoding = try #require(CSVTextEncoding("iso-8859-2"))
     try imported([0x61, 0x2C, 0x62, 0x0A, 0x31, 0x2C, 0xB1, 0x0A], options: ImportOptions(encoding: encoding)) {
@@ -168,7 +168,7 @@ struct FileContentTests {
   }
   #endif
 
-  @Test("I3: what means nothing in its encoding costs its row alone")
+  @Test("I3: bytes that are invalid in their encoding cause only their own row to be rejected")
   func undecodable() throws {
     // A lone high surrogate; and 0x81, which Windows-1252 does not have.
     let utf16: [UInt16] = Array("a,b\n1,".utf16) + [0xD800] + Array("x\n2,y\n".utf16)
@@ -217,7 +217,7 @@ struct FileContentTests {
     }
   }
 
-  @Test("L6: a compressed file without its end is an error, and what was read of it stays") func cut() throws {
+  @Test("L6: a truncated compressed file is an error, and the rows that were read stay") func cut() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let lines = (1...100_000).map { "\($0),name \($0 &* 2_654_435_761)\n" }.joined()
@@ -274,7 +274,7 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: lines that end with CR are found though there are LF in fields, or one at the end")
+  @Test("I3: lines that end with CR are detected even if fields contain LF, or the file ends with one")
   func mostlyCarriageReturns() throws {
     for text in ["a,b\r1,2\r3,4\r\n", "a,b\r1,\"x\ny\"\r3,4\r"] {
       try imported(Array(text.utf8)) { (database, operation) throws in
@@ -285,7 +285,7 @@ struct FileContentTests {
   }
 
   @Test(
-    "I3: a header that can't name columns is an error with its line, and makes no table",
+    "I3: a header that can't name columns is an error with its line number, and no table is created",
     arguments: [
       ("a name that is not UTF-8", Array("a,".utf8) + [0xFF] + Array("\nü,2\n".utf8), "column 2 is not valid UTF-8"),
       ("a NUL", Array("a,b\0c\n1,2\n".utf8), "column 2 has a NUL"),
@@ -320,7 +320,7 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: a pipe is looked at by more than its first piece")
+  @Test("I3: the format of a pipe is detected from more than its first piece")
   func pipe() throws {
     try withWorkspace { workspace in
       let path = workspace.path("pipe")

@@ -7,7 +7,7 @@ import HeadwayCSV
 import HeadwayImport
 import Testing
 
-@Suite("Import: forms of files", .hangLimit)
+@Suite("Import: layouts of files", .hangLimit)
 struct FileFormTests {
   private func imported(
     _ text: String, as name: String = "file.csv", table: TableSchema? = nil, options: ImportOptions = ImportOptions(),
@@ -41,7 +41,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: rows of a table are no preamble of wider ones behind them, which are rejected")
+  @Test("I3: rows of a table are not the preamble of wider rows after them, which are rejected")
   func tableBeforeWiderRows() throws {
     let text = (["id,name"] + people(0..<20) + (0..<300).map { "\($0),name,remark" }).joined(separator: "\n")
     try imported(text) { (database, operation) throws in
@@ -74,7 +74,9 @@ struct FileFormTests {
     }
   }
 
-  @Test("I9: a delimiter that the header alone lacks shifts no value") func delimiterBehindRows() throws {
+  @Test("I9: if only the header lacks a delimiter at its end, values stay in their columns") func delimiterBehindRows()
+    throws
+  {
     try imported("a,b\n1,2,\n3,4,\n5,6,\n") { (database, operation) throws in
       #expect(operation.report.rowCount == 3 && operation.report.rejectedRowCount == 0)
       #expect(try database.strings("SELECT a, b FROM file") == ["1|2", "3|4", "5|6"])
@@ -161,7 +163,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: what comes before a header is a preamble, though it has fields")
+  @Test("I3: records before a header are a preamble, even if they have several fields")
   func preambleWithFields() throws {
     let preamble = ["made,2020-01-01", "by,us", "for,you"]
     let text = (preamble + ["id,name,amount"] + (0..<30).map { "\($0),name \($0),1.5" }).joined(separator: "\n")
@@ -240,7 +242,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: a byte order mark is no part of the first name or value", arguments: [true, false])
+  @Test("I3: a byte order mark is not part of the first name or value", arguments: [true, false])
   func byteOrderMark(hasHeader: Bool) throws {
     try imported("\u{FEFF}id,name\n1,Zoo\n", options: ImportOptions(hasHeader: hasHeader)) { (database, _) throws in
       if hasHeader {
@@ -252,7 +254,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: the delimiter is found in the file", arguments: [",", ";", "\t", "|"])
+  @Test("I3: the delimiter is detected from the file", arguments: [",", ";", "\t", "|"])
   func detection(delimiter: String) throws {
     let rows = [["id", "name", "text"], ["1", "Zoo", "a.b"], ["2", "\"x\(delimiter)y\"", "c"]]
     try imported(rows.map { $0.joined(separator: delimiter) + "\n" }.joined()) { (database, operation) throws in
@@ -263,7 +265,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: a given dialect is used, though the file looks like another")
+  @Test("I3: a specified dialect is used, even if the file seems to have another")
   func givenDialect() throws {
     let dialect = CSVDialect(delimiter: UInt8(ascii: ":"), quote: UInt8(ascii: "'"))
     try imported("a,b:c\n1,2:'3:''4'''\n", options: ImportOptions(dialect: dialect)) { (database, _) throws in
@@ -350,7 +352,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I1: a file is the GTFS table that it is called like, and else one of text")
+  @Test("I1: a file with the name of a GTFS file is imported as that table, and any other file as text")
   func tableOfFile() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

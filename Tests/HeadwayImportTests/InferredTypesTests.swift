@@ -6,7 +6,7 @@ import HeadwayCSV
 @testable import HeadwayImport
 import Testing
 
-@Suite("Import: types that are found", .hangLimit)
+@Suite("Import: inferred types", .hangLimit)
 struct InferredTypesTests {
   /// The columns with their declared types.
   private func types(_ database: ImportDatabase, _ table: String = "t") throws -> [String] {
@@ -91,7 +91,7 @@ struct InferredTypesTests {
   }
 
   @Test(
-    "I3: a column that becomes text because of a value that comes late is a note",
+    "I3: if a late value makes a column text, a note reports it",
     arguments: ["1234567890.12345678", "x", "007"])
   func noteOnWidening(late: String) throws {
     try withWorkspace { workspace in
@@ -237,7 +237,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I3: --null's text has no value where it is in no quotes") func nullText() throws {
+  @Test("I3: the text of --null-text represents a missing value, unless it is in quotes") func nullText() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try imported(

@@ -21,7 +21,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I7: the names of members are the columns, those of later objects too") func columns() throws {
+  @Test("I7: the names of members are the columns, including those of later objects") func columns() throws {
     let text = """
       {"id": 1, "name": "Zoo \\"x\\"", "ok": true}
 
@@ -39,7 +39,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I7: lines that are no object are rejected with their number, and every other line is a row")
+  @Test("I7: lines that are not objects are rejected with their numbers, and every other line is a row")
   func rejectedRows() throws {
     let lines = ["{\"a\":1}", "", "[1]", "{\"a\":2,\"a\":3}", "{\"a\":", "{\"a\":4}", "{\"a\":5} {\"a\":6}"]
     try withWorkspace { workspace in
@@ -87,7 +87,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I7: a byte order mark is no part of the first line", arguments: [1, 2])
+  @Test("I7: a byte order mark is not part of the first line", arguments: [1, 2])
   func byteOrderMark(count: Int) throws {
     let lines = ["{\"a\":1,\"b\":2}\n", "{\"a\":2}\n"]
     try imported("\u{FEFF}" + lines[..<count].joined()) { (database, operation) throws in

@@ -130,7 +130,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: it looks at most 30 times a second, however fast the changes come")
+  @Test("I6: it reads at most 30 times per second, no matter how often the table changes")
   func rate() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -294,7 +294,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: what is no database is an error")
+  @Test("I6: a file that is not a database is an error")
   func noDatabase() async throws {
     try await withWorkspace { workspace in
       let path = try workspace.write(String(repeating: "This is no database. ", count: 100), to: "text.sqlite")

@@ -116,7 +116,7 @@ struct ReimportTests {
     }
   }
 
-  @Test("I5: a value that became empty is taken away")
+  @Test("I5: a value that became empty is removed")
   func emptied() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -126,7 +126,7 @@ struct ReimportTests {
     }
   }
 
-  @Test("I5: importing what is there writes nothing")
+  @Test("I5: importing unchanged rows writes nothing")
   func unchanged() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -143,7 +143,7 @@ struct ReimportTests {
     }
   }
 
-  @Test("I5: a table of a key and nothing else", arguments: [["id"], ["id", "name"]])
+  @Test("I5: a table with only a key", arguments: [["id"], ["id", "name"]])
   func keyOnly(key: [String]) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

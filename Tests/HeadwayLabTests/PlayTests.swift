@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("Z5: A race that is cancelled ends as cancelled, and the next starts from the beginning")
+  @Test("Z5: A race that is cancelled ends as cancelled, and the next race starts from the beginning")
   func cancelledRace() async throws {
     let gate = DispatchSemaphore(value: 0)
     let work: @Sendable () -> Void = {

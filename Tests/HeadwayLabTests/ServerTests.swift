@@ -205,7 +205,7 @@ import Testing
     }
   }
 
-  @Test("A port that is taken is passed over") func takenPort() async throws {
+  @Test("A port that is in use is skipped") func takenPort() async throws {
     try await RunningLab.with { lab in
       let port = try #require(lab.origin.split(separator: ":").last.flatMap { Int($0) })
       let (addresses, continuation) = AsyncStream.makeStream(of: String.self)

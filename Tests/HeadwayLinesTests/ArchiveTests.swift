@@ -20,7 +20,9 @@ import Testing
     }
   }
 
-  @Test("L6: size and place of a file in an archive are those of what comes out") func places() throws {
+  @Test("L6: the size and the offset of a file in an archive are those of its decompressed content") func places()
+    throws
+  {
     let folder = try TemporaryFolder()
     var source = try FileSource(path: folder.write(zipped([("a.txt", text)])) + "/a.txt")
     #expect(source.size == text.utf8.count)
@@ -56,7 +58,7 @@ import Testing
     #expect(try await code(of: flipped) == .damaged)
   }
 
-  @Test("L5, L6: encrypted files, and what expands without bound, are errors of their own") func refused()
+  @Test("L5, L6: encrypted files, and files that expand without bound, cause specific errors") func refused()
     async throws
   {
     #expect(try await code(of: zipped([("a.txt", text)], password: "x")) == .encrypted)

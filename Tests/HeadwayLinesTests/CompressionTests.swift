@@ -12,7 +12,7 @@ import Testing
     #expect(reading.lines.map { String(decoding: $0.bytes, as: UTF8.self) } == lines, sourceLocation: location)
   }
 
-  @Test("L6: a compressed file is read as what is in it, in each way and however it is cut", arguments: filters)
+  @Test("L6: a compressed file is read as its content, in each way and in pieces of any size", arguments: filters)
   func formats(filter: String) async throws {
     let folder = try TemporaryFolder()
     let lines = (1...20_000).map { "line \($0) \($0 &* 2_654_435_761)" }
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(
-    "L6: a compressed file of nothing has no lines",
+    "L6: a compressed empty file has no lines",
     arguments: [
       // As `gzip`, `bzip2`, `xz`, `zstd` and `lz4` write it.
       "1f8b080000000000000303000000000000000000", "425a683917724538509000000000",
@@ -47,7 +47,7 @@ import Testing
     expectLines(await Form.lines.read(LineReader(path: path)), [])
   }
 
-  @Test("L6, L5: a compressed file without its end is an error, after the lines before that", arguments: filters)
+  @Test("L6, L5: a truncated compressed file is an error, after the lines before the end", arguments: filters)
   func cut(filter: String) async throws {
     let folder = try TemporaryFolder()
     // Incompressible bytes, so that several blocks are whole.
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "L6, L5: a compressed file in which a bit is wrong is an error",
+    "L6, L5: a compressed file with a damaged bit is an error",
     // Zstandard has a checksum only if one is requested.
     arguments: filters.filter { $0 != "zstd" })
   func wrongBit(filter: String) async throws {
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("L6: zeros behind a compressed file are nothing, and other bytes are an error") func padding() async throws {
+  @Test("L6: zeros after a compressed file are ignored, and other bytes are an error") func padding() async throws {
     let folder = try TemporaryFolder()
     let bytes = compressed(Array("a\nb\n".utf8), by: "gzip")
     let padded = try folder.write(bytes + [UInt8](repeating: 0, count: 500_000), to: "padded")
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(
-    "L6: what only begins like a compressed file is read as it is",
+    "L6: a file that only begins like a compressed file is read unchanged",
     arguments: ["B\n", "BZh\n", "(", "\u{4}\n", "BZhead 1AY\n"])
   func plain(text: String) async throws {
     let folder = try TemporaryFolder()

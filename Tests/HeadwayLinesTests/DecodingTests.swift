@@ -18,7 +18,7 @@ import Testing
     #expect(lines.map(\.bytes) == [[0xFF, 0x00], [0x00], [0xC3]])
   }
 
-  @Test("L3: NUL bytes are part of a string too")
+  @Test("L3: NUL bytes are part of a string")
   func nulInString() throws {
     let folder = try TemporaryFolder()
     var lines: [String] = []
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("L3: invalid UTF-8 is repaired by option, and the lines after it are read", arguments: invalid)
+  @Test("L3: invalid UTF-8 is repaired if an option requests it, and the lines after it are read", arguments: invalid)
   func repaired(bytes: [UInt8], valid: Int) async throws {
     let folder = try TemporaryFolder()
     let path = try folder.write(bytes + Array("\nlast\n".utf8))
@@ -105,7 +105,7 @@ import Testing
     #expect(try read(mark + [0x0A], .init(chunkSize: chunkSize)).map(\.bytes) == [[]])
   }
 
-  @Test("L3: what only looks like a byte order mark, or is not at the start, is data", arguments: 1...6)
+  @Test("L3: bytes that only resemble a byte order mark, or are not at the start, are data", arguments: 1...6)
   func noByteOrderMark(chunkSize: Int) throws {
     for bytes: [UInt8] in [[0xEF], [0xEF, 0xBB], [0xEF, 0xBB, 0x61], [0x61, 0xEF, 0xBB, 0xBF], [0xEF, 0x61, 0x61]] {
       #expect(try read(bytes, .init(chunkSize: chunkSize)).map(\.bytes) == [bytes])
@@ -114,7 +114,7 @@ import Testing
     #expect(try read(mark + mark, .init(chunkSize: chunkSize)).map(\.bytes) == [mark])
   }
 
-  @Test("L3: a byte order mark is kept by option")
+  @Test("L3: a byte order mark is kept if an option requests it")
   func keptByteOrderMark() throws {
     #expect(try read(mark + [0x61], .init(chunkSize: 2, keepsByteOrderMark: true)).map(\.bytes) == [mark + [0x61]])
   }

@@ -30,7 +30,7 @@ import Testing
   }
 
   #if os(Linux)
-  @Test("L5: files whose size is not true are read: empty ones in /proc, ones of a page in /sys")
+  @Test("L5: files that report a wrong size are read: zero in /proc, a page in /sys")
   func sizesThatAreNotTrue() throws {
     var version = try FileSource(path: "/proc/version")
     #expect(version.size == 0)

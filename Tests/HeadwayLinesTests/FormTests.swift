@@ -56,7 +56,7 @@ import Testing
     #expect(lines == 1_010)
   }
 
-  @Test("L5: after the end and after an error, an iterator gives nil")
+  @Test("L5: after the end and after an error, an iterator returns nil")
   func afterTheEnd() async throws {
     let folder = try TemporaryFolder()
     var lines = LineReader(path: try folder.write("a\n".utf8)).lines.makeAsyncIterator()

@@ -3,7 +3,8 @@ import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct LimitTests {
-  @Test("L4: a line of exactly the limit is a line, whatever its end", arguments: [4, 64, 5_000])
+  @Test(
+    "L4: a line whose length is exactly the limit is accepted, whatever its line ending", arguments: [4, 64, 5_000])
   func exactly(limit: Int) throws {
     let folder = try TemporaryFolder()
     let line = String(repeating: "x", count: limit)

@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("L2: the reference that other tests compare with gets these right", arguments: cases)
+  @Test("L2: the reference implementation of other tests handles these cases", arguments: cases)
   func reference(_ example: Case) {
     let lines = referenceLines(Array(example.text.utf8), example.ends)
     #expect(lines.map { String(decoding: $0.bytes, as: UTF8.self) } == example.lines)

@@ -95,7 +95,7 @@ struct MemoryTests {
     }
   }
 
-  @Test("L1: the memory that a long line needed is given back when shorter lines follow")
+  @Test("L1: the memory for a long line is freed when shorter lines follow")
   func givenBack() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()

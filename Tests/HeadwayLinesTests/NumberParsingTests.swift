@@ -17,7 +17,7 @@ struct NumberParsingTests {
   }
 
   @Test(
-    "I3: what is not a whole number of 64 bits is none",
+    "I3: text that is not a whole number of 64 bits is nil",
     arguments: [
       "", " ", "-", "+", "--1", "+-1", "1-", "1 2", "1.0", "1e3", "0x10", "1_000", "١", "9223372036854775808",
       "-9223372036854775809", "92233720368547758070", "99999999999999999999", "18446744073709551616", "1\0", "1a",
@@ -60,7 +60,7 @@ struct NumberParsingTests {
   }
 
   @Test(
-    "I3: decimal numbers at the edges of the short cut",
+    "I3: decimal numbers at the limits of the fast path",
     arguments: [
       "0", "-0", "0.0", "999999999999999", "9999999999999999", "0.00000000000001", "0.000000000000001",
       "123456789012345.0", "1.23456789012345", "1.234567890123456", "9007199254740993", "0.1", "0.3", "52.558684",
@@ -72,7 +72,7 @@ struct NumberParsingTests {
     #expect(real(text)?.bitPattern == Double(text)?.bitPattern)
   }
 
-  @Test("I3: a point may stand at either end, blanks around")
+  @Test("I3: a decimal point can be at either end, and spaces around the number are ignored")
   func points() {
     #expect(real(".5") == 0.5)
     #expect(real("5.") == 5)
@@ -80,7 +80,7 @@ struct NumberParsingTests {
   }
 
   @Test(
-    "I3: hexadecimal, names and unfinished numbers are none",
+    "I3: hexadecimal numbers, names and incomplete numbers are nil",
     arguments: [
       "", "  ", ".", "-", "+.", "-.", "1..2", "1.2.3", "0x10", "0x1p3", "inf", "-inf", "infinity", "nan", "NaN", "1e",
       "1e+", "e5", "1e400", "-1e400", "1,5", "1 2", "--1", "+-1", "1f", "1\0", "12345678901234567x",
@@ -89,7 +89,7 @@ struct NumberParsingTests {
     #expect(real(text) == nil)
   }
 
-  @Test("I3: a number of a thousand digits is not cut")
+  @Test("I3: a number of a thousand digits is not truncated")
   func longReals() {
     let digits = String(repeating: "7", count: 300)
     #expect(real(digits) == Double(digits))

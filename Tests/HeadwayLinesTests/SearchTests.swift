@@ -3,7 +3,7 @@ import HeadwayTestKit
 import HeadwayTestSupport
 import Testing
 
-@Suite("Lines: searching and dividing", .hangLimit) struct SearchTests {
+@Suite("Lines: searching and splitting", .hangLimit) struct SearchTests {
   /// Reads lines and examines each.
   private func look(_ lines: [[UInt8]], _ body: (Int, borrowing LineReader.Line) throws -> Void) throws {
     let folder = try TemporaryFolder()
@@ -25,7 +25,7 @@ import Testing
     return (0...text.count - pattern.count).first { Array(text[$0..<$0 + pattern.count]) == pattern }
   }
 
-  @Test("L3: what is in a line is found where it is first, whatever is behind the line")
+  @Test("L3: the first occurrence in a line is found, regardless of what follows the line")
   func random() throws {
     var generator = SeededGenerator(seed: 4)
     // Few letters, so there are many near matches.
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test("L3: at every place of lines of every length, also across the next line's beginning")
+  @Test("L3: it is found at each position of lines of each length, and never across the end of a line")
   func places() throws {
     var (lines, offsets): ([[UInt8]], [Int?]) = ([], [])
     for length in 0...33 {
@@ -60,7 +60,7 @@ import Testing
     try look(lines) { number, line in #expect(line.firstIndex(of: "xyz") == offsets[number], "line \(number)") }
   }
 
-  @Test("L3: text is found as it is encoded; nothing at all is in each line") func text() throws {
+  @Test("L3: text is found by its encoding, and every line contains empty text") func text() throws {
     try look([Array("Straße, 500 m".utf8), []]) { number, line in
       #expect(line.contains("ße") == (number == 0) && line.contains(", 500 ") == (number == 0))
       #expect(!line.contains("SS") && !line.contains("501"))
@@ -68,7 +68,8 @@ import Testing
     }
   }
 
-  @Test("L3: a line is divided at each separator; one with none is one field, an empty one too") func fields() throws {
+  @Test("L3: a line is split at each separator; without one, even an empty line is a single field") func fields() throws
+  {
     let lines = ["a\tbc\t\td", "\t", "", "one", "last\t"]
     try look(lines.map { Array($0.utf8) }) { number, line in
       let fields = line.split(separator: UInt8(ascii: "\t")).map(\.string)
@@ -76,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("L3: numbers are read where they are, and nothing else is taken for one")
+  @Test("L3: numbers are read in place, and nothing else is accepted as a number")
   func numbers() throws {
     let lines = ["42", " -7 ", "+9223372036854775807", "9223372036854775808", "", "1.5", "1e3", "0x10", "nan", "12a"]
     let integers: [Int?] = [42, -7, .max, nil, nil, nil, nil, nil, nil, nil]

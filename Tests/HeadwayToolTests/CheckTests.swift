@@ -12,7 +12,7 @@ struct CheckTests {
     try folder.writeSmallFeed(to: "feed")
   }
 
-  @Test("I4: a feed with warnings only ends with 0, and makes nothing") func warnings() async throws {
+  @Test("I4: a feed that has only warnings exits with 0, and no file is created") func warnings() async throws {
     let run = try await Tool.run("check", "feed", "--progress", "none", in: folder)
     #expect(run.status == 0, "\(run.errors)")
     #expect(

@@ -21,7 +21,7 @@ struct ErrorTests {
       run.errors.first?.hasPrefix("headway: \(beginning)") == true, "\(run.errors)", sourceLocation: location)
   }
 
-  @Test("A feed that is not there exits with 66") func noSuchFeed() async throws {
+  @Test("A missing feed exits with 66") func noSuchFeed() async throws {
     try await expectFailure("nothing", "db", status: 66, "nothing: There is no such file or folder.")
     #expect(!folder.has("db"))
   }
@@ -62,7 +62,7 @@ struct ErrorTests {
     }
   }
 
-  @Test("A file of which no row can be taken exits with 65, unless that is allowed") func allRejected() async throws {
+  @Test("A file without a usable row exits with 65, unless that is allowed") func allRejected() async throws {
     try folder.write("a,b\n1\n2\n", to: "x.csv")
     try await expectFailure(
       "x.csv", "db", status: 65,
@@ -76,7 +76,7 @@ struct ErrorTests {
     try await expectFailure("empty.csv", "db", status: 65, "empty.csv:1: The file has no header")
   }
 
-  @Test("I3: a column of the key that is there twice exits with 65") func duplicateColumn() async throws {
+  @Test("I3: a key column that occurs twice exits with 65") func duplicateColumn() async throws {
     try folder.write("a,b,A\n1,2,3\n", to: "twice.csv")
     try await expectFailure(
       "twice.csv", "db", "--key", "a", status: 65, "twice.csv:1: The column A is twice")
@@ -112,7 +112,7 @@ struct ErrorTests {
     try await expectFailure("x/x.csv", "x", status: 73, "x: The database can't be opened: this is a folder.")
   }
 
-  @Test("A database that is none exits with 65 and is left as it is") func notADatabase() async throws {
+  @Test("A file that is not a database exits with 65 and stays unchanged") func notADatabase() async throws {
     let text = "a,b\n" + String(repeating: "1,2\n", count: 100)
     try folder.write(text, to: "x.csv")
     try await expectFailure(
@@ -120,7 +120,7 @@ struct ErrorTests {
     #expect(try folder.text(of: "x.csv") == text)
   }
 
-  @Test("I3: rejected rows that can't be written exit with 73, and why is said in the system's words")
+  @Test("I3: rejected rows that can't be written exit with 73, with the system's reason")
   func unwritableRejectedRows() async throws {
     try folder.write("a,b\n1,2\n3\n", to: "x.csv")
     // Permissions would not stop an administrator, but a link that leads nowhere does.

@@ -24,7 +24,7 @@ struct FeedTests {
     #expect(!folder.has("db-wal"), "The write-ahead log is in the database when the tool has ended.")
   }
 
-  @Test("Names of files and folders may have spaces and umlauts") func names() async throws {
+  @Test("Names of files and folders can contain spaces and umlauts") func names() async throws {
     try folder.writeSmallFeed(to: "Größe & Übersicht/VBB März")
     let database = "Größe & Übersicht/Fahrplan für alle.sqlite"
     let feed = try await Tool.run("import", "Größe & Übersicht/VBB März", database, in: folder)
@@ -64,7 +64,7 @@ struct FeedTests {
     }
   }
 
-  @Test("A folder may be given with a slash at its end") func slash() async throws {
+  @Test("The path of a folder can end with a slash") func slash() async throws {
     try folder.writeSmallFeed(to: "feed")
     #expect(try await Tool.run("import", "feed/", "db", in: folder).status == 0)
     #expect(try folder.rowCount(of: "stop_times", in: "db") == 2)

@@ -71,7 +71,9 @@ import Testing
     }
   }
 
-  @Test("H2: the content alone is on standard output, and in what a link leads to") func standardOutput() async throws {
+  @Test("H2: only the content is written to standard output, and to the target of a link") func standardOutput()
+    async throws
+  {
     try await withServer { _ in
       LoopbackServer.answer(.ok, ["ETag": "\"1\""], Array("one\ntwo\n".utf8))
     } _: { server in
@@ -176,7 +178,7 @@ import Testing
     }
   }
 
-  @Test("H2: header fields are sent, and what is none is an error of use") func headerFields() async throws {
+  @Test("H2: header fields are sent, and an invalid one is a usage error") func headerFields() async throws {
     try await withServer { _ in
       LoopbackServer.answer(.ok, [:], [1])
     } _: { server in
@@ -197,7 +199,7 @@ import Testing
     }
   }
 
-  @Test("H3: an archive that is labelled as compressed content is kept as it is") func labelledArchive() async throws {
+  @Test("H3: an archive that is labeled as compressed content is kept unchanged") func labelledArchive() async throws {
     try await withServer { _ in
       LoopbackServer.answer(.ok, ["Content-Encoding": "gzip"], [0x1F, 0x8B, 1, 2, 3])
     } _: { server in
@@ -208,7 +210,8 @@ import Testing
     }
   }
 
-  @Test("H3: content that was compressed on its way is imported as what it is") func compressedFeed() async throws {
+  @Test("H3: content that was compressed for the transfer is imported decompressed") func compressedFeed() async throws
+  {
     try await withServer { _ in
       LoopbackServer.answer(
         .ok, ["Content-Encoding": "gzip", "ETag": "\"1\""], compressed(Array("id,name\n1,a\n".utf8), by: "gzip"))
@@ -279,7 +282,9 @@ import Testing
     }
   }
 
-  @Test("H2: a name changes no terminal, and is no longer than a file system takes") func strangeNames() async throws {
+  @Test("H2: a name contains no control characters, and is not longer than the file system allows") func strangeNames()
+    async throws
+  {
     try await withServer { _ in
       LoopbackServer.answer(.ok, [:], [1])
     } _: { server in
@@ -294,7 +299,7 @@ import Testing
   }
 
   @Test(
-    "H2: no address gives a name that leaves the folder",
+    "H2: no URL leads to a file name outside the folder",
     arguments: ["/..", "/%2e%2e%2fx", "/a/..%2F..%2Fx", "/", "/.x"])
   func names(path: String) async throws {
     try await withServer { _ in

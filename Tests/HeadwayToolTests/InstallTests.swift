@@ -62,7 +62,7 @@ struct InstallTests {
     }
   }
 
-  @Test("Wrong use of the script, and a tool that can't be run, end with 64") func wrongUse() throws {
+  @Test("Usage errors of the script, and a tool that can't be run, exit with 64") func wrongUse() throws {
     for arguments in [["--prefix"], ["--fast"], ["--tool", "nothing"]] {
       let (status, output) =
         arguments.count == 2 ? try install(arguments[0], arguments[1]) : try install(arguments[0])

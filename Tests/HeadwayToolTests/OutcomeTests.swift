@@ -35,7 +35,7 @@ struct OutcomeTests {
     #expect(clean.status == 0 && clean.errors.isEmpty)
   }
 
-  @Test("I13: of several files, those with rejected rows are counted, next to the error of another")
+  @Test("I13: of several files, those with rejected rows are counted, even if another file causes an error")
   func severalFiles() async throws {
     try folder.write("a,b\n1,2\n3\n", to: "x.csv")
     try folder.write("a,b\n1,2\n3\n", to: "y.csv")

@@ -34,7 +34,7 @@ struct ProgressTests {
     #expect(percents.count == run.output.count - 2, "An imported table is reported.")
   }
 
-  @Test("In a pipe progress is plain") func pipe() async throws {
+  @Test("In a pipe, progress is plain") func pipe() async throws {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     let run = try await Tool.run("import", "x.csv", "db", in: folder)
     #expect(run.errors.count == 1)

@@ -21,7 +21,7 @@ struct SampleTests {
     return files
   }
 
-  @Test("The same seed gives the same bytes, another seed others") func seeds() async throws {
+  @Test("The same seed produces the same bytes, and another seed produces different ones") func seeds() async throws {
     let seven = try await sample("a", "--seed", "7")
     #expect(try await sample("b/in/folders", "--seed", "7") == seven)
     let eight = try await sample("c", "--seed", "8")
@@ -51,7 +51,7 @@ struct SampleTests {
     #expect(try folder.rowCount(of: "stop_times", in: "db") == 2_000)
   }
 
-  @Test("Files that are there are not replaced without --force") func force() async throws {
+  @Test("Existing files are not replaced without --force") func force() async throws {
     let first = try await sample("feed", "--seed", "7")
     let refused = try await Tool.run("sample", "feed", "--seed", "8", in: folder)
     #expect(refused.status == 73)
@@ -60,7 +60,7 @@ struct SampleTests {
     #expect(try await sample("feed", "--seed", "8", "--force")["stop_times.txt"] != first["stop_times.txt"])
   }
 
-  @Test("A folder that can't be made exits with 73 and names it") func noFolder() async throws {
+  @Test("A folder that can't be created exits with 73, and the message names it") func noFolder() async throws {
     try folder.write("", to: "file")
     for path in ["file", "file/feed"] {
       let run = try await Tool.run("sample", path, in: folder)

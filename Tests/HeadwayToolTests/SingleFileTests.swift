@@ -22,7 +22,7 @@ struct SingleFileTests {
     try folder.query("SELECT name, type, pk FROM pragma_table_info('\(table)')", in: "db")
   }
 
-  @Test("Without options the table is called like the file, and types are found") func plain() async throws {
+  @Test("Without options, the table has the name of the file, and types are inferred") func plain() async throws {
     try await expectImport("id,name\n1,Anna\n")
     #expect(try columns(of: "people") == [["id", "INTEGER", "0"], ["name", "TEXT", "0"]])
   }
@@ -33,7 +33,8 @@ struct SingleFileTests {
     #expect(try columns(of: "people").isEmpty)
   }
 
-  @Test("I3: --decimal, --thousands, --null-text and --columns say how to read a file") func reading() async throws {
+  @Test("I3: --decimal, --thousands, --null-text and --columns specify how to read a file") func reading() async throws
+  {
     try await expectImport(
       "id;price;note\n1;1.234,50;-\n2;7,25;\"n.d.\"\n", "--decimal", ",", "--thousands", ".", "--null-text", "-",
       "--null-text",
@@ -91,7 +92,7 @@ struct SingleFileTests {
     #expect(try folder.query(stored, in: "db") == [["integer", "real", "text"], ["integer", "null", "text"]])
   }
 
-  @Test("--column-type takes a name with a colon") func colon() async throws {
+  @Test("--column-type accepts a name that contains a colon") func colon() async throws {
     try await expectImport("dc:id,name\n1,Anna\n", "--column-type", "dc:id:integer")
     #expect(try columns(of: "people").first == ["dc:id", "INTEGER", "0"])
   }
@@ -106,7 +107,7 @@ struct SingleFileTests {
     #expect(try folder.query("SELECT * FROM people", in: "db") == [["1,2", "3"]])
   }
 
-  @Test("I3: the delimiter is found in the file", arguments: [";", "\t", "|"]) func detected(delimiter: String)
+  @Test("I3: the delimiter is detected from the file", arguments: [";", "\t", "|"]) func detected(delimiter: String)
     async throws
   {
     try await expectImport("a\(delimiter)b\n1\(delimiter)2\n")

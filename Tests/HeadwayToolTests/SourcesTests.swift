@@ -3,7 +3,7 @@ import Foundation
 import HeadwayTestSupport
 import Testing
 
-@Suite("What an import names", .hangLimit)
+@Suite("Sources of an import", .hangLimit)
 struct SourcesTests {
   private let folder: TemporaryFolder
 

@@ -89,7 +89,7 @@ struct ThumbnailsTests {
     #expect(folder.has("many.jpg") && folder.has("many-2.jpg") && !folder.has("many-3.jpg"))
   }
 
-  @Test("R3: wrong use and what is not there end with the codes of sysexits") func exitCodes() async throws {
+  @Test("R3: usage errors and missing files end with the codes of sysexits.h") func exitCodes() async throws {
     try writePictures("a.jpg")
     for (arguments, status): ([String], Int32) in [
       (["photos"], 64), (["photos", "--into", "photos"], 64), (["photos", "--into", "./photos/"], 64),

@@ -2,7 +2,7 @@
 import HeadwayTestSupport
 import Testing
 
-@Suite("Wrong use of the tool", .hangLimit)
+@Suite("Usage errors of the tool", .hangLimit)
 struct WrongUseTests {
   private let folder: TemporaryFolder
 
@@ -13,7 +13,7 @@ struct WrongUseTests {
   }
 
   @Test(
-    "Wrong use exits with 64 and one line that describes the error",
+    "A usage error exits with 64 and one line that describes the error",
     arguments: [
       (["import"], "<source>"),
       (["import", "x.csv"], "<database>"),

@@ -286,7 +286,9 @@ final class GraphRun: HelpedWork, @unchecked Sendable {
 final class RecycledGraphRuns: Sendable {
   private let runs = Guarded<[GraphRun]>([])
 
-  /// The maximum number of runs to keep. More than this run at the same time only occasionally, so the rest is freed.
+  /// The maximum number of runs to keep.
+  ///
+  /// More than this run at the same time only occasionally, so the rest is freed.
   private static let mostRuns = 4
 
   func take() -> GraphRun? { runs.withLock { $0.popLast() } }

@@ -21,8 +21,9 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     public static let badHeader = Code("unusable header")
     /// A row is malformed, and the import stops at the first such row.
     public static let malformedRow = Code("malformed row")
-    /// A table without a key contains rows that were not written by an earlier import of the same file. The import
-    /// would remove or overwrite these rows.
+    /// A table without a key contains rows that were not written by an earlier import of the same file.
+    ///
+    /// The import would remove or overwrite these rows.
     ///
     /// See ``ImportOptions/ExistingRowPolicy``.
     public static let foreignRows = Code("rows of another origin")

@@ -3,7 +3,7 @@ import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct CSVReaderTests {
-  @Test("I3: each form hands out the same rows", arguments: ReadingForm.allCases)
+  @Test("I3: each way of reading delivers the same rows", arguments: ReadingForm.allCases)
   func forms(form: ReadingForm) async throws {
     let text = "id,name\r\n1,\"Zoo, \"\"Berlin\"\"\"\r\n\r\n2,\"two\nlines\"\n3,"
     let (rows, error) = await form.read(CSVReader(text: text))
@@ -14,7 +14,7 @@ import Testing
     #expect(rows.allSatisfy { $0.header.names == ["id", "name"] })
   }
 
-  @Test("I3: a file, a descriptor, bytes and a text are read alike") func sources() throws {
+  @Test("I3: a file, a descriptor, bytes and a string are read in the same way") func sources() throws {
     let text = "\u{FEFF}id;name\n1;Zoo\n"
     let folder = try TemporaryFolder()
     let path = try folder.write(text.utf8)
@@ -30,7 +30,7 @@ import Testing
     #expect(try fields(readers[1]).isEmpty)
   }
 
-  @Test("I3: a file without rows, or without a byte, has none; its columns are known")
+  @Test("I3: a file without rows, or an empty one, delivers no rows, and its columns are available")
   func empty() async throws {
     for (text, columns) in [("", []), ("\n\n", []), ("id,name", ["id", "name"]), ("\u{FEFF}id\n", ["id"])] {
       for form in ReadingForm.allCases {
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("I3: names come from the file, are given, or made up")
+  @Test("I3: column names are read from the file, specified, or generated")
   func headers() throws {
     func names(_ header: CSVReader.Options.Header, _ text: String) throws -> [String] {
       try CSVReader(text: text, options: .init(header: header)).detectLayout().columns
@@ -59,7 +59,7 @@ import Testing
     #expect(try fields(plain) == [["1", "2"], ["3", "4"]])
   }
 
-  @Test("I3: the dialect and the encoding are found, or given")
+  @Test("I3: the dialect and the encoding are detected or specified")
   func forms() throws {
     let latin = Array("näme;größe\nä;1\nö;2\n".unicodeScalars.map { UInt8($0.value) })
     let reader = CSVReader(bytes: latin)
@@ -79,7 +79,7 @@ import Testing
     #expect(try fields(CSVReader(text: "sep=;\na;b\n1;2\n")) == [["1", "2"]])
   }
 
-  @Test("I3: rows with more or fewer fields are handed on by option")
+  @Test("I3: rows with more or fewer fields are delivered if an option allows it")
   func raggedRowPolicy() throws {
     var seen: [Int] = []
     let reader = CSVReader(text: "a,b\n1\n1,2\n1,2,3\n", options: .init(raggedRowPolicy: .keep))
@@ -91,7 +91,7 @@ import Testing
     #expect(seen == [1, 2, 3])
   }
 
-  @Test("I3: stopping ends the reading") func stopping() throws {
+  @Test("I3: a closure can stop the reading") func stopping() throws {
     var seen = 0
     try CSVReader(text: "a\n1\n2\n3\n").forEachRow { _, stop in
       seen += 1
@@ -101,7 +101,9 @@ import Testing
   }
 
   #if Compression
-  @Test("I3, L6: a compressed file is read as what is in it", arguments: ["gzip", "bzip2", "xz", "zstd", "lz4"])
+  @Test(
+    "I3, L6: reading a compressed file delivers the rows of its content",
+    arguments: ["gzip", "bzip2", "xz", "zstd", "lz4"])
   func compressedFiles(filter: String) throws {
     let folder = try TemporaryFolder()
     let path = try folder.write(compressed(Array("id,name\n1,Zoo\n".utf8), by: filter))

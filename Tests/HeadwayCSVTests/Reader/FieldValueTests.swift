@@ -11,7 +11,7 @@ import Testing
   enum Kind: String, CSVFieldConvertible { case bus, tram }
   enum Name: String, CSVColumnSelector { case id, height }
 
-  @Test("I3: fields are text, numbers and truth values, by name, position and column")
+  @Test("I3: fields are read as text, numbers and Boolean values, by name, position and column")
   func values() throws {
     let row = try row("id,name,height,open,kind\n 7 ,Zoo,2.50,TRUE,tram\n")
     let height = CSVColumn("height")
@@ -29,7 +29,7 @@ import Testing
     #expect(row.count == 5 && row.header.position(of: "open") == 3 && row.header.position(of: "x") == nil)
   }
 
-  @Test("I3: an empty field is nil of an optional type, and text otherwise")
+  @Test("I3: an empty field is nil for an optional type, and empty text for a string")
   func emptyFields() throws {
     let row = try row("a,b,c\n,\"\",x\n")
     #expect(try row.value("a", as: Int?.self) == nil)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("I3: rows may be kept, whatever is read after them") func keptRows() throws {
+  @Test("I3: rows stay valid after further rows are read") func keptRows() throws {
     let lines = (0..<20_000).map { "\($0),\"row \"\"\($0)\"\"\"" }
     var kept: [CSVRow] = []
     try CSVReader(text: "id,name\n" + lines.joined(separator: "\n")).forEachRow { row in

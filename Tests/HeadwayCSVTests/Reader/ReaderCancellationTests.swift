@@ -12,7 +12,7 @@ import Testing
     return CSVReader(path: try folder.write(text.utf8))
   }
 
-  @Test("I3: a cancelled task gets CancellationError from the next row, and no chunk more is read")
+  @Test("I3: in a cancelled task, the next row throws CancellationError, and no further chunk is read")
   func rows() async throws {
     let folder = try TemporaryFolder()
     let reader = try reader(folder)
@@ -30,7 +30,7 @@ import Testing
     #expect(try await (1..<1_000_000).contains(task.value))
   }
 
-  @Test("I3: a cancelled task ends a loop over values where it is") func values() async throws {
+  @Test("I3: cancelling a task ends its loop over values immediately") func values() async throws {
     struct Row: Decodable { var id: Int }
     let folder = try TemporaryFolder()
     let reader = try reader(folder)

@@ -44,7 +44,7 @@ struct ReaderMemoryTests {
     }
   }
 
-  @Test("I3: rows that are handed over are not kept, and the memory of a long one is given back")
+  @Test("I3: delivered rows are not kept in memory, and the memory of a long row is freed")
   func longRecord() async {
     await #expect(processExitsWith: .success) {
       let long = Array(repeating: UInt8(ascii: "x"), count: 8 << 20)

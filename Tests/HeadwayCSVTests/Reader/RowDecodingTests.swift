@@ -32,7 +32,7 @@ import Testing
     Station(id: 2, name: "Alex", isOpen: false),
   ]
 
-  @Test("I3: rows are decoded by names, in each form; what is empty or not there is nil")
+  @Test("I3: rows are decoded by column names, in each way of reading; empty and missing fields are nil")
   func decoding() async throws {
     let reader = CSVReader(text: text)
     #expect(try reader.decodeAll(as: Station.self) == stations)
@@ -96,7 +96,7 @@ import Testing
     #expect(error.description == "text:2, row 1, column day: “soon” is no Day.")
   }
 
-  @Test("I3: a field that can't be decoded is an error with the place, the column and the field")
+  @Test("I3: a field that can't be decoded causes an error with the position, the column and the field")
   func failures() throws {
     func failure<Value: Decodable>(_ text: String, _ type: Value.Type) throws -> CSVReaderError {
       try readerError { _ = try CSVReader(text: text, name: "t.csv").decodeAll(as: type) }
@@ -113,7 +113,7 @@ import Testing
     #expect(kind.description.hasPrefix("t.csv:2, row 1, column kind: No Kind can be made of “ship”: "))
   }
 
-  @Test("I3: a nested structure, an array and a date are errors with an explanation") func nested() throws {
+  @Test("I3: nested structures, arrays and dates cause errors with an explanation") func nested() throws {
     struct Position: Decodable { var latitude: Double }
     struct Place: Decodable { var name: String, position: Position }
     struct Tagged: Decodable { var name: String, tags: [String] }
@@ -131,7 +131,7 @@ import Testing
     #expect(date.context == "“1882-02-07” is no Double, of which Date is decoded.")
   }
 
-  @Test("I3: an error of a type is wrapped with the place") func ownErrors() throws {
+  @Test("I3: an error that a type throws is wrapped, with the position") func ownErrors() throws {
     struct Refusal: Error {}
     struct Refusing: Decodable { init(from decoder: any Decoder) throws { throw Refusal() } }
     let error = try readerError { _ = try CSVReader(text: "a,b\n1,2\n").decodeAll(as: Refusing.self) }

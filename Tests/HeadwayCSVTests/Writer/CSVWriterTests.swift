@@ -17,7 +17,7 @@ import Testing
     #expect(single.text == "\"\"\r\na\r\n\"\"\r\n")
   }
 
-  @Test("I3: what a reader would not take for a field is in quotes") func unusualFields() throws {
+  @Test("I3: text that a reader would misinterpret is written in quotes") func unusualFields() throws {
     let dialect = CSVDialect(
       delimiter: UInt8(ascii: ";"), quote: UInt8(ascii: "'"), escape: UInt8(ascii: "\\"),
       skipsSpacesAfterDelimiter: true, comment: UInt8(ascii: "#"))
@@ -36,7 +36,8 @@ import Testing
     #expect(try CSVReader(bytes: separator.bytes).detectLayout().columns == ["sep=x", "y"])
   }
 
-  @Test("I3: values of several types are a row, and rows that were read are written as they are") func values() throws {
+  @Test("I3: values of several types can be written as a row, and rows that were read are written unchanged")
+  func values() throws {
     let writer = CSVWriter(columns: ["id", "name", "height", "open", "note"])
     try writer.write(fields: 1, "Zoo, \"B\"", 2.5, true, String?.none)
     try writer.write(fields: UInt8(2), "", Double?(1e300), false, "ä")
@@ -48,7 +49,7 @@ import Testing
     #expect(copy.text == "id\tname\theight\topen\tnote\n1\t\"Zoo, \"\"B\"\"\"\t2.5\ttrue\t\n2\t\t1e+300\tfalse\tä\n")
   }
 
-  @Test("I3: a file gets its name, whole, when the writer is finished; before, what was there is there") func files()
+  @Test("I3: finishing the writer gives the complete file its name; until then, an existing file stays") func files()
     throws
   {
     let folder = try TemporaryFolder()
@@ -85,7 +86,7 @@ import Testing
     #expect(try String(contentsOfFile: folder.path + "/old.csv", encoding: .utf8) == "id\n")
   }
 
-  @Test("I3: a descriptor is written from where it is, and stays open") func descriptors() throws {
+  @Test("I3: a descriptor is written from its current offset, and stays open") func descriptors() throws {
     let folder = try TemporaryFolder()
     let path = try folder.write([])
     let descriptor = openForWriting(path)
@@ -98,7 +99,7 @@ import Testing
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "id\n1\nid\n2\n")
   }
 
-  @Test("I3: rows of other lengths are written by option") func raggedRowPolicy() throws {
+  @Test("I3: rows of other lengths are written if an option allows it") func raggedRowPolicy() throws {
     let writer = CSVWriter(columns: ["a", "b"], options: .init(writesHeader: false, raggedRowPolicy: .keep))
     try writer.write(["1"])
     try writer.write(["1", "2", "3"])

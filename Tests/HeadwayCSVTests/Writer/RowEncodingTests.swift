@@ -24,7 +24,9 @@ import Testing
     Station(id: 2, name: "Zoo, \"Berlin\"", height: 0.1, isOpen: false, kind: .tram, identifier: UUID()),
   ]
 
-  @Test("I3: the first value names the columns, even of what is nil, and all come back") func encoding() throws {
+  @Test("I3: the first value determines the columns, even for nil, and all values can be read again") func encoding()
+    throws
+  {
     let writer = CSVWriter()
     try writer.encode(contentsOf: stations)
     #expect(writer.columns == ["id", "name", "height", "kind", "identifier", "is_open"])
@@ -32,7 +34,7 @@ import Testing
     #expect(try CSVReader(bytes: writer.bytes).decodeAll(as: Station.self) == stations)
   }
 
-  @Test("I3: given columns determine the order; one without a key is empty") func columns() throws {
+  @Test("I3: specified columns determine the order, and a column without a key is empty") func columns() throws {
     struct Pair: Encodable { var a = 1, b: Int8? = 2 }
     let writer = CSVWriter(columns: ["b", "c", "a"])
     try writer.encode(Pair())
@@ -45,7 +47,8 @@ import Testing
     #expect(other.text == "a\n")
   }
 
-  @Test("I3: arrays are fields by position, single values one field, superclasses a part of the row") func kinds()
+  @Test("I3: an array is encoded as fields by position, a single value as one field, a superclass in the same row")
+  func kinds()
     throws
   {
     let writer = CSVWriter()
@@ -69,7 +72,7 @@ import Testing
     #expect(derived.text == "a,b\n1,x\n")
   }
 
-  @Test("I3: a nested structure, and a list, even an empty one, are errors with an explanation") func nested() throws {
+  @Test("I3: nested structures and lists, even empty ones, cause errors with an explanation") func nested() throws {
     struct Position: Encodable { var latitude = 52.0 }
     struct Place: Encodable { var name = "Zoo", position = Position() }
     struct Tagged: Encodable { var name = "Zoo", tags: [String] }
@@ -85,7 +88,7 @@ import Testing
     #expect(writer.text.isEmpty && writer.columns == nil)
   }
 
-  @Test("I3: an error of a type is wrapped") func ownErrors() throws {
+  @Test("I3: an error that a type throws is wrapped") func ownErrors() throws {
     struct Refusal: Error {}
     struct Refusing: Encodable { func encode(to encoder: any Encoder) throws { throw Refusal() } }
     let error = try #require(throws: CSVWriterError.self) { try CSVWriter().encode(Refusing()) }

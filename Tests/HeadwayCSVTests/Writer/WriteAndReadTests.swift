@@ -3,7 +3,9 @@ import HeadwayTestKit
 import Testing
 
 @Suite(.hangLimit) struct WriteAndReadTests {
-  @Test("I3: random fields in random dialects come back as they were", arguments: 300..<340 as Range<UInt64>)
+  @Test(
+    "I3: random fields in random dialects are the same after writing and reading", arguments: 300..<340 as Range<UInt64>
+  )
   func roundTrip(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
     let dialect = randomDialect(using: &generator)
@@ -28,7 +30,7 @@ import Testing
     #expect(try fields(CSVReader(bytes: copy.bytes, options: options)) == table, "seed \(seed)")
   }
 
-  @Test("I3: random numbers come back as they were", arguments: 400..<410 as Range<UInt64>)
+  @Test("I3: random numbers are the same after writing and reading", arguments: 400..<410 as Range<UInt64>)
   func numbers(seed: UInt64) throws {
     struct Numbers: Codable, Equatable { var a: Double, b: Float, c: Int, d: UInt64, e: Bool, f: Int8? }
     var generator = SeededGenerator(seed: seed)

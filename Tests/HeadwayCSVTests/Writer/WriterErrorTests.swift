@@ -9,7 +9,7 @@ import Testing
     try #require(throws: CSVWriterError.self) { try body() }
   }
 
-  @Test("I3: a folder that is not there, and a path that is a folder") func places() throws {
+  @Test("I3: a missing folder, and a path that is a folder") func places() throws {
     let folder = try TemporaryFolder()
     let nowhere = try failure { _ = try CSVWriter(path: folder.path + "/a/t.csv") }
     #expect(nowhere.code == .folderNotFound && nowhere.systemErrorNumber == ENOENT)
@@ -39,7 +39,7 @@ import Testing
   }
 
   #if os(Linux)
-  @Test("I3: a full disk is an error, and stays one") func fullDisk() throws {
+  @Test("I3: a full disk is an error, also for later rows") func fullDisk() throws {
     let writer = try CSVWriter(path: "/dev/full", columns: ["id"])
     let error = try failure { for number in 1...40_000 { try writer.write(fields: number) } }
     #expect(error.code == .diskFull && error.systemErrorNumber == ENOSPC)
@@ -59,7 +59,7 @@ import Testing
     #expect(error.code == .cannotWrite && error.systemErrorNumber == EBADF && error.path == "/dev/fd/\(descriptor)")
   }
 
-  @Test("I3: a row with another number of fields is left out, and others may follow") func raggedRow() throws {
+  @Test("I3: a row with another number of fields is not written, and others can follow") func raggedRow() throws {
     let writer = CSVWriter(columns: ["id", "name"])
     let error = try failure { try writer.write(["1"]) }
     #expect(error.code == .raggedRow)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Priority", .hangLimit) struct PriorityTests {
   @Test(
-    "P1: a raw value is rounded to the nearest priority towards normal",
+    "P1: a raw value is rounded to the nearest priority toward normal",
     arguments: [
       (Int.min, QueuePriority.veryLow), (-9, .veryLow), (-8, .veryLow), (-7, .low), (-5, .low), (-4, .low),
       (-3, .normal), (-1, .normal), (0, .normal), (3, .normal), (4, .high), (5, .high), (7, .high), (8, .veryHigh),

@@ -185,7 +185,9 @@ import Testing
     try await queue.run(urgent)
   }
 
-  @Test("B4, Q9: the operations run where those of the group's queue run") func executor() async {
+  @Test("B4, Q9: the operations of a group run where the queue that runs the group runs its operations") func executor()
+    async
+  {
     let queue = OperationQueue()
     let executor = StepExecutor()
     executor.control(queue)
