@@ -79,7 +79,9 @@ import Testing
     await done.untilOpen()
   }
 
-  @Test("R1: what the drawing throws is its error, and nothing is handed over") func failure() async throws {
+  @Test("R1: an error that the drawing code throws is the operation's error, and no image is delivered") func failure()
+    async throws
+  {
     let drawing = DrawingOperation(width: 4, height: 4) { _ in throw Failure() }
     drawing.onImage { _ in Issue.record("an image of a drawing that failed") }
     queue.addOperation(drawing)
@@ -220,7 +222,7 @@ import Testing
     }
   }
 
-  @Test("R1: a component, a place or a radius that is no number is a typed error; an infinite one is the nearest")
+  @Test("R1: a component, a location or a radius that is NaN is a typed error; an infinite one is clamped")
   func notANumber() throws {
     let bad = Color(red: 0, green: .nan, blue: 0)
     let commands: [(DrawingContext) -> Void] = [
@@ -243,7 +245,7 @@ import Testing
     expect(try Image(width: 4, height: 4) { $0.fill($0.bounds, with: .color(bright)) }, at: 1, 1, .red)
   }
 
-  @Test("R1: a transformation that makes an area a line, and dashes that are none, are typed errors") func singular() {
+  @Test("R1: transformations that reduce an area to a line, and invalid dashes, cause typed errors") func singular() {
     for command: (DrawingContext) -> Void in [
       { $0.scale(x: 0, y: 1) },
       { $0.stroke(Path($0.bounds), with: .color(.red), style: StrokeStyle(dashes: [0, 0])) },

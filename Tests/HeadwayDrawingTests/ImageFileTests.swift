@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test("R3: EXIF that makes no sense changes nothing") func oddEXIF() throws {
+  @Test("R3: invalid EXIF data is ignored") func oddEXIF() throws {
     let jpeg = JPEGFixture.encode(try cornered(80, 40), .baseline)
     for orientation: UInt8 in [0, 9, 255] {
       #expect(try Image(bytes: JPEGFixture.oriented(jpeg, orientation)).pixelWidth == 80)
@@ -325,7 +325,7 @@ import Testing
     #expect(try folder.names == ["a.png", "b.png"])
   }
 
-  @Test("R3: a comment and a time go into the file, and are found there", arguments: ["a.png", "a.jpg"])
+  @Test("R3: a comment and a time are written to the file, and can be read again", arguments: ["a.png", "a.jpg"])
   func comment(_ name: String) throws {
     let path = folder.path + "/" + name
     let picture = try Image(bytes: PNGFixture.encode(scenery(), isInterlaced: false))

@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("R2: after 100,000 changes of what is visible, the last keys get images; nothing is drawn for hidden ones")
+  @Test("R2: after 100,000 changes of the visible keys, the last ones get images, and no hidden ones are drawn")
   func storm() async throws {
     let (rows, window, side) = (10_000, 20, 8.0)
     let costLimit = 100 * 8 * 8 * 4

@@ -4,7 +4,7 @@ import Testing
 
 /// The requirements that Foundation's tests on Linux place on its queues; if Headway differs, the title states it.
 @Suite("Behavior in Foundation's tests: queues", .hangLimit) struct FoundationQueueTests {
-  @Test("Q5: the queue counts and lists, in the order added, what has not finished") func counts() {
+  @Test("Q5: the queue counts and lists the operations that have not finished, in the order of adding") func counts() {
     let queue = OperationQueue()
     let gates = [Gate(), Gate()]
     let operations = gates.map { gate in BlockOperation { gate.wait() } }
@@ -48,7 +48,7 @@ import Testing
     #expect(order.events == [1, 2, 3, 4, 5])
   }
 
-  @Test("P2, O3: one that overrides isReady, and is ready, keeps its place among those added together")
+  @Test("P2, O3: an operation that overrides isReady keeps its place among operations that are added together")
   func orderOfOwnReadiness() {
     final class Ready: Operation, @unchecked Sendable {
       let order: EventRecorder<Int>
@@ -89,7 +89,7 @@ import Testing
     #expect(ran.events == [0, 1, 3, 4])
   }
 
-  @Test("C3: those of one priority cancelled behind those of a higher one do not run") func cancelByPriority() {
+  @Test("C3: operations that are cancelled while they wait for more urgent ones do not run") func cancelByPriority() {
     let queue = OperationQueue(limit: 1)
     let (started, end, ran) = (Gate(), Gate(), EventRecorder<Int>())
     let operations = (0..<5).map { number in

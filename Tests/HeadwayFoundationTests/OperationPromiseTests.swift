@@ -34,7 +34,7 @@ import Testing
     #expect(ran.events == [1])
   }
 
-  @Test("O3: an asynchronous operation may return from start() and holds its place until it posts its end")
+  @Test("O3: an asynchronous operation can return from start(), and keeps its place until it posts its end")
   func asynchronousInQueue() {
     let queue = OperationQueue(limit: 1)
     let (first, second) = (FlaggedOperation(), FlaggedOperation())

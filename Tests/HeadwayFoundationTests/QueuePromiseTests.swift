@@ -142,7 +142,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("Q4: a suspended queue takes operations in, starts none, and lets those that run end") func suspended() {
+  @Test("Q4: a suspended queue accepts operations and starts none, and running operations continue") func suspended() {
     let queue = OperationQueue()
     let end = queue.occupy()
     queue.isSuspended = true
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test("Q9: the underlying queue of one that holds operations can't be changed") func underlyingChanged() async {
+  @Test("Q9: the underlying queue of a queue that holds operations can't be changed") func underlyingChanged() async {
     await #expect(processExitsWith: .failure) {
       let queue = OperationQueue()
       queue.isSuspended = true
@@ -211,7 +211,7 @@ import Testing
     #expect(operation.qualityOfService == .utility)
   }
 
-  @Test("Q10: progress counts no operation before it has a total, and each one then") func progress() {
+  @Test("Q10: progress counts no operations until it has a total, and every operation after that") func progress() {
     let queue = OperationQueue()
     queue.addOperations([BlockOperation {}], waitUntilFinished: true)
     queue.waitUntilAllOperationsAreFinished()

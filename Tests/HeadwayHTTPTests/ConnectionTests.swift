@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("H3: an answer with a status that is an error keeps its connection for the next request")
+  @Test("H3: after a response with an error status, the connection is kept for the next request")
   func errors() async throws {
     try await withServer { _ in
       Self.late(.notFound)
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("H2: an invalid part of a request is an error immediately, whichever part it is")
+  @Test("H2: an invalid part of a request causes an error immediately, whichever part it is")
   func unsendable() async throws {
     try await withServer { _ in
       Server.answer()

@@ -157,7 +157,9 @@ import Testing
     }
   }
 
-  @Test("H2: what can't be kept is a typed error, and a failure leaves nothing") func failures() async throws {
+  @Test("H2: content that can't be stored causes a typed error, and a failure leaves no file") func failures()
+    async throws
+  {
     try await withFolder { folder in
       try await withServer { question in
         question.path == "/short"

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("H1: the header fields of an answer keep their order, and several values of a name") func received()
+  @Test("H1: the header fields of a response keep their order, and several values of a name") func received()
     async throws
   {
     try await withServer { _ in
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("H2: a status is one of three digits, with or without a reason") func statuses() async throws {
+  @Test("H2: a status has three digits, with or without a reason") func statuses() async throws {
     try await withServer { question in
       [.raw(Array("HTTP/1.1 \(question.path.dropFirst().replacing("_", with: " "))\r\nContent-Length: 0\r\n\r\n".utf8))]
     } _: { server in

@@ -8,7 +8,7 @@ import NIOHTTP1
 import Testing
 
 @Suite("HTTP: requests", .hangLimit) struct RequestTests {
-  @Test("H1, H2: an answer is kept with its status, header fields and body") func answer() async throws {
+  @Test("H1, H2: a response is kept with its status, header fields and body") func answer() async throws {
     try await withServer { _ in
       Server.answer(.ok, ["X-Test": "1"], Array("Grüße".utf8))
     } _: { server in
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("H1: an operation that depends on a request finds the answer") func dependency() async throws {
+  @Test("H1: an operation that depends on a request finds the response") func dependency() async throws {
     try await withServer { _ in
       Server.answer(.ok, [:], [1, 2, 3])
     } _: { server in
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("H2: credentials in an address are sent as a header field, and shown nowhere") func credentials() async throws {
+  @Test("H2: credentials in a URL are sent as a header field, and not shown anywhere") func credentials() async throws {
     try await withServer { question in
       question.path == "/sent" ? Server.answer(.unauthorized) : Server.answer(.found, ["Location": "/sent"])
     } _: { server in
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("H2: a broken connection, a port without a listener, and no address are typed errors")
+  @Test("H2: a broken connection, a port without a listener, and an invalid URL cause typed errors")
   func failures() async throws {
     try await withServer { question in
       switch question.path {
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test("H2: a connection that stands still, and one that takes too long in all, are given up") func time()
+  @Test("H2: a connection that stalls, and a request that takes too long in total, time out") func time()
     async throws
   {
     try await withServer { _ in

@@ -40,7 +40,9 @@ import Testing
     }
   }
 
-  @Test("H1: one that is cancelled while a subclass receives the answer has none") func cancelled() async throws {
+  @Test("H1: a request that is cancelled while a subclass handles the response has no response") func cancelled()
+    async throws
+  {
     try await withServer { _ in
       Server.answer(.ok, [:], [7])
     } _: { server in
@@ -54,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("H2: one whose time passes while a subclass receives the answer has none") func late() async throws {
+  @Test("H2: a request that times out while a subclass handles the response has no response") func late() async throws {
     try await withServer { _ in
       Server.answer(.ok, [:], [7])
     } _: { server in

@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "H3: a part of other content is not added to what is there, though the server ignores If-Range",
+    "H3: a part of other content is not added to the partial file, even if the server ignores If-Range",
     arguments: [
       ["ETag": "\"1\""] as HTTPHeaders,
       ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:38 GMT"],
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "H3: a modification time continues a download if it is before that of the answer",
+    "H3: a download can be resumed by its modification time if that is earlier than the response's date",
     arguments: [("38", true), ("37", false), (nil, false)])
   func sameSecond(second: String?, goesOn: Bool) async throws {
     var headers: HTTPHeaders = ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"]
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(
-    "H3: compressed content is kept as it is sent, and continued; decompressed content is requested as a whole",
+    "H3: compressed content is stored as sent, and can be resumed; decompressed content is requested again",
     arguments: [false, true])
   func compressed(decodes: Bool) async throws {
     try await withFolder { folder in
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("H2: a range in an answer with the whole content does not determine its length")
+  @Test("H2: a range in a response with the complete content does not determine its length")
   func strayRange() async throws {
     try await withFolder { folder in
       try await withServer { _ in
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("H3: a download that decompresses adds to no compressed file, and takes none for up to date")
+  @Test("H3: a download that decompresses does not continue a compressed file or consider it up to date")
   func otherForm() async throws {
     try await withFolder { folder in
       let path = "\(folder)/file"
@@ -315,7 +315,7 @@ import Testing
     }
   }
 
-  @Test("H3: a partial file without a validator is known as one, and is started over") func withoutValidator()
+  @Test("H3: a partial file without a validator is recognized, and its download starts over") func withoutValidator()
     async throws
   {
     try await withFolder { folder in
@@ -374,7 +374,7 @@ import Testing
     }
   }
 
-  @Test("H3: what is written to a pipe is continued, and is never started over", arguments: [true, false])
+  @Test("H3: a download to a pipe is continued, and never starts over", arguments: [true, false])
   func pipe(goesOn: Bool) async throws {
     try await withFolder { folder in
       let path = "\(folder)/link"

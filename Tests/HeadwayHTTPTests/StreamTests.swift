@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(
-    "H2: content that can't be decoded is reported in one line, with the place",
+    "H2: content that can't be decoded is reported in one line, with the position",
     arguments: [
       ("[{\"name\": 1}]", "expected a string at [0].name."), ("[{}]", "the key “name” is missing at [0]."),
       ("[{\"name\": null}]", "found null instead of a string at [0].name."), ("{}", "decoded: expected an array."),

@@ -156,7 +156,7 @@ struct AppTableTests {
     }
   }
 
-  @Test("I11: a table that takes the name of one that an import has created is the app's") func remadeTable() throws {
+  @Test("I11: a table that replaces one that an import has created belongs to the app") func remadeTable() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       #expect(try importFile("a,b\n1,2\n", to: "t", into: database, in: workspace).error == nil)

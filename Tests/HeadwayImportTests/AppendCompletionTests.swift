@@ -163,7 +163,7 @@ struct AppendCompletionTests {
   }
 
   @Test(
-    "I10: if rows of an append are gone, nothing is added, even if others are the same or take their places",
+    "I10: if rows of an append are gone, nothing is added, even if other rows are equal or replace them",
     arguments: ["rowid > 251", "rowid BETWEEN 50 AND 99", "rowid < 301 AND rowid > 1"])
   func missingRows(condition: String) throws {
     for (othersAdd, vacuums) in [(false, false), (true, false), (false, true), (true, true)] {
@@ -250,7 +250,7 @@ struct AppendCompletionTests {
     }
   }
 
-  @Test("I10: what comes through a pipe again is completed if it begins as before, and refused otherwise")
+  @Test("I10: an append from a pipe is completed if the content begins as before, and refused otherwise")
   func pipes() throws {
     try withTarget { target in
       let path = target.workspace.path("pipe")

@@ -117,7 +117,7 @@ struct ArchivedFeedTests {
     }
   }
 
-  @Test("I4: an archive that can't be read or is none is a typed error, before a table is made")
+  @Test("I4: an unreadable archive, or a file that is not one, is a typed error before a table is created")
   func unreadable() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -53,7 +53,7 @@ struct BatchGroupTests {
     }
   }
 
-  @Test("I2: cancelling leaves what was committed, and takes back all that is written together") func cancelled()
+  @Test("I2: cancelling keeps committed batches, and rolls back all batches that are written together") func cancelled()
     throws
   {
     try withWorkspace { workspace in
@@ -68,7 +68,7 @@ struct BatchGroupTests {
     }
   }
 
-  @Test("I3: a row that a strict import does not take ends it in the middle of what is written together")
+  @Test("I3: a strict import ends at a row that it refuses, even between batches that are written together")
   func strict() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

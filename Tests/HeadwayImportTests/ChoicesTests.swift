@@ -6,7 +6,7 @@ import HeadwayCSV
 import HeadwaySampleData
 import Testing
 
-@Suite("Import: how numbers are written, what has no value, and which columns", .hangLimit)
+@Suite("Import: number formats, missing values, and selected columns", .hangLimit)
 struct ChoicesTests {
   private func imported(
     _ text: String, _ options: ImportOptions, table: TableSchema = TableSchema(name: "t", columns: []),
@@ -26,7 +26,7 @@ struct ChoicesTests {
   // MARK: Numbers
 
   @Test(
-    "I3: numbers in another format get their value, and what is no number in it stays text",
+    "I3: numbers in another format have the right value, and other text stays text",
     arguments: [
       (german, ["1.234,56", "-7,5", "1000"], "NUMERIC", ["1234.56", "-7.5", "1000"]),
       (german, ["1.234", "12.345.678"], "INTEGER", ["1234", "12345678"]),
@@ -67,7 +67,7 @@ struct ChoicesTests {
 
   // MARK: No value
 
-  @Test("I3: several texts mean no value, in quotes, too, if requested")
+  @Test("I3: several texts can represent a missing value, also in quotes if requested")
   func nullTexts() throws {
     let text = "v,n\n1,NULL\nn.d.,\"NULL\"\n-,null\n4,x\n"
     for (inQuotes, count) in [(false, 1), (true, 2)] {
@@ -129,7 +129,7 @@ struct ChoicesTests {
     }
   }
 
-  @Test("I3: a preview has the statements that create the table, and what is found") func preview() throws {
+  @Test("I3: a preview contains the statements that create the table, and the detected format") func preview() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let path = try workspace.write("Prices\n\nid;name;price\n1;a;2,50\n2;b;10\n", to: "t.csv")

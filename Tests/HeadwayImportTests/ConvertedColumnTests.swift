@@ -65,7 +65,7 @@ struct ConvertedColumnTests {
     #expect(try converted("a,v\n1,1.0\n2,1.25\n3,1.250\n", into: "CREATE TABLE t (a, v REAL)") == ["v 1 4 1.250"])
   }
 
-  @Test("I11: numbers that the import describes, and tables that an import has made, are as documented")
+  @Test("I11: described number columns, and tables that an import has created, behave as documented")
   func described() throws {
     let (text, table) = ("a,v\n1,007\n2,8\n", "CREATE TABLE t (a TEXT, v INTEGER)")
     #expect(try converted(text, into: table, columns: [ColumnSchema(name: "V", type: .integer)]).isEmpty)

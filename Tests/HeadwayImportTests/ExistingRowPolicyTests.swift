@@ -110,7 +110,7 @@ struct ExistingRowPolicyTests {
   }
 
   @Test(
-    "I5: rows are replaced in one transaction, and the table keeps what others have made of it",
+    "I5: rows are replaced in one transaction, and the table keeps indices that other programs have created",
     arguments: [true, false])
   func replace(hasKey: Bool) throws {
     try withWorkspace { workspace in
@@ -230,7 +230,7 @@ struct ExistingRowPolicyTests {
   private static let vacuum = "VACUUM"
 
   @Test(
-    "I5: rows are not taken for those of the file if another program has changed the table",
+    "I5: rows are not considered rows of the file if another program has changed the table",
     arguments: [
       ("1,a\n2,b\n3,c\n", vacuum, 3),
       // The last record was rejected, and another row has its place.
@@ -270,7 +270,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: of a file whose columns have changed, nothing old is left in the rows", arguments: [true, false])
+  @Test("I5: if the columns of a file have changed, the rows contain no old values", arguments: [true, false])
   func otherColumns(hadHeader: Bool) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -289,7 +289,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: rows that move to the places of others are no duplicates of those") func movedRows() throws {
+  @Test("I5: rows that move to the positions of others are not their duplicates") func movedRows() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       try database.pool.write { try $0.execute(sql: "CREATE TABLE log (id, name UNIQUE CHECK (name <> 'bad'))") }
@@ -318,7 +318,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I10: an append that was cancelled is completed behind another") func appendBetween() throws {
+  @Test("I10: an append that was cancelled is completed after another append") func appendBetween() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a.csv", people(1...30), .append, into: database, in: workspace)
@@ -374,7 +374,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: of rows that were to replace others and do not, none are reported to be there") func replacingCancelled()
+  @Test("I5: if replacing rows is cancelled, the report counts none of the new rows") func replacingCancelled()
     throws
   {
     try withWorkspace { workspace in

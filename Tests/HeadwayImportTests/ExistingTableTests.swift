@@ -142,7 +142,7 @@ struct ExistingTableTests {
   // MARK: Constraints
 
   @Test(
-    "I3: a row that a constraint of the table does not let in is rejected with the constraint, and others are taken",
+    "I3: a row that violates a constraint is rejected with that constraint, and other rows are imported",
     arguments: [true, false],
     [
       ("CHECK (name <> 'x')", "CHECK constraint failed: name <> 'x'"),
@@ -278,7 +278,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I5: a row behind one that the table refuses is updated, though both have the same key")
+  @Test("I5: a row that follows a refused row is updated, even if both have the same key")
   func refusedFirst() throws {
     let sql = "CREATE TABLE t (id TEXT PRIMARY KEY, n INTEGER CHECK (n < 10)); INSERT INTO t VALUES ('z', 0)"
     try imported("id,n\na,10\na,1\na,2\n", into: sql) { (database, operation) throws in
@@ -288,7 +288,7 @@ struct ExistingTableTests {
   }
 
   @Test(
-    "I3: a key that is called a whole number, and is no row number, takes what the table takes",
+    "I3: a key that is declared as an integer, but is not the row ID, accepts what the table accepts",
     arguments: ["(id INTEGER, n TEXT, PRIMARY KEY (id)) WITHOUT ROWID", "(id INTEGER PRIMARY KEY DESC, n TEXT)"])
   func integerKeys(definition: String) throws {
     try imported("id,n\nx,1\n7,2\n07,3\n", into: "CREATE TABLE t \(definition); INSERT INTO t VALUES (7, 'old')") {
@@ -298,7 +298,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3: a row of words is no second line of the header, where the first has the names of the table's columns")
+  @Test("I3: if the first line has the names of the table's columns, a row of words is not part of the header")
   func wordsBehindHeader() throws {
     let text = "a,b,c\nx,y,z\n2,3,4\n5,6,7\n8,9,1\n"
     for (sql, options) in [
@@ -316,7 +316,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3: a table that takes the name of one that an import has made keeps its own types")
+  @Test("I3: a table that replaces one that an import has created keeps its own types")
   func remadeTable() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -369,7 +369,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3: a column whose accents are written in another way is the one that is there") func otherAccents() throws {
+  @Test("I3: a column whose accents are encoded differently is the existing column") func otherAccents() throws {
     let columns = "SELECT count(*) FROM pragma_table_info('t')"
     let text = "id,cafe\u{301},e\u{301}\n1,b,c\n"
     try imported(
@@ -423,7 +423,7 @@ struct ExistingTableTests {
   }
 
   @Test(
-    "I1: names that can't be a table's are an error, and change nothing",
+    "I1: names that a table can't have are an error, and change nothing",
     arguments: [("sqlite_x", "SQLite's own"), ("Headway_Imports", "table of imports"), ("v", "a view")])
   func names(name: String, reason: String) throws {
     try imported("a\n1\n", into: "CREATE VIEW v AS SELECT 1", named: name) { (database, operation) throws in

@@ -21,7 +21,7 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4: so does a real feed", .enabled(if: realFeed != nil, "There is no shared/data/vbb-2020"))
+  @Test("I4: a real feed has them as well", .enabled(if: realFeed != nil, "There is no shared/data/vbb-2020"))
   func wholeRealFeed() throws {
     try withWorkspace { workspace in try expectImport(of: #require(realFeed), workspace) }
   }
@@ -51,7 +51,7 @@ struct FeedImportTests {
     #expect(try database.isIntact())
   }
 
-  @Test("I4: unknown files and columns are taken along as text, other files are not looked at")
+  @Test("I4: unknown tables and columns are imported as text, and other files are ignored")
   func unknown() throws {
     try withWorkspace { workspace in
       let folder = try workspace.feed([
@@ -80,7 +80,7 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4: what systems hide in a folder, folders, and optional files without a byte are passed over")
+  @Test("I4: hidden files, folders and empty optional files are skipped")
   func passedOver() throws {
     try withWorkspace { workspace in
       let folder = try workspace.feed(["._stops.txt": "\u{1}", "transfers.txt": ""])
@@ -176,7 +176,7 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4: a parent may come later in its file; one that never comes is reported", arguments: [1, 2, 250])
+  @Test("I4: a parent can follow later in its file, and a missing one is reported", arguments: [1, 2, 250])
   func selfReferences(batchSize: Int) throws {
     try withWorkspace { workspace in
       let folder = try workspace.feed([
@@ -212,7 +212,7 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4: a parent that an earlier import brought is there")
+  @Test("I4: a parent from an earlier import is found")
   func selfReferencesToEarlierImports() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -253,7 +253,7 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4: tables and references are found whatever the case of their names")
+  @Test("I4: tables and references are found regardless of the case of their names")
   func caseOfNames() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -388,7 +388,7 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4, I5: when a feed is cancelled, no table can begin since one to which it refers was cancelled")
+  @Test("I4, I5: in a cancelled feed, no table's import begins after one that it refers to was cancelled")
   func cancelledParents() throws {
     try withWorkspace { workspace in
       try SampleFeed(stopTimes: 50, seed: 7).write(to: workspace.path("feed"))

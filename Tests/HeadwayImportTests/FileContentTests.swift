@@ -103,7 +103,7 @@ struct FileContentTests {
   }
 
   @Test(
-    "I3: one or two rows in Windows-1252 are read, wherever they are in a file of ASCII",
+    "I3: one or two rows in Windows-1252 are read anywhere in an ASCII file",
     arguments: [0, 1, 2_000, 40_000], [1, 2])
   func singleWindowsRows(position: Int, count: Int) throws {
     let latin = Array("1,Gr".utf8) + [0xFC] + Array("n\n".utf8)
@@ -123,7 +123,7 @@ struct FileContentTests {
 
   #if Encodings
   @Test(
-    "I3: the encoding of other scripts is found by the characters, also far behind the beginning",
+    "I3: the encoding of other scripts is detected by the characters, even far from the beginning",
     arguments: [
       ("CP932", "SHIFT_JIS", "東京,大阪府,山田太郎,ホッカイドウ"),
       ("EUC-JP", "EUC-JP", "東京,大阪府,山田太郎,ホッカイドウ"),
@@ -305,7 +305,7 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: 1,999 columns are taken, and a first line of any bytes where it is no header")
+  @Test("I3: 1,999 columns are imported, and a first line that is not a header can contain any bytes")
   func manyColumns() throws {
     let names = (1...1_999).map { "c\($0)" }.joined(separator: ",")
     try imported(Array("\(names)\n\(names.replacing("c", with: ""))\n".utf8)) { (database, operation) throws in
@@ -368,7 +368,9 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: columns have the order of the file, however they are described") func order() throws {
+  @Test("I3: columns have the order of the file, regardless of the order in which they are described") func order()
+    throws
+  {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let table = TableSchema(

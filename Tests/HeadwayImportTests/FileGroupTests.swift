@@ -32,7 +32,7 @@ struct FileGroupTests {
   private func rows(_ reports: [ImportOperation]) -> [Int] { reports.map(\.report.rowCount) }
 
   @Test(
-    "I12: if one of several files can't be imported, the rows that all are to replace stay, and nothing is left",
+    "I12: if one of several files can't be imported, the existing rows stay, and no temporary data is left",
     arguments: [["id"], []], [nil, "id INTEGER, name TEXT", "id INTEGER PRIMARY KEY, name TEXT"])
   func failure(key: [String], definition: String?) throws {
     try withWorkspace { workspace in

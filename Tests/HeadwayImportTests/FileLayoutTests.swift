@@ -139,7 +139,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I9: rows of a table that the file has twice are rejected, and others behind the second header are not")
+  @Test("I9: if a file contains its table twice, the repeated rows are rejected, and other rows are not")
   func tableTwice() throws {
     let rows = (1...10).map { "\($0),name \($0)\n" }.joined()
     let text = "id,name\n\(rows)\"id\",\"name\"\n\(rows.replacing("name 9", with: "other"))"
@@ -153,7 +153,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: comments before a header are found, whatever the rows are") func commentsBeforeText() throws {
+  @Test("I3: comments before a header are detected, regardless of the rows") func commentsBeforeText() throws {
     try imported("# made by us\n#\nname,town\nAl,Rome\n#1,Oslo\n") { (database, operation) throws in
       #expect(operation.report.rowCount == 2 && operation.report.rejectedRowCount == 0)
       #expect(try database.columns("file") == ["name", "town"])

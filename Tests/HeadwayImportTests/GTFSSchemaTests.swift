@@ -57,7 +57,7 @@ struct GTFSSchemaTests {
     }
   }
 
-  @Test("I4: a circle of references has no loading order, a reference to itself or to an absent table does")
+  @Test("I4: a cycle of references has no loading order; a reference to itself or a missing table is allowed")
   func circles() {
     func table(_ name: String, to others: String...) -> TableSchema {
       let columns = others.map { ColumnSchema(name: "to_\($0)", reference: ColumnReference(table: $0, column: "id")) }
@@ -122,7 +122,7 @@ struct GTFSSchemaTests {
     #expect(column.isRequired == isRequired)
   }
 
-  @Test("I4: references are those of the reference, and none is made up where an id has two sources")
+  @Test("I4: references are those of the GTFS reference, and an ID with two sources has none")
   func spotReferences() {
     func reference(_ table: String, _ column: String) -> ColumnReference? {
       GTFSSchema.table(named: table)?.column(named: column)?.reference
@@ -160,7 +160,7 @@ struct GTFSSchemaTests {
     "agency.txt", "stops.txt", "routes.txt", "trips.txt", "stop_times.txt", "calendar.txt",
   ]
 
-  @Test("I4: nothing is missing from a feed with the required files, whatever else it has")
+  @Test("I4: nothing is missing from a feed with the required files, regardless of other files")
   func completeFeed() {
     #expect(GTFSSchema.unmetRequirements(for: Self.complete) == [])
     #expect(GTFSSchema.unmetRequirements(for: Self.complete.union(["notes.txt", "calendar_dates.txt"])) == [])

@@ -36,7 +36,7 @@ struct ImportCancellationTests {
     }
   }
 
-  @Test("I2: cancelling while a batch is being written takes that batch back", arguments: [1, 2, 3])
+  @Test("I2: cancelling while a batch is being written rolls that batch back", arguments: [1, 2, 3])
   func insideABatch(statement: Int) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -77,7 +77,7 @@ struct ImportCancellationTests {
     }
   }
 
-  @Test("I2: cancelling while an index is made gives it up; the rows stay")
+  @Test("I2: cancelling while an index is created discards the index, and the rows stay")
   func whileIndexing() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

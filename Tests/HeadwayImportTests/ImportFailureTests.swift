@@ -44,7 +44,7 @@ struct ImportFailureTests {
     }
   }
 
-  @Test("I3: a strict import takes what is only reported")
+  @Test("I3: a strict import accepts rows that are only flagged")
   func strictAndReported() throws {
     try withWorkspace { workspace in
       let table = TableSchema(name: "t", columns: [ColumnSchema(name: "n", type: .integer)])
@@ -75,7 +75,7 @@ struct ImportFailureTests {
     }
   }
 
-  @Test("I1: a batch that the database refuses ends the import, those behind it are not written, and nothing hangs")
+  @Test("I1: a batch that the database refuses ends the import, later batches are not written, and nothing hangs")
   func refusedBatch() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -108,7 +108,7 @@ struct ImportFailureTests {
   }
 
   @Test(
-    "I1: a row that a trigger ignores is rejected, and one that is there already is not", arguments: [true, false])
+    "I1: a row that a trigger ignores is rejected, and a row that exists already is not", arguments: [true, false])
   func ignoredRows(hasKey: Bool) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -129,7 +129,7 @@ struct InferredTypesTests {
   }
 
   @Test(
-    "I3: a column widens for a value that comes late, with the text of all, and nothing is rejected",
+    "I3: a late value widens a column, all values keep their text, and nothing is rejected",
     arguments: [
       ("5", "007", "TEXT"), ("5", "+1", "TEXT"), ("5", "1e5", "TEXT"), ("5", "9223372036854775808", "TEXT"),
       ("5", "x", "TEXT"), ("5", "1.5", "NUMERIC"), ("2.0", "x", "TEXT"), ("1.5", "9007199254740993", "TEXT"),
@@ -281,7 +281,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I3: a padded row lacks its reference to the table itself, and text that means no value is none")
+  @Test("I3: a padded reference, and one with the text for a missing value, are not reported as missing rows")
   func paddedReference() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

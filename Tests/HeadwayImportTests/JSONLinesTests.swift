@@ -55,7 +55,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I7: no member is lost of what can be read only once: one that comes late is a reject") func pipes() throws {
+  @Test("I7: from a pipe, no member is lost: a line with a late member is rejected") func pipes() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let count = 30_000
@@ -98,7 +98,7 @@ struct JSONLinesTests {
   }
 
   @Test(
-    "I7: a first line that is no object is rejected as any other, if the lines or the name show what the file is",
+    "I7: a first line that is not an object is rejected, if other lines or the name show the format",
     arguments: [
       ("{\"a\":01}", "file.json"), ("{\"a\":\"\\ud800\"}", "file"), ("{\"a\":1,", "file"), ("[1]", "file.jsonl"),
       ("a,b", "FILE.NDJSON"), ("{", "file.jsonl"),
@@ -143,7 +143,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I7: a JSON number has a decimal point whatever the number format is, and a string has the format")
+  @Test("I7: the number format applies to strings; a JSON number always has a decimal point")
   func numberFormat() throws {
     let format = NumberFormat(decimalSeparator: ",", groupSeparator: ".")
     let typed = TableSchema(name: "file", columns: [ColumnSchema(name: "price", type: .real)])
@@ -178,7 +178,7 @@ struct JSONLinesTests {
   }
 
   @Test(
-    "I7: the reason of a reject names the place where a line ends too early, without the rest of the record",
+    "I7: the reason for a rejection names the position where a line ends too early, without the record",
     arguments: [
       ("{\"id\":4,\"name\":", "line 2, byte 24: the line ends inside an object"),
       ("{\"id\":4", "line 2, byte 16: the line ends inside an object"),
@@ -194,7 +194,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I7: a line over the limit is rejected whole, and reading continues behind it") func longLine() throws {
+  @Test("I7: a line over the limit is rejected as a whole, and reading continues after it") func longLine() throws {
     let long = "{\"a\":\"\(String(repeating: "x", count: 17 << 20))\"}"
     try imported("{\"a\":\"1\"}\n\(long)\n{\"a\":\"2\"}\n") { (database, operation) throws in
       #expect(operation.report.rowCount == 2 && operation.report.rejectedRowCount == 1)

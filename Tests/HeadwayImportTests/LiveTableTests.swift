@@ -45,7 +45,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: a name may be anything, also that of SQLite's row number")
+  @Test("I6: a name can be anything, even that of SQLite's row ID")
   func names() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -56,7 +56,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: until operations have finished, the last snapshot is of what they have left", arguments: [false, true])
+  @Test("I6: the last snapshot shows the table after the operations have finished", arguments: [false, true])
   func untilFinished(fails: Bool) async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()

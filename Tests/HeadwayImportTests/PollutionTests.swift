@@ -63,7 +63,7 @@ struct PollutionTests {
     }
   }
 
-  @Test("I3: no row of a polluted file is stored that it does not mean, and few are left out") func structure() throws {
+  @Test("I3: no wrong row of a polluted file is stored, and few rows are missing") func structure() throws {
     for seed in 1...3 as ClosedRange<UInt64> {
       let tally = try tally(CleanTable(rows: 40, seed: seed).pollutedFiles)
       print("structure, seed \(seed): \(tally)")
@@ -72,7 +72,7 @@ struct PollutionTests {
     }
   }
 
-  @Test("I3: one polluted cell costs at most its row and those that its quote takes") func cells() throws {
+  @Test("I3: one polluted cell affects at most its row and the rows inside its quote") func cells() throws {
     let table = CleanTable(rows: 84, seed: 7)
     // Together, they require some time.
     let isWhole = ProcessInfo.processInfo.environment["HEADWAY_POLLUTION"] == "all"
@@ -85,7 +85,7 @@ struct PollutionTests {
   }
 
   /// External files: the intended rows of each are in a clean file next to it, `NAME.expected.csv`.
-  @Test("I3: files of a folder give the rows that are expected", .enabled(if: foreignFolder != nil)) func foreign()
+  @Test("I3: the files of a folder have the expected rows", .enabled(if: foreignFolder != nil)) func foreign()
     throws
   {
     let folder = try #require(foreignFolder)
@@ -99,7 +99,7 @@ struct PollutionTests {
     print((tally.wrongRows + tally.losses).joined(separator: "\n"))
   }
 
-  @Test("I3: of files with bytes flipped, cut, doubled and inserted, each record is a row or a reject")
+  @Test("I3: if bytes are flipped, removed, doubled or inserted, each record is imported or rejected")
   func mutations()
     throws
   {

@@ -31,7 +31,9 @@ struct PrefixTests {
     }
   }
 
-  @Test("I4: references of a prefixed feed lead into it, and not into another one") func references() throws {
+  @Test("I4: references of a prefixed feed lead to its own tables, and not to those of another feed") func references()
+    throws
+  {
     try withWorkspace { workspace in
       let database = try workspace.database()
       run(try FeedImport(folder: workspace.feed(), into: database).operations)

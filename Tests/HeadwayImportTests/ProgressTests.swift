@@ -25,7 +25,7 @@ struct ProgressTests {
   }
 
   @Test(
-    "I2: progress ends at 1 whatever stands at the end of the file, and however the batches divide",
+    "I2: progress ends at 1, regardless of the end of the file and the sizes of the batches",
     arguments: ["1,a", "1,a\n", "1,a\n\n\n", "1,a\n2,b", "1,a\n2,b\n", "1,a\n2,b\r\n\r\n", "", "\n", "1,a\n2"])
   func ends(lines: String) throws {
     for batchSize in [1, 2, 3] {
@@ -90,7 +90,7 @@ struct ProgressTests {
     }
   }
 
-  @Test("I2: a report has what its table, file and time are")
+  @Test("I2: a report contains its table, its file and its time")
   func reports() throws {
     try withWorkspace { workspace in
       let operation = try workspace.operation(people(1...10) + ["broken"], into: try workspace.database())

@@ -163,7 +163,8 @@ struct ReimportTests {
   // MARK: Without a key
 
   @Test(
-    "I5: a table without a key has the rows of the file again, fewer or more", arguments: [0, 1, 40, 49, 50, 51, 90])
+    "I5: a table without a key has exactly the rows of the file again, whether fewer or more",
+    arguments: [0, 1, 40, 49, 50, 51, 90])
   func withoutKey(rows: Int) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -182,7 +183,7 @@ struct ReimportTests {
     }
   }
 
-  @Test("I5: equal rows of a table without a key stay as many as they are")
+  @Test("I5: the number of equal rows in a table without a key does not change")
   func equalRows() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -207,7 +208,7 @@ struct ReimportTests {
 
   // MARK: Other columns
 
-  @Test("I5: a new column is added to the table that is there, an absent one keeps its values")
+  @Test("I5: a new column is added to the existing table, and a missing one keeps its values")
   func columns() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -223,7 +224,7 @@ struct ReimportTests {
     }
   }
 
-  @Test("I5: indices that a cancelled import did not make are made by the next")
+  @Test("I5: indices that a cancelled import did not create are created by the next one")
   func indices() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

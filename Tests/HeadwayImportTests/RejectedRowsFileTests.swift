@@ -9,7 +9,7 @@ struct RejectedRowsFileTests {
     RowIssue(table: table, lineNumber: lineNumber, status: .rejected, reason: reason, record: record)
   }
 
-  @Test("I3: the file has what was appended, whatever bytes it is made of")
+  @Test("I3: the file contains what was appended, whatever the bytes")
   func roundTrip() throws {
     try withWorkspace { workspace in
       let rows = [

@@ -87,7 +87,7 @@ struct RejectedRowsTests {
     }
   }
 
-  @Test("I3: lines are counted as an editor does, whatever the rows before hold")
+  @Test("I3: lines are counted as by an editor, regardless of earlier rows")
   func lines() throws {
     try withWorkspace { workspace in
       let lines = ["1,\"a\nb\r\nc\"", "broken", "", "2,\"x\n\"", "", "broken again,,"]

@@ -22,7 +22,9 @@ struct SampleFeedTests {
     }
   }
 
-  @Test("I4: it has exactly the stop times asked for", arguments: [2, 3, 19, 20, 21, 40, 41, 999, 1000, 1001, 20_011])
+  @Test(
+    "I4: a sample has exactly the requested number of stop times",
+    arguments: [2, 3, 19, 20, 21, 40, 41, 999, 1000, 1001, 20_011])
   func counts(stopTimes: Int) throws {
     try withFeed(SampleFeed(stopTimes: stopTimes, seed: 3)) { feed in
       #expect(try feed.table("stop_times").rows.count == stopTimes)
@@ -32,7 +34,7 @@ struct SampleFeedTests {
     }
   }
 
-  @Test("I4: every trip has at least two stops, however the numbers divide", arguments: 2...120)
+  @Test("I4: every trip has at least two stops, for any number of stop times", arguments: 2...120)
   func tripLengths(stopTimes: Int) throws {
     try withFeed(SampleFeed(stopTimes: stopTimes, seed: 9)) { feed in
       let stops = try feed.table("stop_times").column("trip_id").reduce(into: [:]) { $0[$1, default: 0] += 1 }
@@ -201,7 +203,7 @@ struct SampleFeedTests {
     }
   }
 
-  @Test("I4: a folder is created with those above it, and files in one that is there are replaced on request")
+  @Test("I4: a folder and its parents are created, and existing files are replaced on request")
   func folders() throws {
     try withFolder { folder in
       let deep = folder + "/a/b//c/"

@@ -71,7 +71,7 @@ struct TriggerTests {
     }
   }
 
-  @Test("I3: a row of which a constraint of another table stops the trigger is rejected") func otherTable() throws {
+  @Test("I3: a row is rejected if a constraint of another table stops the trigger") func otherTable() throws {
     let trigger = "CREATE TRIGGER log AFTER INSERT ON t BEGIN INSERT INTO log VALUES (NEW.b); END"
     try withTable("CREATE TABLE log (b PRIMARY KEY); CREATE TABLE t (a, b); \(trigger)") {
       (workspace, database) throws in

@@ -24,7 +24,7 @@ struct UnchangedTableTests {
   }
 
   @Test(
-    "I12: a file of which no row can be taken changes nothing, whether that is an error or not",
+    "I12: a file without a usable row changes nothing, whether that is an error or not",
     arguments: [ImportOptions.ExistingRowPolicy.update, .replace], [["id"], []])
   func noRows(mode: ImportOptions.ExistingRowPolicy, key: [String]) throws {
     try withWorkspace { workspace in

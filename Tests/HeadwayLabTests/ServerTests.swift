@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("Z2: a hundred viewers, of which some take nothing, all see a run to its end") func manyViewers() async throws {
+  @Test("Z2: a hundred viewers all see a run to its end, even if some read nothing") func manyViewers() async throws {
     try await RunningLab.with { lab in
       // These are connected, and never read.
       var sleeping: [EventStream] = []
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test("Z3: once it is stopped, what runs is cancelled, and nothing starts") func stopping() async throws {
+  @Test("Z3: after the lab is stopped, running tasks are cancelled, and none start") func stopping() async throws {
     let entered = Gate()
     let goesOn = Gate()
     try await RunningLab.with {

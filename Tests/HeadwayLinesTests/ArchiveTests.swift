@@ -40,7 +40,7 @@ import Testing
     return await Form.batches.read(LineReader(path: "\(path)/\(name)")).readerError?.code
   }
 
-  @Test("L5, L6: what is not in an archive, folders in it, and files that are no archives are no files")
+  @Test("L5, L6: missing entries, folders in an archive, and files that are not archives cause errors")
   func notThere() async throws {
     let archive = zipped([("b/", ""), ("b/a.txt", "x\n")])
     for name in ["a.txt", "b", "b/", "b/a", "../a.txt", "b/a.txt/x"] {
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "L6: an archive with names that lead out of it, or with one twice, is not listed",
+    "L6: an archive with a name that leads out of it, or occurs twice, is not listed",
     arguments: [["../a.txt"], ["/a.txt"], ["b/../../a.txt"], ["a.txt", "a.txt"]])
   func unsafeNames(names: [String]) throws {
     let folder = try TemporaryFolder()

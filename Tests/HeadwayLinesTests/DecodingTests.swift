@@ -12,7 +12,7 @@ import Testing
     return lines
   }
 
-  @Test("L3: lines as bytes are what the file holds, valid UTF-8 or not, NUL included")
+  @Test("L3: the bytes of lines are those of the file, valid UTF-8 or not, including NUL")
   func bytesAreData() throws {
     let lines = try read([0xFF, 0x00, 0x0A, 0x00, 0x0A, 0xC3], .init())
     #expect(lines.map(\.bytes) == [[0xFF, 0x00], [0x00], [0xC3]])

@@ -64,7 +64,7 @@ import Testing
   }
   #endif
 
-  @Test("L5: truncation between two batches: whole lines are delivered, the cut one is not, and it is an error")
+  @Test("L5: truncation between two batches: complete lines are delivered, and the truncated one is an error")
   func truncation() async throws {
     let folder = try TemporaryFolder()
     // Lines of eight bytes, 512 per chunk.

@@ -42,7 +42,7 @@ struct CheckTests {
     #expect(quiet.status == 65 && quiet.output.isEmpty && quiet.errors.isEmpty)
   }
 
-  @Test("I4: --progress json has an object per issue, and a last one with the counts") func json() async throws {
+  @Test("I4: --progress json prints an object per issue, and a last object with the counts") func json() async throws {
     try folder.writeSmallFeed(to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,09:00:00,09:00:00,s9,3\n")
     let run = try await Tool.run("check", "feed", "--progress", "json", in: folder)
     let objects = try run.objects()

@@ -130,7 +130,7 @@ struct ErrorTests {
       "x.csv", "db", status: 73, "db.rejected-rows/x.csv: The rejected rows can't be written. (")
   }
 
-  @Test("I3: rejected rows for which the disk has no room end with a whole row") func fullDisk() async throws {
+  @Test("I3: if the disk is full, the file of rejected rows ends with a complete row") func fullDisk() async throws {
     let bad = String(repeating: "\(String(repeating: "x", count: 995)),y,z\n", count: 1_500)
     try folder.write("id,name\n" + (1...1_000).map { "\($0),name\n" }.joined() + bad, to: "people.csv")
     // No file of the tool grows larger than 1 MB.

@@ -225,7 +225,7 @@ import Testing
     }
   }
 
-  @Test("I3: an address is downloaded and imported; again, its rows are updated in place") func importing()
+  @Test("I3: a URL is downloaded and imported, and importing it again updates the rows in place") func importing()
     async throws
   {
     let text = Mutex("id,name\n1,a\n2,b\n")

@@ -105,7 +105,7 @@ struct ProgressTests {
     #expect(failing.status == 65 && failing.errors.count == 1 && failing.output.isEmpty)
   }
 
-  @Test("With none, nothing is on standard error") func none() async throws {
+  @Test("With --progress none, nothing is printed to standard error") func none() async throws {
     try folder.writeSmallFeed(to: "feed")
     let run = try await Tool.run("import", "feed", "db", "--progress", "none", in: folder)
     #expect(run.status == 0)

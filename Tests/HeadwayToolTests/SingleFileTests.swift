@@ -98,7 +98,7 @@ struct SingleFileTests {
   }
 
   @Test(
-    "I3: --delimiter separates fields, whatever else the header has in it",
+    "I3: --delimiter separates fields, regardless of other characters in the header",
     arguments: [(";", ";"), ("tab", "\t"), ("|", "|"), ("\t", "\t")])
   func delimiter(option: String, delimiter: String) async throws {
     // Without the option, the comma would win.
@@ -114,7 +114,7 @@ struct SingleFileTests {
     #expect(try folder.query("SELECT a, b FROM people", in: "db") == [["1", "2"]])
   }
 
-  @Test("I3: unusual properties that were found in a file are reported in one line") func findings() async throws {
+  @Test("I3: unusual properties that are detected in a file are reported in one line") func findings() async throws {
     try folder.write("a;b\n1;2\n", to: "x.csv")
     let run = try await Tool.run("import", "x.csv", "db", in: folder)
     #expect(run.errors.first == "headway: x.csv: found delimiter ';'.")

@@ -68,7 +68,7 @@ struct SourcesTests {
     #expect([ofFolder.status, ofArchive.status, ofFeed.status] == [0, 0, 0])
   }
 
-  @Test("I5: files without a header for one table take the place of their own rows") func withoutHeader() async throws {
+  @Test("I5: files without a header for one table replace their own rows") func withoutHeader() async throws {
     try folder.write("1,2.5,x\n2,3.5,y\n3,4.5,x\n", to: "1.csv")
     try folder.write("4,2.5,x\n5,3.5,y\n6,4.5,x\n", to: "2.csv")
     for _ in 1...2 {
@@ -77,7 +77,7 @@ struct SourcesTests {
     }
   }
 
-  @Test("I4: files of a feed that are named one by one find those to which they refer", arguments: ["1", "8"])
+  @Test("I4: files of a feed that are listed individually find the files that they refer to", arguments: ["1", "8"])
   func filesOfFeed(concurrency: String) async throws {
     try folder.writeSmallFeed(to: "feed")
     let files = ["stop_times", "trips", "calendar", "stops", "routes", "agency"].map { "feed/\($0).txt" }
@@ -163,7 +163,7 @@ struct SourcesTests {
   }
 
   @Test(
-    "I10: an append of several files that ended early is not completed if one that was added has changed",
+    "I10: an interrupted append of several files is not completed if one of the added files has changed",
     arguments: [["--table", "t"], ["--table", "t", "--key", "id"], []])
   func changedAppend(options: [String]) async throws {
     func append(_ status: Int32) async throws -> Tool.Run {
@@ -199,7 +199,7 @@ struct SourcesTests {
     #expect(try ids() == ["1", "2", "3", "8", "9"])
   }
 
-  @Test("I5: files do not take the place of rows that none of them has written") func otherRows() async throws {
+  @Test("I5: files do not replace rows that none of them has written") func otherRows() async throws {
     try people(1...3, "1.csv")
     try people(1...3, "2.csv")
     try people(1...3, "3.csv")

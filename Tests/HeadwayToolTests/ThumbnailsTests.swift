@@ -111,7 +111,7 @@ struct ThumbnailsTests {
     #expect(empty.status == 0 && empty.output[0].hasPrefix("0 pictures: 0 made, "))
   }
 
-  @Test("R3: the source can be one picture, whose thumbnail goes into a folder or has a name of its own")
+  @Test("R3: the source can be one picture, whose thumbnail is put into a folder or has a specified name")
   func onePicture() async throws {
     try writePictures("a.jpg", "b.jpg")
     let run = try await Tool.run("thumbnails", "photos/a.jpg", "-o", "small", "--size", "60", in: folder)
@@ -163,7 +163,9 @@ struct ThumbnailsTests {
     #expect(try size(of: "small/a.jpg") == [30, 20])
   }
 
-  @Test("R3: SIGINT leaves whole thumbnails, and the same command makes the others") func interrupted() async throws {
+  @Test("R3: after SIGINT, all thumbnails are complete, and the same command creates the others") func interrupted()
+    async throws
+  {
     let count = 300
     let picture = try Image(width: 1_200, height: 900) { context in
       context.fill(context.bounds, with: .linearGradient(Gradient([.red, .blue]), from: .zero, to: Point(900, 900)))
