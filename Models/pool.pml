@@ -12,7 +12,7 @@
    values. A check by the manager that would find nothing is no step, so a thread that waits forever is found. Any
    TIMEOUTS sleeps can time out (more would hide a thread that sleeps forever). Creating a thread fails at most FAILS
    times, at any time.
-   Proved: all submitted work is taken. No more workers are sent than WIDTH allows. A semaphore is not signalled twice.
+   Proved: all submitted work is taken. No more workers are sent than WIDTH allows. A semaphore is not signaled twice.
    The counts match what the threads do. At rest, no work is left. README.md lists the numbers of states. */
 
 #ifndef POOLS

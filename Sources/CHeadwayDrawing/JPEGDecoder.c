@@ -153,7 +153,7 @@ headway_image_result headway_jpeg_start(
   case JCS_YCbCr: codec->out_color_space = JCS_EXT_BGRA; break;
   case JCS_CMYK:
   case JCS_YCCK: codec->out_color_space = JCS_CMYK; break;
-  default: headway_jpeg_leave((j_common_ptr)codec, HEADWAY_IMAGE_UNSUPPORTED, "Unknown colour space");
+  default: headway_jpeg_leave((j_common_ptr)codec, HEADWAY_IMAGE_UNSUPPORTED, "Unknown color space");
   }
   jpeg_start_decompress(codec);
   *width = codec->output_width;

@@ -76,7 +76,7 @@ extension FeedRule {
       }
       if colors.contains(column.name) {
         return rule(
-          "invalid_color", "a colour of six hexadecimal digits",
+          "invalid_color", "a color of six hexadecimal digits",
           "\(column.name) GLOB '\(String(repeating: "[0-9A-Fa-f]", count: 6))'")
       }
       return nil
