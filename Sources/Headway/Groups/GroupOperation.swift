@@ -14,7 +14,7 @@
 /// finished. It keeps its place in the limit of its queue from start to end, and holds no thread.
 ///
 /// *A group can grow* while it runs: its operations, or other code, can add operations to its queue, which is
-///  ``OperationQueue/current`` inside its operations. A subclass can add its work in ``Operation/main()``:
+/// ``OperationQueue/current`` inside its operations. A subclass can add its work in ``Operation/main()``:
 ///
 /// ```swift
 /// final class Gallery: GroupOperation, @unchecked Sendable {
