@@ -5,11 +5,18 @@
 OLD and NEW are folders with the output of `swift symbolgraph-extract`. A breaking change is a declaration that was
 removed or changed, a conformance or superclass that was removed, a new requirement of a protocol without a default, or
 a new case of an enumeration. Names that begin with an underscore are not public (Docs/public-api.md).
+
+Symbol graphs do not show a new `required` initializer, a type that became noncopyable, tighter conditions of a
+conformance, or the conditions of a default implementation. Look for these in the difference of the sources.
 """
 
 import json
 import pathlib
 import sys
+
+
+# Copyable, Escapable and SendableMetatype: conformances that symbol graphs list only next to others.
+IMPLIED = {"s:s8CopyableP", "s:s9EscapableP", "s:s16SendableMetatypeP"}
 
 
 class Interface:
@@ -88,6 +95,8 @@ def changes(old, new):
         if relation in ("conformsTo", "inheritsFrom") and source in old.symbols and source in new.symbols:
             if target in lost:
                 continue  # One line says that it was removed.
+            if target in IMPLIED:
+                continue
             verb = "conforms to" if relation == "conformsTo" else "inherits from"
             label = name(old.symbols[target]) if target in old.symbols else label
             yield f"no longer {verb} {label}: {name(old.symbols[source])}", declaration(old.symbols[source])

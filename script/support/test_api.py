@@ -17,6 +17,7 @@ open class Queue {
   func internalOnly() {}
 }
 public struct Item: Hashable, Sendable { public var name: String }
+public struct Plain: Sendable {}
 public struct Gone { public var first: Int, second: Int }
 public enum State { case ready }
 public protocol Worker { func work() }
@@ -32,6 +33,7 @@ open class Queue {
   public func run() {}
 }
 public struct Item: Sendable { public var name: String }
+public struct Plain {}
 public enum State { case ready, ended }
 public protocol Worker { func work(); func rest(); func pause() }
 extension Worker { public func pause() {} }
@@ -43,6 +45,7 @@ EXPECTED = {
     "changed: widened(_:)",
     "no longer conforms to Swift.Equatable: Item",
     "no longer conforms to Swift.Hashable: Item",
+    "no longer conforms to Swift.Sendable: Plain",
     "no longer open: Queue.run()",
     "new case: State.ended",
     "new requirement: Worker.rest()",

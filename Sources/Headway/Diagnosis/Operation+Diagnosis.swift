@@ -20,7 +20,8 @@ extension Operation {
     switch word.phase {
     case .finished:
       if case .failure(let error)? = outcome {
-        return "has failed\(labelOfFailedMember.map { " in \($0)" } ?? ""): \(error)"
+        let member = labelOfFailedMember.map { " in \($0)" } ?? ""
+        return "\(word.isCancelled ? "was cancelled" : "has failed")\(member): \(error)"
       }
       return word.isCancelled ? "was cancelled and has finished" : "has finished"
     case .executing:

@@ -13,7 +13,7 @@ extension Operation {
   final var shortDescription: String {
     if case .failure(let error)? = outcome {
       let member = labelOfFailedMember.map { " in \($0)" } ?? ""
-      return "\(label) (failed\(member): \(error))"
+      return "\(label) (\(isCancelled ? "cancelled" : "failed")\(member): \(error))"
     }
     return "\(label) (\(stateName)\(isCancelled ? ", cancelled" : ""))"
   }

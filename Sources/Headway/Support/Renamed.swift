@@ -64,6 +64,27 @@ extension OperationQueueProtocol {
     operation body: sending @escaping @isolated(any) () async throws -> Success
   ) -> TaskOperation<Success> { addTask(name: name, dependingOn: [dependency] + further, operation: body) }
 
+  /// The former name of ``addTask(name:dependingOn:operation:)-(_,[Operation],_)``.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the operation.
+  ///   - dependencies: The operations that must succeed first.
+  ///   - body: The function to run.
+  /// - Returns: The operation.
+  @available(*, deprecated, renamed: "addTask(name:dependingOn:operation:)")
+  @discardableResult
+  public func addTask<Success: Sendable>(
+    name: String? = nil, after dependencies: [Operation],
+    operation body: sending @escaping @isolated(any) () async throws -> Success
+  ) -> TaskOperation<Success> { addTask(name: name, dependingOn: dependencies, operation: body) }
+
+  /// The former name of ``maxThreadCount``.
+  @available(*, deprecated, renamed: "maxThreadCount")
+  public static var maximumThreadCount: Int {
+    get { maxThreadCount }
+    set { maxThreadCount = newValue }
+  }
+
   /// The former name of ``concurrentMap(_:_:)``.
   ///
   /// - Parameters:
@@ -81,4 +102,37 @@ extension GroupOperation {
   /// The former name of ``operationQueue``.
   @available(*, deprecated, renamed: "operationQueue")
   public final var innerQueue: OperationQueue { operationQueue }
+}
+
+extension InvocationOperation {
+  /// The former name of ``init(target:method:argument:)``.
+  ///
+  /// - Parameters:
+  ///   - target: The object that has the method.
+  ///   - method: The method.
+  ///   - object: The argument of the method.
+  @available(*, deprecated, renamed: "init(target:method:argument:)")
+  public convenience init(target: Target, method: @escaping Method, object: Argument) {
+    self.init(target: target, method: method, argument: object)
+  }
+}
+
+extension OperationGraph {
+  /// The former name of ``makeOperation(maxConcurrentNodeCount:recordingTimes:)``.
+  ///
+  /// - Parameters:
+  ///   - maxConcurrentNodeCount: The maximum number of nodes that run at the same time.
+  ///   - recordsTimes: Whether the operation records when each node ran.
+  /// - Returns: The operation.
+  @available(*, deprecated, renamed: "makeOperation(maxConcurrentNodeCount:recordingTimes:)")
+  public func operation(maxConcurrentNodeCount: Int? = nil, recordsTimes: Bool = false) -> GraphOperation {
+    makeOperation(maxConcurrentNodeCount: maxConcurrentNodeCount, recordingTimes: recordsTimes)
+  }
+
+  /// The former name of ``graphvizDescription(timings:)``.
+  ///
+  /// - Parameter times: The timings of nodes.
+  /// - Returns: The description.
+  @available(*, deprecated, renamed: "graphvizDescription(timings:)")
+  public func dotDescription(times: [NodeTiming] = []) -> String { graphvizDescription(timings: times) }
 }

@@ -28,7 +28,8 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   }
 
   override func noteFailure(of operation: Operation, _ error: any Error) {
-    let label = operation.label
+    // A group names the operation inside it.
+    let label = operation.labelOfFailedMember ?? operation.label
     failure.withLock { if $0 == nil { $0 = (label, error) } }
     // Set this before the operation leaves, because the queue might become empty then.
     over.store(true, ordering: .sequentiallyConsistent)

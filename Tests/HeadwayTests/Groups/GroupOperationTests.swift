@@ -127,7 +127,9 @@ import Testing
 
   @Test("B4, O7: the description of a failed group names the operation that failed first") func failedDescription() {
     let group = GroupOperation(name: "import", operations: [BlockOperation(name: "parse") { throw Mishap() }])
-    OperationQueue().addOperations([group], waitUntilFinished: true)
+    let outer = GroupOperation(name: "all", operations: [group])
+    OperationQueue().addOperations([outer], waitUntilFinished: true)
+    #expect(outer.description == "‘all’ (failed in ‘parse’: \(Mishap()))")
     #expect(group.description == "‘import’ (failed in ‘parse’: \(Mishap()))")
     #expect(group.diagnosis == "‘import’ has failed in ‘parse’: \(Mishap())")
   }

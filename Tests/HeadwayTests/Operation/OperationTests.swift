@@ -146,7 +146,7 @@ import Testing
     OperationQueue().addOperations([upload, notice], waitUntilFinished: true)
     #expect(upload.description == "‘upload’ (failed: \(Mishap()))")
     #expect(upload.diagnosis == "‘upload’ has failed: \(Mishap())")
-    #expect(notice.description == "‘notice’ (failed: ‘upload’, which was required to succeed, failed: \(Mishap()))")
+    #expect(notice.description == "‘notice’ (cancelled: ‘upload’, which was required to succeed, failed: \(Mishap()))")
   }
 }
 
