@@ -69,7 +69,7 @@ class Program:
 
     blocks: list
     output: Block | None = None
-    tested: Block | None = None  # The block of the module that a test imports.
+    module: tuple | None = None  # The name and the block of the module of this document that it imports.
 
     @property
     def is_test(self):
@@ -113,12 +113,14 @@ def comment_blocks(path):
 
 def programs(path):
     """The programs of a document."""
-    current, last_was_swift = None, False
+    current, last_was_swift, modules = None, False, {}
     for block in blocks(path, enumerate(path.read_text().splitlines(), 1)):
         if block.language == "swift":
             if block.imports or current is None:
-                tested = current.blocks[-1] if current and TESTABLE_IMPORT.search(block.text) else None
-                current = Program([block], tested=tested)
+                if current and (tested := TESTABLE_IMPORT.search(block.text)):
+                    modules[tested.group(1)] = current.blocks[-1]
+                imported = [(name, modules[name]) for name in block.imports if name in modules]
+                current = Program([block], module=imported[0] if imported else None)
                 yield current
             else:
                 current.blocks.append(block)
@@ -204,12 +206,12 @@ class Compiler:
             entry = main.with_name("main.swift")
             entry.write_text(TEST_MAIN)
             sources.append(entry)
-        if program.tested:
-            module = TESTABLE_IMPORT.search(block.text).group(1)
-            complaint = self.build_module(module, program.tested, main.parent)
+        if program.module:
+            name, source = program.module
+            complaint = self.build_module(name, source, main.parent)
             if complaint:
                 return complaint
-            objects.append(main.with_name(f"{module}.o"))
+            objects.append(main.with_name(f"{name}.o"))
         for module in ["Headway", *block.imports]:
             for target in LINKED.get(module, []):
                 objects += objects_of(self.products / f"{target}.build")
@@ -218,7 +220,7 @@ class Compiler:
             "-warnings-as-errors", "-I", main.parent, *sources, *dict.fromkeys(objects), *libraries, "-o", executable)
 
     def build_module(self, name, block, folder):
-        """Builds the module that a test imports."""
+        """Builds a module of the document."""
         source = folder / f"{name}.swift"
         source.write_text(block.source)
         return self.call(
