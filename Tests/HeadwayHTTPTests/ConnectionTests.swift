@@ -198,7 +198,7 @@ import Testing
       let request = RequestOperation("http://\(host):1/", limits: .once)
       try await request.run()
       let text = "\(try #require(request.error))"
-      #expect(text == "http://\(host):1/: Could not connect to the server: Connection refused.")
+      #expect(text == "http://\(host):1/: Could not connect to the server. (Connection refused)")
     }
     let refused = RequestOperation("http://127.0.0.1:1/", limits: .once)
     try await refused.run()

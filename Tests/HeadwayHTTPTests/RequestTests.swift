@@ -23,6 +23,30 @@ import Testing
     }
   }
 
+  @Test("H1: the description of an error has a sentence, and the causes that it lacks in parentheses")
+  func errorDescriptions() {
+    struct Refusal: LocalizedError { var errorDescription: String? { "Closed today" } }
+    struct Cause: Error, CustomStringConvertible { var description: String { "a cause" } }
+
+    func text(_ context: String, _ cause: (any Error)? = nil, number: Int32? = nil) -> String {
+      RequestError(.cannotConnect, url: "u", context: context, systemErrorNumber: number, underlyingError: cause)
+        .description
+    }
+    #expect(text("Really?") == "u: Really?")
+    #expect(text("Stop!") == "u: Stop!")
+    #expect(text("The answer was “no.”") == "u: The answer was “no.”")
+    #expect(text("No sentence") == "u: No sentence.")
+    #expect(text("It failed.", Refusal()) == "u: It failed. (Closed today)")
+    #expect(text("It failed.", Cause()) == "u: It failed. (a cause)")
+    #expect(text("It failed: a cause.", Cause()) == "u: It failed: a cause.")
+    #expect(text("It failed.", POSIXError(.ECONNREFUSED)) == "u: It failed. (Connection refused)")
+    #expect(text("Connection refused.", number: ECONNREFUSED) == "u: Connection refused.")
+    #expect(text("It failed.", Cause(), number: ECONNREFUSED) == "u: It failed. (Connection refused; a cause)")
+    let error = RequestError(.cannotConnect, url: "", context: "It failed.", underlyingError: POSIXError(.ENOSPC))
+    #expect(error.systemErrorDescription == "No space left on device")
+    #expect(RequestError(.timedOut, url: "", context: "It failed.").systemErrorDescription == nil)
+  }
+
   @Test("H1: an operation that depends on a request finds the response") func dependency() async throws {
     try await withServer { _ in
       Server.answer(.ok, [:], [1, 2, 3])
@@ -157,7 +181,7 @@ import Testing
       #expect(nobody.httpError?.code == .cannotConnect, "\(String(describing: nobody.error))")
       #expect(
         nobody.httpError?.description
-          == "http://127.0.0.1:\(port)/: Could not connect to the server: Connection refused.")
+          == "http://127.0.0.1:\(port)/: Could not connect to the server. (Connection refused)")
     }
     for url in ["", "nonsense", "ftp://example.org/", "http://"] {
       let request = RequestOperation(url, limits: .once)

@@ -124,10 +124,11 @@ import Testing
         ([server.url("/none")], 69, "The server responded with 404 Not Found."),
         ([server.url("/circle")], 76, "The server redirected more than 10 times."),
         ([server.url("/file"), "--max-size", "300K"], 65, "The content is larger than 307200 bytes."),
+        ([server.url("/file"), "--max-size", "1"], 65, "The content is larger than 1 byte."),
         ([server.url("/file"), "--checksum", checksum], 65, "not \(checksum)."),
         ([server.url("/nonsense")], 76, "not valid HTTP"),
         (["nonsense"], 64, "This is not an http or https URL."),
-        (["http://127.0.0.1:1/file", "--retry", "0"], 68, "Could not connect to the server: Connection refused."),
+        (["http://127.0.0.1:1/file", "--retry", "0"], 68, "Could not connect to the server. (Connection refused)."),
         ([server.url("/file"), server.url("/a/file")], 64, "More than one of these files would be named ‘file’"),
         ([server.url("/file"), "--checksum", "12"], 64, "use 64 hexadecimal digits."),
         ([server.url("/file"), "--jobs", "0"], 64, "use 1 or more."),
@@ -196,6 +197,25 @@ import Testing
         #expect(run.status == 64 && run.errors.first?.contains(message) == true, "\(run)")
       }
       #expect(server.questions.count == 1)
+    }
+  }
+
+  @Test(
+    "H2: bytes that are not UTF-8 in a header field or a URL are a usage error", arguments: ["header field", "URL"])
+  func foreignBytes(place: String) async throws {
+    try await withServer { _ in
+      LoopbackServer.answer(.ok, [:], [1])
+    } _: { server in
+      // The shell makes the byte, because the arguments of a process here are text.
+      let byte = #"$(printf '\351')"#
+      let words = place == "URL" ? #""$1/caf\#(byte)""# : #""$1" -H "X-L: caf\#(byte)""#
+      let launcher = ["/bin/sh", "-c", #"exec "$0" fetch \#(words)"#]
+      let run = try await Tool([server.url("/a")], in: folder, launcher: launcher).finish()
+      #expect(run.status == 64 && run.errors.count == 1, "\(run)")
+      let error = try #require(run.errors.first)
+      #expect(error.contains("\(place) has bytes that are not UTF-8.") && !error.contains("caf\u{10FEE9}"), "\(run)")
+      #expect(error.contains(place == "URL" ? "caf\\xE9" : "'X-L'"), "\(run)")
+      #expect(server.questions.isEmpty)
     }
   }
 

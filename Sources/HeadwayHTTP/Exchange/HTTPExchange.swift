@@ -56,7 +56,7 @@ struct HTTPExchange: Sendable {
         try Task.checkCancellation()
         throw RequestError(
           .unexpectedStatus, url: url, status: status, context: "The server responded with \(status.text).", body: body,
-          retryAfter: RetryAfter.delay(response.headers))
+          retryAfter: RetryAfter.delay(response.headers), contextIncludesCause: false)
       }
       redirects += 1
       guard redirects <= limits.maxRedirectCount else {
@@ -97,7 +97,8 @@ struct HTTPExchange: Sendable {
         host: host, port: url.port ?? 443, connectionPool: connectionPool)
     else { return error }
     return RequestError(
-      error.code, url: error.url, context: "The certificate is not trusted: \(reason).", underlyingError: underlying)
+      error.code, url: error.url, context: "The certificate is not trusted: \(reason).", underlyingError: underlying,
+      contextIncludesCause: true)
   }
 
   private func answer(

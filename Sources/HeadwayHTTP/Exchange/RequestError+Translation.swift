@@ -24,7 +24,7 @@ extension HTTPExchange {
 
   static func translated(_ error: any Error, _ url: String) -> any Error {
     func failure(_ code: RequestError.Code, _ context: String) -> RequestError {
-      RequestError(code, url: url, context: context, underlyingError: error)
+      RequestError(code, url: url, context: context, underlyingError: error, contextIncludesCause: true)
     }
     switch error {
     case is RequestError, is CancellationError: return error

@@ -7,7 +7,8 @@ enum TrustedCertificates {
       return try NIOSSLCertificate.fromPEMBytes(Array(text.utf8))
     } catch {
       throw RequestError(
-        .cannotReadFile, url: "", context: "The certificates are not in PEM format.", underlyingError: error)
+        .cannotReadFile, url: "", context: "The certificates are not in PEM format.", underlyingError: error,
+        contextIncludesCause: true)
     }
   }
 }

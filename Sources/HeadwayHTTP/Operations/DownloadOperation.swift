@@ -233,8 +233,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
 
   private func requireRoom(for count: Int, _ answer: HTTPExchange.Answer) throws {
     guard let most = limits.maxBodyBytes, count > most else { return }
-    throw RequestError(
-      .bodyTooLarge, url: answer.url, status: answer.status, context: "The content is larger than \(most) bytes.")
+    throw RequestError.tooLarge(answer, maxByteCount: most)
   }
 }
 #endif

@@ -110,8 +110,7 @@ open class RequestOperation: HTTPOperation, @unchecked Sendable {
     let most = exchange.limits.maxBodyBytes ?? defaultMaxBodyBytes
     func requireRoom(for count: Int) throws {
       guard count > most else { return }
-      throw RequestError(
-        .bodyTooLarge, url: answer.url, status: answer.status, context: "The content is larger than \(most) bytes.")
+      throw RequestError.tooLarge(answer, maxByteCount: most)
     }
     let announced = answer.announcedLength
     try requireRoom(for: announced ?? 0)

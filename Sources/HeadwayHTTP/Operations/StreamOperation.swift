@@ -83,9 +83,7 @@ public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked S
     progress.totalUnitCount = Int64(answer.announcedLength ?? 0)
     let stream = HTTPStream(answer) { count in
       guard count <= most ?? .max else {
-        throw RequestError(
-          .bodyTooLarge, url: answer.url, status: answer.status,
-          context: "The content is larger than \(most ?? 0) bytes.")
+        throw RequestError.tooLarge(answer, maxByteCount: most ?? 0)
       }
       progress.completedUnitCount = Int64(count)
     }

@@ -11,7 +11,9 @@ public struct HTTPStream: Sendable {
   public let url: String
   /// The status of the response, such as 200.
   public let status: HTTPResponse.Status
-  /// The header fields as the server sent them, except for those with an invalid name.
+  /// The header fields that the server sent, except for those with an invalid name.
+  ///
+  /// In the values, bytes that are not UTF-8 are replaced with U+FFFD.
   public let headers: HTTPFields
   /// The decompressed body, in pieces as they arrive.
   public let chunks: Chunks

@@ -99,6 +99,10 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
   public let underlyingError: (any Error)?
   /// The delay that the server requests, if any.
   let retryAfter: Duration?
+  /// Whether ``context`` has all that is known about the underlying error, except for the system's description.
+  ///
+  /// This is true for errors of the libraries, whose descriptions are about their internals.
+  private let contextIncludesCause: Bool
 
   /// Creates an error.
   ///
@@ -116,12 +120,13 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
   ) {
     self.init(
       code, url: url, status: status, context: context, body: body, systemErrorNumber: systemErrorNumber,
-      underlyingError: underlyingError, retryAfter: nil)
+      underlyingError: underlyingError, retryAfter: nil, contextIncludesCause: false)
   }
 
   init(
     _ code: Code, url: String, status: HTTPResponse.Status? = nil, context: String, body: [UInt8] = [],
-    systemErrorNumber: Int32? = nil, underlyingError: (any Error)? = nil, retryAfter: Duration?
+    systemErrorNumber: Int32? = nil, underlyingError: (any Error)? = nil, retryAfter: Duration? = nil,
+    contextIncludesCause: Bool
   ) {
     self.code = code
     self.url = url
@@ -131,30 +136,46 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
     self.systemErrorNumber = systemErrorNumber ?? underlyingError.flatMap(Self.systemErrorNumber)
     self.underlyingError = underlyingError
     self.retryAfter = retryAfter
+    self.contextIncludesCause = contextIncludesCause
   }
 
-  /// The URL, the failure, and its reason, in one line.
+  /// Creates the error of content that exceeds a limit.
+  static func tooLarge(_ answer: HTTPExchange.Answer, maxByteCount: Int) -> RequestError {
+    RequestError(
+      .bodyTooLarge, url: answer.url, status: answer.status,
+      context: "The content is larger than \(maxByteCount) \(maxByteCount == 1 ? "byte" : "bytes").")
+  }
+
+  /// The system's description of ``systemErrorNumber``.
+  public var systemErrorDescription: String? { systemErrorNumber.map { String(cString: strerror($0)) } }
+
+  /// The URL, the failure, and its causes in parentheses, in one line.
   public var description: String {
     let place = url.isEmpty ? "" : "\(url): "
-    let sentence = context.hasSuffix(".") ? String(context.dropLast()) : context
-    let details = reason.map { context.contains($0) ? "" : ": \($0)" } ?? ""
+    let end = context.isEmpty || Self.isSentence(context) ? "" : "."
+    let causes = [systemErrorDescription, underlyingReason].compactMap { $0 }.filter { !context.contains($0) }
+    let details = causes.isEmpty ? "" : " (\(causes.joined(separator: "; ")))"
     // A status or a URL from a server may contain characters that control a terminal.
-    let safe = "\(place)\(sentence)\(details).".unicodeScalars.map {
+    let safe = "\(place)\(context)\(end)\(details)".unicodeScalars.map {
       $0.properties.generalCategory == .control ? "\u{FFFD}" : $0
     }
     return String(String.UnicodeScalarView(safe))
   }
 
-  /// The system's description of the cause.
-  ///
-  /// Descriptions by the libraries are omitted, because they are about their internals.
-  private var reason: String? {
-    if let systemErrorNumber { return String(cString: strerror(systemErrorNumber)) }
-    return switch underlyingError {
-    case let error as any LocalizedError: error.errorDescription
-    case is CocoaError: (underlyingError as? NSError)?.localizedDescription
-    default: nil
+  /// The description of the underlying error; nil if ``systemErrorDescription`` or ``context`` describes it.
+  private var underlyingReason: String? {
+    guard let underlyingError, !contextIncludesCause, Self.systemErrorNumber(of: underlyingError) == nil else {
+      return nil
     }
+    if let reason = (underlyingError as? any LocalizedError)?.errorDescription { return reason }
+    // The other descriptions of Foundation's errors are about their internals.
+    return underlyingError is any CustomNSError ? underlyingError.localizedDescription : "\(underlyingError)"
+  }
+
+  /// Returns whether a text ends as a sentence does, perhaps within quotation marks or parentheses.
+  private static func isSentence(_ text: String) -> Bool {
+    guard let last = text.last(where: { !"”’\"')".contains($0) }) else { return false }
+    return ".?!…".contains(last)
   }
 
   private static func systemErrorNumber(of error: any Error) -> Int32? {

@@ -26,7 +26,7 @@ extension Response {
       let reason = (error as? DecodingError).map { Self.explanation(of: $0) } ?? "\(error)"
       throw RequestError(
         .cannotDecode, url: url, status: status, context: "The content could not be decoded: \(reason)",
-        body: Array(body.prefix(HTTPLimits().maxErrorBodyBytes)), underlyingError: error)
+        body: Array(body.prefix(HTTPLimits().maxErrorBodyBytes)), underlyingError: error, contextIncludesCause: true)
     }
   }
 

@@ -90,6 +90,7 @@ struct FetchCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard !urls.isEmpty else { throw ValidationError("Specify at least one URL.") }
+    try SourceDownloads.requireText(urls)
     guard jobs > 0 else { throw ValidationError("--jobs \(jobs): use 1 or more.") }
     guard retry >= 0 else { throw ValidationError("--retry \(retry): use 0 or more.") }
     if quiet, progress != nil { throw ValidationError("--quiet and --progress: use only one of them.") }
@@ -169,6 +170,10 @@ struct FetchCommand: AsyncParsableCommand {
   private static func add(_ text: String, to request: inout Request) throws {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count > 1 else { throw ValidationError("--header '\(text)': use 'NAME: VALUE'.") }
+    // Header fields are strings, so such bytes can't be sent.
+    guard !text.hasForeignBytes else {
+      throw ValidationError("--header '\(parts[0])': the header field has bytes that are not UTF-8.")
+    }
     do {
       try request.addHeaderField(name: String(parts[0]), value: parts[1].trimmingCharacters(in: .whitespaces))
     } catch {
@@ -250,6 +255,7 @@ enum ByteCount {
   /// Returns a number in bytes, kB, MB or GB, with factors of 1,000.
   static func text(_ bytes: Int64) -> String {
     switch bytes {
+    case 1: "1 byte"
     case ..<1_000: "\(bytes) bytes"
     case ..<1_000_000: String(format: "%.1f kB", Double(bytes) / 1e3)
     case ..<1_000_000_000: String(format: "%.1f MB", Double(bytes) / 1e6)

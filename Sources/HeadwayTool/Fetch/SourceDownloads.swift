@@ -16,6 +16,7 @@ struct SourceDownloads {
   /// - Throws: ``RequestError``; an exit code, if a signal ended the downloads; or a `ValidationError`.
   func files(of sources: [String], _ style: ProgressStyle, _ notices: Notices) async throws -> [String] {
     guard sources.contains(where: Self.isAddress) else { return sources }
+    try Self.requireText(sources.filter(Self.isAddress))
     let paths = sources.map { Self.isAddress($0) ? "\(folder)/\(FileName.of($0))" : $0 }
     guard Set(paths).count == paths.count else {
       throw ValidationError("More than one of these files would have the same name. Import them one at a time.")
@@ -48,6 +49,15 @@ struct SourceDownloads {
     if let error = downloads.lazy.compactMap(\.error).first { throw error }
     if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
     return paths
+  }
+
+  /// Throws if a URL has bytes that are not UTF-8: as characters, they would be sent as other bytes.
+  ///
+  /// - Throws: A `ValidationError`.
+  static func requireText(_ urls: [String]) throws {
+    guard let url = urls.first(where: \.hasForeignBytes) else { return }
+    let byte = url.replacingForeignBytes { "%" + String($0, radix: 16, uppercase: true) }
+    throw ValidationError("\(url): The URL has bytes that are not UTF-8. Percent-encode them: \(byte)")
   }
 
   private static func isAddress(_ source: String) -> Bool {
