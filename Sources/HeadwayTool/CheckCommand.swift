@@ -10,8 +10,8 @@ struct CheckCommand: AsyncParsableCommand {
     abstract: "Check a GTFS feed against the GTFS reference, without importing it.",
     discussion: """
       Prints the errors in the feed, and then the warnings, each with some of the rows concerned. A feed is a folder \
-      or a zip archive, or the URL of an archive, which is downloaded to a temporary folder. The feed is read into a \
-      temporary database, which needs about as much space as the feed.
+      or a zip archive, or the URL of an archive, which is downloaded to a temporary folder and \
+      removed at the end. The feed is read into a temporary database, which needs about as much space as the feed.
 
       EXAMPLES:
         headway check vbb-2020
@@ -37,15 +37,13 @@ struct CheckCommand: AsyncParsableCommand {
   var feed: String
 
   @OptionGroup(title: "Format of the files")
-  var fileOptions: FileOptions
+  var format: FormatOptions
 
   @OptionGroup
-  var runOptions: RunOptions
+  var runOptions: RunOptions<Texts>
 
-  func validate() throws {
-    guard !fileOptions.areForOneFile else {
-      throw ValidationError("--columns, --header, --no-header and --skip-lines are for CSV files, and not for a feed.")
-    }
+  enum Texts: RunOptionTexts {
+    static var quiet: ArgumentHelp { "Print only errors that prevent the check, and no issues of the feed." }
   }
 
   func run() async throws { try await runOptions.reportingErrors { try await check() } }
@@ -56,8 +54,13 @@ struct CheckCommand: AsyncParsableCommand {
   ///   ``ImportError``.
   private func check() async throws {
     let start = ContinuousClock.now
-    let folder = try await runOptions.files(of: [feed], beside: nil, Notices(isSilent: runOptions.isSilent))[0]
-    let validator = try FeedValidator(folder: folder, options: fileOptions.options)
+    try await runOptions.withFiles(of: [feed], beside: nil, Notices(isSilent: runOptions.isSilent)) { files in
+      try await check(folder: files[0], start)
+    }
+  }
+
+  private func check(folder: String, _ start: ContinuousClock.Instant) async throws {
+    let validator = try FeedValidator(folder: folder, options: format.options)
     let queue = OperationQueue()
     queue.name = "check"
     queue.maxConcurrentOperationCount = runOptions.jobs
@@ -70,6 +73,9 @@ struct CheckCommand: AsyncParsableCommand {
     queue.addOperations(validator.operations, waitUntilFinished: false)
     try await queue.untilAllOperationsAreFinished()
     await display.stop()
+    if runOptions.style == .json {
+      for operation in validator.imports { StandardStream.output.writeLine(JSONEvent.table(operation.report)) }
+    }
     if let error = validator.operations.last?.error { throw error }
 
     let issues = validator.issues
@@ -80,11 +86,11 @@ struct CheckCommand: AsyncParsableCommand {
     let end = JSONEvent.Checked(
       event: signal == nil ? "finished" : "cancelled", errors: errors, warnings: issues.count - errors,
       seconds: (.now - start).inSeconds, exitCode: exitCode)
-    if !runOptions.quiet { show(issues, of: folder, end) }
+    if !runOptions.quiet { show(issues, end) }
     guard exitCode == 0 else { throw ExitCode(exitCode) }
   }
 
-  private func show(_ issues: [FeedIssue], of folder: String, _ end: JSONEvent.Checked) {
+  private func show(_ issues: [FeedIssue], _ end: JSONEvent.Checked) {
     guard runOptions.style != .json else {
       for issue in issues { StandardStream.output.writeLine(JSONEvent.line(JSONEvent.Issue(issue))) }
       return StandardStream.output.writeLine(JSONEvent.line(end))
@@ -92,7 +98,7 @@ struct CheckCommand: AsyncParsableCommand {
     guard end.event == "finished" else { return StandardStream.output.writeLine("Cancelled: there is no result.") }
     for issue in issues { StandardStream.output.writeLine("\(issue)") }
     func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
-    StandardStream.output.writeLine("\(folder): \(counted(end.errors, "error")), \(counted(end.warnings, "warning")).")
+    StandardStream.output.writeLine("\(feed): \(counted(end.errors, "error")), \(counted(end.warnings, "warning")).")
   }
 }
 #endif

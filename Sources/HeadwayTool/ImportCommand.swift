@@ -140,7 +140,16 @@ struct ImportCommand: AsyncParsableCommand {
   var columnType: [String] = []
 
   @OptionGroup
-  var runOptions: RunOptions
+  var runOptions: RunOptions<Texts>
+
+  enum Texts: RunOptionTexts {
+    static var quiet: ArgumentHelp {
+      """
+      Print only errors and, after an import, one line each about rejected rows, removed rows, added columns and \
+      changed values.
+      """
+    }
+  }
 
   @Option(
     help: ArgumentHelp(

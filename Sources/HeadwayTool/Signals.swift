@@ -39,7 +39,9 @@ final class Signals: @unchecked Sendable {  // Only the initializer writes `sour
           return received == nil
         }
         // By the shell's convention, 128 plus the signal.
-        if isFirst { stop() } else { _exit(128 + number) }
+        guard !isFirst else { return stop() }
+        PrivateFolder.removeAll()
+        _exit(128 + number)
       }
       installing.enter()
       source.setRegistrationHandler { installing.leave() }

@@ -101,7 +101,23 @@ enum ToolExit: Int32 {
 
   /// Returns the text with a period, if it does not end a sentence.
   static func sentence(_ text: String) -> String {
-    [".", "?", "!", "…"].contains { text.hasSuffix($0) || text.hasSuffix("\($0))") } ? text : "\(text)."
+    endsSentence(text[...]) ? text : "\(text)."
+  }
+
+  /// Returns whether a text ends with a sentence, or with parentheses that contain or follow one.
+  private static func endsSentence(_ text: Substring) -> Bool {
+    func isEnd(_ character: Character?) -> Bool { character.map { ".?!…".contains($0) } ?? false }
+    guard text.last == ")", !isEnd(text.dropLast().last) else { return text.last == ")" || isEnd(text.last) }
+    var depth = 0
+    for position in text.indices.reversed() {
+      switch text[position] {
+      case ")": depth += 1
+      case "(": depth -= 1
+      default: break
+      }
+      if depth == 0 { return text[..<position].last == " " && isEnd(text[..<position].dropLast().last) }
+    }
+    return false
   }
 
   /// Returns the error for people, without the statement that SQLite was executing and the internals of Foundation's

@@ -50,6 +50,9 @@ struct CheckTests {
     #expect(issues.first?["code"] as? String == "foreign_key_violation")
     #expect(issues.first?["count"] as? Int == 1 && issues.first?["file"] as? String == "stop_times.txt")
     let end = try #require(objects.last)
+    let tables = objects.filter { $0["event"] as? String == "table" }
+    #expect(Set(tables.compactMap { $0["table"] as? String }).count == 6 && tables.count == 6)
+    #expect(tables.allSatisfy { $0["isComplete"] as? Bool == true && $0["percent"] as? Int == 100 })
     #expect(end["event"] as? String == "finished" && end["errors"] as? Int == 1 && end["exitCode"] as? Int == 65)
   }
 
@@ -61,7 +64,16 @@ struct CheckTests {
     #expect(try await Tool.run("check", "feed", "db", in: folder).status == 64)
     let file = try await Tool.run("check", "data/x.csv", in: folder)
     #expect(file.status == 66)
-    #expect(file.errors.first?.contains("data/x.csv: This is no feed: a feed is a folder or a zip archive.") == true)
+    #expect(file.errors == ["headway: data/x.csv: This is no feed: a feed is a folder or a zip archive."])
+    for name in ["nothing.zip", "-"] {
+      let missing = try await Tool.run("check", name, in: folder)
+      #expect(missing.status == 66 && missing.errors == ["headway: \(name): There is no such file or folder."])
+    }
+    #if Compression
+    try folder.write("hi\n", to: "bad.zip")
+    let bad = try await Tool.run("check", "bad.zip", in: folder)
+    #expect(bad.errors == ["headway: bad.zip: This is no zip archive, although its name ends like that of one."])
+    #endif
   }
 }
 #endif

@@ -73,7 +73,11 @@ struct ErrorTests {
 
   @Test("I3: an empty file exits with 65") func emptyFile() async throws {
     try folder.write("", to: "empty.csv")
-    try await expectFailure("empty.csv", "db", status: 65, "empty.csv:1: The file has no header")
+    try await expectFailure("empty.csv", "db", status: 65, "empty.csv:1: The file has no header: it is empty.")
+    try folder.write("a,b\n1,2\n", to: "x.csv")
+    try await expectFailure(
+      "x.csv", "db", "--skip-lines", "99", status: 65,
+      "x.csv:1: The file has no header: it has at most 99 lines, and these are skipped.")
   }
 
   @Test("I3: a key column that occurs twice exits with 65") func duplicateColumn() async throws {
@@ -94,6 +98,30 @@ struct ErrorTests {
     try await expectFailure("x.csv", "db", "--strict", status: 65, "x.csv:4: ")
     try folder.writeSmallFeed(to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,08:05:00,08:05:00\n")
     try await expectFailure("feed", "db2", "--strict", status: 65, "feed/stop_times.txt:3: ")
+  }
+
+  @Test("I3: --strict names the line of an unclosed quote once") func unclosedQuote() async throws {
+    try folder.write("a,b\n\"x,1\n", to: "x.csv")
+    try await expectFailure(
+      "x.csv", "db", "--strict", status: 65,
+      "x.csv:2: The row can't be imported: byte 4: a quote that is never closed.")
+  }
+
+  @Test("I3: control characters of a file name do not reach the terminal") func controlCharacters() async throws {
+    try await expectFailure(
+      "\u{1B}c", "db", status: 66, "\u{FFFD}c: There is no such file or folder.")
+    try folder.write("a,b\n1,2\n", to: "\u{1B}[31m\u{9B}.csv")
+    for style in ["plain", "json", "none"] {
+      let run = try await Tool.run(
+        "import", "\u{1B}[31m\u{9B}.csv", "db", "--progress", style, in: folder)
+      #expect(run.status == 0)
+      let scalars = (run.output + run.errors).joined().unicodeScalars
+      #expect(!scalars.contains { $0.properties.generalCategory == .control && $0 != "\t" }, "\(style)")
+      if style == "json" {
+        #expect(
+          try run.objects().last { $0["event"] as? String == "table" }?["file"] as? String == "\u{1B}[31m\u{9B}.csv")
+      }
+    }
   }
 
   @Test("A line end in the name of a column does not make the error two lines") func lineEndInName() async throws {

@@ -265,6 +265,43 @@ import Testing
     }
   }
 
+  #if Compression
+  @Test("H2: a check downloads to a private folder, which another user can't prepare, and removes it")
+  func privateFolder() async throws {
+    try folder.writeSmallFeed(to: "feed")
+    let names = try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/feed")
+    let archive = zipped(try names.map { (name: $0, text: try folder.text(of: "feed/\($0)")) })
+    try folder.write("", to: "victim/kept")
+    let temporary = "\(folder.path)/tmp"
+    try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(temporary)/headway-downloads", withDestinationPath: "\(folder.path)/victim")
+    let permissions = Mutex<[Int]>([])
+    try await withServer { question in
+      let found = (try? FileManager.default.contentsOfDirectory(atPath: temporary)) ?? []
+      for name in found where name != "headway-downloads" {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: "\(temporary)/\(name)")
+        permissions.withLock { $0.append(attributes?[.posixPermissions] as? Int ?? -1) }
+      }
+      return switch question.path {
+      case "/feed.zip": LoopbackServer.answer(.ok, [:], archive)
+      default: LoopbackServer.answer(.notFound)
+      }
+    } _: { server in
+      for (path, status) in [("/feed.zip", 0), ("/none.zip", 69)] as [(String, Int32)] {
+        let run = try await Tool(
+          ["check", server.url(path), "--progress", "none"], in: folder, environment: ["TMPDIR": temporary]
+        ).finish()
+        #expect(run.status == status, "\(run.errors)")
+        if status == 0 { #expect(run.output.last == "\(server.url(path)): 0 errors, 1 warning.") }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary) == ["headway-downloads"])
+      }
+    }
+    #expect(permissions.withLock { !$0.isEmpty && $0.allSatisfy { $0 == 0o700 } })
+    #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/victim") == ["kept"])
+  }
+  #endif
+
   @Test("H2: if its output is no longer read, it ends as other tools do, and received content stays")
   func brokenPipe()
     async throws

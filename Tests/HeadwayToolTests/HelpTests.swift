@@ -87,6 +87,16 @@ struct HelpTests {
     #expect(listed == codes)
   }
 
+  @Test("The help of the check lists no options that it refuses, and does not describe an import")
+  func optionsOfCheck() async throws {
+    let help = try await Tool.run("check", "--help", in: folder).output.joined(separator: " ")
+    for text in ["--columns", "--header", "--no-header", "--skip-lines", "--column-type", "an import"] {
+      #expect(!help.contains(text), "\(text)")
+    }
+    let refused = try await Tool.run("check", "feed", "--skip-lines", "1", in: folder)
+    #expect(refused.status == 64 && refused.errors.first?.contains("Unknown option '--skip-lines'") == true)
+  }
+
   @Test("--version prints a version") func version() async throws {
     let run = try await Tool.run("--version", in: folder)
     #expect(run.status == 0)

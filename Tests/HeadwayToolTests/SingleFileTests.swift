@@ -73,7 +73,7 @@ struct SingleFileTests {
     #expect(!folder.has("none"))
     let run = try await Tool.run("import", "--dry-run", "a.csv", "--output", "b.csv", in: folder)
     #expect(run.status == 65 && run.output.isEmpty)
-    #expect(run.errors == ["headway: b.csv: The database can't be opened. (file is not a database)."])
+    #expect(run.errors == ["headway: b.csv: The database can't be opened. (file is not a database)"])
   }
 
   @Test("I5: --key given twice makes a key of two columns, in that order") func keyOfTwo() async throws {

@@ -29,6 +29,15 @@ struct ThumbnailsTests {
     try await Tool.run(["thumbnails", "photos", "--into", "small"] + arguments, in: folder)
   }
 
+  @Test("R3: a folder that can't be created is reported with the reason, and without control characters of its name")
+  func noFolder() async throws {
+    try writePictures("a.jpg")
+    try folder.write("", to: "\u{1B}[31m")
+    let result = try await Tool.run("thumbnails", "photos", "--output", "\u{1B}[31m", in: folder)
+    #expect(result.status == 73)
+    #expect(result.errors == ["headway: \u{FFFD}[31m: The folder can't be created. (File exists)"])
+  }
+
   @Test("R3: makes thumbnails in the same subfolders, then only what is not up to date") func upToDate() async throws {
     try writePictures("a.jpg", "b.PNG", "sub/deep/c.jpeg")
     try writePictures("tiny.png", width: 20, height: 10)

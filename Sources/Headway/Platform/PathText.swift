@@ -90,6 +90,18 @@ extension String {
     return result
   }
 
+  /// Returns the text without characters that could control a terminal, such as those of a file name.
+  ///
+  /// - Parameter kept: Control characters that stay.
+  /// - Returns: The text, in which the replacement character takes the place of each other control character.
+  package func replacingControls(except kept: String.UnicodeScalarView = "".unicodeScalars) -> String {
+    func isReplaced(_ scalar: Unicode.Scalar) -> Bool {
+      (scalar.value < 0x20 || 0x7F..<0xA0 ~= scalar.value) && !kept.contains(scalar)
+    }
+    guard unicodeScalars.contains(where: isReplaced) else { return self }
+    return String(String.UnicodeScalarView(unicodeScalars.map { isReplaced($0) ? "\u{FFFD}" : $0 }))
+  }
+
   /// The path in a form for people: a byte that is not UTF-8 is shown as `\xE9`.
   package var shownPath: String {
     replacingForeignBytes { byte in "\\x" + String(byte, radix: 16, uppercase: true) }

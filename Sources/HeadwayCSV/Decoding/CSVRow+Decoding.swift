@@ -57,7 +57,7 @@ extension CSVReaderError {
     self.init(
       .invalidValue, path: row.batch.path, lineNumber: row.lineNumber, rowNumber: row.rowNumber,
       columnName: columnName ?? details?.codingPath.last?.stringValue, field: field,
-      context: "No \(CSVRow.name(of: type)) can be made of \(field.map { "“\($0)”" } ?? "it"): \(reason)",
+      context: "No \(CSVRow.name(of: type)) can be made of \(field.map { "“\($0)”" } ?? "it"): \(reason)".withFullStop,
       underlyingError: error)
   }
 }

@@ -27,9 +27,7 @@ extension CSVWriter {
   public func encode<Value: Encodable>(_ value: Value) throws(CSVWriterError) {
     let row = EncodedRow(columns: columns, path: path, rowNumber: rowCount + 1)
     do { try row.encode(value) } catch let error as CSVWriterError { throw error } catch {
-      throw CSVWriterError(
-        .invalidValue, path: path, rowNumber: rowCount + 1,
-        context: "A \(Value.self) can't be encoded: \(error)", underlyingError: error)
+      throw row.error(error, encoding: Value.self, columnName: nil)
     }
     // The names are those that this value encoded. If it has no keys, there are none.
     if columns == nil, rowCount == 0, !row.names.isEmpty { begin(row.names) }

@@ -84,9 +84,25 @@ final class EncodedRow {
     CSVWriterError(code, path: path, rowNumber: rowNumber, columnName: columnName, context: message)
   }
 
+  /// Creates an error from the error that a type threw while it was encoded.
+  func error(_ error: any Error, encoding type: Any.Type, columnName: String?) -> CSVWriterError {
+    var details: EncodingError.Context?
+    if case .invalidValue(_, let context)? = error as? EncodingError { details = context }
+    let reason = details?.debugDescription ?? "\(error)"
+    return CSVWriterError(
+      .invalidValue, path: path, rowNumber: rowNumber,
+      columnName: columnName ?? details?.codingPath.last?.stringValue,
+      context: "A \(CSVRow.name(of: type)) can't be encoded: \(reason)".withFullStop, underlyingError: error)
+  }
+
   private func notFinite(_ value: Any, _ name: String) -> CSVWriterError {
     CSVWriterError(notFinite: value, path: path, rowNumber: rowNumber, columnName: name)
   }
+}
+
+extension String {
+  /// The text with a full stop, unless it ends with one.
+  var withFullStop: String { hasSuffix(".") ? self : self + "." }
 }
 
 extension CSVFieldConvertible {

@@ -44,7 +44,9 @@ struct FieldEncoder: Encoder, SingleValueEncodingContainer {
     } else {
       var encoder = self
       encoder.type = Value.self
-      try value.encode(to: encoder)
+      do { try value.encode(to: encoder) } catch let error as CSVWriterError { throw error } catch {
+        throw row.error(error, encoding: Value.self, columnName: name)
+      }
     }
   }
 

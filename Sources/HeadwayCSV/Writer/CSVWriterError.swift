@@ -56,12 +56,14 @@ public struct CSVWriterError: Error, Sendable, CustomStringConvertible {
   /// The system's description of ``systemErrorNumber``.
   public var systemErrorDescription: String? { systemErrorNumber.map(Platform.text(of:)) }
 
-  /// One line for people: the file, the row, the column, what happened, and the system's reason.
+  /// One line for people: the file, the row, the column, what happened, and the system's reason if the rest does not
+  /// include it.
   public var description: String {
     var place = path
     if let rowNumber { place += ", row \(rowNumber)" }
     if let columnName { place += ", column \(columnName)" }
-    return "\(place): \(context)" + (systemErrorDescription.map { " (\($0))" } ?? "")
+    let reason = includesReason ? nil : systemErrorDescription
+    return "\(place): \(context)" + (reason.map { " (\($0))" } ?? "")
   }
 }
 

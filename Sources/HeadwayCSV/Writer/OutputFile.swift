@@ -115,6 +115,11 @@ extension CSVWriterError {
       }
     self.init(code, path: path, context: context, systemErrorNumber: errorNumber)
   }
+
+  /// Whether the sentence about the error already contains the system's reason.
+  ///
+  /// For other reasons with the same code, such as a read-only file system, it does not.
+  var includesReason: Bool { [ENOENT, EISDIR, EACCES, EPERM].contains(systemErrorNumber) }
 }
 
 // Inside the class, the bare names refer to its own members.

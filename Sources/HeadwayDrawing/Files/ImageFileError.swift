@@ -51,7 +51,9 @@ public struct ImageFileError: Error, Sendable, CustomStringConvertible {
     // The sentences about these codes match the system's description.
     let reason = code == .fileNotFound || code == .permissionDenied ? nil : systemErrorDescription
     let causes = [reason, underlyingError.map { "\($0)" }].compactMap { $0 }
-    return "\(path?.shownPath ?? "image"): \(context)" + (causes.isEmpty ? "" : " (\(causes.joined(separator: "; ")))")
+    let reasons = causes.isEmpty ? "" : " (\(causes.joined(separator: "; ")))"
+    // The path may contain characters that control a terminal.
+    return "\(path?.shownPath ?? "image"): \(context)\(reasons)".replacingControls()
   }
 }
 #endif

@@ -1,5 +1,6 @@
 #if HTTP
 import Foundation
+import Headway
 public import HTTPTypes
 import NIOCore
 import NIOPosix
@@ -156,10 +157,7 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
     let causes = [systemErrorDescription, underlyingReason].compactMap { $0 }.filter { !context.contains($0) }
     let details = causes.isEmpty ? "" : " (\(causes.joined(separator: "; ")))"
     // A status or a URL from a server may contain characters that control a terminal.
-    let safe = "\(place)\(context)\(end)\(details)".unicodeScalars.map {
-      $0.properties.generalCategory == .control ? "\u{FFFD}" : $0
-    }
-    return String(String.UnicodeScalarView(safe))
+    return "\(place)\(context)\(end)\(details)".replacingControls()
   }
 
   /// The description of the underlying error; nil if ``systemErrorDescription`` or ``context`` describes it.

@@ -1,5 +1,9 @@
 import HeadwayLines
 
+#if SQLite
+import GRDB
+#endif
+
 /// The reason why an import could not continue.
 ///
 /// Rows that can't be imported are not errors. They go to a ``RejectedRowsFile``; see ``RowIssue``.
@@ -105,7 +109,17 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
 
   /// The underlying error, unless ``context`` already contains its text.
   package var underlyingErrorOutsideContext: (any Error)? {
-    underlyingError is LineReaderError ? nil : underlyingError
+    guard let underlyingError else { return nil }
+    if let error = underlyingError as? LineReaderError {
+      // Its description begins with the path, which the description of this error also contains.
+      let texts = [error.context, error.systemErrorDescription].compactMap { $0 }
+      return error.code == .fileNotFound || texts.contains(where: context.contains) ? nil : underlyingError
+    }
+    var texts = ["\(underlyingError)"]
+    #if SQLite
+    if let message = (underlyingError as? DatabaseError)?.message { texts.append(message) }
+    #endif
+    return texts.contains(where: context.contains) ? nil : underlyingError
   }
 
   /// The options of the library that avoid the error; the options of the tool have other names.

@@ -185,7 +185,11 @@ final class TableImport {
 extension RowIssue {
   /// The error that ends a strict import at this row.
   func error(path: String) -> ImportError {
-    ImportError(.malformedRow, path: path, lineNumber: lineNumber, context: "The row can't be imported: \(reason).")
+    // The position of the error already contains the line.
+    let place = "line \(lineNumber), "
+    let rest = reason.hasPrefix(place) ? String(reason.dropFirst(place.count)) : reason
+    return ImportError(
+      .malformedRow, path: path, lineNumber: lineNumber, context: "The row can't be imported: \(rest).")
   }
 }
 #endif

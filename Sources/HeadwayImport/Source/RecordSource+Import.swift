@@ -56,7 +56,9 @@ extension RecordSource {
   /// The names of the fields; throws if there are none.
   func requireHeader() throws(ImportError) -> [String] {
     guard let header = try readHeader() else {
-      throw ImportError(.badHeader, path: path, lineNumber: 1, context: "The file has no header: it is empty.")
+      let skipped = layout.skippedLineCount
+      let context = skipped == 0 ? "it is empty." : "it has at most \(skipped) lines, and these are skipped."
+      throw ImportError(.badHeader, path: path, lineNumber: 1, context: "The file has no header: \(context)")
     }
     return header
   }

@@ -43,11 +43,25 @@ package struct SourceFolder: Sendable {
         return inside.filter { !$0.hasPrefix(".") }.map { "\(folder)/\($0)" }
       }
     } catch {
-      let isFile = FileSystem.kind(of: path) != nil && !Self.isFolder(path)
-      let context = isFile ? "This is no feed: a feed is a folder or a zip archive." : "The folder can't be read."
-      throw ImportError(.cannotReadFile, path: path, context: context, underlyingError: error)
+      guard let kind = FileSystem.kind(of: path) else {
+        throw ImportError(.cannotReadFile, path: path, context: "There is no such file or folder.")
+      }
+      guard kind == .folder else { throw Self.noFolder(path) }
+      throw ImportError(.cannotReadFile, path: path, context: "The folder can't be read.", underlyingError: error)
     }
     self.path = path
+  }
+
+  /// Creates the error for a file that is not a folder or an archive.
+  private static func noFolder(_ path: String) -> ImportError {
+    #if Compression
+    if path.lowercased().hasSuffix(".zip") {
+      return ImportError(
+        .cannotReadFile, path: path, context: "This is no zip archive, although its name ends like that of one.")
+    }
+    #endif
+    return ImportError(
+      .cannotReadFile, path: path, context: "This is no feed: a feed is a folder or a zip archive.")
   }
 
   private static func file(_ name: String, in folder: String) -> File? {

@@ -1,5 +1,6 @@
 #if SQLite
 import Foundation
+import Headway
 import HeadwayImport
 
 extension TableReport {
@@ -41,14 +42,11 @@ struct ImportSummary {
   /// - Parameter end: The event that describes how the import ended.
   func print(_ end: JSONEvent.End) {
     let text = style == .json ? json(end) : table(isCancelled: end.event == "cancelled")
-    StandardStream.output.write(text)
+    StandardStream.output.write(text.replacingControls(except: "\n".unicodeScalars))
   }
 
   private func json(_ end: JSONEvent.End) -> String {
-    let lines = reports.map { report in
-      let percent = report.isComplete ? 100 : Int(ProgressLine.fraction(report) * 100)
-      return JSONEvent.line(JSONEvent.Table(event: "table", report, percent: percent))
-    }
+    let lines = reports.map(JSONEvent.table)
     return (lines + [JSONEvent.line(end)]).map { $0 + "\n" }.joined()
   }
 

@@ -145,14 +145,27 @@ enum JSONEvent {
     line(Table(event: "progress", report, percent: percent))
   }
 
+  /// Returns the last line about a table.
+  static func table(_ report: TableReport) -> String {
+    line(Table(event: "table", report, percent: report.isComplete ? 100 : Int(ProgressLine.fraction(report) * 100)))
+  }
+
   /// Returns one JSON object, without a line end.
   static func line(_ event: some Encodable) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // The fields are numbers and text, which can always be encoded.
     let text = (try? encoder.encode(event)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    // JSON need not escape these characters, but a terminal can interpret them.
+    let safe = text.unicodeScalars.reduce(into: "") { result, scalar in
+      if 0x7F..<0xA0 ~= scalar.value {
+        result += "\\u00\(String(scalar.value, radix: 16))"
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
     // Bytes of paths that are not UTF-8, as `\xE9`. JSON doubles the backslash.
-    return text.replacingForeignBytes { "\\\\x" + String($0, radix: 16, uppercase: true) }
+    return safe.replacingForeignBytes { "\\\\x" + String($0, radix: 16, uppercase: true) }
   }
 }
 #endif

@@ -1,5 +1,6 @@
 #if SQLite
 import Foundation
+import Headway
 
 /// Lines at the bottom of a terminal that are redrawn in place.
 struct Screen {
@@ -10,7 +11,7 @@ struct Screen {
     var text = height > 0 ? "\u{1B}[\(height)A\r\u{1B}[J" : ""
     let room = max(1, terminal.rows - 1)
     let shown = lines.suffix(room)
-    for line in shown { text += line.prefix(terminal.columns) + "\n" }
+    for line in shown { text += line.replacingControls().prefix(terminal.columns) + "\n" }
     height = shown.count
     StandardStream.error.write(text)
   }

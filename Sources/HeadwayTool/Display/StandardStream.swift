@@ -10,7 +10,9 @@ enum StandardStream: Int32, Sendable {
   case error = 2
 
   /// Writes a text and a line end.
-  func writeLine(_ text: String) { write("\(text)\n") }
+  ///
+  /// The text may contain names of files, so characters that control a terminal are replaced.
+  func writeLine(_ text: String) { write("\(text.replacingControls(except: "\n\t".unicodeScalars))\n") }
 
   /// Writes a text.
   ///
@@ -40,8 +42,12 @@ enum StandardStream: Int32, Sendable {
 
   private func fail(_ code: Int32) {
     guard self == .output else { return }
-    if code == EPIPE { _exit(128 + SIGPIPE) }
+    if code == EPIPE {
+      PrivateFolder.removeAll()
+      _exit(128 + SIGPIPE)
+    }
     ToolExit.say("Standard output can't be written: \(String(cString: strerror(code))).")
+    PrivateFolder.removeAll()
     _exit(ToolExit.inputOutput.rawValue)
   }
 

@@ -11,6 +11,16 @@ import HeadwayHTTP
 struct SourceDownloads {
   let folder: String
 
+  /// Creates a folder for downloads that are needed only once.
+  ///
+  /// - Throws: ``RequestError``.
+  static func privateFolder() throws -> PrivateFolder {
+    do { return try PrivateFolder() } catch {
+      throw RequestError(
+        .cannotWriteFile, url: "", context: "No temporary folder can be made.", systemErrorNumber: error.errorNumber)
+    }
+  }
+
   /// Downloads the sources that are addresses, and returns the paths of all sources.
   ///
   /// - Throws: ``RequestError``; an exit code, if a signal ended the downloads; or a `ValidationError`.
@@ -60,7 +70,7 @@ struct SourceDownloads {
     throw ValidationError("\(url): The URL has bytes that are not UTF-8. Percent-encode them: \(byte)")
   }
 
-  private static func isAddress(_ source: String) -> Bool {
+  static func isAddress(_ source: String) -> Bool {
     ["http://", "https://"].contains { source.lowercased().hasPrefix($0) }
   }
 }

@@ -8,14 +8,19 @@ extension ImportCommand {
   func importAll() async throws {
     let start = ContinuousClock.now
     let notices = Notices(isSilent: runOptions.isSilent)
-    let style = runOptions.style
     try requireNames()
-    let sources = try ImportSources(
-      try await runOptions.files(of: named, beside: dryRun ? nil : database, notices), describedTables())
-    if dryRun {
+    try await runOptions.withFiles(of: named, beside: dryRun ? nil : database, notices) { files in
+      let sources = try ImportSources(files, describedTables())
+      guard dryRun else { return try await importAll(sources, notices, start) }
       let database = isDatabaseNamed ? database : nil
-      return try DryRun(sources: sources, options: options, fileOptions: fileOptions, database: database).run()
+      try DryRun(sources: sources, options: options, fileOptions: fileOptions, database: database).run()
     }
+  }
+
+  private func importAll(
+    _ sources: ImportSources, _ notices: Notices, _ start: ContinuousClock.Instant
+  ) async throws {
+    let style = runOptions.style
     try look(at: sources, notices)
     let target = try ImportDatabase(path: database, durability: durability) { [database] in
       notices.say("\(database) is locked by another program; waiting.")

@@ -2,8 +2,14 @@
 import ArgumentParser
 import Foundation
 
+/// The texts of options that differ between the commands.
+protocol RunOptionTexts {
+  /// What `--quiet` prints.
+  static var quiet: ArgumentHelp { get }
+}
+
 /// The options of the commands that read tables: how many of them in parallel, and what the command prints.
-struct RunOptions: ParsableArguments {
+struct RunOptions<Texts: RunOptionTexts>: ParsableArguments {
   @Option(
     name: .shortAndLong, parsing: .unconditional,
     help: ArgumentHelp("How many tables to read in parallel.", valueName: "number"))
@@ -12,12 +18,7 @@ struct RunOptions: ParsableArguments {
   @Option(help: ProgressStyle.help)
   var progress: ProgressStyle?
 
-  @Flag(
-    name: .shortAndLong,
-    help: """
-      Print only errors and, after an import, one line each about rejected rows, removed rows, added columns and \
-      changed values.
-      """)
+  @Flag(name: .shortAndLong, help: Texts.quiet)
   var quiet = false
 
   func validate() throws {
@@ -51,15 +52,23 @@ struct RunOptions: ParsableArguments {
     }
   }
 
-  /// Returns the files of the sources.
+  /// Downloads the sources that are addresses, and runs a function with the files of all sources.
   ///
-  /// Addresses are downloaded next to the database or, if there is none, to a folder for temporary files.
-  func files(of sources: [String], beside database: String?, _ notices: Notices) async throws -> [String] {
+  /// Addresses are downloaded next to the database or, if there is none, to a private folder, which is removed when the
+  /// function has ended.
+  func withFiles(
+    of sources: [String], beside database: String?, _ notices: Notices, body: ([String]) async throws -> Void
+  ) async throws {
     #if HTTP
-    let folder = database.map { "\($0).downloads" } ?? "\(NSTemporaryDirectory())/headway-downloads"
-    return try await SourceDownloads(folder: folder).files(of: sources, style, notices)
+    guard sources.contains(where: SourceDownloads.isAddress) else { return try await body(sources) }
+    if let database {
+      return try await body(SourceDownloads(folder: "\(database).downloads").files(of: sources, style, notices))
+    }
+    let folder = try SourceDownloads.privateFolder()
+    defer { folder.remove() }
+    try await body(SourceDownloads(folder: folder.path).files(of: sources, style, notices))
     #else
-    return sources
+    try await body(sources)
     #endif
   }
 }

@@ -92,7 +92,8 @@ struct ThumbnailFiles {
       do {
         try FileSystem.createFolder(folder)
       } catch {
-        throw ImageFileError(.cannotWrite, path: folder, context: "The folder can't be created.")
+        throw ImageFileError(
+          .cannotWrite, path: folder, context: "The folder can't be created.", systemErrorNumber: error.errorNumber)
       }
     }
   }

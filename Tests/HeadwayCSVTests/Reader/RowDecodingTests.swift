@@ -111,6 +111,7 @@ import Testing
     #expect(kind.code == .invalidValue && kind.columnName == "kind" && kind.field == "ship")
     #expect(kind.underlyingError is DecodingError)
     #expect(kind.description.hasPrefix("t.csv:2, row 1, column kind: No Kind can be made of “ship”: "))
+    #expect(kind.description.hasSuffix(".") && !kind.description.hasSuffix(".."))
   }
 
   @Test("I3: nested structures, arrays and dates cause errors with an explanation") func nested() throws {

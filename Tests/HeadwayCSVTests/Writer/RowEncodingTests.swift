@@ -93,5 +93,10 @@ import Testing
     struct Refusing: Encodable { func encode(to encoder: any Encoder) throws { throw Refusal() } }
     let error = try #require(throws: CSVWriterError.self) { try CSVWriter().encode(Refusing()) }
     #expect(error.underlyingError is Refusal && error.code == .invalidValue)
+    #expect(error.description == "memory, row 1: A Refusing can't be encoded: Refusal().")
+    struct Place: Encodable { var name = "Zoo", state = Refusing() }
+    let inner = try #require(throws: CSVWriterError.self) { try CSVWriter().encode(Place()) }
+    #expect(inner.underlyingError is Refusal && inner.columnName == "state")
+    #expect(inner.description == "memory, row 1, column state: A Refusing can't be encoded: Refusal().")
   }
 }

@@ -13,10 +13,9 @@ import Testing
     let folder = try TemporaryFolder()
     let nowhere = try failure { _ = try CSVWriter(path: folder.path + "/a/t.csv") }
     #expect(nowhere.code == .folderNotFound && nowhere.systemErrorNumber == ENOENT)
-    #expect(
-      nowhere.description
-        == "\(folder.path)/a/t.csv: The folder of the file does not exist. (No such file or directory)")
-    #expect(try failure { _ = try CSVWriter(path: folder.path) }.code == .isDirectory)
+    #expect(nowhere.description == "\(folder.path)/a/t.csv: The folder of the file does not exist.")
+    let directory = try failure { _ = try CSVWriter(path: folder.path) }
+    #expect(directory.code == .isDirectory && directory.description == "\(folder.path): This is a folder.")
     #expect(try failure { _ = try CSVWriter(path: "") }.code == .cannotWrite)
     #expect(try folder.names.isEmpty)
   }
