@@ -171,7 +171,7 @@ import Testing
         #expect(nowhere.httpError?.code == .cannotWriteFile)
         // The reason appears once.
         let text = nowhere.error.map { "\($0)" } ?? ""
-        #expect(text.hasSuffix("file.headway-part can't be written: \(String(cString: strerror(ENOENT)))."), "\(text)")
+        #expect(text.hasSuffix("file.headway-part can't be written. (\(String(cString: strerror(ENOENT))))"), "\(text)")
         var limits = HTTPLimits.once
         limits.maxBodyBytes = 2
         let large = DownloadOperation(server.url(), to: "\(folder)/file", limits: limits)
