@@ -146,7 +146,8 @@ def landing(repository):
                 f"<span>{html.escape(note)}.{html.escape(trait)}</span></li>")
     table = readme[readme.index("| 2 cores, Linux"):]
     to_html = lambda text: rendered(text, "README.md", repository)
-    requirements = re.search(r"^(Headway needs .*?\.) For a trait", readme, re.M).group(1)
+    # The first sentences of the paragraph, up to the one about traits.
+    requirements = re.search(r"^(Headway needs .*?\.) To enable a\s", readme, re.M | re.S).group(1).replace("\n", " ")
     body = string.Template((HERE / "index.html").read_text()).substitute(
         lead=html.escape(lead[0].upper() + lead[1:]), claims="\n".join(claims), program=to_html(first),
         output=to_html(output), benchmark=to_html(table[:table.index("\n\n")]), modules="\n".join(modules),
