@@ -212,13 +212,15 @@ import Testing
     let queue = OperationQueue()
     let (begun, go, order) = (Gate(), Gate(), EventRecorder<String>())
     let token = queue.observe(\.operationCount) { queue, _ in
-      // The call for the addition can already find the queue empty, as the next one does.
-      guard queue.operationCount == 0, !begun.isOpen else { return }
+      guard queue.operationCount == 0 else { return }
       begun.open()
       go.wait()
       order.record("called")
     }
-    queue.addOperation {}
+    // The operation ends after it was added, so the call that waits is on the operation's thread, not on this one.
+    let isAdded = Gate()
+    queue.addOperation { isAdded.wait() }
+    isAdded.open()
     begun.wait()
     onThreads(2) { number in
       if number == 0 {
@@ -235,7 +237,7 @@ import Testing
   @Test("Q6: an observer of a queue can wait for a task that waits for the queue") func insideObserver() async {
     let (queue, done) = (OperationQueue(), Gate())
     let token = queue.observe(\.operationCount) { queue, _ in
-      guard queue.operationCount == 0, !done.isOpen else { return }
+      guard queue.operationCount == 0 else { return }
       let waited = Gate()
       Task {
         try await queue.untilAllOperationsAreFinished()
@@ -244,7 +246,10 @@ import Testing
       waited.wait()
       done.open()
     }
-    queue.addOperation {}
+    // The operation ends after it was added, so the observer blocks the operation's thread, not that of this task.
+    let isAdded = Gate()
+    queue.addOperation { isAdded.wait() }
+    isAdded.open()
     await done.untilOpen()
     token.invalidate()
   }
