@@ -6,7 +6,7 @@ import Headway
 import Testing
 
 /// Imports into the database of an app that manages its schema.
-@Suite("Import: the tables of apps", .hangLimit)
+@Suite("Import: app tables", .hangLimit)
 struct AppTableTests {
   private var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -81,12 +81,12 @@ struct AppTableTests {
     }
   }
 
-  @Test("I11: the history of earlier versions is moved, so that a table without a key is updated as before")
+  @Test("I11: opening a database migrates the import history of earlier versions")
   func formerHistory() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a,b\n1,2\n3,4\n", to: "t", into: database, in: workspace)
-      // As earlier versions have left it.
+      // The state that earlier versions leave.
       try database.pool.write { connection in
         try connection.execute(
           sql: """
@@ -107,7 +107,7 @@ struct AppTableTests {
       try database.close()
       let reopened = try workspace.database()
       let tables = try reopened.strings("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
-      // The table of a process that still runs stays, and so does one that only resembles such a table.
+      // The table of a process that is still running is kept, and so is a table with a similar name.
       #expect(
         tables == ["grdb_headway_imports", "t", "t (headway import \(getpid()) 7)", "t (headway import)"])
       let again = try importFile("a,b\n5,x\n", to: "t", into: reopened, in: workspace)
@@ -119,7 +119,8 @@ struct AppTableTests {
     }
   }
 
-  @Test("I11: a table of an app with the former name of the history is the app's") func similarName() throws {
+  @Test("I11: an import leaves an app's table alone, even if it has the former name of the history")
+  func similarName() throws {
     try withWorkspace { workspace in
       let path = workspace.path("test.sqlite")
       try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE headway_imports (id, note)") }
@@ -130,7 +131,7 @@ struct AppTableTests {
   }
 
   @Test(
-    "I11: a column that an app's table lacks is an error that names the nearest, and changes nothing",
+    "I11: a column that an app's table lacks causes an error with a suggestion, and nothing changes",
     arguments: [false, true], [ImportOptions.ExistingRowPolicy.update, .append, .replace])
   func unknownColumn(stopsAtFirstMalformedRow: Bool, mode: ImportOptions.ExistingRowPolicy) throws {
     try withWorkspace { workspace in
@@ -156,7 +157,7 @@ struct AppTableTests {
     }
   }
 
-  @Test("I11: a table that replaces one that an import has created belongs to the app") func remadeTable() throws {
+  @Test("I11: a table that the app recreates after an import belongs to the app") func remadeTable() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       #expect(try importFile("a,b\n1,2\n", to: "t", into: database, in: workspace).error == nil)
@@ -169,7 +170,7 @@ struct AppTableTests {
     }
   }
 
-  @Test("The nearest name is found by letters and digits first")
+  @Test("Spelling suggestions compare letters and digits first")
   func spelling() {
     #expect(Spelling.nearest(to: "e-mail", among: ["mail", "email", "e_address"]) == "email")
     #expect(Spelling.nearest(to: "NAME", among: ["id", "last name", "Name"]) == "Name")

@@ -9,7 +9,7 @@ import HeadwayTestKit
 import Testing
 
 /// Appends that ended early and are run again.
-@Suite("Import: appends that are completed", .hangLimit)
+@Suite("Import: completing interrupted appends", .hangLimit)
 struct AppendCompletionTests {
   /// A table that no import has created, with one row, and another program's connection to its database.
   private struct Target {
@@ -64,7 +64,7 @@ struct AppendCompletionTests {
   }
 
   @Test(
-    "I10: the same append again adds the missing rows, no matter which program created the table",
+    "I10: repeating an interrupted append adds the missing rows, whichever program created the table",
     arguments: ["(id INTEGER, name TEXT)", "(id INTEGER PRIMARY KEY, name TEXT)"])
   func completion(definition: String) throws {
     try withTarget(definition) { target in
@@ -84,7 +84,7 @@ struct AppendCompletionTests {
   }
 
   @Test(
-    "I10: interrupted at random places, with others that add rows, an append has each row once",
+    "I10: an append adds each row once, even if it is interrupted and other programs add rows",
     arguments: 1...12 as ClosedRange<UInt64>)
   func randomInterruptions(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
@@ -102,7 +102,7 @@ struct AppendCompletionTests {
       }
       for _ in 0..<random.below(4) {
         let commits = 1 + random.below(5)
-        // For each bit, whether another program adds a row after that commit.
+        // Each bit determines whether another program adds a row after that commit.
         let additions = random.next()
         _ = target.append(file, batchSize: 1 + random.below(40), cancellingAfter: commits) { commit in
           if additions >> UInt64(commit) & 1 == 1 { addForeignRow() }
@@ -125,7 +125,7 @@ struct AppendCompletionTests {
     }
   }
 
-  @Test("I10: rows that the table refuses are counted once, and those of the completing import are not shifted")
+  @Test("I10: completing an append counts each refused row once and adds each other row once")
   func refusedRows() throws {
     try withTarget("(id INTEGER CHECK (id % 7 <> 0 OR id < 1), name TEXT)") { target in
       try target.execute("INSERT INTO t VALUES (-1, 'mine')")
@@ -137,7 +137,8 @@ struct AppendCompletionTests {
     }
   }
 
-  @Test("I10: if the beginning of the file has changed, or its rows are gone, nothing is added") func changes() throws {
+  @Test("I10: a repeated append adds nothing if the file's beginning or its rows in the table have changed")
+  func changes() throws {
     for change in ["file", "rows", "row"] {
       try withTarget { target in
         let file = try write(1...100, in: target)
@@ -151,7 +152,7 @@ struct AppendCompletionTests {
         let second = target.append(file)
         #expect(try importError(second).code == .unfinishedAppend, "\(change)")
         #expect(try target.database.strings("SELECT * FROM t") == before, "\(change)")
-        // The request is explicit.
+        // The caller requests a new append explicitly.
         let third = target.append(file, completesAppend: false)
         #expect(third.error == nil && third.report.rowCount == 100)
         #expect(try target.database.count("t") == before.count + 100)
@@ -163,7 +164,7 @@ struct AppendCompletionTests {
   }
 
   @Test(
-    "I10: if rows of an append are gone, nothing is added, even if other rows are equal or replace them",
+    "I10: a repeated append adds nothing if rows are missing, even if other rows take their places",
     arguments: ["rowid > 251", "rowid BETWEEN 50 AND 99", "rowid < 301 AND rowid > 1"])
   func missingRows(condition: String) throws {
     for (othersAdd, vacuums) in [(false, false), (true, false), (false, true), (true, true)] {
@@ -190,7 +191,7 @@ struct AppendCompletionTests {
     }
   }
 
-  @Test("I10: with a key, missing rows are detected, and a key of the table is reported as existing")
+  @Test("I10: a repeated append by key detects missing rows and reports existing keys")
   func keyedRows() throws {
     try withTarget("(id INTEGER PRIMARY KEY, name TEXT CHECK (name <> 'name 7'))") { target in
       try target.execute("INSERT INTO t VALUES (25, 'mine')")
@@ -212,7 +213,7 @@ struct AppendCompletionTests {
     }
   }
 
-  @Test("I10: a file that has grown since is completed with its new rows") func grownFile() throws {
+  @Test("I10: a repeated append adds the new rows of a file that has grown") func grownFile() throws {
     try withTarget { target in
       let file = try write(1...50, in: target)
       _ = target.append(file, cancellingAfter: 3)
@@ -227,7 +228,7 @@ struct AppendCompletionTests {
     }
   }
 
-  @Test("I10: an import that began as an update is completed by an append, where others have added rows")
+  @Test("I10: an append completes a cancelled update after another program has added rows")
   func begunAsUpdate() throws {
     try withWorkspace { workspace in
       let target = Target(
@@ -250,7 +251,7 @@ struct AppendCompletionTests {
     }
   }
 
-  @Test("I10: an append from a pipe is completed if the content begins as before, and refused otherwise")
+  @Test("I10: an append from a pipe is completed only if its content begins as before")
   func pipes() throws {
     try withTarget { target in
       let path = target.workspace.path("pipe")
@@ -273,7 +274,7 @@ struct AppendCompletionTests {
       #expect(try target.numbers() == Array(1...30))
       #expect(appendPipe(1...100).error == nil)
       #expect(try target.numbers() == Array(1...100))
-      // Two appends that were complete are two.
+      // A complete append is not continued by the next one.
       #expect(appendPipe(101...120).error == nil)
       #expect(try target.numbers() == Array(1...120))
       _ = appendPipe(121...160, cancellingAfter: 1)
@@ -282,9 +283,8 @@ struct AppendCompletionTests {
     }
   }
 
-  @Test("I10: while one import completes an append, the interrupted one can no longer add rows") func takenOver()
-    throws
-  {
+  @Test("I10: an import fails if another import has completed its append in the meantime")
+  func takenOver() throws {
     try withTarget { target in
       let file = try write(1...100, in: target)
       let gate = Checkpoint()

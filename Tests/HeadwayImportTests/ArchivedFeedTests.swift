@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Import: feeds in zip archives", .hangLimit)
 struct ArchivedFeedTests {
-  /// The files of a feed that is written for the test, as an archive.
+  /// An archive with the files of a feed that is written for the test.
   private func archive(
     in workspace: Workspace, folder: String = "", _ changes: [String: String?] = [:], beside: [String] = []
   ) throws -> String {
@@ -22,7 +22,7 @@ struct ArchivedFeedTests {
   }
 
   @Test(
-    "I4: a feed in a zip archive, even in a folder of it, is what it is in a folder",
+    "I4: importing a feed from a zip archive gives the same result as from a folder",
     arguments: ["", "My Feed/", "a/b/"])
   func sameContent(inner: String) throws {
     try withWorkspace { workspace in
@@ -46,7 +46,7 @@ struct ArchivedFeedTests {
     }
   }
 
-  @Test("I5: an archived feed is imported again, in place or as a replacement, tables without a key included")
+  @Test("I5: importing an archived feed again updates or replaces its tables")
   func again() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -72,7 +72,7 @@ struct ArchivedFeedTests {
     }
   }
 
-  @Test("I5: a cancelled import of an archived feed is completed by another") func resumed() throws {
+  @Test("I5: a second import completes a cancelled import of an archived feed") func resumed() throws {
     try withWorkspace { workspace in
       let log = (1...50).map { "\($0),x\n" }.joined()
       let path = try archive(in: workspace, ["log.txt": "a,b\n" + log])
@@ -90,7 +90,7 @@ struct ArchivedFeedTests {
     }
   }
 
-  @Test("I5: an append of a feed that was cancelled is completed: tables that were finished are not repeated")
+  @Test("I5: repeating a cancelled append of a feed adds only the missing rows")
   func appendedTwice() throws {
     try withWorkspace { workspace in
       let rows = (1...30).map { "\($0),x\n" }.joined()
@@ -117,7 +117,7 @@ struct ArchivedFeedTests {
     }
   }
 
-  @Test("I4: an unreadable archive, or a file that is not one, is a typed error before a table is created")
+  @Test("I4: an unusable archive causes a typed error before any table is created")
   func unreadable() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -141,7 +141,8 @@ struct ArchivedFeedTests {
     }
   }
 
-  @Test("I4: of several feeds in an archive the outermost is taken, or that which is named") func several() throws {
+  @Test("I4: the outermost of several feeds in an archive is used, unless the path names another")
+  func several() throws {
     try withWorkspace { workspace in
       func agency(_ name: String) -> String { "agency_id,agency_name,agency_timezone\nA,\(name),Europe/Berlin\n" }
       let path = try workspace.write(

@@ -9,7 +9,7 @@ import Testing
 /// Batches that wait for the database are committed together.
 @Suite("Import: batches that are committed together", .hangLimit)
 struct BatchGroupTests {
-  /// An import that pauses after its first commit, with the maximum number of batches behind that.
+  /// An import that pauses in its first commit while the maximum number of batches waits.
   private struct Halted {
     let operation: ImportOperation
     let queue = Headway.OperationQueue()
@@ -33,12 +33,12 @@ struct BatchGroupTests {
       }
       queue.addOperation(operation)
       gate.awaitArrival()
-      // Its thread waits for the oldest batch only when it can fill no other.
+      // The import's thread waits for the oldest batch only when it can't fill another one.
       while !operation.diagnosis.contains("waits for") { yieldProcessor() }
     }
   }
 
-  @Test("I1: batches that wait are committed together, whole and in order, and none is lost") func together() throws {
+  @Test("I1: waiting batches are committed together, complete and in order") func together() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let halted = try Halted(people(1...400), in: database, workspace)
@@ -46,7 +46,7 @@ struct BatchGroupTests {
       halted.gate.open()
       halted.queue.waitUntilAllOperationsAreFinished()
       #expect(halted.operation.error == nil && halted.operation.report.rowCount == 400)
-      // Eight of the waiting batches together.
+      // Eight waiting batches are committed together.
       #expect(halted.commits.events[1] == first + 80)
       #expect(halted.commits.events.allSatisfy { $0.isMultiple(of: 10) } && halted.commits.events.last == 400)
       #expect(try database.strings("SELECT id FROM people ORDER BY rowid") == (1...400).map { "\($0)" })
@@ -68,7 +68,7 @@ struct BatchGroupTests {
     }
   }
 
-  @Test("I3: a strict import ends at a row that it refuses, even between batches that are written together")
+  @Test("I3: a strict import stops at a rejected row, even if several batches are written together")
   func strict() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -42,7 +42,7 @@ struct BatchTests {
     }
   }
 
-  @Test("I1: readers see the rows arrive, through the pool and from elsewhere, while the writer stands still")
+  @Test("I1: readers on any connection see each committed batch while the import is paused")
   func readersBetweenBatches() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -66,7 +66,7 @@ struct BatchTests {
     }
   }
 
-  @Test("I1: it runs in the background, on other threads than the one that adds it")
+  @Test("I1: an import runs on a different thread than the one that adds it to a queue")
   func threads() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -97,7 +97,7 @@ struct BatchTests {
       let operation = try workspace.operation(people(1...30), into: database, options: ImportOptions(batchSize: 10))
       let changes = EventRecorder<Int>()
       let observation = DatabaseRegionObservation(tracking: Table("people"))
-      operation.commitHandler = { _ in }  // So that each is committed separately.
+      operation.commitHandler = { _ in }  // With a handler, each is committed separately.
       let token = observation.start(in: database.pool) { error in
         Issue.record(error)
       } onChange: { connection in
@@ -109,7 +109,7 @@ struct BatchTests {
     }
   }
 
-  @Test("I1: committed rows remain after closing and opening again, and no log is left next to the database")
+  @Test("I1: closing the database keeps the committed rows and removes the write-ahead log")
   func closing() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -52,7 +52,7 @@ struct ChoicesTests {
     }
   }
 
-  @Test("I3: columns with a type read numbers of the format, and report others")
+  @Test("I3: typed columns accept numbers in the specified format and report other values")
   func describedNumbers() throws {
     let table = TableSchema(
       name: "t",
@@ -65,7 +65,7 @@ struct ChoicesTests {
     }
   }
 
-  // MARK: No value
+  // MARK: Missing values
 
   @Test("I3: several texts can represent a missing value, also in quotes if requested")
   func nullTexts() throws {
@@ -82,7 +82,7 @@ struct ChoicesTests {
 
   // MARK: Columns and files
 
-  @Test("I3: only the chosen columns are imported, with those of the key") func columns() throws {
+  @Test("I3: an import contains only the selected columns and the key columns") func columns() throws {
     let text = "id,name,note,price\n1,a,x,2.5\n2,b,y,3.5\n"
     let table = TableSchema(name: "t", columns: [], key: ["id"])
     try imported(text, ImportOptions(columns: ["Price"]), table: table) { (database, operation) throws in
@@ -99,7 +99,7 @@ struct ChoicesTests {
     }
   }
 
-  @Test("I3: another choice of columns replaces the rows of the same file") func otherColumns() throws {
+  @Test("I3: importing a file again with other columns replaces its rows") func otherColumns() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let path = try workspace.write("a,b\n1,x\n2,y\n", to: "t.csv")

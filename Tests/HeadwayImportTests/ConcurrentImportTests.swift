@@ -7,7 +7,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-@Suite("Import: several at the same time", .hangLimit)
+@Suite("Import: concurrent imports", .hangLimit)
 struct ConcurrentImportTests {
   @Test(
     "I4: two concurrent imports into two tables of one database lose nothing", arguments: 1...20 as ClosedRange<UInt64>)
@@ -66,7 +66,7 @@ struct ConcurrentImportTests {
     return (lines, (keys.count, count - keys.count), (count - malformed, malformed))
   }
 
-  @Test("I4: many small concurrent imports, with readers: each ends with the rows of its file", arguments: [1, 2, 3])
+  @Test("I4: each of many concurrent imports adds all rows of its file while other code reads", arguments: [1, 2, 3])
   func many(round: Int) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -96,7 +96,8 @@ struct ConcurrentImportTests {
     }
   }
 
-  @Test("I4: one of two imports is cancelled: the other is complete", arguments: 1...5 as ClosedRange<UInt64>)
+  @Test(
+    "I4: cancelling one of two concurrent imports does not affect the other", arguments: 1...5 as ClosedRange<UInt64>)
   func oneCancelled(seed: UInt64) throws {
     try withWorkspace { workspace in
       var random = SplitMix64(seed: seed)
@@ -117,7 +118,7 @@ struct ConcurrentImportTests {
     }
   }
 
-  @Test("I4: a failing import leaves no statements behind, and the next works")
+  @Test("I4: a failed import leaves no prepared statements, and the next import succeeds")
   func statementsAfterAFailure() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -132,7 +133,7 @@ struct ConcurrentImportTests {
     }
   }
 
-  @Test("I4: an import releases its statements while it has the writing connection, not some time later")
+  @Test("I4: an import releases its prepared statements before the next write on their connection")
   func statementsAtTheEnd() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -142,7 +143,7 @@ struct ConcurrentImportTests {
       database.pool.writeWithoutTransaction { connection in
         connection.trace { event in
           guard case .statement(let statement) = event, statement.sql.hasPrefix("CREATE INDEX") else { return }
-          // The next work on the writing connection, while the import's thread ends.
+          // Runs next on the writing connection, while the import's thread ends.
           _ = database.write { left.record(try Self.preparedStatements($0)) }
         }
       }
@@ -174,10 +175,10 @@ struct ConcurrentImportTests {
   /// first                     second                    third
   /// held at the gate          waits for the first       waits for both
   ///                           cancelled: ends
-  /// let go
+  /// released
   ///                                                     imports
   /// ```
-  @Test("I2: an import that waits for another into its table ends immediately when it is cancelled")
+  @Test("I2: an import that waits for another import into its table can be cancelled immediately")
   func cancelledWhileWaiting() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -91,7 +91,7 @@ struct ConservationTests {
     ][random.below(6)]
   }
 
-  @Test("I9: each record of files with odd headers is the header, in the table, or among the rejected rows")
+  @Test("I9: each record of a file with an odd header is the header, imported, or rejected")
   func sums() throws {
     let environment = ProcessInfo.processInfo.environment
     let count = environment["HEADWAY_ODD_FILES"].flatMap { Int($0) } ?? 300

@@ -6,7 +6,7 @@ import HeadwayTestKit
 import Testing
 
 /// Tables that another program has created, with columns that convert text to numbers.
-@Suite("Import: text that becomes numbers", .hangLimit)
+@Suite("Import: text that a column converts to numbers", .hangLimit)
 struct ConvertedColumnTests {
   /// Creates a table manually, imports a file into it, and returns the report.
   private func imported(
@@ -34,7 +34,7 @@ struct ConvertedColumnTests {
   }
 
   @Test(
-    "I11: a text that becomes a number which is written in another way is counted",
+    "I11: a report counts text that becomes a number with a different spelling",
     arguments: [
       ("STRING", "007"), ("STRING", "1e3"), ("INTEGER", "+5"), ("NUMERIC", " 7"), ("DECIMAL(10, 2)", "-0"),
       ("INT", "12345678901234567890"), ("REAL", "9007199254740993"), ("REAL", "1e400"), ("NUMERIC", "5."),
@@ -46,7 +46,7 @@ struct ConvertedColumnTests {
   }
 
   @Test(
-    "I11: a text that stays, or is exactly its number, is not counted",
+    "I11: a report does not count text that is kept or can be restored from its number",
     arguments: [
       ("STRING", "0x10"), ("INTEGER", "x7"), ("NUMERIC", "1e"), ("NUMERIC", "."), ("INTEGER", "-17"), ("REAL", "1.5"),
       ("NUMERIC", "1.5"), ("REAL", "5"), ("TEXT", "007"), ("VARCHAR(3)", "007"), ("", "007"), ("BLOB", "007"),
@@ -57,7 +57,7 @@ struct ConvertedColumnTests {
     #expect(try converted(text, into: "CREATE TABLE t (a TEXT, v \(type))").isEmpty)
   }
 
-  @Test("I11: zeros at the end of fractions are counted where they can't be restored") func zeros() throws {
+  @Test("I11: a report counts trailing zeros of fractions if they can't be restored") func zeros() throws {
     let table = "CREATE TABLE t (a TEXT, v NUMERIC)"
     #expect(try converted("a,v\n1,9.50\n2,12.25\n3,x\n4,100.00\n", into: table).isEmpty)
     #expect(try converted("a,v\n1,9.50\n2,10\n3,7.10\n", into: table) == ["v 2 2 9.50"])
@@ -65,7 +65,7 @@ struct ConvertedColumnTests {
     #expect(try converted("a,v\n1,1.0\n2,1.25\n3,1.250\n", into: "CREATE TABLE t (a, v REAL)") == ["v 1 4 1.250"])
   }
 
-  @Test("I11: described number columns, and tables that an import has created, behave as documented")
+  @Test("I11: a report counts nothing in described number columns and in tables that an import has created")
   func described() throws {
     let (text, table) = ("a,v\n1,007\n2,8\n", "CREATE TABLE t (a TEXT, v INTEGER)")
     #expect(try converted(text, into: table, columns: [ColumnSchema(name: "V", type: .integer)]).isEmpty)
@@ -85,7 +85,7 @@ struct ConvertedColumnTests {
     }
   }
 
-  @Test("I11: conversions in the key of a table are counted, too") func keys() throws {
+  @Test("I11: a report also counts conversions in key columns") func keys() throws {
     let text = "id,v\n007,a\n08,b\n9,c\n"
     let number = "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)"
     #expect(try converted(text, into: number) == ["id 2 2 007"])
@@ -93,14 +93,14 @@ struct ConvertedColumnTests {
     #expect(try converted(text, into: "CREATE TABLE t (id NUM PRIMARY KEY, v TEXT)") == ["id 2 2 007"])
   }
 
-  @Test("I11: numbers in another format are counted if SQLite reads them as others") func formats() throws {
+  @Test("I11: a report counts numbers that SQLite reads differently than the specified format") func formats() throws {
     var options = ImportOptions(delimiter: UInt8(ascii: ";"), hasHeader: true)
     options.numberFormat = NumberFormat(decimalSeparator: ",", groupSeparator: ".")
     let table = "CREATE TABLE t (a TEXT, v NUMERIC)"
     #expect(try converted("a;v\n1;1,5\n2;1.500\n3;7\n", into: table, options: options) == ["v 1 3 1.500"])
   }
 
-  @Test("I11: rows that are not in the table are not counted") func refused() throws {
+  @Test("I11: a report does not count conversions in rows that are not imported") func refused() throws {
     let table = "CREATE TABLE t (id TEXT PRIMARY KEY, v INTEGER CHECK (v < 100), w STRING NOT NULL)"
     let text = "id,v,w\na,0100,x\nb,007,x\nb,008,x\nc,009,\nd,010,01\n"
     for existing in [ImportOptions.ExistingRowPolicy.update, .append, .replace] {
@@ -118,7 +118,9 @@ struct ConvertedColumnTests {
     }
   }
 
-  @Test("I11: conversions are counted as SQLite performs them", arguments: ["NUMERIC", "INTEGER", "REAL"])
+  @Test(
+    "I11: the counted conversions of random texts are those that SQLite performs",
+    arguments: ["NUMERIC", "INTEGER", "REAL"])
   func everyText(type: String) throws {
     var generator = SeededGenerator(seed: 7)
     let characters = Array("0011234567899+-..eE \tx")

@@ -38,7 +38,7 @@ struct DurabilityTests {
     }
   }
 
-  @Test("I1: a database that can't be opened is a typed error with its path")
+  @Test("I1: a database that can't be opened causes a typed error with its path")
   func cannotOpen() throws {
     try withWorkspace { workspace in
       try workspace.write(String(repeating: "This is no database. ", count: 100), to: "text.sqlite")
@@ -51,7 +51,7 @@ struct DurabilityTests {
     }
   }
 
-  @Test("I1: a writer outside of the import takes turns with its batches")
+  @Test("I1: another connection can write between two batches of an import")
   func otherWriter() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -33,7 +33,7 @@ struct ExistingRowPolicyTests {
 
   private func code(_ operation: ImportOperation) -> ImportError.Code? { (operation.error as? ImportError)?.code }
 
-  @Test("I5: another file does not overwrite the rows of a table without a key") func otherFile() throws {
+  @Test("I5: importing another file does not overwrite the rows of a table without a key") func otherFile() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a.csv", ["1,a", "2,b", "3,c"], into: database, in: workspace)
@@ -43,16 +43,15 @@ struct ExistingRowPolicyTests {
       // The first file still owns them.
       #expect(try importFile("a.csv", ["1,A"], into: database, in: workspace).error == nil)
       #expect(try database.strings(rows) == ["1|A"])
-      // And no rows behind them, if it had more before.
+      // It owns no rows after its own, even if it was longer before.
       try database.pool.write { try $0.execute(sql: "INSERT INTO log VALUES ('2', 'by hand')") }
       #expect(code(try importFile("a.csv", ["1,B"], into: database, in: workspace)) == .foreignRows)
       #expect(try database.strings(rows) == ["1|A", "2|by hand"])
     }
   }
 
-  @Test("I5: rows of unknown origin, and rows that others have added, are not overwritten") func unknownRows()
-    throws
-  {
+  @Test("I5: an import does not overwrite rows that other programs have added")
+  func unknownRows() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       try database.pool.write { try $0.execute(sql: "CREATE TABLE log (id TEXT, name TEXT)") }
@@ -67,7 +66,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: rows are added after existing ones, each time that an append is requested") func append() throws {
+  @Test("I5: each append adds its rows after the existing rows") func append() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a.csv", ["1,a", "2,b"], into: database, in: workspace)
@@ -79,9 +78,8 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: an addition that was cancelled is completed by the next, without a row twice") func appendResumed()
-    throws
-  {
+  @Test("I5: repeating a cancelled append adds each missing row once")
+  func appendResumed() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a.csv", people(1...10), into: database, in: workspace)
@@ -91,7 +89,7 @@ struct ExistingRowPolicyTests {
       #expect(cancelled.isCancelled && cancelled.report.rowCount < 90)
       #expect(try importFile("b.csv", lines, .append, into: database, in: workspace).error == nil)
       #expect(try database.strings(rows) == people(1...100).map { $0.replacing(",", with: "|") })
-      // Also with other rows behind them.
+      // The same if another program has added a row after them.
       _ = try importFile("c.csv", lines, .append, batchSize: 10, into: database, in: workspace, cancellingAfter: 3)
       try database.pool.write { try $0.execute(sql: "INSERT INTO log VALUES ('x', 'y')") }
       #expect(try importFile("c.csv", lines, .append, into: database, in: workspace).error == nil)
@@ -99,7 +97,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: in a table with a key, only rows whose key is not there are added") func appendToKeyed() throws {
+  @Test("I5: an append to a table with a key adds only rows with new keys") func appendToKeyed() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a.csv", ["1,a", "2,b"], table: .people, into: database, in: workspace)
@@ -110,7 +108,7 @@ struct ExistingRowPolicyTests {
   }
 
   @Test(
-    "I5: rows are replaced in one transaction, and the table keeps indices that other programs have created",
+    "I5: replacing rows is one transaction, and the table keeps indices of other programs",
     arguments: [true, false])
   func replace(hasKey: Bool) throws {
     try withWorkspace { workspace in
@@ -145,7 +143,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I3: columns whose names differ outside of ASCII, or in the case of a key, are found") func names() throws {
+  @Test("I3: column names can differ in non-ASCII case, and key names ignore ASCII case") func names() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let file = try workspace.write("ID,Übung,übung\n1,a,b\n", to: "a.csv")
@@ -178,7 +176,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5, I10: rows that another program adds in the meantime are neither overwritten nor taken for duplicates")
+  @Test("I5, I10: an import neither overwrites concurrently added rows nor reports duplicates")
   func addedMeanwhile() throws {
     for mode in [ImportOptions.ExistingRowPolicy.append, .update] {
       try withWorkspace { workspace in
@@ -191,7 +189,7 @@ struct ExistingRowPolicyTests {
           try? other.write { try $0.execute(sql: "INSERT INTO log VALUES ('x', 'another program')") }
         }
         run(operation)
-        // An append continues behind them; an update identifies its rows by their numbers.
+        // An append continues after them; an update identifies its rows by their numbers.
         let rows = mode == .append ? 200 : 60
         #expect(code(operation) == (mode == .append ? nil : .foreignRows))
         #expect(operation.report.rowCount == rows && operation.report.rejectedRowCount == 0)
@@ -201,7 +199,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: rows with keys of the file that another program adds in the meantime are not taken for duplicates of it")
+  @Test("I5: an import fails, without reporting duplicates, if another program adds keys of its file")
   func keysAddedMeanwhile() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -230,10 +228,10 @@ struct ExistingRowPolicyTests {
   private static let vacuum = "VACUUM"
 
   @Test(
-    "I5: rows are not considered rows of the file if another program has changed the table",
+    "I5: an import does not overwrite rows after another program has changed the table",
     arguments: [
       ("1,a\n2,b\n3,c\n", vacuum, 3),
-      // The last record was rejected, and another row has its place.
+      // The last record was rejected, and another program's row has its row number.
       ("1,a\n2,b\n3\n", "INSERT INTO log VALUES ('mine', 'precious')", 3),
       ("1,a\n2,b\n", "DROP TABLE log; CREATE TABLE log (id, name); INSERT INTO log VALUES (1, 2), (3, 4)", 2),
     ])
@@ -251,7 +249,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: rows that another program adds behind those of a re-import stay") func addedBehind() throws {
+  @Test("I5: importing a file again keeps rows that another program adds in the meantime") func addedBehind() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a.csv", people(1...100), into: database, in: workspace)
@@ -270,7 +268,9 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: if the columns of a file have changed, the rows contain no old values", arguments: [true, false])
+  @Test(
+    "I5: importing a file again after its columns have changed leaves no old values in its rows",
+    arguments: [true, false])
   func otherColumns(hadHeader: Bool) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -289,7 +289,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: rows that move to the positions of others are not their duplicates") func movedRows() throws {
+  @Test("I5: rows that have moved within the file are not treated as duplicates") func movedRows() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       try database.pool.write { try $0.execute(sql: "CREATE TABLE log (id, name UNIQUE CHECK (name <> 'bad'))") }
@@ -304,7 +304,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: an append that ended before its first batch is run again") func earlyAppend() throws {
+  @Test("I5: an append that was interrupted before its first batch can be repeated") func earlyAppend() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a.csv", people(1...30), into: database, in: workspace)
@@ -318,7 +318,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I10: an append that was cancelled is completed after another append") func appendBetween() throws {
+  @Test("I10: a cancelled append can be completed even after another append") func appendBetween() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a.csv", people(1...30), .append, into: database, in: workspace)
@@ -329,7 +329,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: rows are replaced by one import at a time, and a user's table with a similar name stays")
+  @Test("I5: concurrent replacements run one at a time and keep a user's table with a similar name")
   func replacingAtOnce() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -350,7 +350,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: a pipe is never the same file as one before") func pipes() throws {
+  @Test("I5: an update from a pipe does not overwrite the rows of an earlier pipe at its path") func pipes() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let path = workspace.path("pipe")
@@ -374,9 +374,8 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: if replacing rows is cancelled, the report counts none of the new rows") func replacingCancelled()
-    throws
-  {
+  @Test("I5: the report of a cancelled replacement counts no new rows")
+  func replacingCancelled() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a.csv", people(1...30), into: database, in: workspace)
@@ -388,7 +387,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I4, I5: a feed is not imported over the tables without a key of another") func feeds() throws {
+  @Test("I4, I5: importing a feed does not overwrite the keyless tables of another feed") func feeds() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let extra = "note,text\n1,first\n"
@@ -409,7 +408,7 @@ struct ExistingRowPolicyTests {
     }
   }
 
-  @Test("I5: the database keeps which files were imported, and how that ended") func history() throws {
+  @Test("I5: the database records which files were imported and with which outcome") func history() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       _ = try importFile("a.csv", people(1...30), batchSize: 10, into: database, in: workspace, cancellingAfter: 1)

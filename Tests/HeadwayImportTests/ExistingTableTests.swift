@@ -34,7 +34,7 @@ struct ExistingTableTests {
   // MARK: Keys
 
   @Test(
-    "I5: keys that the table considers equal are the same key",
+    "I5: keys that compare as equal in the table identify the same row",
     arguments: [
       ("(id TEXT PRIMARY KEY COLLATE NOCASE, name TEXT)", "A", "a"),
       ("(id TEXT COLLATE RTRIM, name TEXT, UNIQUE (id))", "a", "a  "),
@@ -94,7 +94,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I5: a table without a key gets an index for one, if its rows allow that") func newKey() throws {
+  @Test("I5: importing by key into a table without a key creates an index if the rows allow it") func newKey() throws {
     let rows = "CREATE TABLE t (id TEXT, name TEXT); INSERT INTO t VALUES ('1', 'old'), ('2', 'two')"
     try imported("id,name\n1,new\n3,three\n", into: rows, key: ["ID"]) { (database, operation) throws in
       #expect(operation.error == nil)
@@ -120,7 +120,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I5: a key that is not the table's is an error that names both, and changes nothing")
+  @Test("I5: a key that differs from the table's key causes an error that names both")
   func otherKey() throws {
     try imported(
       "id,name\n1,a\n", into: "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)", key: ["name"]
@@ -130,7 +130,7 @@ struct ExistingTableTests {
       #expect(error.context == "The key of the table t can't be name: it is id.")
       #expect(try database.count("t") == 0)
     }
-    // A unique one is sufficient.
+    // A unique column is sufficient.
     try imported(
       "id,name\n1,a\n", into: "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE)", key: ["NAME"]
     ) { (database, operation) throws in
@@ -182,7 +182,7 @@ struct ExistingTableTests {
   }
 
   @Test(
-    "I3: a table's conflict clause does not make an import report false counts",
+    "I3: an import reports correct counts even if the table has a conflict clause",
     arguments: ["REPLACE", "IGNORE", "ROLLBACK", "FAIL", "ABORT"], [["id"], []])
   func conflictClauses(clause: String, key: [String]) throws {
     let definition =
@@ -200,7 +200,8 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I1: a generated column, and names of the row's number that are taken") func oddColumns() throws {
+  @Test("I1: generated columns and columns named like the row ID are supported or cause typed errors")
+  func oddColumns() throws {
     try imported("a,b\n1,2\n", into: "CREATE TABLE t (a TEXT, b TEXT AS (a || 1))") { (_, operation) throws in
       #expect(try importError(operation).code == .unsuitableTable)
     }
@@ -242,7 +243,8 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3, I5: no row is lost where a trigger ignores some of those that replace others", arguments: [true, false])
+  @Test(
+    "I3, I5: a replacement rejects the rows that a trigger ignores, and imports the others", arguments: [true, false])
   func ignoredReplacement(isOwn: Bool) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -260,7 +262,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I4: references are found in a database of UTF-16") func unicode16() throws {
+  @Test("I4: references are resolved in a UTF-16 database") func unicode16() throws {
     try withWorkspace { workspace in
       let path = workspace.path("test.sqlite")
       try DatabaseQueue(path: path).write { try $0.execute(sql: "PRAGMA encoding = 'UTF-16'; CREATE TABLE x (a)") }
@@ -288,7 +290,7 @@ struct ExistingTableTests {
   }
 
   @Test(
-    "I3: a key that is declared as an integer, but is not the row ID, accepts what the table accepts",
+    "I3: an integer key that is not the row ID accepts every value that the table accepts",
     arguments: ["(id INTEGER, n TEXT, PRIMARY KEY (id)) WITHOUT ROWID", "(id INTEGER PRIMARY KEY DESC, n TEXT)"])
   func integerKeys(definition: String) throws {
     try imported("id,n\nx,1\n7,2\n07,3\n", into: "CREATE TABLE t \(definition); INSERT INTO t VALUES (7, 'old')") {
@@ -298,7 +300,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3: if the first line has the names of the table's columns, a row of words is not part of the header")
+  @Test("I3: a row of words is not part of the header if the first line names the table's columns")
   func wordsBehindHeader() throws {
     let text = "a,b,c\nx,y,z\n2,3,4\n5,6,7\n8,9,1\n"
     for (sql, options) in [
@@ -316,7 +318,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3: a table that replaces one that an import has created keeps its own types")
+  @Test("I3: a table that is recreated after an import keeps its own column types")
   func remadeTable() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -333,7 +335,7 @@ struct ExistingTableTests {
 
   // MARK: Types and names
 
-  @Test("I5: a table of more than a thousand columns is imported again", arguments: [true, false])
+  @Test("I5: a table with more than 1,000 columns can be imported again", arguments: [true, false])
   func manyColumns(hasKey: Bool) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -369,7 +371,8 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3: a column whose accents are encoded differently is the existing column") func otherAccents() throws {
+  @Test("I3: a column name matches an existing column even if its accents are encoded differently")
+  func otherAccents() throws {
     let columns = "SELECT count(*) FROM pragma_table_info('t')"
     let text = "id,cafe\u{301},e\u{301}\n1,b,c\n"
     try imported(
@@ -391,7 +394,7 @@ struct ExistingTableTests {
   }
 
   @Test(
-    "I3: a type that a column can't get is an error, if requested",
+    "I3: a described type that a column can't have causes an error, if requested",
     arguments: [
       ("INTEGER", .integer, true), ("INTEGER", .text, false), ("TEXT", .integer, false), ("VARCHAR(3)", .text, true),
       ("", .integer, true), ("NUMERIC", .real, true), ("DOUBLE", .integer, false), ("REAL", .real, true),
@@ -411,7 +414,7 @@ struct ExistingTableTests {
     }
   }
 
-  @Test("I3: a described column that the file lacks is an error, if requested") func missing() throws {
+  @Test("I3: a described column that the file lacks causes an error, if requested") func missing() throws {
     for isRequired in [true, false] {
       try imported(
         "a\n1\n", into: "", columns: [ColumnSchema(name: "b", type: .real)],
@@ -423,7 +426,7 @@ struct ExistingTableTests {
   }
 
   @Test(
-    "I1: names that a table can't have are an error, and change nothing",
+    "I1: a table name that can't be used causes an error and changes nothing",
     arguments: [("sqlite_x", "SQLite's own"), ("Headway_Imports", "table of imports"), ("v", "a view")])
   func names(name: String, reason: String) throws {
     try imported("a\n1\n", into: "CREATE VIEW v AS SELECT 1", named: name) { (database, operation) throws in

@@ -43,9 +43,8 @@ struct ExportTests {
         """#)
   }
 
-  @Test("I8: columns, delimiter, header and the text for NULL are options; views are written too") func choices()
-    throws
-  {
+  @Test("I8: options specify columns, delimiter, header and NULL text, and views can be exported")
+  func choices() throws {
     let options = ExportOptions(
       columns: ["N", "id"], nullText: "\\N",
       csv: CSVWriter.Options(
@@ -61,7 +60,7 @@ struct ExportTests {
     }
   }
 
-  @Test("I8: an import of the file has the same values") func roundTrip() throws {
+  @Test("I8: importing an exported file restores the same values") func roundTrip() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let file = try workspace.write(
@@ -76,7 +75,7 @@ struct ExportTests {
     }
   }
 
-  @Test("I8: text is written with all of its bytes, also behind a zero, and numbers that are not finite as SQLite does")
+  @Test("I8: text is exported with all its bytes, and infinite numbers as SQLite writes them")
   func allBytes() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -95,7 +94,7 @@ struct ExportTests {
           Array("v".utf8), [0x61, 0, 0x62, 0], [0x63, 0xFF], Array("\"\"".utf8), Array("9.0e+999".utf8),
           Array("-9.0e+999".utf8), [],
         ])
-      // A column of real numbers takes them back.
+      // A column of real numbers accepts them.
       try database.pool.write { try $0.execute(sql: "CREATE TABLE n (v REAL)") }
       let numbers = try workspace.write("v\n9.0e+999\n-9.0e+999\n1.5\n", to: "n.csv")
       run(ImportOperation(file: numbers, into: database))
@@ -103,7 +102,7 @@ struct ExportTests {
     }
   }
 
-  @Test("I8: a cancelled export leaves the file that was there before") func cancelled() throws {
+  @Test("I8: a cancelled export keeps the existing file") func cancelled() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       try database.pool.write { try $0.execute(sql: sample) }

@@ -12,7 +12,7 @@ struct FeedImportTests {
   // MARK: Content
 
   @Test(
-    "I4: every table of a feed has the rows, types, keys, references and indices that it should",
+    "I4: each table of a feed has the expected rows, types, keys, references and indices",
     arguments: [SampleFeed.LineEnding.lf, .crlf])
   func sampleFeed(lineEnding: SampleFeed.LineEnding) throws {
     try withWorkspace { workspace in
@@ -21,7 +21,9 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4: a real feed has them as well", .enabled(if: realFeed != nil, "There is no shared/data/vbb-2020"))
+  @Test(
+    "I4: each table of a real feed has the expected rows, types, keys, references and indices",
+    .enabled(if: realFeed != nil, "There is no shared/data/vbb-2020"))
   func wholeRealFeed() throws {
     try withWorkspace { workspace in try expectImport(of: #require(realFeed), workspace) }
   }
@@ -109,7 +111,7 @@ struct FeedImportTests {
   }
 
   @Test(
-    "I4: a folder without the required files is a clear error that names them, and no database is touched",
+    "I4: a folder without the required files causes an error that names them, and nothing changes",
     arguments: [
       (["trips.txt"], "trips.txt"), (["agency.txt", "stop_times.txt"], "agency.txt, stop_times.txt"),
       (["calendar.txt"], "calendar.txt or calendar_dates.txt"), (["stops.txt"], "stops.txt or locations.geojson"),
@@ -126,7 +128,7 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4: a folder that can't be read is a typed error", arguments: ["nowhere", "file"])
+  @Test("I4: a folder that can't be read causes a typed error", arguments: ["nowhere", "file"])
   func unreadable(name: String) throws {
     try withWorkspace { workspace in
       try workspace.write("", to: "file")
@@ -139,7 +141,7 @@ struct FeedImportTests {
 
   // MARK: References
 
-  @Test("I4: rows whose reference does not exist are imported and reported, with table, line, value and record")
+  @Test("I4: rows with invalid references are imported and reported with table, line, value and record")
   func missingReferences() throws {
     try withWorkspace { workspace in
       let folder = try workspace.feed([
@@ -176,7 +178,8 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4: a parent can follow later in its file, and a missing one is reported", arguments: [1, 2, 250])
+  @Test(
+    "I4: a reference can point to a later row of its file, and is reported if no row matches", arguments: [1, 2, 250])
   func selfReferences(batchSize: Int) throws {
     try withWorkspace { workspace in
       let folder = try workspace.feed([
@@ -212,7 +215,7 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4: a parent from an earlier import is found")
+  @Test("I4: a reference can point to a row of an earlier import")
   func selfReferencesToEarlierImports() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -272,7 +275,7 @@ struct FeedImportTests {
 
   // MARK: Order
 
-  @Test("I4, D1: one operation per table, after those of the tables to which it refers, and no row before theirs")
+  @Test("I4, D1: each table has one operation, which runs after those of the tables it refers to")
   func order() throws {
     try withWorkspace { workspace in
       try SampleFeed(stopTimes: 300, seed: 6).write(to: workspace.path("feed"))
@@ -303,9 +306,9 @@ struct FeedImportTests {
   /// first batch of the pipe
   /// first batch of the other import
   ///   held at the gate                    reads and parses 240 KB
-  ///   let go when all that is read
+  ///   released when all of that is read
   /// ```
-  @Test("I4: parsing of one table overlaps the writing of another")
+  @Test("I4: one import parses its file while another import writes")
   func overlap() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -344,9 +347,9 @@ struct FeedImportTests {
   /// shapes, on the writing thread         agency
   /// commits its first batch
   ///   waits for agency                    fails at its header: the others are cancelled
-  ///   goes on: is cancelled
+  ///   continues: is cancelled
   /// ```
-  @Test("I4: a table that fails cancels the others; what they committed stays")
+  @Test("I4: if one table fails, the others are cancelled and keep their committed rows")
   func failure() throws {
     try withWorkspace { workspace in
       let shapes = (1...100).map { "X,52.5,13.4,\($0)\n" }.joined()
@@ -388,7 +391,7 @@ struct FeedImportTests {
     }
   }
 
-  @Test("I4, I5: in a cancelled feed, no table's import begins after one that it refers to was cancelled")
+  @Test("I4, I5: cancelling a feed cancels each import after the imports that depend on it")
   func cancelledParents() throws {
     try withWorkspace { workspace in
       try SampleFeed(stopTimes: 50, seed: 7).write(to: workspace.path("feed"))

@@ -5,7 +5,7 @@ import HeadwayImport
 import HeadwaySampleData
 import Testing
 
-@Suite("The check of a feed", .hangLimit)
+@Suite("Feed validator", .hangLimit)
 struct FeedValidatorTests {
   /// A feed without an issue.
   private static let clean: [String: String?] = [
@@ -224,7 +224,7 @@ struct FeedValidatorTests {
     Defect("forbidden_prior_notice_start_time", "booking_rules.txt", booking("1,30,,,,,8:00:00,")),
     Defect("invalid_prior_notice_duration_min", "booking_rules.txt", booking("1,30,20,,,,,")),
     Defect("prior_notice_last_day_after_start_day", "booking_rules.txt", booking("2,,,3,9:00:00,2,8:00:00,")),
-    // The rest.
+    // Other files and violations.
     Defect(
       "start_and_end_range_out_of_order", "calendar.txt",
       [
@@ -285,7 +285,7 @@ struct FeedValidatorTests {
     Defect("invalid_header", "trips.txt", count: 0, ["trips.txt": "route_id,service_id,trip_id,trip_id\nR,D,T,T\n"]),
   ]
 
-  @Test("I4: each violation of the reference, and each oddity, is found once", arguments: defects)
+  @Test("I4: each error and each warning is reported exactly once", arguments: defects)
   func found(defect: Defect) throws {
     let issues = try issues(defect.changes.mapValues { $0 })
     let found = issues.filter { $0.code == defect.code && $0.file == defect.file }
@@ -296,9 +296,8 @@ struct FeedValidatorTests {
     #expect(found.first.map { min($0.count, 3) } == found.first?.examples.count)
   }
 
-  @Test("I4: missing required files are found, and a folder that is not a feed is an error") func files()
-    throws
-  {
+  @Test("I4: missing required files are reported, and a folder that is not a feed causes an error")
+  func files() throws {
     let missing = try issues(["calendar.txt": nil, "agency.txt": nil, "feed_info.txt": nil])
     #expect(
       missing.filter { $0.code.hasSuffix("_file") }.map { "\($0.severity.rawValue) \($0.file)" } == [
@@ -311,7 +310,7 @@ struct FeedValidatorTests {
     }
   }
 
-  @Test("I4: an issue names rows by their record and key, and is one line") func places() throws {
+  @Test("I4: the description of an issue is one line that identifies rows by record and key") func places() throws {
     let issue = try #require(
       issues(Self.stopTimes("T,6:00:00,6:00:00,S1,1\nT,7:00:00,6:59:59,S2,2")).first { $0.severity == .error })
     #expect(issue.examples == ["record 3: trip_id T, stop_sequence 2"])
@@ -321,7 +320,7 @@ struct FeedValidatorTests {
         + "(record 3: trip_id T, stop_sequence 2) [stop_time_with_departure_before_arrival_time]")
   }
 
-  @Test("I4, C1: a cancelled check finds nothing, and the temporary database is removed") func cancelled() throws {
+  @Test("I4, C1: a cancelled check reports no issues") func cancelled() throws {
     try withWorkspace { workspace in
       let validator = try FeedValidator(folder: workspace.feed(Self.clean))
       for operation in validator.operations { operation.cancel() }

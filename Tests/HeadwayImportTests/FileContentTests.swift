@@ -9,7 +9,7 @@ import HeadwayTestSupport
 import Testing
 
 /// The content of real files: other encodings, other formats, other line ends.
-@Suite("Import: content of files", .hangLimit)
+@Suite("Import: file contents", .hangLimit)
 struct FileContentTests {
   private func imported(
     _ bytes: [UInt8], options: ImportOptions = ImportOptions(),
@@ -32,7 +32,7 @@ struct FileContentTests {
   // MARK: Encodings
 
   @Test(
-    "I3: text in another encoding is detected and read",
+    "I3: an import detects the encoding of the text",
     arguments: [
       (String.Encoding.utf16LittleEndian, [0xFF, 0xFE], "UTF-16"), (.utf16BigEndian, [0xFE, 0xFF], "UTF-16"),
       (.utf16LittleEndian, [], "UTF-16LE"), (.utf16BigEndian, [], "UTF-16BE"),
@@ -41,7 +41,8 @@ struct FileContentTests {
       (.utf8, [0xEF, 0xBB, 0xBF], "UTF-8"), (.utf8, [], "UTF-8"),
     ] as [(String.Encoding, [UInt8], String)])
   func encodings(encoding: String.Encoding, mark: [UInt8], name: String) throws {
-    // More than a buffer, cut anywhere. A character that requires four bytes in UTF-16 is not in every encoding.
+    // The text is larger than a buffer, which splits it anywhere. A character that requires four bytes in UTF-16 does
+    // not exist in every encoding.
     let wide = name.hasPrefix("UTF") ? "😀" : "ß"
     let values = (1...30_000).map { "Größe \(wide)\(String(repeating: "é", count: $0 % 7)) \($0)" }
     let text = "Übung;name\n" + values.enumerated().map { "\($0);\"\($1)\"\n" }.joined()
@@ -78,7 +79,7 @@ struct FileContentTests {
     #expect(CSVTextEncoding("utf8") == .utf8 && CSVTextEncoding("Windows-1252") == .windows1252)
   }
 
-  @Test("I3: the last letter is read in an encoding in which an accent may follow")
+  @Test("I3: the last letter is imported even if the encoding could combine it with an accent")
   func lastLetter() throws {
     for (name, bytes, value) in [("CP1258", [0x65], "e"), ("CP1258", [0x65, 0xEC], "\u{E9}")] {
       let encoding = try #require(CSVTextEncoding(name))
@@ -90,7 +91,7 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: rows that are not UTF-8 are rejected in a file that is") func singleRows() throws {
+  @Test("I3: rows that are not valid UTF-8 are rejected in a UTF-8 file") func singleRows() throws {
     let latin = Array("1,Gr".utf8) + [0xFC] + Array("n\n".utf8)
     try imported(Array("id,name\n2,ü\n".utf8) + latin + latin + latin + latin) { (database, operation) throws in
       #expect(operation.report.layout?.encoding == .utf8)
@@ -103,7 +104,7 @@ struct FileContentTests {
   }
 
   @Test(
-    "I3: one or two rows in Windows-1252 are read anywhere in an ASCII file",
+    "I3: one or two Windows-1252 rows are imported anywhere in an ASCII file",
     arguments: [0, 1, 2_000, 40_000], [1, 2])
   func singleWindowsRows(position: Int, count: Int) throws {
     let latin = Array("1,Gr".utf8) + [0xFC] + Array("n\n".utf8)
@@ -113,7 +114,7 @@ struct FileContentTests {
       #expect(operation.error == nil && operation.report.rejectedRowCount == 0)
       #expect(try database.strings("SELECT name FROM file WHERE id = 1") == Array(repeating: "Grün", count: count))
       #expect(try database.count("file") == position + count + 1)
-      // It is known before the import, or recorded at its end.
+      // The encoding is detected before the import, or noted at its end.
       let layout = try #require(operation.report.layout)
       let isDetected = layout.encoding == .windows1252 && layout.isEncodingAssumed && operation.report.notes.isEmpty
       let isNoted = layout.encoding == .utf8 && operation.report.notes.contains { $0.contains("WINDOWS-1252") }
@@ -123,7 +124,7 @@ struct FileContentTests {
 
   #if Encodings
   @Test(
-    "I3: the encoding of other scripts is detected by the characters, even far from the beginning",
+    "I3: the encoding of other scripts is detected by their characters, even far into the file",
     arguments: [
       ("CP932", "SHIFT_JIS", "東京,大阪府,山田太郎,ホッカイドウ"),
       ("EUC-JP", "EUC-JP", "東京,大阪府,山田太郎,ホッカイドウ"),
@@ -236,7 +237,7 @@ struct FileContentTests {
   #endif
 
   @Test(
-    "I3: a file that is not text is an error that names its likely format, and creates no table",
+    "I3: a file that is not text causes an error that names its likely format",
     arguments: [
       ([0x50, 0x4B, 3, 4], "zip archive"), ([0x1F, 0x8B, 8], isUnpacked ? "damaged" : "compressed by gzip"),
       ([0x28, 0xB5, 0x2F, 0xFD], isUnpacked ? "damaged" : "compressed by Zstandard"),
@@ -253,7 +254,7 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: a column called like the start of a compressed file is text")
+  @Test("I3: a column name that resembles the signature of a compressed file is text")
   func likeSignature() throws {
     try imported(Array("BZhead,PARK\n1,2\n".utf8)) { (database, operation) throws in
       #expect(operation.error == nil)
@@ -285,7 +286,7 @@ struct FileContentTests {
   }
 
   @Test(
-    "I3: a header that can't name columns is an error with its line number, and no table is created",
+    "I3: an unusable header causes an error with its line number, and no table is created",
     arguments: [
       ("a name that is not UTF-8", Array("a,".utf8) + [0xFF] + Array("\nü,2\n".utf8), "column 2 is not valid UTF-8"),
       ("a NUL", Array("a,b\0c\n1,2\n".utf8), "column 2 has a NUL"),
@@ -341,7 +342,8 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: a first line that specifies the delimiter, as Excel writes it, is not a header", arguments: [true, false])
+  @Test(
+    "I3: a first line that specifies the delimiter, as Excel writes it, is not the header", arguments: [true, false])
   func separatorLine(hasHeader: Bool) throws {
     for mark in [[], [0xEF, 0xBB, 0xBF]] as [[UInt8]] {
       let text = "sep=;\r\n" + (hasHeader ? "a,b;c\r\n" : "") + "1,5;2\r\n"
@@ -353,7 +355,7 @@ struct FileContentTests {
     }
   }
 
-  @Test("I3: the properties of a file can be requested, with the errors of its header") func layout() throws {
+  @Test("I3: CSVLayout detects the properties of a file and throws errors for its header") func layout() throws {
     try withWorkspace { workspace in
       let layout = try CSVLayout(ofFile: workspace.write("a|b\n1|2\n", to: "x.csv"))
       #expect(

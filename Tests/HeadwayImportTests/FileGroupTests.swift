@@ -65,7 +65,7 @@ struct FileGroupTests {
     }
   }
 
-  @Test("I12: files without a key that are imported again keep all rows if one of them can't be imported")
+  @Test("I12: importing keyless files again keeps all rows if one of the files can't be imported")
   func keylessReimport() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -118,7 +118,7 @@ struct FileGroupTests {
     }
   }
 
-  @Test("I9: files that replace rows have the values that one file with all of their rows would have")
+  @Test("I9: several files that replace a table give the same values as one file with all their rows")
   func types() throws {
     let texts = ["id,n,m\n1,5,1.5\n2,6,2.5\n", "m,id,n\n2.50,3,7.5\n3.50,4,8\n", "id,n,m\n5,007,x\n6,9,4.50\n"]
     let all = "id,n,m\n1,5,1.5\n2,6,2.5\n3,7.5,2.50\n4,8,3.50\n5,007,x\n6,9,4.50\n"
@@ -141,7 +141,7 @@ struct FileGroupTests {
     }
   }
 
-  @Test("I3: rows that a trigger refuses when several files replace others are those of their files")
+  @Test("I3: rows that a trigger refuses are reported with their files when several files replace a table")
   func triggers() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

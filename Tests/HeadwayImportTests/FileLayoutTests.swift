@@ -7,7 +7,7 @@ import HeadwayCSV
 import HeadwayImport
 import Testing
 
-@Suite("Import: layouts of files", .hangLimit)
+@Suite("Import: file layouts", .hangLimit)
 struct FileFormTests {
   private func imported(
     _ text: String, as name: String = "file.csv", table: TableSchema? = nil, options: ImportOptions = ImportOptions(),
@@ -23,7 +23,7 @@ struct FileFormTests {
   }
 
   @Test(
-    "I3: small files work, with any line end, and without one at the end",
+    "I3: small files are imported with any line ending, even without a final one",
     arguments: [0, 1, 2, 3, 98, 99, 100, 101, 249, 250, 251], ["\n", "\r\n"])
   func sizes(rows: Int, lineEnding: String) throws {
     for endsWithLineEnd in [true, false] {
@@ -41,7 +41,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: rows of a table are not the preamble of wider rows after them, which are rejected")
+  @Test("I3: rows are not skipped as the preamble of wider rows after them, which are rejected")
   func tableBeforeWiderRows() throws {
     let text = (["id,name"] + people(0..<20) + (0..<300).map { "\($0),name,remark" }).joined(separator: "\n")
     try imported(text) { (database, operation) throws in
@@ -52,7 +52,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I9: a header of another width costs no row, and a first row with words for no value is no header")
+  @Test("I9: no row is lost if the header has another width or the first row has texts for missing values")
   func headersOfOtherWidth() throws {
     let unnamed = ["column_1", "column_2", "column_3"]
     for (text, columns, rows) in [
@@ -74,16 +74,15 @@ struct FileFormTests {
     }
   }
 
-  @Test("I9: if only the header lacks a delimiter at its end, values stay in their columns") func delimiterBehindRows()
-    throws
-  {
+  @Test("I9: values stay in their columns if each row except the header ends with a delimiter")
+  func delimiterBehindRows() throws {
     try imported("a,b\n1,2,\n3,4,\n5,6,\n") { (database, operation) throws in
       #expect(operation.report.rowCount == 3 && operation.report.rejectedRowCount == 0)
       #expect(try database.strings("SELECT a, b FROM file") == ["1|2", "3|4", "5|6"])
     }
   }
 
-  @Test("I3: a quoted field longer than the limit costs its record, and no line in it is a row")
+  @Test("I3: a record with a quoted field over the limit is rejected, and none of its lines becomes a row")
   func longField() throws {
     let inner = String(repeating: "9,inner\n", count: 400)
     let options = ImportOptions(maxRecordLength: 1_000)
@@ -107,7 +106,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: in a pipe, too, no line of a quoted field longer than the limit is a row", arguments: [400, 400_000])
+  @Test("I3: no line of a quoted field over the limit becomes a row, even in a pipe", arguments: [400, 400_000])
   func longFieldInPipe(lines: Int) throws {
     let inner = String(repeating: "9,inner\n", count: lines)
     let size = 8 * lines
@@ -139,7 +138,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I9: if a file contains its table twice, the repeated rows are rejected, and other rows are not")
+  @Test("I9: if a file contains its table twice, only the repeated rows are rejected")
   func tableTwice() throws {
     let rows = (1...10).map { "\($0),name \($0)\n" }.joined()
     let text = "id,name\n\(rows)\"id\",\"name\"\n\(rows.replacing("name 9", with: "other"))"
@@ -174,7 +173,7 @@ struct FileFormTests {
   }
 
   @Test(
-    "I3: a file without a header is a typed error that names it", arguments: ["", "\u{FEFF}", "\n", "\r\n\r\n\n"])
+    "I3: a file without a header causes a typed error that names it", arguments: ["", "\u{FEFF}", "\n", "\r\n\r\n\n"])
   func empty(text: String) throws {
     try imported(text) { (database, operation) throws in
       let error = try importError(operation)
@@ -186,7 +185,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: a file that can't be read is a typed error that names it", arguments: ["nowhere.csv", "."])
+  @Test("I3: a file that can't be read causes a typed error that names it", arguments: ["nowhere.csv", "."])
   func unreadable(name: String) throws {
     try withWorkspace { workspace in
       let operation = ImportOperation(file: workspace.path(name), table: .people, into: try workspace.database())
@@ -198,7 +197,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: a described name twice in the header, in whatever case, is a typed error")
+  @Test("I3: a described name that occurs twice in the header, in any case, causes a typed error")
   func duplicateColumn() throws {
     let table = TableSchema(name: "t", columns: [ColumnSchema(name: "id")])
     try imported("id,name,ID\n1,2,3\n", table: table) { (_, operation) throws in
@@ -209,7 +208,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: keys that the header lacks are a typed error that names them")
+  @Test("I3: key columns that the header lacks cause a typed error that names them")
   func missingColumns() throws {
     let table = TableSchema(
       name: "t", columns: [ColumnSchema(name: "must", isRequired: true), ColumnSchema(name: "may")],
@@ -223,7 +222,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: a malformed header of a described table is a typed error with its line")
+  @Test("I3: a malformed header of a described table causes a typed error with its line")
   func malformedHeader() throws {
     try imported("\n\"id\"x,name\n1,2\n", as: "stops.txt") { (_, operation) throws in
       let error = try importError(operation)
@@ -232,7 +231,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: without a header the columns have numbers, and the first record is a row")
+  @Test("I3: without a header, columns are numbered and the first record is a row")
   func noHeader() throws {
     try imported("1,Zoo\n2,\"Alex, Nord\"\n", options: ImportOptions(hasHeader: false)) {
       (database, operation) throws in
@@ -275,7 +274,7 @@ struct FileFormTests {
   }
 
   @Test(
-    "I3: fields as specified by RFC 4180",
+    "I3: fields are read as RFC 4180 specifies",
     arguments: [
       ("\"a\"", "a"), ("\"a,b\"", "a,b"), ("\"a\"\"b\"", "a\"b"), ("\"\"\"\"", "\""), ("\"a\nb\"", "a\nb"),
       ("\"a\r\nb\"", "a\r\nb"), ("a\"b", "a\"b"), (" a ", " a "), ("ü€😀", "ü€😀"),
@@ -292,16 +291,16 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: NUL is a byte like any other")
+  @Test("I3: a NUL in a field is imported unchanged")
   func nul() throws {
     try imported("id,name\n1,a\0b\n") { (database, operation) throws in
       #expect(operation.report.rejectedRowCount == 0)
-      // As a string, SQLite returns it only up to there.
+      // SQLite returns a string only up to the NUL.
       #expect(try database.strings("SELECT hex(name), typeof(name) FROM file") == ["610062|text"])
     }
   }
 
-  @Test("I3: blank lines are skipped, in a table without a key too")
+  @Test("I3: blank lines are skipped, even in a table without a key")
   func blankLines() throws {
     try imported("\nid,name\n\n1,a\n\n\n2,b\n\n") { (database, operation) throws in
       #expect(operation.report.rowCount == 2)
@@ -310,7 +309,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: records larger than any buffer, with text moved about in memory")
+  @Test("I3: records larger than the buffers are imported completely")
   func largeRecords() throws {
     let sizes = [10, 300_000, 70_000, 1, 600_000, 5]
     let lines = sizes.enumerated().map { "\($0),\"\(String(repeating: "x\"\"", count: $1 / 3))\"" }
@@ -322,7 +321,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I3: names of tables and columns may be anything")
+  @Test("I3: names of tables and columns can contain any characters")
   func names() throws {
     try imported("order,\"a\"\"b\",ä b, select ,,'\n1,2,3,4,5,6\n", as: "gr\"oup by;.csv") {
       (database, operation) throws in
@@ -333,7 +332,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I5: columns that are called like SQLite's own row number do not get in its way")
+  @Test("I5: columns named like SQLite's row ID do not affect re-imports")
   func rowIdentifierNames() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -352,7 +351,7 @@ struct FileFormTests {
     }
   }
 
-  @Test("I1: a file with the name of a GTFS file is imported as that table, and any other file as text")
+  @Test("I1: the name of a GTFS file determines the table's schema; other files have no schema")
   func tableOfFile() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -3,9 +3,9 @@ import Testing
 
 @Suite("GTFS schema", .hangLimit)
 struct GTFSSchemaTests {
-  // MARK: The schema agrees with itself
+  // MARK: Internal consistency
 
-  @Test("I4: every file of the reference is a table, in the reference's order")
+  @Test("I4: the schema has a table for each file of the reference, in the same order")
   func tableNames() {
     #expect(
       GTFSSchema.tables.map(\.name) == [
@@ -17,7 +17,8 @@ struct GTFSSchemaTests {
       ])
   }
 
-  @Test("I4: names of columns are unique in a table, and are what keys and indices name", arguments: GTFSSchema.tables)
+  @Test(
+    "I4: column names are unique per table, and keys and indices name existing columns", arguments: GTFSSchema.tables)
   func names(table: TableSchema) {
     let names = table.columns.map(\.name)
     #expect(Set(names).count == names.count)
@@ -31,7 +32,7 @@ struct GTFSSchemaTests {
     #expect(table.key.isEmpty || !table.indices.contains([table.key[0]]), "The key has an index of its own")
   }
 
-  @Test("I4: a reference names a column of the same type, and both ends can be looked up", arguments: GTFSSchema.tables)
+  @Test("I4: a reference names a column of the same type, and both columns have an index", arguments: GTFSSchema.tables)
   func references(table: TableSchema) throws {
     for column in table.columns {
       guard let reference = column.reference else { continue }
@@ -46,7 +47,7 @@ struct GTFSSchemaTests {
     table.key.first == column || table.indices.contains { $0.first == column }
   }
 
-  @Test("I4: tables can be loaded in an order in which references point backwards")
+  @Test("I4: the load order places each table after the tables that it refers to")
   func loadOrder() {
     let order = GTFSSchema.loadOrder.map(\.name)
     #expect(order.sorted() == GTFSSchema.tables.map(\.name).sorted())
@@ -57,7 +58,7 @@ struct GTFSSchemaTests {
     }
   }
 
-  @Test("I4: a cycle of references has no loading order; a reference to itself or a missing table is allowed")
+  @Test("I4: a cycle of tables has no load order; references to itself or a missing table are allowed")
   func circles() {
     func table(_ name: String, to others: String...) -> TableSchema {
       let columns = others.map { ColumnSchema(name: "to_\($0)", reference: ColumnReference(table: $0, column: "id")) }
@@ -70,10 +71,10 @@ struct GTFSSchemaTests {
     #expect(TableSchema.loadOrder(of: []) == [])
   }
 
-  // MARK: The schema agrees with the reference
+  // MARK: Consistency with the reference
 
   @Test(
-    "I4: primary keys are those of the reference",
+    "I4: primary keys match the reference",
     arguments: [
       ("agency", ["agency_id"]), ("stops", ["stop_id"]), ("routes", ["route_id"]), ("trips", ["trip_id"]),
       ("stop_times", ["trip_id", "stop_sequence"]), ("calendar", ["service_id"]),
@@ -89,7 +90,7 @@ struct GTFSSchemaTests {
   }
 
   @Test(
-    "I4: tables have as many columns as in the reference",
+    "I4: each table has as many columns as in the reference",
     arguments: [
       ("agency", 9), ("stops", 16), ("routes", 14), ("trips", 13), ("stop_times", 18), ("calendar", 10),
       ("calendar_dates", 3), ("fare_attributes", 7), ("fare_rules", 5), ("timeframes", 4), ("rider_categories", 4),
@@ -103,7 +104,7 @@ struct GTFSSchemaTests {
   }
 
   @Test(
-    "I4: columns have the type and the presence of the reference",
+    "I4: types and required columns match the reference",
     arguments: [
       ("stops", "stop_lat", ColumnType.real, false), ("stops", "location_type", .integer, false),
       ("stop_times", "arrival_time", .text, false), ("stop_times", "stop_sequence", .integer, true),
@@ -122,7 +123,7 @@ struct GTFSSchemaTests {
     #expect(column.isRequired == isRequired)
   }
 
-  @Test("I4: references are those of the GTFS reference, and an ID with two sources has none")
+  @Test("I4: foreign references match the GTFS reference; an ID with two sources has none")
   func spotReferences() {
     func reference(_ table: String, _ column: String) -> ColumnReference? {
       GTFSSchema.table(named: table)?.column(named: column)?.reference
@@ -145,7 +146,7 @@ struct GTFSSchemaTests {
 
   // MARK: Files
 
-  @Test("I4: a table and its file lead to each other")
+  @Test("I4: table names and file names map to each other")
   func fileNames() {
     for table in GTFSSchema.tables {
       #expect(GTFSSchema.table(forFileNamed: GTFSSchema.fileName(forTable: table.name)) == table)
@@ -160,20 +161,20 @@ struct GTFSSchemaTests {
     "agency.txt", "stops.txt", "routes.txt", "trips.txt", "stop_times.txt", "calendar.txt",
   ]
 
-  @Test("I4: nothing is missing from a feed with the required files, regardless of other files")
+  @Test("I4: a feed with the required files is complete, regardless of other files")
   func completeFeed() {
     #expect(GTFSSchema.unmetRequirements(for: Self.complete) == [])
     #expect(GTFSSchema.unmetRequirements(for: Self.complete.union(["notes.txt", "calendar_dates.txt"])) == [])
   }
 
-  @Test("I4: each required file is missed", arguments: GTFSSchema.requiredFiles)
+  @Test("I4: each missing required file is reported", arguments: GTFSSchema.requiredFiles)
   func missingRequired(file: String) {
     let missing = GTFSSchema.unmetRequirements(for: Self.complete.subtracting([file]))
     #expect(missing == [GTFSFileRequirement(anyOf: [file])])
     #expect(missing.first?.description == file)
   }
 
-  @Test("I4: either calendar file is enough, zones replace stops, and a message names the choice")
+  @Test("I4: one calendar file is sufficient, locations can replace stops, and messages name both files")
   func missingConditional() {
     let withoutCalendar = Self.complete.subtracting(["calendar.txt"])
     #expect(
@@ -186,7 +187,7 @@ struct GTFSSchemaTests {
     #expect(GTFSSchema.unmetRequirements(for: withoutStops.union(["locations.geojson"])) == [])
   }
 
-  @Test("I4: an empty folder lacks everything, in the reference's order")
+  @Test("I4: an empty folder lacks all required files, in the reference's order")
   func emptyFolder() {
     #expect(
       GTFSSchema.unmetRequirements(for: []).map { $0.anyOf[0] }

@@ -108,7 +108,7 @@ struct ImportCancellationTests {
     }
   }
 
-  @Test("I2: cancelling after the last batch keeps all rows, and the import is not complete")
+  @Test("I2: cancelling after the last batch keeps all rows and leaves the import incomplete")
   func afterTheLastBatch() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -138,7 +138,7 @@ struct ImportCancellationTests {
     }
   }
 
-  @Test("I2: cancelling through the progress, of one import and of a feed", arguments: [false, true])
+  @Test("I2: cancelling a progress cancels its import or its feed", arguments: [false, true])
   func throughProgress(isWhole: Bool) throws {
     try withWorkspace { workspace in
       try SampleFeed(stopTimes: 300, seed: 4).write(to: workspace.path("feed"))
@@ -162,7 +162,7 @@ struct ImportCancellationTests {
     }
   }
 
-  @Test("I2: several batches wait to be written when it is cancelled; none of them is, and nothing hangs")
+  @Test("I2: cancelling discards the batches that wait to be written, and the import finishes")
   func withAFullLine() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

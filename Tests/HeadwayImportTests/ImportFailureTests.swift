@@ -75,12 +75,12 @@ struct ImportFailureTests {
     }
   }
 
-  @Test("I1: a batch that the database refuses ends the import, later batches are not written, and nothing hangs")
+  @Test("I1: if the database refuses a batch, the import ends without writing later batches")
   func refusedBatch() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       run(try workspace.operation(["0,old"], into: database))
-      // As on a disk that becomes full.
+      // Simulates a disk that becomes full.
       try database.pool.writeWithoutTransaction { connection in
         let pages = try #require(try Int.fetchOne(connection, sql: "PRAGMA page_count"))
         try connection.execute(sql: "PRAGMA max_page_count = \(pages + 6)")
@@ -98,7 +98,7 @@ struct ImportFailureTests {
       #expect(rows > 0 && rows < 2_000 && commits.events == Array(stride(from: 10, through: rows, by: 10)))
       #expect(try database.count("people") == rows + 1)
       #expect(try database.isIntact())
-      // With room, the same import completes it.
+      // With enough space, importing again adds the missing rows.
       try database.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
       let again = try workspace.operation(people(1...2_000), into: database)
       run(again)
@@ -108,7 +108,7 @@ struct ImportFailureTests {
   }
 
   @Test(
-    "I1: a row that a trigger ignores is rejected, and a row that exists already is not", arguments: [true, false])
+    "I1: a row that a trigger ignores is rejected, unlike a row that already exists", arguments: [true, false])
   func ignoredRows(hasKey: Bool) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -130,7 +130,7 @@ struct ImportFailureTests {
     }
   }
 
-  @Test("I1: a file that becomes shorter while it is read is an error, after which nothing more is written")
+  @Test("I1: truncating a file while it is read causes an error, and no further rows are written")
   func truncatedFile() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

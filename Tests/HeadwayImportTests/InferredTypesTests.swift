@@ -31,7 +31,7 @@ struct InferredTypesTests {
   }
 
   @Test(
-    "I3: a column has the narrowest type that keeps its values, and their text except trailing zeros",
+    "I3: a column gets the narrowest type that keeps the text of its values",
     arguments: [
       (["1", "-20", "0", "9223372036854775807"], "INTEGER"), (["1.5", "-0.25", "3.0"], "REAL"),
       (["1.5", "2"], "NUMERIC"), (["007", "1"], "TEXT"), (["+1"], "TEXT"), (["007.5"], "TEXT"), (["+1.5"], "TEXT"),
@@ -50,7 +50,7 @@ struct InferredTypesTests {
   }
 
   @Test(
-    "I3: amounts and other fractions are numbers, which compare as such, with the value of their text",
+    "I3: amounts and other fractions are imported as numbers",
     arguments: [
       (["9.50", "12.50", "100.00"], "REAL", ["9.5", "12.5", "100.0"]), (["1.0", "2"], "NUMERIC", ["1", "2"]),
       (["9.50", "100", "12.5"], "NUMERIC", ["9.5", "100", "12.5"]), (["1.10"], "REAL", ["1.1"]),
@@ -67,7 +67,7 @@ struct InferredTypesTests {
   }
 
   @Test(
-    "I3: a number that is written with the fewest digits that read as the same is one, as programs write them",
+    "I3: the shortest decimal form of a floating-point number is imported as a number",
     arguments: [
       "19.120680555438692", "0.1234567890123456", "5.551115123125783e-17", "1.7976931348623157e+308",
       "-0.30000000000000004",
@@ -106,7 +106,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I3: a note names the option where zeros are not kept, or numbers are text")
+  @Test("I3: a note suggests an option if zeros are not kept or numbers are stored as text")
   func notes() throws {
     for (values, note) in [
       (["9.50", "12.50"], nil), (["1", "2.5"], nil), (["007", "1.5"], nil), (["a", "1.50", "1.5"], nil),
@@ -129,7 +129,7 @@ struct InferredTypesTests {
   }
 
   @Test(
-    "I3: a late value widens a column, all values keep their text, and nothing is rejected",
+    "I3: a late value widens its column without changing texts or rejecting rows",
     arguments: [
       ("5", "007", "TEXT"), ("5", "+1", "TEXT"), ("5", "1e5", "TEXT"), ("5", "9223372036854775808", "TEXT"),
       ("5", "x", "TEXT"), ("5", "1.5", "NUMERIC"), ("2.0", "x", "TEXT"), ("1.5", "9007199254740993", "TEXT"),
@@ -153,7 +153,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I3: a column widens step by step, in one batch too", arguments: [1, 1_000])
+  @Test("I3: a column can widen several times, even within one batch", arguments: [1, 1_000])
   func steps(batchSize: Int) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -166,7 +166,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I5: appended rows, and new ones of the file, widen the column of an earlier import")
+  @Test("I5: new rows can widen a column that an earlier import created")
   func laterImports() throws {
     for existingRowPolicy in [ImportOptions.ExistingRowPolicy.append, .update, .replace] {
       try withWorkspace { workspace in
@@ -195,7 +195,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I5: a table of another origin keeps its types") func otherTables() throws {
+  @Test("I5: a table that no import has created keeps its types") func otherTables() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       try database.pool.write { try $0.execute(sql: "CREATE TABLE t (v INTEGER, n TEXT)") }
@@ -205,7 +205,8 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I3: keys, described columns, and on request all columns, get no other types") func given() throws {
+  @Test("I3: types are not inferred for keys, described columns, or any columns if an option disables it")
+  func given() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let table = TableSchema(name: "t", columns: [ColumnSchema(name: "a", type: .text)], key: ["id"])
@@ -219,7 +220,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I3: a pipe's types are found as well, and its columns widen") func pipe() throws {
+  @Test("I3: types are also inferred for a pipe, and its columns can widen") func pipe() throws {
     try withWorkspace { workspace in
       let path = workspace.path("pipe")
       try #require(mkfifo(path, 0o600) == 0)
@@ -248,7 +249,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I3: a blank line that counts as a record is a row without values, with a header or without")
+  @Test("I3: a blank line that counts as a record is a row without values")
   func blankRecords() throws {
     for (hasHeader, text) in [
       (true, "v\n1\n\n2\n"), (false, "1\n\n2\n"), (true, "v,n\n1,\n\n2,\n"), (false, "1,\n\n2,\n"),
@@ -264,7 +265,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I3: rows with too few fields, or empty ones too many, are padded on request") func padded() throws {
+  @Test("I3: an option accepts rows with missing fields or additional empty fields") func padded() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let text = "a,b,c\n1,2,3\n4,5\n6\n7,8,9,\n7,8,9,,\n1,2,3,4\n"
@@ -281,7 +282,7 @@ struct InferredTypesTests {
     }
   }
 
-  @Test("I3: a padded reference, and one with the text for a missing value, are not reported as missing rows")
+  @Test("I3: a reference without a value is not reported as invalid")
   func paddedReference() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

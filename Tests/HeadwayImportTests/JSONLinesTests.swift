@@ -21,7 +21,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I7: the names of members are the columns, including those of later objects") func columns() throws {
+  @Test("I7: member names become columns, even if they first occur in later objects") func columns() throws {
     let text = """
       {"id": 1, "name": "Zoo \\"x\\"", "ok": true}
 
@@ -39,7 +39,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I7: lines that are not objects are rejected with their numbers, and every other line is a row")
+  @Test("I7: invalid lines are rejected with their line numbers, and all other lines become rows")
   func rejectedRows() throws {
     let lines = ["{\"a\":1}", "", "[1]", "{\"a\":2,\"a\":3}", "{\"a\":", "{\"a\":4}", "{\"a\":5} {\"a\":6}"]
     try withWorkspace { workspace in
@@ -55,7 +55,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I7: from a pipe, no member is lost: a line with a late member is rejected") func pipes() throws {
+  @Test("I7: a line from a pipe is rejected if it introduces a member too late") func pipes() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let count = 30_000
@@ -76,7 +76,8 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I3, I7: a string that means no value is NULL, and an empty string is a value", arguments: [false, true])
+  @Test(
+    "I3, I7: null texts apply to strings only if requested, and an empty string is a value", arguments: [false, true])
   func nullTexts(inQuotes: Bool) throws {
     let options = ImportOptions(nullTexts: ["NULL"], nullTextsInQuotes: inQuotes)
     try imported("{\"id\": 1, \"a\": \"NULL\"}\n{\"id\": 2, \"a\": \"\"}\n", options: options) {
@@ -98,7 +99,7 @@ struct JSONLinesTests {
   }
 
   @Test(
-    "I7: a first line that is not an object is rejected, if other lines or the name show the format",
+    "I7: an invalid first line is rejected if other lines or the file name indicate the format",
     arguments: [
       ("{\"a\":01}", "file.json"), ("{\"a\":\"\\ud800\"}", "file"), ("{\"a\":1,", "file"), ("[1]", "file.jsonl"),
       ("a,b", "FILE.NDJSON"), ("{", "file.jsonl"),
@@ -117,7 +118,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I7: importing again updates in place by key") func again() throws {
+  @Test("I7: importing a file again by key updates its rows in place") func again() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let table = TableSchema(name: "t", columns: [], key: ["id"])
@@ -132,7 +133,7 @@ struct JSONLinesTests {
   }
 
   @Test(
-    "I7: JSON that is not one object per line is an error that explains how to convert it",
+    "I7: JSON that is not one object per line causes an error that explains how to convert it",
     arguments: [
       "{\n  \"a\": 1\n}\n", "[{\"a\": 1}]\n", "{\"rows\": [\n  {\"a\": 1},\n  {\"a\": 2}\n]}\n", "{\"a\": 01}\n",
     ])
@@ -159,7 +160,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I7: a note on a mixed column names no character that has another meaning already") func mixedNotes() throws {
+  @Test("I7: a note about a mixed column suggests no character that already has a meaning") func mixedNotes() throws {
     let text = "{\"price\": \"1.500,25\"}\n{\"price\": 1.5}\n"
     for (format, advice) in [
       (NumberFormat(), "--decimal ',' --thousands '.'"), (NumberFormat(decimalSeparator: ","), ": --thousands '.'"),
@@ -178,7 +179,7 @@ struct JSONLinesTests {
   }
 
   @Test(
-    "I7: the reason for a rejection names the position where a line ends too early, without the record",
+    "I7: the reason for rejecting a line contains the position of the error",
     arguments: [
       ("{\"id\":4,\"name\":", "line 2, byte 24: the line ends inside an object"),
       ("{\"id\":4", "line 2, byte 16: the line ends inside an object"),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Import: key sets", .hangLimit)
 struct KeySetTests {
-  @Test("I3: a set of hashes contains what was added, and nothing else", arguments: [1, 2, 3] as [UInt64])
+  @Test("I3: a key set contains exactly the added hashes", arguments: [1, 2, 3] as [UInt64])
   func againstSet(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var keys = KeySet(minimumCapacity: random.below(50))
@@ -35,7 +35,7 @@ struct KeySetTests {
     }
   }
 
-  @Test("I3: zero can be in the set, and is not before it is added")
+  @Test("I3: a key set contains zero only after it is added")
   func zero() {
     var keys = KeySet()
     #expect(!keys.contains(0))
@@ -46,7 +46,7 @@ struct KeySetTests {
     #expect(keys.count == 1)
   }
 
-  @Test("I3: a set that grows keeps its elements", arguments: [0, 1, 2, 3, 48, 1_000])
+  @Test("I3: a growing key set keeps its elements", arguments: [0, 1, 2, 3, 48, 1_000])
   func growth(capacity: Int) {
     var keys = KeySet(minimumCapacity: capacity)
     for hash in 1...500 as ClosedRange<UInt64> {
@@ -57,7 +57,7 @@ struct KeySetTests {
     #expect((1...500 as ClosedRange<UInt64>).allSatisfy { keys.contains($0 << 40) && !keys.contains($0) })
   }
 
-  @Test("I3: keys of several columns can't be confused with each other")
+  @Test("I3: keys that split the same text differently over columns have different hashes")
   func columns() {
     func hash(_ fields: [String]) -> UInt64 {
       let batch = RowBatch(columnCount: fields.count, capacity: 1)

@@ -13,7 +13,7 @@ struct LiveTableTests {
 
   // MARK: Delivery
 
-  @Test("I6: the count, the columns and the newest rows of the range")
+  @Test("I6: a snapshot contains the count, the columns and the newest rows of the range")
   func snapshot() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -45,7 +45,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: a name can be anything, even that of SQLite's row ID")
+  @Test("I6: names can contain any characters, and a column can have the name of SQLite's row ID")
   func names() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -70,7 +70,7 @@ struct LiveTableTests {
       for try await snapshot in table.snapshots(until: [operation]) { counts.append(snapshot.count) }
       #expect(counts.last == 5_000 && counts == counts.sorted())
       #expect((operation.error != nil) == fails)
-      // Again, when everything is over; and without a database, because there is none.
+      // Again, after the operations have finished; and for a database that does not exist.
       for try await snapshot in table.snapshots(until: [operation]) { counts.append(snapshot.count) }
       #expect(counts.suffix(2) == [5_000, 5_000])
       let none = LiveTable(path: workspace.path("none"), table: "people")
@@ -78,7 +78,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: without a database the iteration waits, without the table it is empty, and then it is there")
+  @Test("I6: the iteration waits for the database, and reports an empty table until it exists")
   func notYet() async throws {
     try await withWorkspace { workspace in
       let path = workspace.path("test.sqlite")
@@ -108,7 +108,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: each change is reported, and nothing if there is none")
+  @Test("I6: the iteration reports each change, and nothing between changes")
   func changes() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -130,7 +130,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: it reads at most 30 times per second, no matter how often the table changes")
+  @Test("I6: the iteration reads at most 30 times per second, however often the table changes")
   func rate() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -154,7 +154,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: a snapshot is of one moment: its count and its rows belong together, while many batches are committed")
+  @Test("I6: the count and the rows of a snapshot match while batches are committed")
   func consistency() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -178,7 +178,7 @@ struct LiveTableTests {
 
   // MARK: Blocking
 
-  @Test("I6: snapshots arrive while the import stands still between two batches")
+  @Test("I6: snapshots arrive while the import is paused between two batches")
   func whileImporting() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -201,7 +201,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: an open transaction of a writer neither blocks it nor shows")
+  @Test("I6: an open write transaction neither blocks snapshots nor appears in them")
   func whileWriting() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -226,7 +226,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: an iteration that pauses does not delay the import, and continues with the current table")
+  @Test("I6: an iteration that pauses does not delay the import, and then reports the current table")
   func slowReader() async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -251,7 +251,7 @@ struct LiveTableTests {
   // MARK: The end
 
   @Test(
-    "I6: the iteration ends, without an error, when its task is cancelled, wherever it is then", arguments: [0, 1, 2])
+    "I6: cancelling its task ends the iteration without an error at any point", arguments: [0, 1, 2])
   func cancellation(place: Int) async throws {
     try await withWorkspace { workspace in
       let database = try workspace.database()
@@ -259,7 +259,7 @@ struct LiveTableTests {
       let clock = SteppingClock { number in
         guard number == 3 else { return }
         withUnsafeCurrentTask { $0?.cancel() }
-        // A clock can detect the cancellation, or not; if not, a cancelled task queries the database.
+        // A clock might detect the cancellation. Otherwise, a cancelled task queries the database.
         if place == 1 { try Task.checkCancellation() }
         if place == 2 { try await Task.detached { try await Self.change(database) }.value }
       }
@@ -280,7 +280,7 @@ struct LiveTableTests {
     try await database.pool.write { try $0.execute(sql: "INSERT INTO people VALUES ('more', NULL)") }
   }
 
-  @Test("I6: a task that is cancelled before it begins sees nothing")
+  @Test("I6: the iteration returns no snapshot if its task is already cancelled")
   func cancelledBefore() async throws {
     try await withWorkspace { workspace in
       let table = LiveTable(path: workspace.path("test.sqlite"), table: "people")
@@ -294,7 +294,7 @@ struct LiveTableTests {
     }
   }
 
-  @Test("I6: a file that is not a database is an error")
+  @Test("I6: a file that is not a database causes an error")
   func noDatabase() async throws {
     try await withWorkspace { workspace in
       let path = try workspace.write(String(repeating: "This is no database. ", count: 100), to: "text.sqlite")

@@ -63,7 +63,7 @@ struct PollutionTests {
     }
   }
 
-  @Test("I3: no wrong row of a polluted file is stored, and few rows are missing") func structure() throws {
+  @Test("I3: no row of a polluted file is stored incorrectly or missing") func structure() throws {
     for seed in 1...3 as ClosedRange<UInt64> {
       let tally = try tally(CleanTable(rows: 40, seed: seed).pollutedFiles)
       print("structure, seed \(seed): \(tally)")
@@ -99,10 +99,8 @@ struct PollutionTests {
     print((tally.wrongRows + tally.losses).joined(separator: "\n"))
   }
 
-  @Test("I3: if bytes are flipped, removed, doubled or inserted, each record is imported or rejected")
-  func mutations()
-    throws
-  {
+  @Test("I3: each record is imported or rejected if bytes are flipped, removed, doubled or inserted")
+  func mutations() throws {
     let count = ProcessInfo.processInfo.environment["HEADWAY_MUTATIONS"].flatMap { Int($0) } ?? 200
     try withWorkspace { workspace in
       let database = try workspace.database()

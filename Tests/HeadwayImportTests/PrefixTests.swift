@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Import: feeds under a prefix", .hangLimit)
 struct PrefixTests {
-  @Test("I4, I5: tables, references, indices and history of a prefixed feed are its own") func twoFeeds() throws {
+  @Test("I4, I5: a feed with a prefix has its own tables, references, indices and history") func twoFeeds() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       let folder = try workspace.feed(["log.txt": "a,b\n1,2\n"])
@@ -31,9 +31,8 @@ struct PrefixTests {
     }
   }
 
-  @Test("I4: references of a prefixed feed lead to its own tables, and not to those of another feed") func references()
-    throws
-  {
+  @Test("I4: references of a feed with a prefix refer to its own tables")
+  func references() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       run(try FeedImport(folder: workspace.feed(), into: database).operations)

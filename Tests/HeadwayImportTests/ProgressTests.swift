@@ -25,7 +25,7 @@ struct ProgressTests {
   }
 
   @Test(
-    "I2: progress ends at 1, regardless of the end of the file and the sizes of the batches",
+    "I2: progress ends at 1, regardless of the file's ending and the batch size",
     arguments: ["1,a", "1,a\n", "1,a\n\n\n", "1,a\n2,b", "1,a\n2,b\n", "1,a\n2,b\r\n\r\n", "", "\n", "1,a\n2"])
   func ends(lines: String) throws {
     for batchSize in [1, 2, 3] {
@@ -90,7 +90,7 @@ struct ProgressTests {
     }
   }
 
-  @Test("I2: a report contains its table, its file and its time")
+  @Test("I2: a report contains the table, the file, the counts and the duration")
   func reports() throws {
     try withWorkspace { workspace in
       let operation = try workspace.operation(people(1...10) + ["broken"], into: try workspace.database())
@@ -104,7 +104,7 @@ struct ProgressTests {
       #expect(report.rejectedRowCount == 1)
       #expect(report.duration > .zero)
       #expect(report.rowsPerSecond > 0)
-      #expect(operation.report == report)  // It does not continue after the end.
+      #expect(operation.report == report)  // The duration does not change after the end.
     }
   }
 }

@@ -42,7 +42,7 @@ struct ReimportTests {
     return feed.reports
   }
 
-  @Test("I5: a feed that was cancelled at any batch and is imported again ends in the content of a clean run")
+  @Test("I5: importing a cancelled feed again gives the same content as an uninterrupted import")
   func cancelledFeed() throws {
     try withWorkspace { workspace in
       try SampleFeed(stopTimes: 300, seed: 5).write(to: workspace.path("feed"))
@@ -66,7 +66,7 @@ struct ReimportTests {
     }
   }
 
-  @Test("I5: what a killed process leaves is intact, and imported again it ends in the content of a clean run")
+  @Test("I5: a killed import leaves an intact database, and importing again completes it")
   func killed() throws {
     try withWorkspace { workspace in
       for table in [TableSchema.people, .log] {
@@ -138,12 +138,12 @@ struct ReimportTests {
       let operation = try workspace.operation(people(1...100), into: database)
       run(operation)
       #expect(operation.report.rowCount == 100)
-      // Except for the fact that it was imported: when it began, and how it ended.
+      // Except in the history of imports: that it began, and how it ended.
       #expect(try changes() == before + 2)
     }
   }
 
-  @Test("I5: a table with only a key", arguments: [["id"], ["id", "name"]])
+  @Test("I5: a table that has only key columns can be imported again", arguments: [["id"], ["id", "name"]])
   func keyOnly(key: [String]) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -163,7 +163,7 @@ struct ReimportTests {
   // MARK: Without a key
 
   @Test(
-    "I5: a table without a key has exactly the rows of the file again, whether fewer or more",
+    "I5: importing a file again into a table without a key leaves exactly the rows of the file",
     arguments: [0, 1, 40, 49, 50, 51, 90])
   func withoutKey(rows: Int) throws {
     try withWorkspace { workspace in
@@ -183,7 +183,7 @@ struct ReimportTests {
     }
   }
 
-  @Test("I5: the number of equal rows in a table without a key does not change")
+  @Test("I5: importing equal rows again into a table without a key does not change their number")
   func equalRows() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -192,7 +192,7 @@ struct ReimportTests {
     }
   }
 
-  @Test("I5: a record that became malformed does not leave its old row behind", arguments: [1, 2, 3, 10])
+  @Test("I5: importing a file again removes the row of a record that has become malformed", arguments: [1, 2, 3, 10])
   func becameMalformed(batchSize: Int) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -200,7 +200,7 @@ struct ReimportTests {
       let lines = ["1,name 1", "broken", "3,\"a\"b", "4,name 4", "broken", "broken"]
       run(try workspace.operation(lines, table: .log, into: database, options: ImportOptions(batchSize: batchSize)))
       #expect(try database.strings("SELECT rowid, * FROM log") == ["2|1|name 1", "5|4|name 4"])
-      // And it returns with the next file, in its place.
+      // With the next file, the rows return to their places.
       run(try workspace.operation(people(1...6), table: .log, into: database))
       #expect(try database.strings("SELECT rowid, id FROM log ORDER BY rowid") == (1...6).map { "\($0 + 1)|\($0)" })
     }
@@ -208,7 +208,7 @@ struct ReimportTests {
 
   // MARK: Other columns
 
-  @Test("I5: a new column is added to the existing table, and a missing one keeps its values")
+  @Test("I5: a new column is added to the existing table, and a missing column keeps its values")
   func columns() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -224,7 +224,7 @@ struct ReimportTests {
     }
   }
 
-  @Test("I5: indices that a cancelled import did not create are created by the next one")
+  @Test("I5: the next import creates the indices that a cancelled import did not create")
   func indices() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -3,13 +3,13 @@ import Testing
 
 @testable import HeadwayImport
 
-@Suite("Import: file of rejected rows", .hangLimit)
+@Suite("Import: rejected rows file", .hangLimit)
 struct RejectedRowsFileTests {
   private func row(_ reason: String, _ record: [UInt8], table: String = "people", lineNumber: Int = 2) -> RowIssue {
     RowIssue(table: table, lineNumber: lineNumber, status: .rejected, reason: reason, record: record)
   }
 
-  @Test("I3: the file contains what was appended, whatever the bytes")
+  @Test("I3: the file contains the appended rows, regardless of their bytes")
   func roundTrip() throws {
     try withWorkspace { workspace in
       let rows = [
@@ -26,7 +26,7 @@ struct RejectedRowsFileTests {
     }
   }
 
-  @Test("I3: without a row there is no file, and those that are there are left alone")
+  @Test("I3: a file is created only if there are rows, and existing files stay unchanged")
   func otherFiles() throws {
     try withWorkspace { workspace in
       for (name, others) in [("none.csv", []), ("a.csv", ["a.csv"]), ("b.c", ["b.c", "b-2.c"]), ("d", ["d"])] {
@@ -45,7 +45,7 @@ struct RejectedRowsFileTests {
   }
 
   @Test(
-    "I3: the file for a table is in the folder, whatever the table is called",
+    "I3: the file for a table is in the folder, regardless of the table's name",
     arguments: [
       ("stops", "stops.csv"), ("../x", "_.._x.csv"), (".hidden", "_.hidden.csv"), ("a/b\0c", "a_b_c.csv"),
     ])
@@ -58,12 +58,12 @@ struct RejectedRowsFileTests {
     }
   }
 
-  @Test("I3: the file for a table with a long name has the beginning of the name") func fileForLongName() throws {
+  @Test("I3: the file name for a table with a long name is truncated") func fileForLongName() throws {
     try fileForTable(
       table: String(repeating: "ü", count: 300), name: String(repeating: "ü", count: 100) + ".csv")
   }
 
-  @Test("I3: a file that can't be written is a typed error with its path")
+  @Test("I3: a file that can't be written causes a typed error with its path")
   func unwritable() throws {
     try withWorkspace { workspace in
       let path = workspace.path("no folder/nor here/rejected-rows.csv")

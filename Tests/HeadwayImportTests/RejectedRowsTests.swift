@@ -36,7 +36,7 @@ struct RejectedRowsTests {
   }
 
   @Test(
-    "I3: a malformed row goes to the file with its line and reason and is counted, good rows around it are there",
+    "I3: a malformed row is counted and written to the file, and the other rows are imported",
     arguments: Case.all, [1, 32, 250])
   func eachKind(malformed: Case, batchSize: Int) throws {
     for isAgain in [false, true] {
@@ -71,7 +71,7 @@ struct RejectedRowsTests {
     }
   }
 
-  @Test("I3: a quote that is never closed costs its line and no other")
+  @Test("I3: an unclosed quote affects only its own line")
   func unclosedQuote() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -87,7 +87,7 @@ struct RejectedRowsTests {
     }
   }
 
-  @Test("I3: lines are counted as by an editor, regardless of earlier rows")
+  @Test("I3: line numbers match those in a text editor, regardless of earlier rows")
   func lines() throws {
     try withWorkspace { workspace in
       let lines = ["1,\"a\nb\r\nc\"", "broken", "", "2,\"x\n\"", "", "broken again,,"]
@@ -99,7 +99,7 @@ struct RejectedRowsTests {
     }
   }
 
-  @Test("I3: only malformed rows, more than a batch of them")
+  @Test("I3: an import of only malformed rows reports each of them and creates no table")
   func onlyMalformed() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -114,7 +114,7 @@ struct RejectedRowsTests {
     }
   }
 
-  @Test("I3: rows are counted even if they are not kept")
+  @Test("I3: rejected rows are counted even if no file is specified for them")
   func withoutAFile() throws {
     try withWorkspace { workspace in
       let operation = try workspace.operation(["1,a", "x", "1,b", "2,c"], into: try workspace.database())
@@ -127,7 +127,7 @@ struct RejectedRowsTests {
   // MARK: Keys
 
   @Test(
-    "I3: of rows with one key the first stays, in first and later imports, wherever in a batch the others are",
+    "I3: the first of several rows with the same key is imported, wherever the others are",
     arguments: [1, 5, 32, 33, 100, 250])
   func duplicates(batchSize: Int) throws {
     try withWorkspace { workspace in
@@ -172,7 +172,7 @@ struct RejectedRowsTests {
     firstOfEachKey(lines).filter { $0.hasPrefix("duplicate") }
   }
 
-  @Test("I3: keys of several columns, empty ones among them, are the same when all columns are")
+  @Test("I3: two keys of several columns are equal only if all columns are equal, even empty ones")
   func compositeKeys() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -195,7 +195,7 @@ struct RejectedRowsTests {
     }
   }
 
-  @Test("I3: a key that is a whole number must be one: other rows are rejected, and the import continues")
+  @Test("I3: rows whose integer key is not a whole number are rejected, and the import continues")
   func rowIdentifierKeys() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -220,7 +220,7 @@ struct RejectedRowsTests {
     }
   }
 
-  @Test("I3: a rejected row is not reported as imported as well")
+  @Test("I3: a rejected row is not also reported as imported")
   func rejectedAndReported() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -242,7 +242,7 @@ struct RejectedRowsTests {
 
   // MARK: Types
 
-  @Test("I3: values that do not fit their type are kept as text and reported; numbers are kept as numbers")
+  @Test("I3: values that do not fit the type of their column are stored as text and reported")
   func types() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -276,7 +276,7 @@ struct RejectedRowsTests {
     }
   }
 
-  @Test("I3: a decimal number where a whole one is expected is reported as what SQLite makes of it")
+  @Test("I3: a decimal number in an integer column is stored as a number and reported")
   func decimalsForIntegers() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

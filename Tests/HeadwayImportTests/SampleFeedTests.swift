@@ -8,7 +8,7 @@ import Testing
 struct SampleFeedTests {
   // MARK: Content
 
-  @Test("I4: the files are those it names, and a feed with them lacks nothing")
+  @Test("I4: a sample contains the declared files, which are a complete feed")
   func files() throws {
     try withFeed(SampleFeed(stopTimes: 200, seed: 1)) { feed in
       #expect(try feed.fileNames() == SampleFeed.fileNames.sorted())
@@ -43,7 +43,7 @@ struct SampleFeedTests {
     }
   }
 
-  @Test("I4: every reference is valid, every key unique, no required field empty", arguments: [1, 77] as [UInt64])
+  @Test("I4: references are valid, keys are unique, and required fields are not empty", arguments: [1, 77] as [UInt64])
   func references(seed: UInt64) throws {
     try withFeed(SampleFeed(stopTimes: 30_000, seed: seed)) { feed in
       for name in SampleFeed.fileNames {
@@ -70,7 +70,7 @@ struct SampleFeedTests {
     }
   }
 
-  @Test("I4: it is like a real feed: parents after children, night trips, quoted names, six decimals")
+  @Test("I4: a sample has parents after children, night trips, quoted names and six decimals")
   func realism() throws {
     try withFeed(SampleFeed(stopTimes: 30_000, seed: 5)) { feed in
       let stops = try feed.table("stops")
@@ -97,7 +97,7 @@ struct SampleFeedTests {
     }
   }
 
-  @Test("I4: stop times are sorted by trip, then sequence, and time never runs backwards")
+  @Test("I4: stop times are sorted by trip and sequence, and times increase within each trip")
   func order() throws {
     try withFeed(SampleFeed(stopTimes: 5_000, seed: 11)) { feed in
       let table = try feed.table("stop_times")
@@ -118,9 +118,9 @@ struct SampleFeedTests {
     }
   }
 
-  // MARK: The same each time
+  // MARK: Reproducibility
 
-  @Test("I4: the same seed gives the same bytes, another seed others")
+  @Test("I4: the same seed produces the same bytes, and another seed produces different ones")
   func determinism() throws {
     let one = try contents(of: SampleFeed(stopTimes: 5_000, seed: 42))
     let same = try contents(of: SampleFeed(stopTimes: 5_000, seed: 42))
@@ -133,7 +133,7 @@ struct SampleFeedTests {
 
   // Detects a change of the generator, or a platform where it works differently. In that case, measurements on one
   // sample feed could no longer be compared. A deliberate change replaces the numbers.
-  @Test("I4: a seed's bytes are the same on every platform and in every version")
+  @Test("I4: a seed produces the same bytes on every platform and in every version")
   func checksums() throws {
     let sums = try contents(of: SampleFeed(stopTimes: 5_000, seed: 42)).mapValues(checksum)
     #expect(sums == Self.knownChecksums)
@@ -156,7 +156,7 @@ struct SampleFeedTests {
     bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
   }
 
-  @Test("I4: CRLF feeds have the same rows as LF feeds, and no other line end")
+  @Test("I4: CRLF feeds differ from LF feeds only in their line endings")
   func lineEnding() throws {
     let lf = try contents(of: SampleFeed(stopTimes: 1_000, seed: 6, lineEnding: .lf))
     let crlf = try contents(of: SampleFeed(stopTimes: 1_000, seed: 6, lineEnding: .crlf))
@@ -216,7 +216,7 @@ struct SampleFeedTests {
     }
   }
 
-  @Test("I4: what cannot be written is a typed error with the path and the system's reason")
+  @Test("I4: a sample that can't be written causes a typed error with the path and the system's reason")
   func errors() throws {
     try withFolder { folder in
       let few = #expect(throws: SampleFeedError.self) { try SampleFeed(stopTimes: 1).write(to: folder) }
@@ -242,7 +242,7 @@ struct SampleFeedTests {
   }
 
   #if os(Linux)
-  @Test("I4: a full disk is a typed error")
+  @Test("I4: a full disk causes a typed error")
   func fullDisk() throws {
     try withFolder { folder in
       try FileManager.default.createSymbolicLink(atPath: folder + "/trips.txt", withDestinationPath: "/dev/full")

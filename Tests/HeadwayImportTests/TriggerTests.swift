@@ -31,7 +31,7 @@ struct TriggerTests {
   }
 
   @Test(
-    "I3: a row that a trigger refuses is rejected with its line, and all others are taken",
+    "I3: a row that a trigger refuses is rejected with its line, and all other rows are imported",
     arguments: ["ABORT", "FAIL", "ROLLBACK", "IGNORE"], [("BEFORE", ["a"]), ("BEFORE", []), ("AFTER", [])])
   func refusal(action: String, timing: (when: String, key: [String])) throws {
     // RAISE(IGNORE) in a trigger that runs after the insertion leaves the row.
@@ -85,7 +85,7 @@ struct TriggerTests {
   }
 
   @Test(
-    "I5: rows that a trigger adds to the same table are not those of the file",
+    "I5: rows that a trigger adds to the table do not count as rows of the file",
     arguments: ["BEFORE", "AFTER"], [1, 3, 100])
   func ownRows(timing: String, batchSize: Int) throws {
     let trigger = """
@@ -118,7 +118,8 @@ struct TriggerTests {
     }
   }
 
-  @Test("I10: an append into a table with a trigger that adds rows is completed exactly") func completion() throws {
+  @Test("I10: a repeated append adds each missing row once, even if a trigger also adds rows")
+  func completion() throws {
     let trigger = "CREATE TRIGGER audit AFTER INSERT ON t WHEN NEW.a > 0 BEGIN INSERT INTO t VALUES (-NEW.a, ''); END"
     try withTable("CREATE TABLE t (a INTEGER, b TEXT); \(trigger)") { (workspace, database) throws in
       let file = try workspace.write("a,b\n" + (1...50).map { "\($0),x\n" }.joined(), to: "t.csv")
@@ -139,7 +140,7 @@ struct TriggerTests {
   }
 
   @Test(
-    "I3: rows that a trigger refuses when they are to replace others are rejected with their lines",
+    "I3: a replacement rejects the rows that a trigger refuses, with their lines",
     arguments: ["ABORT", "FAIL", "IGNORE"], [["a"], []])
   func replacement(action: String, key: [String]) throws {
     let message = action == "IGNORE" ? "" : ", 'no'"

@@ -6,7 +6,7 @@ import Headway
 import Testing
 
 /// The rows and the schema that remain of a table if imports fail or replace rows.
-@Suite("Import: tables that stay as they are", .hangLimit)
+@Suite("Import: unchanged tables", .hangLimit)
 struct UnchangedTableTests {
   private func importFile(
     _ text: String, _ mode: ImportOptions.ExistingRowPolicy = .update, key: [String] = [],
@@ -24,7 +24,7 @@ struct UnchangedTableTests {
   }
 
   @Test(
-    "I12: a file without a usable row changes nothing, whether that is an error or not",
+    "I12: a file without a usable row changes nothing, even if an option allows it",
     arguments: [ImportOptions.ExistingRowPolicy.update, .replace], [["id"], []])
   func noRows(mode: ImportOptions.ExistingRowPolicy, key: [String]) throws {
     try withWorkspace { workspace in
@@ -47,7 +47,7 @@ struct UnchangedTableTests {
     }
   }
 
-  @Test("I12: if no row can be imported, no table and no column is left") func undone() throws {
+  @Test("I12: if no row can be imported, no table or column is added") func undone() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
       #expect(try importError(importFile("a,b\n1\n2\n", into: database, in: workspace)).code == .noRows)
@@ -62,7 +62,7 @@ struct UnchangedTableTests {
     }
   }
 
-  @Test("I12: a replacement that does not finish leaves nothing behind", arguments: [["id"], []])
+  @Test("I12: an unfinished replacement leaves the database unchanged", arguments: [["id"], []])
   func helperTables(key: [String]) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -71,7 +71,7 @@ struct UnchangedTableTests {
       let new = "id,name\n" + people(1...50).map { $0 + "\n" }.joined()
       _ = try importFile(new, .replace, key: key, into: database, in: workspace, cancelling: true)
       #expect(try database.contents() == before)
-      // And a table whose process is killed belongs to the connection: other connections do not see it.
+      // New rows are in a table of the connection, so nothing is left if the process is killed.
       let gate = Checkpoint()
       let operation = ImportOperation(
         file: workspace.path("t.csv"), table: TableSchema(name: "t", columns: [], key: key), into: database,
@@ -89,7 +89,7 @@ struct UnchangedTableTests {
     }
   }
 
-  @Test("I12: a re-import reports how many rows it has removed", arguments: [true, false])
+  @Test("I12: importing a file again reports the number of removed rows", arguments: [true, false])
   func removed(hasOtherColumns: Bool) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -102,7 +102,7 @@ struct UnchangedTableTests {
   }
 
   @Test(
-    "I5: after VACUUM, the rows of others are not overwritten, with and without a header", arguments: [true, false])
+    "I5: an import does not overwrite the rows of other programs after VACUUM", arguments: [true, false])
   func vacuum(hasHeader: Bool) throws {
     try withWorkspace { workspace in
       let database = try workspace.database()
