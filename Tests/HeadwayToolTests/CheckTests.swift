@@ -23,9 +23,8 @@ struct CheckTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["feed"])
   }
 
-  @Test("I4: a feed with errors ends with 65, and lists each with examples; --quiet prints nothing") func errors()
-    async throws
-  {
+  @Test("I4: a feed with errors exits with 65 and lists each error, unless --quiet is used")
+  func errors() async throws {
     try folder.writeSmallFeed(
       to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,07:05:00,07:05:00,s2,2\nt1,09:00:00,09:00:00,s9,3\n")
     let run = try await Tool.run("check", "feed", "--progress", "none", in: folder)
@@ -56,7 +55,7 @@ struct CheckTests {
     #expect(end["event"] as? String == "finished" && end["errors"] as? Int == 1 && end["exitCode"] as? Int == 65)
   }
 
-  @Test("I4: a folder that is not a feed ends with 66, and a database next to a feed with 64")
+  @Test("I4: a folder that is not a feed exits with 66, and an additional database exits with 64")
   func noFeed() async throws {
     try folder.write("a,b\n1,2\n", to: "data/x.csv")
     #expect(try await Tool.run("check", "data", in: folder).status == 66)

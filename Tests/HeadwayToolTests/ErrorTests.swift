@@ -43,7 +43,7 @@ struct ErrorTests {
     #expect(!folder.has("db"))
   }
 
-  @Test("I5: a table without a key whose rows are another file's is refused with 65, and with the ways out")
+  @Test("I5: importing another file into a table without a key exits with 65 and suggests options")
   func foreignRows() async throws {
     try folder.write("a,b\n1,2\n3,4\n", to: "x.csv")
     try folder.write("a,b\n9,9\n", to: "y.csv")
@@ -62,7 +62,7 @@ struct ErrorTests {
     }
   }
 
-  @Test("A file without a usable row exits with 65, unless that is allowed") func allRejected() async throws {
+  @Test("A file without a usable row exits with 65, unless an option allows it") func allRejected() async throws {
     try folder.write("a,b\n1\n2\n", to: "x.csv")
     try await expectFailure(
       "x.csv", "db", status: 65,
@@ -124,13 +124,13 @@ struct ErrorTests {
     }
   }
 
-  @Test("A line end in the name of a column does not make the error two lines") func lineEndInName() async throws {
+  @Test("An error stays on one line if a column name contains a line ending") func lineEndInName() async throws {
     try folder.write("\"a\r\nb\",c,\"a\r\nb\"\n1,2,3\n", to: "x.csv")
     try await expectFailure(
       "x.csv", "db", "--key", "a\r\nb", status: 65, "x.csv:1: The column a b is twice")
   }
 
-  @Test("A database in a folder that is not there exits with 73") func noFolder() async throws {
+  @Test("A database in a missing folder exits with 73") func noFolder() async throws {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     try await expectFailure("x.csv", "no/db", status: 73, "no/db: The database can't be opened: there is no folder ")
   }
@@ -151,7 +151,7 @@ struct ErrorTests {
   @Test("I3: rejected rows that can't be written exit with 73, with the system's reason")
   func unwritableRejectedRows() async throws {
     try folder.write("a,b\n1,2\n3\n", to: "x.csv")
-    // Permissions would not stop an administrator, but a link that leads nowhere does.
+    // Permissions would not stop an administrator, but a broken link does.
     try FileManager.default.createSymbolicLink(
       atPath: "\(folder.path)/db.rejected-rows", withDestinationPath: "\(folder.path)/no/rejected-rows")
     try await expectFailure(
@@ -161,7 +161,7 @@ struct ErrorTests {
   @Test("I3: if the disk is full, the file of rejected rows ends with a complete row") func fullDisk() async throws {
     let bad = String(repeating: "\(String(repeating: "x", count: 995)),y,z\n", count: 1_500)
     try folder.write("id,name\n" + (1...1_000).map { "\($0),name\n" }.joined() + bad, to: "people.csv")
-    // No file of the tool grows larger than 1 MB.
+    // Files that the tool writes can't be larger than 1 MB.
     let run = try await Tool(
       ["import", "people.csv", "--into", "db", "--progress", "none"], in: folder,
       launcher: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -f 1024; exec \"$@\"", "bash"]
@@ -174,7 +174,7 @@ struct ErrorTests {
     #expect(try folder.rowCount(of: "people", in: "db") == 1_000)
   }
 
-  @Test("I3: a type or a key that the file or the table does not have exits with 65") func unsuitable() async throws {
+  @Test("I3: a type, a key or a table name that can't be used exits with 65") func unsuitable() async throws {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     try await expectFailure(
       "x.csv", "db", "--column-type", "c:integer", status: 65,
@@ -189,7 +189,8 @@ struct ErrorTests {
       "x.csv", "db", "--table", "sqlite_x", status: 65, "x.csv: The table can't be called sqlite_x")
   }
 
-  @Test("A file that is not text exits with 65, is described, and leaves no database") func foreign() async throws {
+  @Test("A file that is not text exits with 65 and a description, and creates no database")
+  func foreign() async throws {
     try folder.write("%PDF-1.7\n", to: "x.pdf")
     try await expectFailure("x.pdf", "db", status: 65, "x.pdf: This is a PDF document.")
     for (text, format) in [
@@ -211,9 +212,8 @@ struct ErrorTests {
     }
   }
 
-  @Test("I1: a database that another program has locked is waited for, which is reported after a second") func locked()
-    async throws
-  {
+  @Test("I1: an import waits for a database that another program has locked, and reports it")
+  func locked() async throws {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     try #require(await Tool.run("import", "x.csv", "db", in: folder).status == 0)
     var configuration = Configuration()

@@ -7,7 +7,7 @@ import Testing
 @Suite("Texts of errors", .hangLimit)
 struct ErrorTextTests {
   @Test(
-    "I3: a sentence ends with one full stop, even if a reason in parentheses follows it",
+    "I3: a sentence ends with one period, even if a reason in parentheses follows it",
     arguments: [
       ("a: It can't be read. (No such file)", true), ("a: It can't be read. (SQLite (1) failed)", true),
       ("a: It can't be read (see b.)", true), ("a: It can't be read", false), ("a: It can't be read (now)", false),
@@ -26,7 +26,7 @@ struct ErrorTextTests {
     #expect(text("It failed.") == "db: It failed. (database or disk is full)")
   }
 
-  @Test("I1: a database that stays locked is reported as in use, with advice") func locked() {
+  @Test("I1: the error for a database that stays locked explains how to continue") func locked() {
     let error = ImportError(
       .database, path: "db", context: "The database refused.",
       underlyingError: DatabaseError(resultCode: .SQLITE_BUSY, message: "database is locked"))

@@ -20,7 +20,7 @@ struct ExportTests {
     #expect(try folder.text(of: "out.csv") == "Al\nB, C\n")
   }
 
-  @Test("I8: errors end with their own code and one line") func errors() async throws {
+  @Test("I8: each error exits with its own code and one line") func errors() async throws {
     try folder.write("id\n1\n", to: "people.csv")
     _ = try await Tool.run("import", "people.csv", "db", "-q", in: folder)
     let cases: [([String], Int32)] = [

@@ -9,7 +9,7 @@ struct FeedTests {
   init() throws { folder = try TemporaryFolder() }
 
   @Test(
-    "I4: a feed is imported whole with every option that does not concern its content",
+    "I4: a feed is imported completely with every option that does not select content",
     arguments: [
       [], ["--durability", "full"], ["--durability", "normal"], ["--jobs", "1"],
       ["-j", "100"], ["--batch-size", "1"], ["--batch-size", "1000000"], ["--strict"],
@@ -38,7 +38,7 @@ struct FeedTests {
     #expect(folder.has("\(database).rejected-rows/Straßen neu.csv"))
   }
 
-  @Test("I4: a file of a feed that is not a table is left out, which is reported") func readMe() async throws {
+  @Test("I4: a file of a feed that is not a table is skipped and reported") func readMe() async throws {
     try folder.writeSmallFeed(to: "feed")
     try folder.write("Read me, please.\nOr not.\n", to: "feed/README.txt")
     let run = try await Tool.run("import", "feed", "db", in: folder)
@@ -46,7 +46,7 @@ struct FeedTests {
     #expect(run.errors.first == "headway: feed/README.txt does not look like a table, and is left out.")
   }
 
-  @Test("I5: another release of a feed is reported, with advice") func release() async throws {
+  @Test("I5: importing another release of a feed is reported with advice") func release() async throws {
     try folder.writeSmallFeed(to: "feed")
     let releases = [
       ("spring", [], nil), ("summer", [], "Use --replace"), ("autumn", ["--replace"], "it is replaced"),

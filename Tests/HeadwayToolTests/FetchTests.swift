@@ -71,9 +71,8 @@ import Testing
     }
   }
 
-  @Test("H2: only the content is written to standard output, and to the target of a link") func standardOutput()
-    async throws
-  {
+  @Test("H2: standard output contains only the content, and a link is written to its target")
+  func standardOutput() async throws {
     try await withServer { _ in
       LoopbackServer.answer(.ok, ["ETag": "\"1\""], Array("one\ntwo\n".utf8))
     } _: { server in
@@ -93,7 +92,8 @@ import Testing
     }
   }
 
-  @Test("H3: no download's partial file is another download, or a file of the user") func partialNames() async throws {
+  @Test("H3: partial files do not conflict with other downloads or with files of the user")
+  func partialNames() async throws {
     try await withServer { question in
       LoopbackServer.answer(.ok, [:], Array(question.path.utf8))
     } _: { server in
@@ -206,7 +206,7 @@ import Testing
     try await withServer { _ in
       LoopbackServer.answer(.ok, [:], [1])
     } _: { server in
-      // The shell makes the byte, because the arguments of a process here are text.
+      // The shell creates the byte, because the arguments of a process are text here.
       let byte = #"$(printf '\351')"#
       let words = place == "URL" ? #""$1/caf\#(byte)""# : #""$1" -H "X-L: caf\#(byte)""#
       let launcher = ["/bin/sh", "-c", #"exec "$0" fetch \#(words)"#]
@@ -230,8 +230,8 @@ import Testing
     }
   }
 
-  @Test("H3: content that was compressed for the transfer is imported decompressed") func compressedFeed() async throws
-  {
+  @Test("H3: content that was compressed for the transfer is decompressed before it is imported")
+  func compressedFeed() async throws {
     try await withServer { _ in
       LoopbackServer.answer(
         .ok, ["Content-Encoding": "gzip", "ETag": "\"1\""], compressed(Array("id,name\n1,a\n".utf8), by: "gzip"))
@@ -266,7 +266,7 @@ import Testing
   }
 
   #if Compression
-  @Test("H2: a check downloads to a private folder, which another user can't prepare, and removes it")
+  @Test("H2: a check downloads to a private temporary folder and removes it")
   func privateFolder() async throws {
     try folder.writeSmallFeed(to: "feed")
     let names = try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/feed")
@@ -302,10 +302,8 @@ import Testing
   }
   #endif
 
-  @Test("H2: if its output is no longer read, it ends as other tools do, and received content stays")
-  func brokenPipe()
-    async throws
-  {
+  @Test("H2: SIGPIPE ends the tool if its output is closed, and received content stays")
+  func brokenPipe() async throws {
     let gone = "\(folder.path)/gone"
     try await withServer { _ in
       [.wait { FileManager.default.fileExists(atPath: gone) }]
@@ -323,7 +321,7 @@ import Testing
   }
 
   @Test(
-    "H2: output that can't be written is reported, and no file is created for a closed one",
+    "H2: output that can't be written is reported, and closed output does not affect the file",
     arguments: [("> /dev/full", 74), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0)])
   func unwritable(redirection: String, status: Int32) async throws {
     try await withServer { _ in
@@ -339,9 +337,8 @@ import Testing
     }
   }
 
-  @Test("H2: a name contains no control characters, and is not longer than the file system allows") func strangeNames()
-    async throws
-  {
+  @Test("H2: file names contain no control characters and are short enough for the file system")
+  func strangeNames() async throws {
     try await withServer { _ in
       LoopbackServer.answer(.ok, [:], [1])
     } _: { server in
@@ -356,7 +353,7 @@ import Testing
   }
 
   @Test(
-    "H2: no URL leads to a file name outside the folder",
+    "H2: no URL leads to a file outside the folder",
     arguments: ["/..", "/%2e%2e%2fx", "/a/..%2F..%2Fx", "/", "/.x"])
   func names(path: String) async throws {
     try await withServer { _ in

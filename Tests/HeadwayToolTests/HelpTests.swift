@@ -50,7 +50,7 @@ struct HelpTests {
     for name in names { #expect(text.contains(name)) }
   }
 
-  @Test("The examples of the help are commands that the tool accepts, each on a separate line")
+  @Test("Each example in the help is a command on a separate line")
   func examplesFit() async throws {
     for command in ["import", "check", "sample"] {
       let help = try await Tool.run(command, "--help", in: folder)
@@ -60,7 +60,7 @@ struct HelpTests {
     }
   }
 
-  @Test("Help of a command is also found by 'help', and no placeholder repeats the name of its option")
+  @Test("'help' and --help print the same, and no placeholder repeats the name of its option")
   func placeholders() async throws {
     let list = try await Tool.run("--help", in: folder).output.drop { $0 != "SUBCOMMANDS:" }
     let commands = list.compactMap { line in line.firstMatch(of: #/^  (\w+)  /#).map { String($0.1) } }
@@ -87,7 +87,7 @@ struct HelpTests {
     #expect(listed == codes)
   }
 
-  @Test("The help of the check lists no options that it refuses, and does not describe an import")
+  @Test("The help of the check lists only options that it accepts, and does not mention imports")
   func optionsOfCheck() async throws {
     let help = try await Tool.run("check", "--help", in: folder).output.joined(separator: " ")
     for text in ["--columns", "--header", "--no-header", "--skip-lines", "--column-type", "an import"] {

@@ -24,7 +24,7 @@ struct InstallTests {
     return (process.terminationStatus, output)
   }
 
-  @Test("The tool, completions for three shells and a manual page are installed under a prefix, twice too")
+  @Test("The tool, completions for three shells and a manual page can be installed repeatedly")
   func files() async throws {
     let tool = try Tool.executable().path
     for _ in 1...2 {
@@ -46,7 +46,7 @@ struct InstallTests {
     }
   }
 
-  @Test("The manual page has each command with its options and examples, as the help does") func manual() async throws {
+  @Test("The manual page contains the options and examples that the help lists") func manual() async throws {
     let (status, output) = try install("--prefix", "x", "--tool", Tool.executable().path)
     #expect(status == 0, "\(output)")
     let page = try folder.text(of: "x/share/man/man1/headway.1")

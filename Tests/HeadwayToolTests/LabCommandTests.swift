@@ -2,14 +2,14 @@
 import HeadwayTestSupport
 import Testing
 
-@Suite("The command that serves the lab", .hangLimit)
+@Suite("headway lab", .hangLimit)
 struct LabCommandTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("If it can't listen, it reports that in one line, with exit code 69") func listening() async throws {
-    // An address that is reserved for examples: no machine has it (RFC 5737).
+  @Test("An address that can't be used is reported in one line with exit code 69") func listening() async throws {
+    // This address is reserved for examples, so no machine has it (RFC 5737).
     let run = try await Tool.run("lab", "--listen", "192.0.2.1", "--port", "0", in: folder)
     #expect(run.status == 69)
     #expect(run.errors == ["headway: Can't listen on 192.0.2.1:0: Cannot assign requested address."])

@@ -4,7 +4,7 @@ import GRDB
 import HeadwayTestSupport
 import Testing
 
-/// The information that the tool provides to a script, and the data that a sudden end leaves.
+/// The information that the tool provides to a script, and the data that remains if it is killed.
 @Suite("The tool's outcomes", .hangLimit)
 struct OutcomeTests {
   private let folder: TemporaryFolder
@@ -17,7 +17,8 @@ struct OutcomeTests {
     try connection.close()
   }
 
-  @Test("I13: rejected rows are one line and exit code 3, even with --quiet") func rejectedRows() async throws {
+  @Test("I13: rejected rows are reported in one line with exit code 3, even with --quiet")
+  func rejectedRows() async throws {
     try folder.write("a,b\n1,2\n3\n4,5\n6\n", to: "x.csv")
     let line = "headway: x.csv: 2 of 4 rows were rejected; see db.rejected-rows/x.csv."
     let run = try await Tool.run("import", "x.csv", "db", "-q", in: folder)
@@ -35,7 +36,7 @@ struct OutcomeTests {
     #expect(clean.status == 0 && clean.errors.isEmpty)
   }
 
-  @Test("I13: of several files, those with rejected rows are counted, even if another file causes an error")
+  @Test("I13: rejected rows of several files are counted, even if another file causes an error")
   func severalFiles() async throws {
     try folder.write("a,b\n1,2\n3\n", to: "x.csv")
     try folder.write("a,b\n1,2\n3\n", to: "y.csv")
@@ -82,7 +83,7 @@ struct OutcomeTests {
   }
 
   @Test(
-    "I10: killed at any time and run again, --append has each row once, in a table of another origin",
+    "I10: repeating --append after it was killed at any time adds each row once",
     arguments: [1, 2, 3] as [UInt64])
   func killedAppend(seed: UInt64) async throws {
     var state = seed
@@ -96,7 +97,7 @@ struct OutcomeTests {
     let arguments = ["import", "w.csv", "db", "--append", "--table", "w"]
     var foreign = 1
     for _ in 1...3 {
-      // No matter where that is, the outcome is the same.
+      // The outcome is the same, no matter when the tool is killed.
       let lines = 1 + random(60)
       let tool = try Tool(arguments + ["--progress", "json"], in: folder)
       var count = 0
@@ -106,7 +107,7 @@ struct OutcomeTests {
       }
       tool.send(SIGKILL)
       let run = await tool.finish()
-      // It might have ended before.
+      // It might have finished before that.
       if run.status == 0 {
         #expect(try folder.rowCount(of: "w", in: "db") == rows + foreign)
         return
@@ -125,14 +126,14 @@ struct OutcomeTests {
     #expect(try folder.query("SELECT count(DISTINCT id) FROM w WHERE id > 0", in: "db") == [["\(rows)"]])
   }
 
-  @Test("I12: a full disk and a sudden end leave the rows that should be replaced, and no helper tables")
+  @Test("I12: a full disk or SIGKILL during --replace leaves the existing rows and no helper tables")
   func unfinishedReplacement() async throws {
     try folder.write("id,name\n1,old\n", to: "p.csv")
     #expect(try await Tool.run("import", "p.csv", "db", "-q", in: folder).status == 0)
     let schema = try folder.query("SELECT name FROM sqlite_master ORDER BY name", in: "db")
     try folder.write(
       "id,name\n" + (1...30_000).map { "\($0),\(String(repeating: "x", count: 100))\n" }.joined(), to: "p.csv")
-    // No file of the tool grows larger than 1 MB.
+    // Files that the tool writes can't be larger than 1 MB.
     let full = try await Tool(
       ["import", "p.csv", "db", "--replace", "-q"], in: folder,
       launcher: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -f 1024; exec \"$@\"", "bash"]
@@ -153,7 +154,7 @@ struct OutcomeTests {
     #expect(try folder.rowCount(of: "p", in: "db") == 30_000)
   }
 
-  @Test("I10: an append that a full disk has ended is completed") func fullDisk() async throws {
+  @Test("I10: repeating an append completes it after a full disk has ended it") func fullDisk() async throws {
     try execute("CREATE TABLE w (id INTEGER, name TEXT); INSERT INTO w VALUES (-1, 'mine')")
     try folder.write(
       "id,name\n" + (1...30_000).map { "\($0),\(String(repeating: "x", count: 100))\n" }.joined(), to: "w.csv")

@@ -14,9 +14,8 @@ struct ProgressTests {
     try #require(run.status == 0)
   }
 
-  @Test("I2: plain prints at most one line per 10 % of a table, in order, and the last is 100 %") func plain()
-    async throws
-  {
+  @Test("I2: plain progress prints at most one line per 10 % of a table, and ends at 100 %")
+  func plain() async throws {
     try await writeSample(stopTimes: 10_000)
     let run = try await Tool.run("import", "feed", "db", "--progress", "plain", in: folder)
     #expect(run.status == 0)
@@ -34,14 +33,14 @@ struct ProgressTests {
     #expect(percents.count == run.output.count - 2, "An imported table is reported.")
   }
 
-  @Test("In a pipe, progress is plain") func pipe() async throws {
+  @Test("Progress is plain if the output is a pipe") func pipe() async throws {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     let run = try await Tool.run("import", "x.csv", "db", in: folder)
     #expect(run.errors.count == 1)
     #expect(run.errors.first?.hasPrefix("x: 100 %, 1 row, ") == true)
   }
 
-  @Test("I2: json is one object per line on standard output, whose percent never decreases") func json() async throws {
+  @Test("I2: JSON progress prints one object per line, and the percentage never decreases") func json() async throws {
     try await writeSample(stopTimes: 10_000)
     let run = try await Tool.run("import", "feed", "db", "--progress", "json", in: folder)
     #expect(run.status == 0)
@@ -76,9 +75,8 @@ struct ProgressTests {
     #expect(events.count <= 101 * last.count)
   }
 
-  @Test("json ends with an object that describes the error, before the import and in it") func jsonError()
-    async throws
-  {
+  @Test("JSON output ends with an object that describes the error, before or during the import")
+  func jsonError() async throws {
     let missing = try await Tool.run("import", "none.csv", "db", "--progress", "json", in: folder)
     #expect(missing.status == 66)
     let only = try #require(try missing.objects().first)

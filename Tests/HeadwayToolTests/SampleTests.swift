@@ -30,7 +30,7 @@ struct SampleTests {
     #expect(String(decoding: seven["stop_times.txt"] ?? Data(), as: UTF8.self).split(separator: "\n").count == 2_001)
   }
 
-  @Test("--crlf changes the line ends and nothing else") func lineEnding() async throws {
+  @Test("--crlf changes only the line endings") func lineEnding() async throws {
     let lf = try await sample("lf")
     let crlf = try await sample("crlf", "--crlf")
     #expect(crlf.keys == lf.keys)

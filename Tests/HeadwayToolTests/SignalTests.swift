@@ -9,11 +9,10 @@ struct SignalTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Imports a sample feed and sends a signal in the middle.
+  /// Imports a sample feed and sends a signal during the import.
   ///
-  /// Whether the signal arrives in the middle depends on when this process gets a processor. If all stop times were
-  /// imported before it arrived, the test runs again with twice as many. `mark` waits for output that the tool prints
-  /// in the middle.
+  /// The signal might arrive late if the machine is busy. If all stop times were imported before it arrived, the test
+  /// runs again with twice as many. `mark` waits for output that the tool prints during the import.
   private func interrupt(
     _ signal: Int32, progress: String, at mark: @Sendable (Tool) async -> Void
   ) async throws -> (run: Tool.Run, stopTimes: Int) {
@@ -32,7 +31,7 @@ struct SignalTests {
     }
   }
 
-  @Test("I2: SIGINT in the middle exits with 130, and prints what is imported and how to complete it, which then does")
+  @Test("I2: SIGINT exits with 130 and prints the committed rows, and the same command completes the import")
   func interrupt() async throws {
     let (run, stopTimes) = try await interrupt(SIGINT, progress: "plain") { tool in
       _ = await tool.errors.first { $0.hasPrefix("stop_times: ") }
@@ -53,7 +52,7 @@ struct SignalTests {
     #expect(try folder.query("PRAGMA integrity_check", in: "db") == [["ok"]])
   }
 
-  @Test("I2: a terminal that is closed does not stop what nohup has begun") func ignoredHangUp() async throws {
+  @Test("I2: SIGHUP does not stop an import that nohup has started") func ignoredHangUp() async throws {
     #expect(try await Tool.run("sample", "feed", "--stop-times", "100000", in: folder).status == 0)
     let tool = try Tool(
       ["import", "feed", "db", "--progress", "plain"], in: folder, launcher: ["/usr/bin/env", "nohup"])
@@ -63,7 +62,7 @@ struct SignalTests {
     #expect(try folder.rowCount(of: "stop_times", in: "db") == 100_000)
   }
 
-  @Test("I2: SIGHUP in the middle exits with 129") func hangUp() async throws {
+  @Test("I2: SIGHUP during an import exits with 129") func hangUp() async throws {
     // nohup might have started these tests themselves.
     signal(SIGHUP, SIG_DFL)
     let (run, _) = try await interrupt(SIGHUP, progress: "plain") { tool in
@@ -72,7 +71,7 @@ struct SignalTests {
     #expect(run.status == 129)
   }
 
-  @Test("I2: SIGTERM in the middle exits with 143, and json lists the tables that are not complete")
+  @Test("I2: SIGTERM during an import exits with 143, and the JSON output lists incomplete tables")
   func terminate() async throws {
     let (run, _) = try await interrupt(SIGTERM, progress: "json") { tool in
       _ = await tool.output.first { $0.contains("\"stop_times\"") }
@@ -93,7 +92,7 @@ struct SignalTests {
     #expect(tables.count == 9)
   }
 
-  @Test("A second signal ends the tool immediately, even while it waits for input that does not arrive")
+  @Test("A second signal ends the tool immediately, even while it waits for input")
   func secondSignal() async throws {
     let fifo = try FIFO("\(folder.path)/silent.csv")
     let tool = try Tool(["import", "silent.csv", "db", "--progress", "plain"], in: folder)

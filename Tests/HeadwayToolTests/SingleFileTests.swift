@@ -62,7 +62,7 @@ struct SingleFileTests {
     #expect(try await Tool.run("import", "people.csv", "db", "--dry-run", "--watch", "people", in: folder).status == 64)
   }
 
-  @Test("I3: --dry-run reads several files without a database, and refuses a database that is not one")
+  @Test("I3: --dry-run reads several files without a database, and rejects an invalid database")
   func dryRunOfSeveral() async throws {
     for name in ["a", "b"] { try folder.write("id,name\n1,Anna\n", to: "\(name).csv") }
     for arguments in [["a.csv", "b.csv"], ["*.csv"], ["a.csv", "b.csv", "--output", "none"]] {
@@ -76,14 +76,14 @@ struct SingleFileTests {
     #expect(run.errors == ["headway: b.csv: The database can't be opened. (file is not a database)"])
   }
 
-  @Test("I5: --key given twice makes a key of two columns, in that order") func keyOfTwo() async throws {
+  @Test("I5: giving --key twice creates a key of two columns in that order") func keyOfTwo() async throws {
     try await expectImport("a,b,c\n1,1,x\n1,2,y\n2,1,z\n1,1,again\n", "--key", "b", "--key", "a", status: 3)
     #expect(try columns(of: "people") == [["a", "TEXT", "2"], ["b", "TEXT", "1"], ["c", "TEXT", "0"]])
     #expect(try folder.rowCount(of: "people", in: "db") == 3)
     #expect(try folder.text(of: "db.rejected-rows/people.csv").contains("people,5,rejected,"))
   }
 
-  @Test("--column-type gives columns their types, and values are stored so") func types() async throws {
+  @Test("--column-type determines the types of columns and of their values") func types() async throws {
     try await expectImport(
       "id,height,name\n1,1.75,7\n2,,x\n", "--column-type", "id:integer", "--column-type", "height:real",
       "--column-type", "name:text", "--key", "id")
@@ -101,7 +101,7 @@ struct SingleFileTests {
     "I3: --delimiter separates fields, regardless of other characters in the header",
     arguments: [(";", ";"), ("tab", "\t"), ("|", "|"), ("\t", "\t")])
   func delimiter(option: String, delimiter: String) async throws {
-    // Without the option, the comma would win.
+    // Without the option, the comma would be detected.
     try await expectImport("a,b,c,d\(delimiter)e\n1,2\(delimiter)3\n", "--delimiter", option)
     #expect(try columns(of: "people").map { $0[0] } == ["a,b,c,d", "e"])
     #expect(try folder.query("SELECT * FROM people", in: "db") == [["1,2", "3"]])
@@ -127,14 +127,14 @@ struct SingleFileTests {
     #expect(try folder.query("SELECT name FROM y", in: "db") == [["ü"], ["B"]])
   }
 
-  @Test("I3: - is standard input, whose table must be named") func standardInput() async throws {
+  @Test("I3: - reads standard input") func standardInput() async throws {
     let run = try await Tool.run("import", "-", "db", "--table", "x", in: folder)
     #expect(run.status == 65 && run.errors.last?.contains("it is empty") == true)
   }
 
   #if Compression
   @Test(
-    "L6: a compressed file is imported, and its table is called without both endings",
+    "L6: a compressed file is imported, and its table's name has neither file extension",
     arguments: [[], ["--key", "id"]])
   func compressedFile(options: [String]) async throws {
     let bytes = compressed(Array("id,name\n1,Anna\n".utf8), by: "gzip")
@@ -145,7 +145,7 @@ struct SingleFileTests {
   }
   #endif
 
-  @Test("I3: --no-header takes the first line as data") func noHeader() async throws {
+  @Test("I3: --no-header imports the first line as a row") func noHeader() async throws {
     try await expectImport(
       "1,Anna\n2,Björn\n", "--no-header", "--key", "column_1", "--column-type", "column_1:integer")
     #expect(try columns(of: "people") == [["column_1", "INTEGER", "1"], ["column_2", "TEXT", "0"]])

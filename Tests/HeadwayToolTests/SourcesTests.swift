@@ -21,7 +21,7 @@ struct SourcesTests {
     return run
   }
 
-  @Test("I1: several files become one table each") func severalFiles() async throws {
+  @Test("I1: each of several files becomes a table") func severalFiles() async throws {
     try people(1...3, "a.csv")
     try people(1...4, "data/b.csv")
     let run = try await expect(0, "a.csv", "data/b.csv", "--into", "db")
@@ -29,7 +29,8 @@ struct SourcesTests {
     #expect(run.output.last?.hasPrefix("all ") == true)
   }
 
-  @Test("I1: a folder of CSV files, and a pattern, become one table per file") func folderAndPattern() async throws {
+  @Test("I1: each CSV file that is in a folder or matches a pattern becomes a table")
+  func folderAndPattern() async throws {
     try people(1...3, "data/a.csv")
     try people(1...4, "data/b.TSV")
     try folder.write("Read me, please.\nOr not.\n", to: "data/README.txt")
@@ -44,7 +45,7 @@ struct SourcesTests {
     #expect(try folder.rowCount(of: "[x]", in: "db3") == 2, "A name that is there is no pattern.")
   }
 
-  @Test("I9: files in folders inside a folder or an archive, which are not imported, are named")
+  @Test("I9: files in subfolders of a folder or an archive are not imported, and a message names them")
   func filesInside() async throws {
     for name in ["a.csv", "data/b.csv", "data/more/c.csv", "data/more/d.jsonl", "data/more/notes.md", "data/x.txt"] {
       try people(1...3, name)
@@ -68,7 +69,8 @@ struct SourcesTests {
     #expect([ofFolder.status, ofArchive.status, ofFeed.status] == [0, 0, 0])
   }
 
-  @Test("I5: files without a header for one table replace their own rows") func withoutHeader() async throws {
+  @Test("I5: files without a header replace their own rows if they are imported again")
+  func withoutHeader() async throws {
     try folder.write("1,2.5,x\n2,3.5,y\n3,4.5,x\n", to: "1.csv")
     try folder.write("4,2.5,x\n5,3.5,y\n6,4.5,x\n", to: "2.csv")
     for _ in 1...2 {
@@ -77,7 +79,7 @@ struct SourcesTests {
     }
   }
 
-  @Test("I4: files of a feed that are listed individually find the files that they refer to", arguments: ["1", "8"])
+  @Test("I4: individually listed files of a feed are imported in the order of their references", arguments: ["1", "8"])
   func filesOfFeed(concurrency: String) async throws {
     try folder.writeSmallFeed(to: "feed")
     let files = ["stop_times", "trips", "calendar", "stops", "routes", "agency"].map { "feed/\($0).txt" }
@@ -87,9 +89,8 @@ struct SourcesTests {
     #expect(!(run.output + run.errors).contains { $0.contains("not checked") })
   }
 
-  @Test("I3: a file of a folder that can't be opened is an error, and not left out") func missingInFolder()
-    async throws
-  {
+  @Test("I3: a file of a folder that can't be opened causes an error")
+  func missingInFolder() async throws {
     try people(1...3, "data/a.csv")
     try FileManager.default.createSymbolicLink(
       atPath: "\(folder.path)/data/b.csv", withDestinationPath: "\(folder.path)/nothing.csv")
@@ -98,7 +99,7 @@ struct SourcesTests {
     #expect(try folder.rowCount(of: "a", in: "db") == 3)
   }
 
-  @Test("I5: files for one table follow each other; the same again, even after more rows, ends in the same table")
+  @Test("I5: importing several files into one table again gives the same table")
   func oneTable() async throws {
     try people(1...3, "1.csv")
     try folder.write("name,id\nname 4,4\n", to: "2.csv")
@@ -127,7 +128,7 @@ struct SourcesTests {
     }
   }
 
-  @Test("I3: rejected rows of files that go into one table name the file that each is from, and are named once")
+  @Test("I3: rejected rows of several files for one table name the file that each is from")
   func rejectedRowsOfOneTable() async throws {
     for name in ["1.csv", "2.csv"] { try folder.write("id,name\n1,one\n2\n", to: name) }
     let run = try await expect(3, "1.csv", "2.csv", "--into", "db", "--table", "t")
@@ -145,12 +146,12 @@ struct SourcesTests {
     #expect(tables.map { $0["file"] as? String } == ["1.csv", "2.csv"])
   }
 
-  @Test("I5: an append that ended early is completed by the same command, and repeated by one after that")
+  @Test("I5: repeating an interrupted append completes it, and repeating a complete one adds the rows again")
   func interruptedAppend() async throws {
     try people(1...3, "data/a.csv")
     try people(1...3, "data/b.csv")
     _ = try await expect(0, "data", "db")
-    // One file can't be read for now.
+    // One file can't be imported for now.
     try folder.write("", to: "data/b.csv")
     _ = try await expect(65, "data", "db", "--append")
     #expect(try folder.rowCount(of: "a", in: "db") == 6 && folder.rowCount(of: "b", in: "db") == 3)
@@ -185,7 +186,7 @@ struct SourcesTests {
     try folder.write("id,name\n1\n", to: "b.csv")
     _ = try await append(65)
     #expect(try ids() == ["1", "2"])
-    // Each time: files that were added by then are not added again.
+    // In each run, files that were already added are not added again.
     for _ in 1...2 {
       try people(5...6, "a.csv")
       try people(8...9, "b.csv")
@@ -209,7 +210,7 @@ struct SourcesTests {
     #expect(try folder.rowCount(of: "t", in: "db") == 6)
   }
 
-  @Test("I3: files for one table must have the same columns, which is reported before any table is created")
+  @Test("I3: files for one table must have the same columns, or no table is created")
   func otherColumns() async throws {
     try people(1...3, "1.csv")
     try people(1...3, "2.csv", header: "id,nick")
@@ -237,7 +238,7 @@ struct SourcesTests {
     #expect(!folder.has("db2"))
   }
 
-  @Test("I4, I5: --table-prefix keeps two feeds apart, and their releases") func prefix() async throws {
+  @Test("I4, I5: --table-prefix separates two feeds and their releases") func prefix() async throws {
     for release in ["spring", "summer"] {
       try folder.writeSmallFeed(to: release)
       try folder.write(
@@ -253,7 +254,7 @@ struct SourcesTests {
     #expect(try folder.rowCount(of: "x_a", in: "db") == 2)
   }
 
-  @Test("I4: more imports than threads, which all wait for the one that writes")
+  @Test("I4: more imports than threads finish, although they all wait for the writing connection")
   func moreThanThreads() async throws {
     for number in 0..<600 { try people(1...100, "t\(number).csv") }
     _ = try await expect(0, "t*.csv", "db", "--batch-size", "5", "--jobs", "100")
@@ -277,7 +278,7 @@ struct SourcesTests {
     #expect(try folder.rowCount(of: "stops", in: "db2") == 2)
   }
 
-  @Test("I1: CSV files in an archive become one table each; an archive without any is a clear error")
+  @Test("I1: each CSV file in an archive becomes a table, and an archive without any causes an error")
   func archivedFiles() async throws {
     try zip([("a.csv", "x,y\n1,2\n"), ("b.csv", "x,y\n1,2\n3,4\n"), ("notes.pdf", "x")], to: "x.zip")
     _ = try await expect(0, "x.zip", "db")
@@ -291,7 +292,7 @@ struct SourcesTests {
   }
   #endif
 
-  @Test("I1: names that are not UTF-8 are kept: of files, folders, archives, databases and rejected rows")
+  @Test("I1: names of files, folders and databases that are not valid UTF-8 are kept")
   func foreignNames() async throws {
     let script = """
       cd "$0"; e=$(printf '\\351'); mkdir "d$e"

@@ -9,7 +9,7 @@ struct SummaryTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("I4: the summary has a line a table, and one for all, with rows, rejected rows, seconds and rows a second")
+  @Test("I4: the summary has one line per table and a total, with rows, rejected rows and speed")
   func summary() async throws {
     // One row is too short, and one refers to a missing stop.
     try folder.writeSmallFeed(
@@ -36,7 +36,7 @@ struct SummaryTests {
     #expect(Set(run.output.prefix(8).map(\.count)).count == 1, "The columns stand below each other.")
   }
 
-  @Test("I11: a column that makes numbers of text is a line of the summary, of standard error, and of JSON")
+  @Test("I11: a column that converts text to numbers is reported in text and in JSON")
   func convertedColumns() async throws {
     try folder.write("code,name\n007,a\n8,b\n1e3,c\n", to: "t.csv")
     for style in ["quiet", "none", "json"] {
@@ -61,7 +61,7 @@ struct SummaryTests {
   }
 
   @Test(
-    "I4: the summary fits the terminal: columns are left out from the end, and long names are cut",
+    "I4: the summary fits the terminal: the last columns are omitted, and long names are shortened",
     arguments: [(80, "seconds"), (60, "flagged"), (40, "rows"), (24, "rows")])
   func width(columns: Int, last: String) async throws {
     try folder.writeSmallFeed(to: "feed")
@@ -76,7 +76,8 @@ struct SummaryTests {
     #expect(try #require(run.output.last).hasPrefix("all "))
   }
 
-  @Test("I4: incomplete tables are listed below a summary that has no room for them") func incomplete() async throws {
+  @Test("I4: incomplete tables are listed below the summary if the lines have no room for a mark")
+  func incomplete() async throws {
     try folder.write("a,b\n1,2\n3\n", to: "x.csv")
     for (columns, text) in [("80", "  (not complete)"), ("40", "Not complete: x.")] {
       let tool = try Tool(
@@ -87,7 +88,7 @@ struct SummaryTests {
     }
   }
 
-  @Test("I3: rejected and flagged rows are in a file of their table, with a header, in the order of their lines")
+  @Test("I3: rejected and flagged rows are written to the file of their table in line order")
   func rejectedRows() async throws {
     try folder.writeSmallFeed(
       to: "feed", stopTimes: "t1,08:00:00,08:00:00,s1,1\nt1,\"08:05\"\nt1,08:09:00,08:09:00,s9,3\n")
@@ -100,7 +101,7 @@ struct SummaryTests {
     #expect(lines[2].hasSuffix("\"t1,08:09:00,08:09:00,s9,3\""))
   }
 
-  @Test("I3, I5: an import leaves the rejected rows of others alone, and updates rows in place")
+  @Test("I3, I5: an import keeps the rejected rows of earlier imports, and updates rows in place")
   func cleanSecondImport() async throws {
     try folder.write("id,name\n1,Anna\n2\n", to: "people.csv")
     let first = try await Tool.run("import", "people.csv", "db", "--key", "id", in: folder)

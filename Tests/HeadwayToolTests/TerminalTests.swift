@@ -21,7 +21,7 @@ struct TerminalTests {
     return await text
   }
 
-  @Test("Bars show one line per table and one for all, rows per second and time left, in place")
+  @Test("Bars show one line per table and a total, with rows per second and the time left")
   func bars() async throws {
     // Bars are drawn ten times per second. If the import ended before that, the test runs again with more rows.
     let bars = [/stop_times +█*░+ +\d+ %.*left/, /all +█*░+ +\d+ %.*left/]
@@ -58,7 +58,7 @@ struct TerminalTests {
     #expect(screen.contains { $0.hasPrefix("1   a b [2Jc  d") })
   }
 
-  @Test("Lines are cut at the width of the terminal, and the picture at its height") func smallTerminal() async throws {
+  @Test("The output fits the width and the height of the terminal") func smallTerminal() async throws {
     try folder.writeSmallFeed(to: "feed")
     let text = try await run(["import", "feed", "db"], columns: 50, rows: 4)
     let screen = try #require(Terminal.screen(after: text))
@@ -66,9 +66,8 @@ struct TerminalTests {
     #expect(screen.filter { !$0.isEmpty }.count == 3)
   }
 
-  @Test("Bars fit 40 columns, and keep rejected rows at 80; in a locale without UTF-8 they are ASCII") func widths()
-    async throws
-  {
+  @Test("Bars fit 40 columns and show rejected rows, and are ASCII in a locale without UTF-8")
+  func widths() async throws {
     let lines = (1...12_345).map { "\($0),x\n" }.joined()
     try folder.write("id,name\n\(lines)1\n", to: "a_long_name_of_a_table.csv")
     for (columns, locale) in [(40, "C.UTF-8"), (40, "C"), (80, "C.UTF-8"), (80, "C"), (200, "C")] {
@@ -82,13 +81,13 @@ struct TerminalTests {
     }
   }
 
-  @Test("A terminal that can't redraw gets lines") func dumb() async throws {
+  @Test("A terminal that can't redraw gets plain lines") func dumb() async throws {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     let text = try await run(["import", "x.csv", "db", "--watch", "x"], kind: "dumb")
     #expect(text.contains("x: 100 %") && !text.contains("\u{1B}") && text.contains("--watch is ignored"))
   }
 
-  @Test("--progress plain is plain on a terminal too") func plain() async throws {
+  @Test("--progress plain is plain even on a terminal") func plain() async throws {
     try folder.write("a,b\n1,2\n", to: "x.csv")
     let text = try await run(["import", "x.csv", "db", "--progress", "plain"])
     #expect(text.hasPrefix("x: 100 %"))

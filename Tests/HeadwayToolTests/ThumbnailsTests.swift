@@ -29,7 +29,7 @@ struct ThumbnailsTests {
     try await Tool.run(["thumbnails", "photos", "--into", "small"] + arguments, in: folder)
   }
 
-  @Test("R3: a folder that can't be created is reported with the reason, and without control characters of its name")
+  @Test("R3: a folder that can't be created is reported with the reason and without control characters")
   func noFolder() async throws {
     try writePictures("a.jpg")
     try folder.write("", to: "\u{1B}[31m")
@@ -38,7 +38,7 @@ struct ThumbnailsTests {
     #expect(result.errors == ["headway: \u{FFFD}[31m: The folder can't be created. (File exists)"])
   }
 
-  @Test("R3: makes thumbnails in the same subfolders, then only what is not up to date") func upToDate() async throws {
+  @Test("R3: thumbnails are created in the same subfolders, unless they are up to date") func upToDate() async throws {
     try writePictures("a.jpg", "b.PNG", "sub/deep/c.jpeg")
     try writePictures("tiny.png", width: 20, height: 10)
     try folder.write("no picture", to: "photos/notes.txt")
@@ -53,7 +53,7 @@ struct ThumbnailsTests {
 
     let second = try await run("--size", "60")
     #expect(second.output[0].hasPrefix("4 pictures: 0 made, 4 up to date, "))
-    // Another picture with that name, even if it is older; and another size.
+    // A different picture with that name, even an older one, or another size requires a new thumbnail.
     try writePictures("a.jpg", width: 80, height: 120)
     let old = [FileAttributeKey.modificationDate: Date(timeIntervalSince1970: 1_000_000)]
     try FileManager.default.setAttributes(old, ofItemAtPath: "\(folder.path)/photos/a.jpg")
@@ -63,7 +63,7 @@ struct ThumbnailsTests {
     #expect(try await run("--size", "30", "--force").output[0].hasPrefix("4 pictures: 4 made, "))
   }
 
-  @Test("R3: a file that can't be read is reported, the others continue, and the exit code is 65")
+  @Test("R3: a file that can't be read is reported with exit code 65, and the others are processed")
   func failures() async throws {
     try writePictures("a.jpg", "b.jpg")
     try folder.write("no picture", to: "photos/broken.jpg")
@@ -79,7 +79,8 @@ struct ThumbnailsTests {
     #expect(quiet.status == 65 && quiet.output.isEmpty && quiet.errors.count == 1)
   }
 
-  @Test("R3: the contact sheet shows the thumbnails; more than 200 are on several") func sheet() async throws {
+  @Test("R3: the contact sheet shows the thumbnails, and is split if there are more than 200")
+  func sheet() async throws {
     try writePictures("a.jpg", "b.jpg", "c.jpg", "d.jpg")
     try folder.write("no picture", to: "photos/e.jpg")
     #expect(try await run("--size", "100", "--sheet", "sheet.png").status == 65)
@@ -98,7 +99,7 @@ struct ThumbnailsTests {
     #expect(folder.has("many.jpg") && folder.has("many-2.jpg") && !folder.has("many-3.jpg"))
   }
 
-  @Test("R3: usage errors and missing files end with the codes of sysexits.h") func exitCodes() async throws {
+  @Test("R3: usage errors and missing files exit with the codes of sysexits.h") func exitCodes() async throws {
     try writePictures("a.jpg")
     for (arguments, status): ([String], Int32) in [
       (["photos"], 64), (["photos", "--into", "photos"], 64), (["photos", "--into", "./photos/"], 64),
@@ -120,7 +121,7 @@ struct ThumbnailsTests {
     #expect(empty.status == 0 && empty.output[0].hasPrefix("0 pictures: 0 made, "))
   }
 
-  @Test("R3: the source can be one picture, whose thumbnail is put into a folder or has a specified name")
+  @Test("R3: the thumbnail of a single picture is written to a folder or to a specified file")
   func onePicture() async throws {
     try writePictures("a.jpg", "b.jpg")
     let run = try await Tool.run("thumbnails", "photos/a.jpg", "-o", "small", "--size", "60", in: folder)
@@ -151,9 +152,8 @@ struct ThumbnailsTests {
     #expect(run.errors.last == "headway: d\\xE9/bad\\xE9.jpg: The file is neither JPEG nor PNG.")
   }
 
-  @Test("R3: a file of another origin under the name of a thumbnail stays, unless it is forced") func otherFiles()
-    async throws
-  {
+  @Test("R3: an unrelated file with the name of a thumbnail is replaced only with --force")
+  func otherFiles() async throws {
     try writePictures("a.jpg", "b.png", "c.png")
     try FileManager.default.createDirectory(atPath: "\(folder.path)/small", withIntermediateDirectories: true)
     try folder.write("mine", to: "small/a.jpg")
@@ -172,9 +172,8 @@ struct ThumbnailsTests {
     #expect(try size(of: "small/a.jpg") == [30, 20])
   }
 
-  @Test("R3: after SIGINT, all thumbnails are complete, and the same command creates the others") func interrupted()
-    async throws
-  {
+  @Test("R3: SIGINT leaves only complete thumbnails, and the same command creates the others")
+  func interrupted() async throws {
     let count = 300
     let picture = try Image(width: 1_200, height: 900) { context in
       context.fill(context.bounds, with: .linearGradient(Gradient([.red, .blue]), from: .zero, to: Point(900, 900)))
