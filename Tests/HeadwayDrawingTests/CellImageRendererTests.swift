@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("R2: visible keys get the images that they request, before or after they become visible") func shown()
+  @Test("R2: visible keys get their images, whether the request or the visibility comes first") func shown()
     async
   {
     let cells = Cells()
@@ -68,7 +68,7 @@ import Testing
     await cells.wait(for: 2)
     #expect(cells.lines.sorted() == ["a: 1", "b: 2"])
     #expect(drawing.drawingCount == 0 && drawing.cachedCost == 8)
-    // Kept: no drawing, and no call.
+    // It is cached, so nothing is drawn or delivered.
     #expect(drawing.image(for: "b", content: 1)?.pixelWidth == 1)
     #expect(drawing.cachedImage(of: 2) != nil && drawing.cachedImage(of: 3) == nil)
     #expect(cells.made == [1, 2])
@@ -92,9 +92,8 @@ import Testing
     #expect(cells.lines.sorted() == ["b: 7", "c: 8"])
   }
 
-  @Test("R2: the newest request for a key wins; what waits for hidden keys leaves the queue") func newest()
-    async throws
-  {
+  @Test("R2: only the newest request for a key is drawn, and drawings for hidden keys leave the queue")
+  func newest() async throws {
     let cells = Cells()
     let drawing = make(cells)
     queue.isSuspended = true
@@ -113,9 +112,8 @@ import Testing
     #expect(cells.lines == ["a: 5", "a: 6"])
   }
 
-  @Test("R2: a key that is hidden while it is drawn gets nothing, and can be requested again") func hiddenWhileDrawn()
-    async throws
-  {
+  @Test("R2: a key that is hidden during its drawing gets no image, and can request one again")
+  func hiddenWhileDrawn() async throws {
     let (cells, begun, goOn) = (Cells(), Gate(), Gate())
     let drawing = make(cells) { content in
       Self.pixel(content) {
@@ -136,7 +134,7 @@ import Testing
     #expect(cells.lines == ["a: 1"] && cells.made == [1, 1])
   }
 
-  @Test("R2: a failure, or a cancellation by other code, is delivered, and the next request tries again")
+  @Test("R2: a failed or cancelled drawing is delivered as a failure, and the next request draws again")
   func failing() async {
     let cells = Cells()
     let drawing = make(cells) { _ in DrawingOperation(width: 1, height: 1) { _ in throw Failure() } }
@@ -150,11 +148,11 @@ import Testing
     #expect(cells.lines == ["a: failed", "a: failed"] && cells.made == [1, 1])
   }
 
-  @Test("R2: it may be used while it hands over, and keys that are hidden then get nothing") func reentrant() async {
+  @Test("R2: the handler can use the renderer, and keys that it hides get no image") func reentrant() async {
     let cells = Cells()
     var drawing: CellImageRenderer<String, Int>?
     drawing = CellImageRenderer(queue: queue, makeDrawing: { Self.pixel($0) }) { key, result in
-      // Hides the other, whose image might exist, and requests something else.
+      // Hides the other key, whose image might exist, and requests other content.
       if cells.shown.isEmpty {
         drawing?.visibleKeys = [key]
         drawing?.image(for: key, content: 5)
@@ -168,7 +166,7 @@ import Testing
     drawing = nil
   }
 
-  @Test("R2: completion blocks of drawings are called; drawings no longer needed are cancelled with the object")
+  @Test("R2: releasing the renderer cancels its drawings, and their completion blocks are called")
   func released() async throws {
     let (cells, ended) = (Cells(), Gate())
     queue.isSuspended = true
@@ -187,7 +185,7 @@ import Testing
     #expect(cells.shown.isEmpty)
   }
 
-  @Test("R2: an image that costs more than the limit is shown and not kept") func large() async {
+  @Test("R2: an image that costs more than the limit is delivered but not cached") func large() async {
     let cells = Cells()
     let drawing = make(cells, costLimit: 3)
     drawing.visibleKeys = ["a"]

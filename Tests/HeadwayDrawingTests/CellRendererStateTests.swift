@@ -5,7 +5,7 @@ import Testing
 @testable import HeadwayDrawing
 
 @Suite("CellRendererState", .hangLimit) struct CellRendererStateTests {
-  /// The required state, in the simplest form, next to the state machine.
+  /// A simple model of the required state, next to the state machine.
   private struct Model {
     typealias State = CellRendererState<Int, String, Int>
 
@@ -91,20 +91,20 @@ import Testing
     private func check() {
       let needed = Set(wanted.filter { visible.contains($0.key) }.values)
       let drawn = drawings.values.filter { !$0.isCancelled }.map(\.content)
-      #expect(drawn.sorted() == needed.sorted())  // Each once.
+      #expect(drawn.sorted() == needed.sorted())  // Each content is drawn once.
       #expect(state.visible == visible && state.workCount == needed.count && state.requestCount == wanted.count)
       #expect(state.cachedCost <= Self.costLimit && state.cachedCost == 20 * state.cachedCount)
     }
   }
 
-  @Test("R2: random programs do what the model does", arguments: 0..<8) func programs(_ part: Int) {
+  @Test("R2: the state matches the model after random commands", arguments: 0..<8) func programs(_ part: Int) {
     for seed in part * 25..<(part + 1) * 25 {
       var model = Model(seed: UInt64(seed))
       for _ in 0..<200 { model.step() }
     }
   }
 
-  @Test("R2: what was used last is kept, up to the limit") func recentValues() {
+  @Test("R2: the cache keeps the most recently used values up to its limit") func recentValues() {
     var cache = RecentValues<Int, String>(costLimit: 10)
     for key in 0..<5 { cache.insert("\(key)", for: key, cost: 2) }
     #expect(cache.value(for: 0) == "0")

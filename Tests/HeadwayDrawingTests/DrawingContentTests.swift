@@ -4,14 +4,15 @@ import HeadwayDrawing
 import HeadwayTestKit
 import Testing
 
-@Suite("What is drawn", .hangLimit) struct DrawingContentTests {
+@Suite("Drawing content", .hangLimit) struct DrawingContentTests {
   private func draw(_ width: Double = 40, _ height: Double = 40, _ body: (DrawingContext) throws -> Void) throws
     -> Image
   {
     try Image(width: width, height: height, draw: body)
   }
 
-  @Test("R1: a NUL in text is a replacement character, and what follows it is drawn") func textWithNUL() throws {
+  @Test("R1: a NUL in text is measured as a replacement character and does not end the text")
+  func textWithNUL() throws {
     let font = Font(size: 12)
     _ = try draw { context in
       let (whole, replaced) = (Text("ab\0cd", font: font), Text("ab\u{FFFD}cd", font: font))
@@ -42,7 +43,7 @@ import Testing
       context.stroke(Path(lineFrom: Point(0, 39), to: Point(40, 39)), with: .color(.blue), width: 2)
     }
     expect(image, at: 20, 8, .red)
-    expect(image, at: 20, 20, .clear)  // The path goes around twice.
+    expect(image, at: 20, 20, .clear)  // The path encloses the area twice.
     expect(image, at: 20, 38, .blue)
     let curves = try draw { context in
       var pie = Path()
@@ -99,7 +100,7 @@ import Testing
     expect(image, at: 1, 38, .black)
   }
 
-  @Test("R1: dashes, caps and joins") func strokes() throws {
+  @Test("R1: lines are stroked with the specified dashes, caps and joins") func strokes() throws {
     let image = try draw { context in
       let line = Path(lineFrom: Point(5, 5), to: Point(35, 5))
       context.stroke(line, with: .color(.red), style: StrokeStyle(width: 4, dashes: [10, 10]))
@@ -117,13 +118,13 @@ import Testing
     expect(image, at: 30, 38, .blue)
   }
 
-  @Test("R1: transformations, clips and blend modes end with the saved state") func state() throws {
+  @Test("R1: restoring a saved state undoes transformations and clips") func state() throws {
     let image = try draw { context in
       context.withSavedState {
         context.translate(x: 20, y: 20)
         context.rotate(byRadians: .pi / 2)
         context.scale(x: 2, y: 1)
-        context.fill(Rectangle(0, 0, 5, 5), with: .color(.red))  // Ten high, five wide, to the left.
+        context.fill(Rectangle(0, 0, 5, 5), with: .color(.red))  // Ten high, five wide, left of the origin.
       }
       context.withSavedState {
         context.clip(to: Path(Rectangle(0, 0, 4, 4)))
@@ -143,7 +144,7 @@ import Testing
     expect(image, at: 39, 39, .black)
   }
 
-  @Test("R1: a saved state ends when its closure throws, too") func stateAfterError() throws {
+  @Test("R1: the saved state is restored even if the closure throws") func stateAfterError() throws {
     struct Failure: Error {}
     let image = try draw { context in
       try? context.withSavedState {
@@ -155,7 +156,7 @@ import Testing
     expect(image, at: 2, 2, .red)
   }
 
-  @Test("R1: a layer is as opaque as a whole; pixels can be cleared; modes combine") func layers() throws {
+  @Test("R1: opacity applies to a layer as a whole, and blend modes combine colors") func layers() throws {
     let image = try draw { context in
       context.fill(context.bounds, with: .color(.white))
       context.withLayer(opacity: 0.5) {
@@ -170,7 +171,7 @@ import Testing
       context.fill(Rectangle(30, 0, 10, 10), with: .color(.red.opacity(0.5)))
     }
     expect(image, at: 5, 5, .gray)
-    expect(image, at: 15, 5, .gray)  // Once, although it is covered twice.
+    expect(image, at: 15, 5, .gray)  // The opacity is applied once, although the pixel is covered twice.
     expect(image, at: 5, 35, .clear)
     expect(image, at: 35, 35, .black)
     expect(image, at: 35, 5, .red.opacity(0.5))
@@ -193,7 +194,7 @@ import Testing
     expect(image, at: 20, 20, .red.opacity(0.5))
     expect(image, at: 8, 24, .red)
     expect(image, at: 15, 39, .white)
-    // Half the size: each pixel is a mean.
+    // At half the size, each pixel is a mean.
     let small = try draw(4, 4) { $0.draw(source, in: $0.bounds) }
     expect(small, at: 0, 0, .red, within: 0.15)
     expect(small, at: 3, 3, .white, within: 0.15)
@@ -233,7 +234,7 @@ import Testing
     #expect(inked.lowerBound < 4 && inked.upperBound > 60)
   }
 
-  @Test("R1: text that runs from right to left begins at the right; alignment and direction can be set")
+  @Test("R1: right-to-left text begins at the right, unless alignment or direction are specified")
   func directions() throws {
     func drawn(_ text: Text) throws -> ClosedRange<Int> {
       try #require(columns(draw(100, 20) { $0.draw(text, in: $0.bounds) }))
@@ -275,9 +276,9 @@ import Testing
     }
   }
 
-  // MARK: The whole
+  // MARK: Complete pictures
 
-  @Test("R1: a picture with all features looks like the stored one") func stored() throws {
+  @Test("R1: a picture with all features matches the stored picture") func stored() throws {
     try expectStored(scenery(96, 64), "scenery")
     let shapes = try draw(96, 64) { context in
       context.fill(context.bounds, with: .color(.white))
@@ -296,7 +297,7 @@ import Testing
     try expectStored(shapes, "shapes")
   }
 
-  @Test("R1: the picture of the guide shows what its text describes") func guide() throws {
+  @Test("R1: the picture in the documentation matches its description") func guide() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let catalogue = root.appendingPathComponent("Sources/HeadwayDrawing/HeadwayDrawing.docc")
@@ -314,7 +315,7 @@ import Testing
     #expect(darkest(44..<72) < 0.3 && darkest(126..<145) < 0.6 && darkest(150..<165) < 0.6)
   }
 
-  @Test("R1: geometry") func geometry() {
+  @Test("R1: rectangles, paths, colors and gradients have the expected values") func geometry() {
     #expect(Rectangle(0, 0, 100, 50).fitting(Size(10, 10)) == Rectangle(25, 0, 50, 50))
     #expect(Rectangle(10, 10, 20, 20).inset(by: 5) == Rectangle(15, 15, 10, 10))
     #expect(Rectangle(1, 2, 3, 4).maximumY == 6 && Rectangle(1, 2, 3, 4).maximumX == 4)

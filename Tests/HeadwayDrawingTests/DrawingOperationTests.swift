@@ -12,9 +12,8 @@ import Testing
 
   private let queue = OperationQueue()
 
-  @Test("R1: draws off the main thread, and hands the finished image to the main thread") func handsOver()
-    async throws
-  {
+  @Test("R1: an image is drawn in the background and delivered on the main thread")
+  func handsOver() async throws {
     let received = EventRecorder<Image>()
     let drawing = DrawingOperation(width: 10, height: 5, scale: 2) { context in
       dispatchPrecondition(condition: .notOnQueue(.main))
@@ -39,7 +38,7 @@ import Testing
     await late.untilOpen()
   }
 
-  @Test("R1: a task awaits the image, and an operation that depends on it reads it") func value() async throws {
+  @Test("R1: a task can await the image, and a dependent operation can read it") func value() async throws {
     let drawing = DrawingOperation(width: 4, height: 4) { $0.fill($0.bounds, with: .color(.blue)) }
     let reader = BlockOperation { #expect(drawing.image?.color(x: 0, y: 0) == .blue) }
     reader.addDependency(drawing)
@@ -49,7 +48,7 @@ import Testing
     try await reader.untilFinished()
   }
 
-  @Test("R1, W3, Q6: an asynchronous wait includes the handlers of the image", arguments: [false, true])
+  @Test("R1, W3, Q6: an asynchronous wait returns after the image handlers", arguments: [false, true])
   func completeWait(waitsForQueue: Bool) async throws {
     for _ in 0..<50 {
       let (queue, received) = (OperationQueue(), EventRecorder<Int>())
@@ -62,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("R1, O8: what draws is released after the end, and may wait for the queue then")
+  @Test("R1, O8: the drawing code is released after the operation has finished, and can wait for the queue")
   func releasesAfterEnd() async {
     final class Captured: Sendable {
       let block: @Sendable () -> Void
@@ -95,7 +94,7 @@ import Testing
     await mainQueueIsIdle()
   }
 
-  @Test("R1: a drawing that is cancelled before it begins never draws, and releases what it would have used")
+  @Test("R1: a drawing that is cancelled before it begins never draws, and releases its closures")
   func cancelledBefore() async throws {
     final class Token: Sendable {}
     for inQueue in [false, true] {
@@ -113,7 +112,7 @@ import Testing
       drawing.cancel()
       drawing.cancel()
       #expect(watch == nil)
-      // This includes one that arrives when it is known that there will be no image.
+      // This includes a handler that is added after the cancellation.
       token = Token()
       watch = token
       drawing.onImage { [token] _ in _ = token }
@@ -126,7 +125,7 @@ import Testing
   }
 
   @Test(
-    "R1: a drawing that is cancelled while it draws ends without an image, however it leaves",
+    "R1: a drawing that is cancelled while it draws has no image, whether it throws or returns",
     arguments: [false, true])
   func cancelledDuring(throwing: Bool) async throws {
     let (begun, goOn) = (Gate(), Gate())
@@ -149,7 +148,8 @@ import Testing
     await mainQueueIsIdle()
   }
 
-  @Test("R1: cancelled by its own last line, or when it has finished") func cancelledAtTheEnd() async throws {
+  @Test("R1: a drawing can cancel itself while it draws, but not after it has finished")
+  func cancelledAtTheEnd() async throws {
     let itself = Mutex<DrawingOperation?>(nil)
     let drawing = DrawingOperation(width: 4, height: 4) { _ in itself.withLock { $0 }?.cancel() }
     itself.withLock { $0 = drawing }
@@ -167,8 +167,8 @@ import Testing
     await mainQueueIsIdle()
   }
 
-  @Test("R1: commands after a cancellation do nothing, and the state stays balanced") func commandsDoNothing() throws {
-    // Each command checks once.
+  @Test("R1: commands have no effect after the drawing is cancelled") func commandsDoNothing() throws {
+    // Each command checks once whether the drawing is cancelled.
     for allowed in 0...4 {
       var asked = 0
       let size = PixelSize(width: 40, height: 10, scale: 1)
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  @Test("R1: text is measured in a drawing that was cancelled, too: it may wait for a size that fits")
+  @Test("R1: text can be measured even after the drawing is cancelled")
   func measuring() throws {
     let size = PixelSize(width: 40, height: 10, scale: 1)
     _ = try Image(size, isCancelled: { true }) { context in
@@ -197,7 +197,7 @@ import Testing
   }
 
   @Test(
-    "R1: numbers that can't be used for drawing cause a typed error, and nothing after them is drawn",
+    "R1: numbers that can't be used for drawing cause a typed error",
     arguments: [Double.nan, .infinity, -.infinity])
   func numbers(_ number: Double) {
     let commands: [(DrawingContext) -> Void] = [
@@ -222,7 +222,7 @@ import Testing
     }
   }
 
-  @Test("R1: a component, a location or a radius that is NaN is a typed error; an infinite one is clamped")
+  @Test("R1: a NaN in a color, a gradient or a radius causes a typed error; infinite colors are clamped")
   func notANumber() throws {
     let bad = Color(red: 0, green: .nan, blue: 0)
     let commands: [(DrawingContext) -> Void] = [
@@ -245,7 +245,7 @@ import Testing
     expect(try Image(width: 4, height: 4) { $0.fill($0.bounds, with: .color(bright)) }, at: 1, 1, .red)
   }
 
-  @Test("R1: transformations that reduce an area to a line, and invalid dashes, cause typed errors") func singular() {
+  @Test("R1: singular transformations and invalid dashes cause typed errors") func singular() {
     for command: (DrawingContext) -> Void in [
       { $0.scale(x: 0, y: 1) },
       { $0.stroke(Path($0.bounds), with: .color(.red), style: StrokeStyle(dashes: [0, 0])) },
@@ -256,7 +256,7 @@ import Testing
     }
   }
 
-  @Test("R1: text that is too large is a typed error, and the font can be used after it") func hugeText() throws {
+  @Test("R1: text that is too large causes a typed error, and the font can still be used") func hugeText() throws {
     for command: (DrawingContext) -> Void in [
       { $0.draw(Text("a", font: Font(size: 1e7)), at: .zero) },
       { _ = $0.measure(Text("a", font: Font(size: 70_000))) },
@@ -308,7 +308,7 @@ import Testing
     }
   }
 
-  @Test("R1: many drawings on all threads at the same time, each with text and a common image")
+  @Test("R1: many concurrent drawings can share an image and draw text")
   func many() async throws {
     let stamp = try cornered(8, 8)
     let drawings = (0..<200).map { number in
@@ -322,7 +322,7 @@ import Testing
     for drawing in drawings { expect(try await drawing.value, at: 0, 0, .red) }
   }
 
-  /// Returns when the work that was passed to the main queue before has run.
+  /// Returns when all work that was added to the main queue before has run.
   private func mainQueueIsIdle() async {
     let last = BlockOperation {}
     OperationQueue.main.addOperation(last)

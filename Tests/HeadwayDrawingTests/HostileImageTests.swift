@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "R3: other files are typed errors with a description of their content",
+    "R3: files of other formats cause typed errors that describe their content",
     arguments: [
       ("", "empty"), ("GIF89a....", "GIF"), ("RIFF\u{1}\u{1}\u{1}\u{1}WEBPVP8 ", "WebP"), ("II*\0", "TIFF"),
       ("<svg xmlns", "SVG"), ("just text", "neither"), ("\0\0\0\u{18}ftypheic", "HEIC"), ("%PDF-1.7", "PDF"),
@@ -39,7 +39,7 @@ import Testing
     #expect("\(error!)".contains(word))
   }
 
-  @Test("R3: folders, pipes, missing files and names that can't be are typed errors") func noFiles() throws {
+  @Test("R3: folders, pipes, missing files and invalid names cause typed errors") func noFiles() throws {
     let folder = try TemporaryFolder()
     let pipe = folder.path + "/pipe"
     try #require(mkfifo(pipe, 0o600) == 0)
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("R3: a failed write leaves nothing, and keeps an existing file") func cannotWrite() throws {
+  @Test("R3: a failed write leaves no file and keeps an existing one") func cannotWrite() throws {
     let folder = try TemporaryFolder()
     let image = try cornered()
     try FileManager.default.createDirectory(atPath: folder.path + "/taken.png", withIntermediateDirectories: true)
@@ -84,7 +84,7 @@ import Testing
     #expect(code(of: PNGFixture.declaring(width: 100_000, height: 100_000)) == .tooLarge)
     #expect(code(of: PNGFixture.declaring(width: 0x7FFF_FFFF, height: 0x7FFF_FFFF)) == .tooLarge)
     #expect(code(of: JPEGFixture.declaring(jpeg, width: 65_000, height: 65_000)) == .tooLarge)
-    // Few enough pixels, but a progressive file keeps them all.
+    // The number of pixels is allowed, but a progressive file keeps all of them in memory.
     let progressive = JPEGFixture.encode(try cornered(), .progressive)
     let large = JPEGFixture.declaring(progressive, width: 16_000, height: 16_000)
     #expect(code(of: large, limits: ImageLimits(maxDecodingMemory: 100 << 20)) == .tooLarge)
@@ -96,7 +96,7 @@ import Testing
     #expect(code(of: interlaced, limits: ImageLimits(maxPixelCount: 200 * 150)) == nil)
   }
 
-  @Test("R3: metadata without end is skipped or refused, and takes no memory") func metadata() throws {
+  @Test("R3: excessive metadata is skipped or rejected, and uses little memory") func metadata() throws {
     let text = PNGFixture.chunk("tEXt", Array("Comment\0".utf8) + [UInt8](repeating: 65, count: 10_000))
     let chunks = (0..<2_000).flatMap { _ in text }
     #expect(try Image(bytes: PNGFixture.inserting(chunks, into: cornered().pngBytes())).pixelWidth == 64)
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(
-    "R3: a file that is truncated anywhere is a typed error, whatever its format", arguments: JPEGFixture.Kind.allCases)
+    "R3: a JPEG that is truncated anywhere causes a typed error", arguments: JPEGFixture.Kind.allCases)
   func truncatedJPEG(_ kind: JPEGFixture.Kind) throws {
     let bytes = JPEGFixture.encode(try cornered(24, 16), kind)
     for length in 0..<bytes.count {
@@ -125,7 +125,7 @@ import Testing
     #expect(code(of: bytes) == nil)
   }
 
-  @Test("R3: a PNG that is truncated anywhere is a typed error", arguments: [false, true])
+  @Test("R3: a PNG that is truncated anywhere causes a typed error", arguments: [false, true])
   func truncatedPNG(isInterlaced: Bool) throws {
     let bytes = PNGFixture.encode(try cornered(24, 16), isInterlaced: isInterlaced)
     for length in 0..<bytes.count {
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test("R3: damaged pixels are typed errors") func damaged() throws {
+  @Test("R3: damaged pixels cause typed errors") func damaged() throws {
     var png = try scenery().pngBytes()
     png[png.count / 2] ^= 0x55
     #expect(code(of: png) == .corrupt)
@@ -145,7 +145,7 @@ import Testing
     #expect(code(of: PNGFixture.declaring(width: 0, height: 10)) == .corrupt)
   }
 
-  @Test("R3: mutated files are images or typed errors", arguments: 0..<16) func fuzz(_ part: Int) throws {
+  @Test("R3: mutated files either can be read or cause typed errors", arguments: 0..<16) func fuzz(_ part: Int) throws {
     let picture = try scenery(40, 30)
     var files = JPEGFixture.Kind.allCases.map { JPEGFixture.encode(picture, $0) }
     files.append(JPEGFixture.oriented(files[0], 6))
@@ -169,7 +169,7 @@ import Testing
   private func mutate(_ file: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
     var bytes = file
     for _ in 0..<Int.random(in: 1...6, using: &generator) where !bytes.isEmpty {
-      // The beginning decides most.
+      // Most decisions depend on the beginning.
       let end = Bool.random(using: &generator) ? min(bytes.count, 700) : bytes.count
       let place = Int.random(in: 0..<end, using: &generator)
       let length = min(bytes.count - place, Int.random(in: 1...40, using: &generator))

@@ -12,14 +12,14 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  // MARK: There and back
+  // MARK: Writing and reading
 
   @Test("R3: a PNG has exactly the pixels of the image, alpha included") func png() throws {
     let image = try scenery(90, 60, opacity: 0.5)
     let bytes = try image.pngBytes()
     let read = try Image(bytes: bytes)
     #expect(difference(image, read)?.largest == 0)
-    #expect(read.isOpaque && bytes[25] == 2)  // Color without alpha.
+    #expect(read.isOpaque && bytes[25] == 2)  // An image without alpha.
 
     let clear = try Image(width: 16, height: 16) { context in
       context.fill(Rectangle(0, 0, 8, 16), with: .color(.red.opacity(0.5)))
@@ -31,9 +31,8 @@ import Testing
     expect(try Image(bytes: alpha), at: 2, 2, .red.opacity(0.5))
   }
 
-  @Test("R3: a JPEG is close to the image; where that is transparent, the background shines through") func jpeg()
-    throws
-  {
+  @Test("R3: a JPEG is similar to the image, and transparent pixels have the background's color")
+  func jpeg() throws {
     let image = try scenery()
     let (fine, coarse) = (try image.jpegBytes(quality: 95), try image.jpegBytes(quality: 20))
     #expect(coarse.count < fine.count / 2)
@@ -48,7 +47,7 @@ import Testing
     expect(red, at: 14, 8, .red, within: 0.05)
   }
 
-  @Test("R3: the content determines the format, and not the name") func names() throws {
+  @Test("R3: the content determines the format, not the file name") func names() throws {
     let image = try cornered()
     let path = try folder.write(image.pngBytes(), to: "picture.jpg")
     #expect(try Image(contentsOf: path).pixelWidth == 64)
@@ -111,7 +110,7 @@ import Testing
     expect(palette, at: 1, 0, .clear)
   }
 
-  @Test("R3: pictures are turned upright by EXIF, in either byte order, in JPEG and PNG", arguments: 1...8)
+  @Test("R3: pictures are rotated as EXIF specifies, in either byte order, in JPEG and PNG", arguments: 1...8)
   func orientations(_ orientation: Int) throws {
     let jpeg = JPEGFixture.encode(try cornered(80, 40), .baseline)
     let tag = UInt8(orientation)
@@ -149,14 +148,13 @@ import Testing
         exif.prefix(length).withUnsafeBytes { ImageOrientation(exif: $0) }
           == (length < 20 ? .upright : .turnedClockwise))
     }
-    exif[4] = 0xFF  // The directory is behind the end.
+    exif[4] = 0xFF  // The directory is beyond the end of the data.
     exif[7] = 0xFF
     #expect(exif.withUnsafeBytes { ImageOrientation(exif: $0) } == .upright)
   }
 
-  @Test("R3: a color profile stays with the pixels, from JPEG and PNG to both; a CMYK profile does not") func profiles()
-    throws
-  {
+  @Test("R3: reading and writing keeps an RGB color profile, and drops a CMYK profile")
+  func profiles() throws {
     let profile = colorProfile("RGB ")
     let image = Image(try cornered().storage, colorProfile: profile)
     for bytes in [try image.pngBytes(), try image.jpegBytes()] {
@@ -206,9 +204,9 @@ import Testing
     }
   }
 
-  @Test("R3: a thumbnail has the means of the picture, exactly for PNG, about for JPEG") func means() throws {
+  @Test("R3: each pixel of a thumbnail is a mean, exact for PNG and approximate for JPEG") func means() throws {
     let picture = try scenery(320, 240)
-    // Every pixel of the result is 5 × 5 of the picture, or 5.33 of them each way.
+    // Each pixel of the result represents 5 × 5 or 5.33 × 5.33 pixels of the picture.
     for side in [64, 60] {
       let reference = mean(of: picture, width: side, height: side * 3 / 4)
       let png = try Image(thumbnailOf: picture.pngBytes(), fitting: side)
@@ -219,7 +217,7 @@ import Testing
     }
   }
 
-  @Test("R3: of a picture that is narrow, or not a multiple of 8 wide, each pixel counts for what it covers")
+  @Test("R3: each pixel has the correct weight in a thumbnail of a narrow picture")
   func partialBlocks() throws {
     for (width, height, bright) in [
       (9, 4000, 8), (1, 4000, 0), (4, 4000, 3), (12, 2000, 0), (33, 3000, 32), (63, 2000, 62), (255, 4000, 254),
@@ -240,7 +238,7 @@ import Testing
     }
   }
 
-  @Test("R3: a decoder's reduction does not move what is in the picture") func reducedGeometry() throws {
+  @Test("R3: scaling in the decoder does not shift the content of the picture") func reducedGeometry() throws {
     // At 1/8, the last column represents only one of the 2049: the edge in the middle must stay in the middle.
     let picture = try Image(width: 2049, height: 64 * 8) { context in
       context.fill(context.bounds, with: .color(.black))
@@ -286,7 +284,7 @@ import Testing
     expect(thumbnail, at: 1, 1, .red.opacity(0.5), within: 0.01)
   }
 
-  @Test("R3: an operation makes a thumbnail, and writes it") func operation() async throws {
+  @Test("R3: an operation creates a thumbnail and writes it to a file") func operation() async throws {
     let source = try folder.write(scenery().jpegBytes(), to: "a.jpg")
     let output = folder.path + "/b.png"
     let operation = ThumbnailOperation(of: source, fitting: 50, into: output)
@@ -304,7 +302,7 @@ import Testing
     #expect("\(error!)".hasSuffix("none.jpg: There is no such file."))
   }
 
-  @Test("R3: an operation that is cancelled before its file has its name leaves no file; an existing file stays")
+  @Test("R3: a write that is cancelled before it finishes leaves no file and keeps an existing file")
   func cancelledWriting() throws {
     let path = folder.path + "/a.png"
     let picture = try scenery()
@@ -314,7 +312,7 @@ import Testing
     let before = try Data(contentsOf: URL(fileURLWithPath: path))
     #expect(try !cornered(4, 4).write(to: path, quality: 85, comment: nil) { true })
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
-    // Replaced, and through a link that leads nowhere.
+    // An existing file is replaced, and so is a broken link.
     try cornered(4, 4).write(to: path)
     #expect(try Image(contentsOf: path).pixelWidth == 4)
     try FileManager.default.createSymbolicLink(atPath: folder.path + "/b.png", withDestinationPath: "none")
@@ -325,7 +323,7 @@ import Testing
     #expect(try folder.names == ["a.png", "b.png"])
   }
 
-  @Test("R3: a comment and a time are written to the file, and can be read again", arguments: ["a.png", "a.jpg"])
+  @Test("R3: the comment and the time are written to the file and can be read", arguments: ["a.png", "a.jpg"])
   func comment(_ name: String) throws {
     let path = folder.path + "/" + name
     let picture = try Image(bytes: PNGFixture.encode(scenery(), isInterlaced: false))

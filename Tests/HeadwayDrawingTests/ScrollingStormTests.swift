@@ -13,7 +13,7 @@ import Testing
     let version: Int
   }
 
-  /// Contents that are hidden: nothing may be drawn for them.
+  /// Contents that are hidden and must not be drawn.
   private final class Hidden: Sendable {
     let contents = Mutex<Set<Content>>([])
     let violations = Atomic<Int>(0)
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("R2: after 100,000 changes of the visible keys, the last ones get images, and no hidden ones are drawn")
+  @Test("R2: only visible keys are drawn during 100,000 changes, and the last ones get images")
   func storm() async throws {
     let (rows, window, side) = (10_000, 20, 8.0)
     let costLimit = 100 * 8 * 8 * 4
