@@ -8,7 +8,7 @@ import Testing
   private let lines = (1...20_000).map { "line \($0) \($0 &* 2_654_435_761)" }
   private var text: String { lines.joined(separator: "\n") + "\n" }
 
-  @Test("L6: a file in an archive is read in each way, by the archive's path and its name there")
+  @Test("L6: every form reads a file in an archive by the archive's path and the file's name")
   func forms() async throws {
     let folder = try TemporaryFolder()
     let path = try folder.write(
@@ -20,9 +20,8 @@ import Testing
     }
   }
 
-  @Test("L6: the size and the offset of a file in an archive are those of its decompressed content") func places()
-    throws
-  {
+  @Test("L6: the size and the offset of a file in an archive refer to its decompressed content")
+  func places() throws {
     let folder = try TemporaryFolder()
     var source = try FileSource(path: folder.write(zipped([("a.txt", text)])) + "/a.txt")
     #expect(source.size == text.utf8.count)
@@ -50,7 +49,7 @@ import Testing
     #expect(try await code(of: zipped([])) == .fileNotFound)
   }
 
-  @Test("L5, L6: an archive without its end, or with other bytes in it, is damaged") func damaged() async throws {
+  @Test("L5, L6: a truncated or modified archive is reported as damaged") func damaged() async throws {
     let archive = zipped([("a.txt", text)])
     #expect(try await code(of: archive.dropLast(100)) == .damaged)
     var flipped = archive
@@ -58,17 +57,16 @@ import Testing
     #expect(try await code(of: flipped) == .damaged)
   }
 
-  @Test("L5, L6: encrypted files, and files that expand without bound, cause specific errors") func refused()
-    async throws
-  {
+  @Test("L5, L6: encrypted files and decompression bombs cause specific errors")
+  func refused() async throws {
     #expect(try await code(of: zipped([("a.txt", text)], password: "x")) == .encrypted)
     #expect(try await code(of: claiming(.max / 2, zipped([("a.txt", text)]))) == .expandsTooFar)
-    // It yields no more bytes than it declares.
+    // The reader accepts no more bytes than the entry declares.
     #expect(try await code(of: claiming(1_000, zipped([("a.txt", text)]))) == .damaged)
   }
 
   @Test(
-    "L6: an archive with a name that leads out of it, or occurs twice, is not listed",
+    "L6: an archive with a name that leads outside it or occurs twice causes an error",
     arguments: [["../a.txt"], ["/a.txt"], ["b/../../a.txt"], ["a.txt", "a.txt"]])
   func unsafeNames(names: [String]) throws {
     let folder = try TemporaryFolder()
@@ -77,7 +75,7 @@ import Testing
     #expect(error?.code == .unsafeName)
   }
 
-  @Test("L6: an archive's list has its files, without folders") func list() throws {
+  @Test("L6: an archive lists its files without its folders") func list() throws {
     let folder = try TemporaryFolder()
     let entries = try ZipArchive(path: folder.write(zipped([("b/", ""), ("b/a.txt", "x\n"), ("c", "")]))).entries
     #expect(entries.map(\.name) == ["b/a.txt", "c"] && entries.map(\.size) == [2, 0])

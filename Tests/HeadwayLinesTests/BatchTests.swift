@@ -9,7 +9,7 @@ import Testing
     return LineReader(path: try folder.write(text.utf8), options: .init(chunkSize: 4_096), queue: queue)
   }
 
-  @Test("L3: a batch has its lines' numbers and places, by position and in order")
+  @Test("L3: a batch provides the numbers and offsets of its lines, by position and in order")
   func contents() async throws {
     let folder = try TemporaryFolder()
     var (number, end) = (1, 0)
@@ -33,7 +33,7 @@ import Testing
     #expect(end == (1...4_000).reduce(0) { $0 + "line \($1)\n".utf8.count })
   }
 
-  @Test("L1: a released batch gives its memory to the next; one that is kept does not change")
+  @Test("L1: the next batch reuses the memory of a released one, but not of a retained one")
   func memoryIsUsedAgain() async throws {
     let folder = try TemporaryFolder()
     var batches = try reader(folder).batches.makeAsyncIterator()

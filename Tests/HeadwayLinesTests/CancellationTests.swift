@@ -11,7 +11,7 @@ import Testing
     try folder.write(repeating: Array("1234567\n".utf8), times: 20 * 512)
   }
 
-  @Test("L5: a cancelled task gets CancellationError from the next batch, and nothing more is read")
+  @Test("L5: in a cancelled task, the next batch throws CancellationError, and nothing more is read")
   func batches() async throws {
     let folder = try TemporaryFolder()
     let reader = LineReader(path: try largeFile(folder), options: .init(chunkSize: chunk))
@@ -26,7 +26,7 @@ import Testing
     #expect(try await task.value == chunk)
   }
 
-  @Test("L5: a cancelled task gets CancellationError from the next line, though more have been read")
+  @Test("L5: in a cancelled task, the next line throws CancellationError, even if it was already read")
   func lines() async throws {
     let folder = try TemporaryFolder()
     let reader = LineReader(path: try largeFile(folder), options: .init(chunkSize: chunk))
@@ -46,7 +46,7 @@ import Testing
     #expect(await task.value == 700)
   }
 
-  @Test("L5: a task that waits for a silent pipe is cancelled immediately; the read left behind ends with its chunk")
+  @Test("L5: cancelling a task that waits for a silent pipe ends it immediately and stops reading")
   func blocked() async throws {
     let folder = try TemporaryFolder()
     let pipe = try folder.fifo()
@@ -68,7 +68,7 @@ import Testing
     writer.close()
   }
 
-  @Test("L5: cancelling the operation of the callback form: no line after the one in hand")
+  @Test("L5: after its operation is cancelled, the callback form delivers no further line")
   func callback() async throws {
     let folder = try TemporaryFolder()
     let reader = LineReader(path: try largeFile(folder), options: .init(chunkSize: chunk))
@@ -86,7 +86,7 @@ import Testing
     #expect(seen.value.load(ordering: .relaxed) == 700)
   }
 
-  @Test("L5: an operation of the callback form that is cancelled before it runs completes too, once")
+  @Test("L5: an operation of the callback form that is cancelled before it runs completes once")
   func callbackBeforeStart() async throws {
     let folder = try TemporaryFolder()
     let reader = LineReader(path: try largeFile(folder))
@@ -105,7 +105,7 @@ import Testing
   }
 
   // The test and the task share the main actor: when the second task has run, the first waits for its batch.
-  @Test("L5: when a queue drops the operation that would read, the task is notified and does not wait forever")
+  @Test("L5: cancelling the reading operation in its queue ends the task that waits for it")
   @MainActor func droppedOperation() async throws {
     let folder = try TemporaryFolder()
     let queue = OperationQueue()

@@ -12,7 +12,7 @@ import Testing
     #expect(reading.lines.map { String(decoding: $0.bytes, as: UTF8.self) } == lines, sourceLocation: location)
   }
 
-  @Test("L6: a compressed file is read as its content, in each way and in pieces of any size", arguments: filters)
+  @Test("L6: every form decompresses a compressed file, with any chunk size", arguments: filters)
   func formats(filter: String) async throws {
     let folder = try TemporaryFolder()
     let lines = (1...20_000).map { "line \($0) \($0 &* 2_654_435_761)" }
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "L6: several compressed pieces in one file are read one after another",
+    "L6: the compressed parts of a file are read in order",
     arguments: ["gzip", "bzip2", "xz", "zstd"])
   func pieces(filter: String) async throws {
     let folder = try TemporaryFolder()
@@ -47,10 +47,10 @@ import Testing
     expectLines(await Form.lines.read(LineReader(path: path)), [])
   }
 
-  @Test("L6, L5: a truncated compressed file is an error, after the lines before the end", arguments: filters)
+  @Test("L6, L5: a truncated compressed file causes an error after its complete lines", arguments: filters)
   func cut(filter: String) async throws {
     let folder = try TemporaryFolder()
-    // Incompressible bytes, so that several blocks are whole.
+    // The bytes can't be compressed, so several blocks are complete.
     var state: UInt64 = 1
     let lines = (1...60_000).map { _ in
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -66,14 +66,14 @@ import Testing
   }
 
   @Test(
-    "L6, L5: a compressed file with a damaged bit is an error",
+    "L6, L5: a compressed file with a flipped bit causes an error",
     // Zstandard has a checksum only if one is requested.
     arguments: filters.filter { $0 != "zstd" })
   func wrongBit(filter: String) async throws {
     let folder = try TemporaryFolder()
     let text = (1...2_000).map { "line \($0) \($0 &* 2_654_435_761)\n" }.joined()
     let whole = compressed(Array(text.utf8), by: filter)
-    // Behind the header, which contains times that no checksum covers.
+    // The header contains times that no checksum covers, so the flipped bit is after it.
     for position in stride(from: 40, to: whole.count, by: whole.count / 30) {
       var bytes = whole
       bytes[position] ^= 4
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("L6: zeros after a compressed file are ignored, and other bytes are an error") func padding() async throws {
+  @Test("L6: zeros after the compressed data are ignored, and other bytes cause an error") func padding() async throws {
     let folder = try TemporaryFolder()
     let bytes = compressed(Array("a\nb\n".utf8), by: "gzip")
     let padded = try folder.write(bytes + [UInt8](repeating: 0, count: 500_000), to: "padded")
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("L6: the size and the place of a compressed file are those of its compressed bytes") func places() throws {
+  @Test("L6: the size and the offset of a compressed file refer to its compressed bytes") func places() throws {
     let folder = try TemporaryFolder()
     let bytes = compressed([UInt8](repeating: 65, count: 1_000_000), by: "gzip")
     var source = try FileSource(path: folder.write(bytes))
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(
-    "L6: a file that only begins like a compressed file is read unchanged",
+    "L6: a file that only begins like a compressed file is read as it is",
     arguments: ["B\n", "BZh\n", "(", "\u{4}\n", "BZhead 1AY\n"])
   func plain(text: String) async throws {
     let folder = try TemporaryFolder()

@@ -12,7 +12,7 @@ import Testing
     return lines
   }
 
-  @Test("L3: the bytes of lines are those of the file, valid UTF-8 or not, including NUL")
+  @Test("L3: lines contain the bytes of the file, including NUL and invalid UTF-8")
   func bytesAreData() throws {
     let lines = try read([0xFF, 0x00, 0x0A, 0x00, 0x0A, 0xC3], .init())
     #expect(lines.map(\.bytes) == [[0xFF, 0x00], [0x00], [0xC3]])
@@ -26,7 +26,7 @@ import Testing
     #expect(lines == ["a\0b"])
   }
 
-  @Test("L3: strings of every length around a word, with a character of each length at every place")
+  @Test("L3: strings are decoded with characters of each encoded length at every position")
   func strings() throws {
     let folder = try TemporaryFolder()
     var expected: [String] = []
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("L3: after a line that is not UTF-8, a consumer of batches can continue")
+  @Test("L3: a consumer of batches can continue after a line with invalid UTF-8")
   func goingOn() async throws {
     let folder = try TemporaryFolder()
     let reader = LineReader(path: try folder.write([0xFF, 0x0A, 0x61, 0x0A]))
@@ -96,7 +96,7 @@ import Testing
     #expect(strings == [nil, "a"])
   }
 
-  @Test("L3: a byte order mark is left out, wherever chunks split it, and offsets still count it", arguments: 1...6)
+  @Test("L3: a byte order mark is omitted, even if chunks split it, but offsets include it", arguments: 1...6)
   func byteOrderMark(chunkSize: Int) throws {
     let lines = try read(mark + Array("a\nb".utf8), .init(chunkSize: chunkSize))
     #expect(lines.map(\.bytes) == [[0x61], [0x62]])

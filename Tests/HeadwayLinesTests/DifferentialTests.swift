@@ -4,7 +4,7 @@ import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct DifferentialTests {
-  /// Bytes with so many line ends that all their combinations occur, including at every edge.
+  /// Bytes with so many line endings that all combinations occur, even at chunk boundaries.
   private func randomBytes(_ random: inout SeededGenerator, count: Int) -> [UInt8] {
     let alphabets: [[UInt8]] = [
       [0x0A, 0x0D], [0x0A, 0x0D, 0x61], [0x0A, 0x0D, 0x00, 0x0B, 0x8A, 0x8D, 0xFF, 0x61],
@@ -15,12 +15,13 @@ import Testing
     return (0..<count).map { _ in alphabet[Int(random.next() % UInt64(alphabet.count))] }
   }
 
-  @Test("L2, L3: random bytes and chunk sizes: lines, numbers and offsets of a plain splitter", arguments: 0..<12)
+  @Test(
+    "L2, L3: lines, numbers and offsets match a simple splitter for random bytes and chunk sizes", arguments: 0..<12)
   func sameAsReference(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     let folder = try TemporaryFolder()
     for _ in 0..<25 {
-      // Sometimes long enough for a chunk whose first lines are only a sample of the others.
+      // Sometimes long enough that the first lines of a chunk are only a sample.
       let isLarge = random.next() % 4 == 0
       let bytes = randomBytes(&random, count: Int(random.next() % (isLarge ? 12_000 : 2_000)))
       let path = try folder.write(bytes)
@@ -34,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("L4: random limits: the lines before the first that is too long, and its number and offset", arguments: 0..<8)
+  @Test("L4: lines before a too long line, and its number and offset, match a simple splitter", arguments: 0..<8)
   func limitsSameAsReference(seed: Int) throws {
     var random = SeededGenerator(seed: 1_000 + UInt64(seed))
     let folder = try TemporaryFolder()

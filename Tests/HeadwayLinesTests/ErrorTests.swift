@@ -4,7 +4,7 @@ import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct ErrorTests {
-  @Test("L5: a missing file, in every form", arguments: Form.allCases)
+  @Test("L5: a missing file causes an error in every form", arguments: Form.allCases)
   func missing(form: Form) async throws {
     let folder = try TemporaryFolder()
     let reading = await form.read(LineReader(path: folder.path + "/none"))
@@ -17,13 +17,13 @@ import Testing
     #expect(error.description.hasSuffix("/none: There is no such file."))
   }
 
-  @Test("L5: a directory, in every form", arguments: Form.allCases)
+  @Test("L5: a folder causes an error in every form", arguments: Form.allCases)
   func directory(form: Form) async throws {
     let folder = try TemporaryFolder()
     #expect(await form.read(LineReader(path: folder.path)).readerError?.code == .isDirectory)
   }
 
-  @Test("L5: a path that goes through a file, a loop of links, a path with a NUL")
+  @Test("L5: a path through a file, a loop of links, and a path with a NUL cause errors")
   func unusualPaths() async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("a\n".utf8)
@@ -35,8 +35,8 @@ import Testing
     #expect(await Form.lines.read(LineReader(path: file + "\0b")).readerError?.code == .cannotOpen)
   }
 
-  // Root has all permissions, so the child process gives them up. As another user, it changes nothing.
-  @Test("L5: no permission")
+  // Root has all permissions, so the child process drops them. For another user, this changes nothing.
+  @Test("L5: a file without read permission causes an error")
   func permission() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
@@ -54,7 +54,7 @@ import Testing
 
   #if os(Linux)
   // The first page of the address space is never mapped, so the first read fails, with EIO.
-  @Test("L5: an input/output error, in every form", arguments: Form.allCases)
+  @Test("L5: an input/output error is reported in every form", arguments: Form.allCases)
   func inputOutput(form: Form) async throws {
     let error = await form.read(LineReader(path: "/proc/self/mem")).readerError
     #expect(error?.code == .inputOutputError)
@@ -64,7 +64,7 @@ import Testing
   }
   #endif
 
-  @Test("L5: truncation between two batches: complete lines are delivered, and the truncated one is an error")
+  @Test("L5: if a file is truncated between two batches, its complete lines precede the error")
   func truncation() async throws {
     let folder = try TemporaryFolder()
     // Lines of eight bytes, 512 per chunk.
@@ -82,7 +82,7 @@ import Testing
     #expect(error?.byteOffset == 10_004)
   }
 
-  @Test("L5: truncation in the synchronous form, to less than what was read")
+  @Test("L5: truncating a file below the bytes that were read causes an error")
   func truncationBelow() throws {
     let folder = try TemporaryFolder()
     let path = try folder.write(repeating: Array("1234567\n".utf8), times: 4_096)

@@ -10,7 +10,7 @@ import Testing
     return Array(buffer[..<read])
   }
 
-  @Test("L5: a regular file has a size, is read in order, and ends once and for all")
+  @Test("L5: a regular file has a size, is read in order, and remains at its end")
   func regular() throws {
     let folder = try TemporaryFolder()
     var source = try FileSource(path: folder.write("abcde".utf8))
@@ -30,7 +30,7 @@ import Testing
   }
 
   #if os(Linux)
-  @Test("L5: files that report a wrong size are read: zero in /proc, a page in /sys")
+  @Test("L5: files in /proc and /sys are read although they report a wrong size")
   func sizesThatAreNotTrue() throws {
     var version = try FileSource(path: "/proc/version")
     #expect(version.size == 0)
@@ -42,7 +42,7 @@ import Testing
     #expect(try read(&attribute, 4_096).isEmpty)
   }
 
-  @Test("L5: a file is closed when it is no longer read, and was not open to child programs")
+  @Test("L5: a file is closed after it is read, and child processes do not inherit its descriptor")
   func closing() async throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("abc".utf8)

@@ -20,7 +20,7 @@ import Testing
     #expect(reading.lines == expected)
   }
 
-  @Test("L5: a reader can be used again, and concurrently")
+  @Test("L5: a reader can be used repeatedly and concurrently")
   func reuse() async throws {
     let folder = try TemporaryFolder()
     let reader = LineReader(path: try folder.write(String(repeating: "line\n", count: 5_000).utf8))
@@ -56,7 +56,7 @@ import Testing
     #expect(lines == 1_010)
   }
 
-  @Test("L5: after the end and after an error, an iterator returns nil")
+  @Test("L5: an iterator returns nil after the end and after an error")
   func afterTheEnd() async throws {
     let folder = try TemporaryFolder()
     var lines = LineReader(path: try folder.write("a\n".utf8)).lines.makeAsyncIterator()
@@ -68,7 +68,7 @@ import Testing
     #expect(try await batches.next() == nil)
   }
 
-  @Test("L5: the callback form reports its closure's error, and the operation fails with it")
+  @Test("L5: the callback form passes an error of its closure to the completion handler")
   func throwingCallback() async throws {
     struct Enough: Error {}
     let folder = try TemporaryFolder()
@@ -84,7 +84,7 @@ import Testing
     #expect(throws: Enough.self) { try result.get() }
   }
 
-  @Test("L5: the completion is called before the operation has finished")
+  @Test("L5: the completion handler is called before the operation has finished")
   func completionBeforeFinish() async throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("a\nb\n".utf8)
@@ -103,7 +103,7 @@ import Testing
     let count = Atomic<Int>(-2)
   }
 
-  @Test("L5: a FIFO by path: lines arrive when they are written, and the last when it is closed")
+  @Test("L5: lines of a FIFO arrive when they are written, and the last one when it is closed")
   func fifo() async throws {
     let folder = try TemporaryFolder()
     let pipe = try folder.fifo()

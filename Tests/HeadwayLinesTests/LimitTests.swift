@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test("L4: a longer line is an error with its number, after all lines before it", arguments: Form.allCases)
+  @Test("L4: a line over the limit causes an error with its number after all lines before it", arguments: Form.allCases)
   func tooLong(form: Form) async throws {
     let folder = try TemporaryFolder()
     let start = "one\ntwo\n12345678901"
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("L4: a line far longer than a chunk is read, and the lines after it")
+  @Test("L4: a line that is longer than many chunks is read, and so are the lines after it")
   func longerThanChunks() throws {
     let folder = try TemporaryFolder()
     let long = String(repeating: "0123456789", count: 100_000)

@@ -30,7 +30,7 @@ import Testing
     Case("a\r\nb\rc\n", .lf, ["a\r", "b\rc"]), Case("\r\n", .lf, ["\r"]), Case("a\r", .lf, ["a\r"]),
   ]
 
-  @Test("L2: every line end, split by every chunk size, is found and is not part of the line", arguments: cases)
+  @Test("L2: each line ending is found with every chunk size and is not part of the line", arguments: cases)
   func everyChunkSize(_ example: Case) throws {
     let folder = try TemporaryFolder()
     let path = try folder.write(example.text.utf8)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("L2: batches lie end to end and cover the file, whatever its line ends", arguments: cases)
+  @Test("L2: batches are adjacent and cover the file, regardless of its line endings", arguments: cases)
   func coverage(_ example: Case) throws {
     let folder = try TemporaryFolder()
     let path = try folder.write(example.text.utf8)
@@ -66,7 +66,7 @@ import Testing
     #expect(lines.map { String(decoding: $0.bytes, as: UTF8.self) } == example.lines)
   }
 
-  @Test("L2: the last line counts with or without an end, in a file of many chunks")
+  @Test("L2: the last line is delivered with or without a line ending")
   func lastLine() throws {
     let folder = try TemporaryFolder()
     let text = String(repeating: "some line\r\n", count: 20_000)

@@ -16,7 +16,7 @@ struct MemoryTests {
   static let lineCount = 1_000_000
   static let limit = 800_000
 
-  @Test("L1: the heap grows by less than 800 KB over a file of 200 MB, synchronously")
+  @Test("L1: reading 200 MB synchronously grows the heap by less than 800 KB")
   func synchronous() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
@@ -34,7 +34,7 @@ struct MemoryTests {
     }
   }
 
-  @Test("L1: the heap grows by less than 800 KB over a file of 200 MB, with a consumer that waits with each batch")
+  @Test("L1: reading 200 MB with a consumer that waits in each batch grows the heap by less than 800 KB")
   func slowBatches() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
@@ -46,7 +46,7 @@ struct MemoryTests {
       var growth = HeapGrowth()
       var lines = 0
       for try await batch in reader.batches {
-        // The gate: it opens when the queue has done all its work, including reading ahead.
+        // Returns when the queue has done all its work, including reading ahead.
         await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
         growth.sample()
         lines += batch.count
@@ -57,7 +57,7 @@ struct MemoryTests {
     }
   }
 
-  @Test("L1: the heap grows by less than 800 KB over a file of 200 MB, as strings")
+  @Test("L1: reading 200 MB as strings grows the heap by less than 800 KB")
   func lines() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
@@ -74,7 +74,7 @@ struct MemoryTests {
     }
   }
 
-  @Test("L1, L4: a file that is one line beyond the limit fails, and does not need more memory than the limit")
+  @Test("L1, L4: a file of one line over the limit causes an error and uses little more memory than the limit")
   func oneLine() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()

@@ -6,7 +6,7 @@ import Testing
 @Suite("Lines: numbers", .hangLimit)
 struct NumberParsingTests {
   @Test(
-    "I3: whole numbers of 64 bits",
+    "I3: 64-bit whole numbers are parsed",
     arguments: [
       ("0", 0), ("-0", 0), ("+7", 7), ("007", 7), ("  12 ", 12), ("-12", -12),
       ("9223372036854775807", .max), ("-9223372036854775808", .min), ("+9223372036854775807", .max),
@@ -17,7 +17,7 @@ struct NumberParsingTests {
   }
 
   @Test(
-    "I3: text that is not a whole number of 64 bits is nil",
+    "I3: text that is not a 64-bit whole number returns nil",
     arguments: [
       "", " ", "-", "+", "--1", "+-1", "1-", "1 2", "1.0", "1e3", "0x10", "1_000", "١", "9223372036854775808",
       "-9223372036854775809", "92233720368547758070", "99999999999999999999", "18446744073709551616", "1\0", "1a",
@@ -26,19 +26,19 @@ struct NumberParsingTests {
     #expect(integer(text) == nil)
   }
 
-  @Test("I3: whole numbers as `Int64` reads them, for 5,000 random ones near every power of two and ten")
+  @Test("I3: 5,000 random whole numbers of all magnitudes are parsed like `Int64` does")
   func randomIntegers() {
     var random = SeededGenerator(seed: 11)
     for _ in 0..<5_000 {
       let number = Int64(bitPattern: random.next()) >> Int64.random(in: 0..<64, using: &random)
       #expect(integer("\(number)") == number)
-      // One digit more is often too large.
+      // With one more digit, the number is often too large.
       let longer = "\(number)\(Int.random(in: 0..<10, using: &random))"
       #expect(integer(longer) == Int64(longer), "\(longer)")
     }
   }
 
-  @Test("I3: decimal numbers to the last bit, for 10,000 random ones of up to 20 digits")
+  @Test("I3: 10,000 random decimal numbers are parsed exactly to the last bit")
   func randomReals() {
     var random = SeededGenerator(seed: 12)
     for _ in 0..<10_000 {
@@ -60,7 +60,7 @@ struct NumberParsingTests {
   }
 
   @Test(
-    "I3: decimal numbers at the limits of the fast path",
+    "I3: decimal numbers at the limits of the fast path are parsed exactly",
     arguments: [
       "0", "-0", "0.0", "999999999999999", "9999999999999999", "0.00000000000001", "0.000000000000001",
       "123456789012345.0", "1.23456789012345", "1.234567890123456", "9007199254740993", "0.1", "0.3", "52.558684",
@@ -80,7 +80,7 @@ struct NumberParsingTests {
   }
 
   @Test(
-    "I3: hexadecimal numbers, names and incomplete numbers are nil",
+    "I3: hexadecimal numbers, names and incomplete numbers return nil",
     arguments: [
       "", "  ", ".", "-", "+.", "-.", "1..2", "1.2.3", "0x10", "0x1p3", "inf", "-inf", "infinity", "nan", "NaN", "1e",
       "1e+", "e5", "1e400", "-1e400", "1,5", "1 2", "--1", "+-1", "1f", "1\0", "12345678901234567x",
@@ -89,12 +89,12 @@ struct NumberParsingTests {
     #expect(real(text) == nil)
   }
 
-  @Test("I3: a number of a thousand digits is not truncated")
+  @Test("I3: a number of hundreds of digits is parsed exactly, and a longer one returns nil")
   func longReals() {
     let digits = String(repeating: "7", count: 300)
     #expect(real(digits) == Double(digits))
     #expect(real("0." + digits) == Double("0." + digits))
-    // Beyond the supported range, it is text, and not another number.
+    // Beyond the supported length, the result is nil and not a different number.
     #expect(real("0." + String(repeating: digits, count: 4)) == nil)
   }
 

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test("L3: it is found at each position of lines of each length, and never across the end of a line")
+  @Test("L3: a match is found at each position of lines of each length, but never across a line ending")
   func places() throws {
     var (lines, offsets): ([[UInt8]], [Int?]) = ([], [])
     for length in 0...33 {
@@ -52,7 +52,7 @@ import Testing
         for (offset, letter) in "xyz".utf8.enumerated() where place + offset < length { line[place + offset] = letter }
         lines.append(line)
         offsets.append(place + 3 <= length ? place : nil)
-        // The bytes that the end of a line lacks begin the next one.
+        // The next line begins with the bytes that are missing at the end of this one.
         lines.append(Array("yz".utf8))
         offsets.append(nil)
       }
@@ -60,7 +60,7 @@ import Testing
     try look(lines) { number, line in #expect(line.firstIndex(of: "xyz") == offsets[number], "line \(number)") }
   }
 
-  @Test("L3: text is found by its encoding, and every line contains empty text") func text() throws {
+  @Test("L3: text is found by its UTF-8 bytes, and every line contains empty text") func text() throws {
     try look([Array("Straße, 500 m".utf8), []]) { number, line in
       #expect(line.contains("ße") == (number == 0) && line.contains(", 500 ") == (number == 0))
       #expect(!line.contains("SS") && !line.contains("501"))
@@ -68,8 +68,7 @@ import Testing
     }
   }
 
-  @Test("L3: a line is split at each separator; without one, even an empty line is a single field") func fields() throws
-  {
+  @Test("L3: a line is split at each separator, and a line without separators is a single field") func fields() throws {
     let lines = ["a\tbc\t\td", "\t", "", "one", "last\t"]
     try look(lines.map { Array($0.utf8) }) { number, line in
       let fields = line.split(separator: UInt8(ascii: "\t")).map(\.string)

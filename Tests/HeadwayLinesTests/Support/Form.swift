@@ -6,7 +6,7 @@ import Synchronization
 enum Form: CaseIterable, Sendable {
   case forEachLine, forEachLineStoppable, forEachBatch, batches, lines, enumerateLines
 
-  /// The delivered lines, and how the reading ended.
+  /// The delivered lines, and the error if reading failed.
   struct Reading: Sendable {
     var lines: [SeenLine] = []
     var error: (any Error)?
