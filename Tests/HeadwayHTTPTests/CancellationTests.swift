@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "H1: cancelled at any moment, it finishes once, its connection is closed and no file is left",
+    "H1: a request that is cancelled at any moment finishes once and leaves no connection or file",
     arguments: Moment.allCases, [true, false])
   func moments(moment: Moment, isDownload: Bool) async throws {
     try await withFolder { folder in
@@ -51,7 +51,7 @@ import Testing
         #expect(tested.isCancelled && tested.isFinished)
         #expect(ends.load(ordering: .relaxed) == 1)
         if moment != .atTheEnd {
-          // The connection of a request that has ended is kept.
+          // The connection of a request that has finished is kept for reuse.
           await until { server.openConnectionCount == 0 }
           #expect(tested.error == nil && files(folder) == [])
           #expect((tested as? RequestOperation)?.response == nil)
@@ -103,7 +103,8 @@ import Testing
   /// The number of requests: 10,000 if the heavy suites run long.
   private static let count = ProcessInfo.processInfo.environment["HEADWAY_STRESS_ROUNDS"].flatMap { Int($0) } ?? 400
 
-  @Test("H1: many requests, each cancelled at a random time, leave nothing open") func storm() async throws {
+  @Test("H1: many requests that are cancelled at random times finish without errors and partial files")
+  func storm() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     try await withFolder { folder in
       try await withServer { question in
@@ -128,7 +129,7 @@ import Testing
           operation.completionBlock = { ends.add(1, ordering: .relaxed) }
           operations.append(operation)
           queue.addOperation(operation)
-          // An earlier one, which might be in any state by now.
+          // Cancels a random request, which might be in any state.
           operations[Int(random.next() % UInt64(operations.count))].cancel()
         }
         for operation in operations { operation.cancel() }

@@ -34,7 +34,8 @@ import Testing
     return requests
   }
 
-  @Test("H3: equal GET requests are coalesced, and each has the response and its progress") func joined() async throws {
+  @Test("H3: equal GET requests are coalesced, and each gets the response and its progress")
+  func joined() async throws {
     let isOpen = Atomic(false)
     try await withServer { _ in
       [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, ["X-Test": "1"], content(100_000))
@@ -49,7 +50,7 @@ import Testing
         #expect(request.progress.completedUnitCount == 100_000 && request.progress.totalUnitCount == 100_000)
       }
       #expect(server.questions.count == 1 && connectionPool.participantCount == 0)
-      // A later one sends its own request.
+      // A later operation sends its own request.
       let later = RequestOperation(Self.joining(server.url()), connectionPool: connectionPool)
       try await later.run()
       #expect(later.error == nil && server.questions.count == 2)
@@ -65,7 +66,7 @@ import Testing
       let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
       let first = await Self.first(server, connectionPool)
       let others = await Self.others(2, server, connectionPool)
-      // The request that began the attempt does not end it.
+      // Cancelling the request that began the attempt does not end it.
       first.cancel()
       others[0].cancel()
       try await first.untilFinished()
@@ -86,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("H3: a failure applies to all coalesced requests, and each is retried within its own limits")
+  @Test("H3: all coalesced requests receive a failure, and each is retried within its own limits")
   func failing() async throws {
     let isOpen = Atomic(false)
     try await withServer { _ in
@@ -135,7 +136,8 @@ import Testing
     }
   }
 
-  @Test("H3: many coalesced requests, each cancelled at a random time, leave nothing open") func storm() async throws {
+  @Test("H3: coalesced requests finish without errors if some are cancelled at random times")
+  func storm() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     try await withServer { question in
       question.path == "/0"

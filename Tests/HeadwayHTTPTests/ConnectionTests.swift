@@ -19,7 +19,7 @@ import Testing
     ]
   }
 
-  @Test("H1: a redirect is followed by its own connection, so that none is left behind when it is cancelled")
+  @Test("H1: a redirect reuses the connection of the first request")
   func redirects() async throws {
     try await withServer { question in
       question.path == "/" ? Self.late(.found, ["Location": "/next"]) : Server.answer(.ok, [:], [7])
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("H2: the beginning of an error's content is kept, however large it is") func largeBody() async throws {
+  @Test("H2: the beginning of an error's content is kept, up to a limit") func largeBody() async throws {
     let page = content(1_000_000)
     try await withServer { _ in
       Server.answer(.notFound, [:], page)
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(
-    "H2: an error is reported when its content has stalled for a limited time", arguments: ["/error", "/redirect"])
+    "H2: an error response is reported if its content stalls for too long", arguments: ["/error", "/redirect"])
   func stalledBody(path: String) async throws {
     try await withServer { question in
       switch question.path {
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("H2: an invalid part of a request causes an error immediately, whichever part it is")
+  @Test("H2: any invalid part of a request causes an error before a connection is opened")
   func unsendable() async throws {
     try await withServer { _ in
       Server.answer()
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test("H2: no host of a redirect adds to the next request, or to the request to a proxy")
+  @Test("H2: a host can't inject header fields into a redirected request or a proxy request")
   func unsendableRedirect() async throws {
     try await withServer { _ in
       Server.answer(.found, ["Location": "http://a%0d%0aA:%20b/"])
@@ -186,7 +186,7 @@ import Testing
     }
   }
 
-  @Test("H2: an error's text has the reason once, in words, and no control characters") func texts() async throws {
+  @Test("H2: an error's description contains its reason once and no control characters") func texts() async throws {
     try await withServer { _ in
       [.raw(Array("HTTP/1.1 404 Gone\u{1B}[2J\r\nContent-Length: 0\r\n\r\n".utf8))]
     } _: { server in
@@ -228,7 +228,7 @@ import Testing
     #expect(throws: RequestError.self) { try HTTPConnectionPool(configuration) }
   }
 
-  @Test("H3: a host has at least one connection") func atLeastOne() async throws {
+  @Test("H3: a host gets one connection even if the configured maximum is 0") func atLeastOne() async throws {
     try await withServer { _ in
       Server.answer(.ok, [:], [7])
     } _: { server in
@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  @Test("H2: a file that is replaced while it is sent does not mix with the other") func replacedBody() async throws {
+  @Test("H2: a file that is replaced while it is sent is sent unchanged") func replacedBody() async throws {
     try await withFolder { folder in
       let (path, size) = ("\(folder)/body", 24 << 20)
       #expect(FileManager.default.createFile(atPath: path, contents: Data(repeating: 1, count: size)))

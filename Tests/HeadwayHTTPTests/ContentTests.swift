@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "H2: a transfer coding is decompressed, or is an error, although the request had no TE field",
+    "H2: transfer codings are decompressed without a TE field, and an unknown one causes an error",
     arguments: ["gzip, chunked", "gzip", "br, chunked"])
   func messageCodings(name: String) async throws {
     try await withServer { _ in
@@ -61,7 +61,7 @@ import Testing
       let request = RequestOperation(server.url(), limits: .once)
       try await request.run()
       #expect(request.httpError?.code == code && request.response?.body == (code == nil ? Self.text : nil))
-      // The coding does not belong to the content, so a download does not keep it.
+      // A transfer coding is not part of the content, so a download decodes it.
       try await withFolder { folder in
         let download = DownloadOperation(server.url(), to: "\(folder)/file", limits: .once)
         try await download.run()
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "H2: content is decompressed by its codings, as curl does",
+    "H2: content is decompressed according to its codings",
     arguments: [
       "gzip", "x-gzip", "GZIP", " gzip ", "gzip, identity", "identity,gzip", "gzip,", "deflate", "zlib-deflate",
       "gzip, gzip", "deflate, gzip", "none", "",
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(
-    "H2: nothing is decompressed if a response has no content, whatever length it announces",
+    "H2: nothing is decompressed if a response has no content, even if it announces a length",
     arguments: [
       ("HEAD", "200 OK", "Transfer-Encoding: chunked"), ("HEAD", "200 OK", "Content-Length: 100"),
       ("GET", "304 Not Modified", "Content-Length: 100"), ("GET", "304 Not Modified", "Transfer-Encoding: chunked"),
@@ -187,7 +187,7 @@ import Testing
     }
   }
 
-  @Test("H2: truncated or damaged content is an error", arguments: ["gzip", "deflate"])
+  @Test("H2: truncated or damaged content causes an error", arguments: ["gzip", "deflate"])
   func damaged(coding: String) async throws {
     let whole = coding == "gzip" ? compressed(Self.text, by: "gzip") : Self.zlib(Self.text)
     var wrong = whole
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test("H2: an unknown coding is an error, unless the request accepts it by name") func unknown() async throws {
+  @Test("H2: an unknown coding causes an error, unless the request accepts it by name") func unknown() async throws {
     let result = try await request(["Content-Encoding": "br"], [1, 2])
     #expect(throws: RequestError.self) { try result.get() }
     if case .failure(let error) = result { #expect(error.code == .unsupportedCoding) }
@@ -209,9 +209,8 @@ import Testing
     #expect(try outer.get() == [1, 2])
   }
 
-  @Test("H2: the content of an error is decompressed, or kept unchanged if that is impossible") func errors()
-    async throws
-  {
+  @Test("H2: the content of an error is decompressed, kept if its coding is unknown, or dropped if damaged")
+  func errors() async throws {
     let zipped = compressed(Self.text, by: "gzip")
     for (coding, body, kept) in [("gzip", zipped, Self.text), ("br", [1, 2], [1, 2]), ("gzip", [1, 2, 3], [])] {
       let result = try await request(["Content-Encoding": coding], body, status: .badRequest)

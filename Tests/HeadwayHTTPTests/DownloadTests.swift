@@ -15,8 +15,9 @@ import Testing
     SHA256.hash(data: bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 
-  /// Responds with the rest of the requested content if the tag is unchanged, up to `end`, where it breaks off once the
-  /// file has the content before it.
+  /// Responds with the rest of the requested content if the tag is unchanged.
+  ///
+  /// At `end`, the connection breaks as soon as the file has the content before it.
   private static func rest(
     _ question: Server.Question, of whole: [UInt8], tag: String, to path: String, upTo end: Int? = nil
   ) -> [Server.Step] {
@@ -49,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("H2: a download is a file when it is complete, and not before") func download() async throws {
+  @Test("H2: a download creates its file only when it is complete") func download() async throws {
     try await withFolder { folder in
       let path = "\(folder)/file"
       let seen = Mutex<[String]>([])
@@ -69,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("H3: the checksum is verified before the file has its name") func checksum() async throws {
+  @Test("H3: the checksum is verified before the file gets its name") func checksum() async throws {
     try await withFolder { folder in
       try await withServer { _ in
         Server.answer(.ok, [:], Self.whole)
@@ -106,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("H3: a later download continues an earlier one", arguments: [true, false])
+  @Test("H3: a later download resumes an earlier one, unless the content has changed", arguments: [true, false])
   func later(isSame: Bool) async throws {
     try await withFolder { folder in
       let path = "\(folder)/file"
@@ -134,7 +135,7 @@ import Testing
   }
 
   @Test(
-    "H3: a server that ignores ranges, or supports none, is sent a request for the whole", arguments: [200, 416, 206])
+    "H3: the complete content is requested if the server ignores or rejects ranges", arguments: [200, 416, 206])
   func ignoredRanges(status: Int) async throws {
     try await withFolder { folder in
       let path = "\(folder)/file"
@@ -157,9 +158,8 @@ import Testing
     }
   }
 
-  @Test("H2: content that can't be stored causes a typed error, and a failure leaves no file") func failures()
-    async throws
-  {
+  @Test("H2: a failed download causes a typed error and leaves no file")
+  func failures() async throws {
     try await withFolder { folder in
       try await withServer { question in
         question.path == "/short"
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test("H2: two downloads to one file do not mix") func sameFile() async throws {
+  @Test("H2: a second download to the same file fails without affecting the first") func sameFile() async throws {
     try await withFolder { folder in
       let path = "\(folder)/file"
       let second = Mutex<DownloadOperation?>(nil)

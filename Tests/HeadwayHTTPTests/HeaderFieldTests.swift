@@ -6,9 +6,8 @@ import NIOHTTP1
 import Testing
 
 @Suite("HTTP: header fields and statuses", .hangLimit) struct HeaderFieldTests {
-  @Test("H1: header fields are sent with their names, in their order, and cookies in one field") func sent()
-    async throws
-  {
+  @Test("H1: header fields are sent with their exact names in order, and cookies in one field")
+  func sent() async throws {
     try await withServer { _ in
       Server.answer()
     } _: { server in
@@ -30,9 +29,8 @@ import Testing
     }
   }
 
-  @Test("H1: the header fields of a response keep their order, and several values of a name") func received()
-    async throws
-  {
+  @Test("H1: the header fields of a response keep their order and repeated names")
+  func received() async throws {
     try await withServer { _ in
       Server.answer(.ok, ["Set-Cookie": "a=1, b", "X-Test": "2", "set-cookie": "c=3", "X-Empty": "", "x-test": "1"])
     } _: { server in
@@ -47,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "H2: a malformed header field of a server is an error, and bytes that are not UTF-8 are replaced",
+    "H2: a malformed header field causes an error, and invalid UTF-8 in a value is replaced",
     arguments: ["X@Y: 1", "X Y: 1", "\u{FC}: 1", ": 1", "X-Test: a\u{1B}b", "X-Test: a\u{0}b", "X", "X-Test: \u{FC}"])
   func malformed(field: String) async throws {
     try await withServer { _ in
@@ -61,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("H2: a status has three digits, with or without a reason") func statuses() async throws {
+  @Test("H2: a status without three digits causes an error, and its reason is optional") func statuses() async throws {
     try await withServer { question in
       [.raw(Array("HTTP/1.1 \(question.path.dropFirst().replacing("_", with: " "))\r\nContent-Length: 0\r\n\r\n".utf8))]
     } _: { server in
@@ -80,7 +78,7 @@ import Testing
         #expect(request.httpError?.context == message)
       }
     }
-    // HTTP/2 can transport it.
+    // HTTP/2 can transfer such a status.
     #expect(HTTPResponse.Status(HTTPResponseStatus(statusCode: 1_000)) == nil)
   }
 }

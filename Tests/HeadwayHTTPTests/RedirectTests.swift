@@ -6,7 +6,7 @@ import NIOHTTP1
 import Testing
 
 @Suite("HTTP: redirects", .hangLimit) struct RedirectTests {
-  @Test("H2: redirects are followed, to relative addresses too") func following() async throws {
+  @Test("H2: redirects are followed, even to relative addresses") func following() async throws {
     try await withServer { question in
       question.path == "/a/b" ? Server.answer(.found, ["Location": "../c"]) : Server.answer(.ok, [:], [7])
     } _: { server in
@@ -16,7 +16,8 @@ import Testing
     }
   }
 
-  @Test("H2: redirects in a circle, to nowhere, and to other schemes end in an error") func refused() async throws {
+  @Test("H2: redirects in a cycle, to an invalid URL, or to another scheme cause an error")
+  func refused() async throws {
     try await withServer { question in
       let place = ["/circle": "/circle", "/file": "file:///etc/passwd", "/none": "http://"][question.path] ?? ""
       return Server.answer(.movedPermanently, ["Location": place])
@@ -30,7 +31,9 @@ import Testing
     }
   }
 
-  @Test("H2: credentials go to no other host, and bodies only if the status requires it", arguments: [302, 303, 307])
+  @Test(
+    "H2: a redirect sends no credentials to another host, and a body only if the status requires it",
+    arguments: [302, 303, 307])
   func otherHost(status: Int) async throws {
     try await withServer { _ in
       Server.answer()

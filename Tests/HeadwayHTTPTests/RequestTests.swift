@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("H1: the description of an error has a sentence, and the causes that it lacks in parentheses")
+  @Test("H1: the description of an error is a sentence, followed by other causes in parentheses")
   func errorDescriptions() {
     struct Refusal: LocalizedError { var errorDescription: String? { "Closed today" } }
     struct Cause: Error, CustomStringConvertible { var description: String { "a cause" } }
@@ -47,7 +47,7 @@ import Testing
     #expect(RequestError(.timedOut, url: "", context: "It failed.").systemErrorDescription == nil)
   }
 
-  @Test("H1: an operation that depends on a request finds the response") func dependency() async throws {
+  @Test("H1: an operation that depends on a request can read its response") func dependency() async throws {
     try await withServer { _ in
       Server.answer(.ok, [:], [1, 2, 3])
     } _: { server in
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("H2: a proxy receives a request for a connection to the server") func proxy() async throws {
+  @Test("H2: a proxy receives a CONNECT request for the server") func proxy() async throws {
     try await withServer { _ in
       [.closeConnection]
     } _: { proxy in
@@ -102,7 +102,8 @@ import Testing
     }
   }
 
-  @Test("H2: credentials in a URL are sent as a header field, and not shown anywhere") func credentials() async throws {
+  @Test("H2: credentials in a URL are sent in a header field, and do not appear in names or errors")
+  func credentials() async throws {
     try await withServer { question in
       question.path == "/sent" ? Server.answer(.unauthorized) : Server.answer(.found, ["Location": "/sent"])
     } _: { server in
@@ -116,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("H2: a status that is not from 200 to 299 is an error, unless it is allowed") func statuses() async throws {
+  @Test("H2: a status outside 200 to 299 causes an error, unless it is accepted") func statuses() async throws {
     try await withServer { question in
       Server.answer(HTTPResponseStatus(statusCode: Int(question.path.dropFirst()) ?? 200))
     } _: { server in
@@ -134,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("H2: a body that is too large is an error, whether its length is announced or not", arguments: [true, false])
+  @Test("H2: a body that is too large causes an error, even if its length is not announced", arguments: [true, false])
   func largeBody(isAnnounced: Bool) async throws {
     try await withServer { _ in
       Server.answer(.ok, isAnnounced ? [:] : ["Transfer-Encoding": "chunked"], content(5_000))
@@ -170,7 +171,7 @@ import Testing
         let request = RequestOperation(server.url(path), limits: .once)
         try await request.run()
         #expect(request.httpError?.code == code, "\(path): \(String(describing: request.error))")
-        // Only content that is not HTTP has this code.
+        // Only content that is not HTTP has this description.
         #expect(request.httpError?.context.contains("not valid HTTP") == (code == .invalidResponse))
         #expect(request.response == nil)
       }
@@ -207,7 +208,7 @@ import Testing
       let clock = ManualClock()
       total.clock = clock
       OperationQueue().addOperation(total)
-      // Once it has a connection, which would be kept if nothing was sent on it.
+      // The request is sent first, because an unused connection would be kept.
       await until { server.questions.count == 2 && clock.sleeperCount == 1 }
       clock.advance(by: .seconds(1))
       try await total.untilFinished()
@@ -216,7 +217,7 @@ import Testing
     }
   }
 
-  @Test("H1: a subclass processes the response, or fails") func subclass() async throws {
+  @Test("H1: a subclass can process the response, and its error fails the request") func subclass() async throws {
     final class Count: RequestOperation, @unchecked Sendable {
       nonisolated(unsafe) var count = 0
       override func handleResponse(_ response: Response) async throws {

@@ -27,7 +27,8 @@ import Testing
     }
   }
 
-  @Test("H1: a subclass processes the response once, regardless of what it throws") func once() async throws {
+  @Test("H1: a subclass processes the response once, even if it throws an error that can be retried")
+  func once() async throws {
     try await withServer { _ in
       Server.answer(.ok, [:], [7])
     } _: { server in
@@ -66,7 +67,7 @@ import Testing
       let request = Receiver(server.url(), limits: limits) { _ in
         await until { clock.sleeperCount == 1 }
         clock.advance(by: .seconds(1))
-        // It does not check whether its task is cancelled until it is.
+        // Waits until its task is cancelled.
         while !Task.isCancelled { await Task.yield() }
       }
       request.clock = clock

@@ -7,7 +7,7 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-/// Correct and incorrect statements of servers about parts and their content.
+/// Correct and incorrect responses of servers to range requests.
 @Suite("HTTP: resuming a download", .hangLimit) struct ResumingTests {
   private static let whole = content(10_000)
   private static let other = content(10_000).reversed() as [UInt8]
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "H3: a part of other content is not added to the partial file, even if the server ignores If-Range",
+    "H3: a range of other content is not added to the partial file, even if If-Range is ignored",
     arguments: [
       ["ETag": "\"1\""] as HTTPHeaders,
       ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:38 GMT"],
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  /// In the gzip format, uncompressed: bytes of a stored block are decompressed one by one.
+  /// Bytes in the gzip format in stored blocks, which can be decompressed byte by byte.
   private static func stored(_ bytes: [UInt8]) -> [UInt8] {
     func little(_ number: UInt32, _ count: Int) -> [UInt8] {
       (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) }
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("H3: a download that decompresses does not continue a compressed file or consider it up to date")
+  @Test("H3: a decompressing download does not resume a compressed file or consider it up to date")
   func otherForm() async throws {
     try await withFolder { folder in
       let path = "\(folder)/file"
@@ -186,7 +186,8 @@ import Testing
   }
 
   @Test(
-    "H3: a complete partial file needs only its name", arguments: ["bytes */1000", "bytes */1001", "bytes */x", ""])
+    "H3: a partial file becomes the file if the server confirms that it is complete",
+    arguments: ["bytes */1000", "bytes */1001", "bytes */x", ""])
   func complete(range: String) async throws {
     let first = Array(Self.whole.prefix(1_000))
     try await withBreak(["ETag": "\"1\""], announcing: nil) { question in
@@ -201,7 +202,7 @@ import Testing
     }
   }
 
-  @Test("H3: a complete partial file of other content is not taken for the content") func completeOther() async throws {
+  @Test("H3: a complete partial file is discarded if the content has changed") func completeOther() async throws {
     try await withBreak(["ETag": "\"1\""], announcing: nil) { question in
       guard question.header("Range") != nil else { return Server.answer(.ok, [:], Self.other) }
       return Server.answer(.rangeNotSatisfiable, ["Content-Range": "bytes */1000", "ETag": "\"2\""])
@@ -213,7 +214,7 @@ import Testing
   }
 
   @Test(
-    "H3: a part of content of another length begins again; a length that is not known does not",
+    "H3: a range of content with another length restarts the download, unlike an unknown length",
     arguments: [("20000", false), ("*", true), ("10000", true)])
   func otherTotal(total: String, goesOn: Bool) async throws {
     try await withBreak(["ETag": "\"1\""]) { question in
@@ -228,7 +229,7 @@ import Testing
   }
 
   @Test(
-    "H3: a part that is no range begins again",
+    "H3: an invalid range in a response restarts the download",
     arguments: [
       "bytes 1000-9223372036854775807/*", "bytes 1000-99999999999999999999/*", "bytes 5--3/10", "bytes -1--1/10000",
       "bytes 1000-999/10000", "bytes 1000-10000/10000", "bytes 999-9999/10000", "pages 1000-9999/10000", "bytes", "",
@@ -260,7 +261,8 @@ import Testing
     }
   }
 
-  @Test("H2: if nothing has changed, the file stays unchanged") func notModified() async throws {
+  @Test("H2: the file stays unchanged if the server responds that nothing has changed")
+  func notModified() async throws {
     try await withFolder { folder in
       let path = "\(folder)/file"
       #expect(FileManager.default.createFile(atPath: path, contents: Data([1, 2, 3])))
@@ -277,7 +279,9 @@ import Testing
     }
   }
 
-  @Test("H3: no link to another file is followed", arguments: ["file.headway-part", "file.headway-part.json"])
+  @Test(
+    "H3: a link that has the name of a partial file is not followed",
+    arguments: ["file.headway-part", "file.headway-part.json"])
   func links(name: String) async throws {
     try await withFolder { folder in
       let victim = "\(folder)/victim"
@@ -295,7 +299,7 @@ import Testing
   }
 
   @Test(
-    "H3: another program's file that has the name of a partial file, or of its note, is not touched",
+    "H3: another program's file with the name of a partial file or its metadata stays unchanged",
     arguments: ["file.headway-part", "file.headway-part.json"])
   func foreignFiles(name: String) async throws {
     try await withFolder { folder in
@@ -357,7 +361,7 @@ import Testing
     }
   }
 
-  @Test("H2: a link stays, and the file that it leads to is replaced") func link() async throws {
+  @Test("H2: a download to a link keeps the link and replaces its target") func link() async throws {
     try await withFolder { folder in
       try FileManager.default.createDirectory(atPath: "\(folder)/other", withIntermediateDirectories: false)
       #expect(FileManager.default.createFile(atPath: "\(folder)/other/target", contents: Data([1])))
@@ -374,7 +378,7 @@ import Testing
     }
   }
 
-  @Test("H3: a download to a pipe is continued, and never starts over", arguments: [true, false])
+  @Test("H3: an interrupted download to a pipe is resumed, but never restarted", arguments: [true, false])
   func pipe(goesOn: Bool) async throws {
     try await withFolder { folder in
       let path = "\(folder)/link"
@@ -446,7 +450,7 @@ import Testing
     }
   }
 
-  @Test("H1, H3: a download that reads an earlier one's part is cancelled in the meantime")
+  @Test("H1, H3: a download can be cancelled while it reads an earlier partial file")
   func hashing() async throws {
     try await withFolder { folder in
       let path = "\(folder)/file"

@@ -15,7 +15,7 @@ import Testing
     return try HTTPConnectionPool(configuration)
   }
 
-  @Test("H1: a server is trusted because of its certificate, and no other server is") func trust() async throws {
+  @Test("H1: a server is trusted only if its certificate is") func trust() async throws {
     try await withServer(certificate: .usual) { _ in
       Server.answer(.ok, [:], [1])
     } _: { server in
@@ -33,7 +33,7 @@ import Testing
     #expect(throws: RequestError.self) { try HTTPConnectionPool(configuration) }
   }
 
-  @Test("H3: a TLS failure is reported in words, once, and the request is not repeated") func words() async throws {
+  @Test("H3: a TLS failure is described in words, and the request is not retried") func words() async throws {
     try await withServer { _ in
       Server.answer()
     } _: { plain in
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("H2: no redirect leads from https to http") func downgrade() async throws {
+  @Test("H2: a redirect from https to http is refused") func downgrade() async throws {
     try await withServer { _ in
       Server.answer()
     } _: { plain in
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test("H1: cancelled while TLS waits for the server, it finishes") func handshake() async throws {
+  @Test("H1: a request that is cancelled during the TLS handshake finishes") func handshake() async throws {
     // The kernel accepts the connection, and no process sends anything.
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(listener) }

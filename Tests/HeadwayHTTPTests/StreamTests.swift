@@ -9,7 +9,7 @@ import Testing
 @Suite("HTTP: streamed content", .hangLimit) struct StreamTests {
   private static let whole = content(300_000)
 
-  @Test("H2: the caller receives content in pieces, before all of it has arrived") func pieces() async throws {
+  @Test("H2: the caller receives chunks before all of the content has arrived") func pieces() async throws {
     let isRead = Atomic(false)
     try await withServer { _ in
       [
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("H2: a server waits for a caller that does not read") func backPressure() async throws {
+  @Test("H2: the server can't send more content while the caller does not read") func backPressure() async throws {
     let piece = [UInt8](repeating: 7, count: 1 << 20)
     let size = 64 * piece.count
     // The number of bytes that were sent, and how often the connection has refused further bytes since.
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("H1: a caller that returns early, or fails, closes the connection", arguments: [true, false])
+  @Test("H1: the connection is closed if the caller returns early or throws", arguments: [true, false])
   func early(fails: Bool) async throws {
     try await withServer { _ in
       [.head(.ok, ["Content-Length": "10"]), .bytes([1]), .hang]
@@ -89,7 +89,8 @@ import Testing
     }
   }
 
-  @Test("H1: cancelled while the caller reads, it finishes as cancelled") func cancelled() async throws {
+  @Test("H1: an operation that is cancelled while the caller reads finishes as cancelled")
+  func cancelled() async throws {
     try await withServer { _ in
       [.head(.ok, ["Content-Length": "10"]), .bytes([1]), .hang]
     } _: { server in
@@ -107,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("H2: a broken connection and a size limit are errors of the pieces; a status is one before them")
+  @Test("H2: reading throws if the connection breaks or a limit is exceeded; a status fails earlier")
   func failures() async throws {
     try await withServer { question in
       switch question.path {

@@ -31,7 +31,7 @@ extension HTTPField.Name {
 }
 
 extension HTTPOperation {
-  /// Runs it in its own queue, and waits for its end.
+  /// Runs the operation in its own queue, and waits until it has finished.
   func run() async throws {
     let queue = OperationQueue()
     queue.addOperation(self)
