@@ -7,7 +7,7 @@ import Testing
   private static let commented = CSVDialect(comment: UInt8(ascii: "#"))
 
   @Test(
-    "I3: after an escape, a quote or another escape is a part of the quoted field",
+    "I3: a quote or an escape that follows an escape is part of the quoted field",
     arguments: [
       CSVCase("a quote", "\"a \\\"b\\\" c\",d\n", [["a \"b\" c", "d"]], dialect: backslash),
       CSVCase("itself", "\"a\\\\\",d\n", [["a\\", "d"]], dialect: backslash),

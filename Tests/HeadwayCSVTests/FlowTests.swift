@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("I3: the fields of a record can be read together and in any order, and also with a closure")
+  @Test("I3: the fields of a record can be read in any order, together, and with a closure")
   func access() {
     var parser = CSVParser()
     var sums: [Int] = []

@@ -55,7 +55,7 @@ struct JSONScannerTests {
     #expect(members(text) == nil)
   }
 
-  @Test("I7: nesting is limited, so no line overflows the stack") func depth() {
+  @Test("I7: an object that is nested too deeply is rejected") func depth() {
     func nested(_ depth: Int) -> String {
       "{\"a\":\(String(repeating: "[", count: depth))\(String(repeating: "]", count: depth))}"
     }
@@ -64,7 +64,7 @@ struct JSONScannerTests {
     #expect(members(nested(1_000_000)) == nil)
   }
 
-  @Test("I7: Headway accepts and refuses the same random bytes similar to JSON as Foundation") func differential() {
+  @Test("I7: Headway and Foundation accept the same random texts that resemble JSON") func differential() {
     var random = SeededGenerator(seed: 20_261_125)
     let pieces = [
       "{", "}", "[", "]", ",", ":", "\"a\"", "\"b\\n\"", "\"\\u00e9\"", "\"", "\\", "1", "-2.5e3", "0", "true", "null",

@@ -65,7 +65,7 @@ private func rows(_ range: Range<Int>) -> [UInt8] {
     }
   }
 
-  @Test("I3: a record of any length needs a buffer of the maximum and two bytes")
+  @Test("I3: a record of any length needs a buffer of the maximum length and two bytes")
   func constantMemory() {
     let long = [UInt8](repeating: UInt8(ascii: "x"), count: 3_000_000)
     let input = rows(0..<10) + long + Array("\r\n".utf8) + rows(10..<20)
@@ -83,7 +83,7 @@ private func rows(_ range: Range<Int>) -> [UInt8] {
     #expect(largest <= 5002)
   }
 
-  @Test("I3: a record of a megabyte in single bytes takes linear time")
+  @Test("I3: a record of a megabyte that arrives byte by byte is parsed in linear time")
   func singleBytes() {
     // Quadratic time would be 5 * 10^11 steps.
     let text = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
@@ -105,9 +105,9 @@ private func rows(_ range: Range<Int>) -> [UInt8] {
     #expect(lengths == [text.count])
   }
 
-  @Test("I3: returning to the line after each unclosed quote takes linear time")
+  @Test("I3: returning to the next line after each unclosed quote takes linear time")
   func goingBack() {
-    // From every one of these lines on, the rest of the file reads as one record whose last quote is open.
+    // From each of these lines on, the rest of the file reads as one record with an unclosed last quote.
     var input: [UInt8] = Array("a,\"\n".utf8)
     for _ in 0..<400_000 { input += Array("b\",\"\n".utf8) }
     input += rows(0..<10)

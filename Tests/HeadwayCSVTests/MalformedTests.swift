@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "I3: a record over the maximum length is cut off, and the next one is complete",
+    "I3: a record over the maximum length is truncated, and the next one is complete",
     arguments: [
       CSVCase("at the maximum", "12345\nab\n", [["12345"], ["ab"]], maxRecordLength: 5),
       CSVCase("at the maximum, CRLF", "12345\r\nab\r\n", [["12345"], ["ab"]], maxRecordLength: 5),
@@ -90,7 +90,7 @@ import Testing
     example.check()
   }
 
-  @Test("I3: a defect has its code, line, offset and text")
+  @Test("I3: an error contains the code, line, offset and text of the defect")
   func defects() {
     let input = "a,b\n1,\"x\ny\" z,\"\n2,\"open\n3"
     var errors: [CSVError] = []

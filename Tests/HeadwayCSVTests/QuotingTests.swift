@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.hangLimit) struct QuotingTests {
   @Test(
-    "I3: quotes, doubled quotes, delimiters and newlines in quotes",
+    "I3: quoted fields can contain doubled quotes, delimiters and newlines",
     arguments: [
       CSVCase("no quotes", "a,b,c\n1,2,3\n", [["a", "b", "c"], ["1", "2", "3"]]),
       CSVCase("every field quoted", "\"a\",\"b\"\n\"1\",\"2\"\n", [["a", "b"], ["1", "2"]]),
@@ -66,7 +66,7 @@ import Testing
     example.check()
   }
 
-  @Test("I3: a field reports whether it was quoted, and the raw bytes are those of the file")
+  @Test("I3: a field reports whether it was quoted, and a record provides its raw bytes")
   func quotedAndRaw() {
     let records = Feeding(sizes: [100]).records(of: Array("a,\"\",\"b\"\"\",,\"c\"\r\n".utf8))
     #expect(records.count == 1)

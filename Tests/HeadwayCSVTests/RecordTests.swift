@@ -6,7 +6,7 @@ private let blankLines = CSVDialect(keepsBlankLines: true)
 
 @Suite(.hangLimit) struct RecordTests {
   @Test(
-    "I3: empty fields, ragged rows, blank lines, no final newline",
+    "I3: empty fields, ragged rows, blank lines and a missing final newline are parsed",
     arguments: [
       CSVCase("nothing", "", []),
       CSVCase("one byte", "a", [["a"]]),
@@ -32,7 +32,7 @@ private let blankLines = CSVDialect(keepsBlankLines: true)
   }
 
   @Test(
-    "I3: LF, CRLF and, by option, CR end a record",
+    "I3: a record ends with LF, CRLF or, if an option allows it, CR",
     arguments: [
       CSVCase("LF", "a\nb\n", [["a"], ["b"]]),
       CSVCase("CRLF", "a\r\nb\r\n", [["a"], ["b"]]),
@@ -51,7 +51,7 @@ private let blankLines = CSVDialect(keepsBlankLines: true)
     example.check()
   }
 
-  @Test("I3: line numbers, record numbers and byte offsets are those of the file")
+  @Test("I3: records have the line numbers, record numbers and byte offsets of the file")
   func places() {
     let records = Feeding(sizes: [7]).records(of: Array("\u{FEFF}h,i\r\n\r\n\"a\nb\r\nc\",d\n\"x\"y\nz\n".utf8))
     #expect(records.map(\.lineNumber) == [1, 3, 6, 7])
@@ -60,7 +60,7 @@ private let blankLines = CSVDialect(keepsBlankLines: true)
   }
 
   @Test(
-    "I3: a byte order mark is removed only at the start; NUL and invalid UTF-8 are kept as bytes",
+    "I3: a byte order mark is removed only at the start; NUL and invalid UTF-8 are kept",
     arguments: [
       CSVCase("mark", "\u{FEFF}a,b\n", [["a", "b"]]),
       CSVCase("mark before a quote", "\u{FEFF}\"a\",b\n", [["a", "b"]]),
@@ -83,7 +83,7 @@ private let blankLines = CSVDialect(keepsBlankLines: true)
     example.check()
   }
 
-  @Test("I3: a field's bytes are those of the file, and its string is repaired")
+  @Test("I3: a field has the bytes of the file, even if they are not valid UTF-8")
   func invalidBytes() {
     let records = Feeding(sizes: [1]).records(of: [0xFF, 0x00, 0x2C, 0xC3, 0x28, 0x0A])
     #expect(records.map { $0.fields.map(\.bytes) } == [[[0xFF, 0x00], [0xC3, 0x28]]])

@@ -31,7 +31,7 @@ private let spectrumCases: [String] = {
 
 @Suite(.hangLimit, .enabled(if: spectrum != nil, "csv-spectrum is not at hand"))
 struct SpectrumTests {
-  @Test("I3: every case of csv-spectrum is parsed to its JSON, in pieces of all sizes", arguments: spectrumCases)
+  @Test("I3: each case of csv-spectrum matches its JSON, with chunks of all sizes", arguments: spectrumCases)
   func matches(name: String) throws {
     let folder = try #require(spectrum)
     let input = [UInt8](try Data(contentsOf: folder.appendingPathComponent("csvs/\(name).csv")))

@@ -3,7 +3,7 @@ import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct CSVReaderTests {
-  @Test("I3: each way of reading delivers the same rows", arguments: ReadingForm.allCases)
+  @Test("I3: each form of reading delivers the same rows", arguments: ReadingForm.allCases)
   func forms(form: ReadingForm) async throws {
     let text = "id,name\r\n1,\"Zoo, \"\"Berlin\"\"\"\r\n\r\n2,\"two\nlines\"\n3,"
     let (rows, error) = await form.read(CSVReader(text: text))
@@ -14,7 +14,7 @@ import Testing
     #expect(rows.allSatisfy { $0.header.names == ["id", "name"] })
   }
 
-  @Test("I3: a file, a descriptor, bytes and a string are read in the same way") func sources() throws {
+  @Test("I3: a file, a descriptor, bytes and a string deliver the same rows") func sources() throws {
     let text = "\u{FEFF}id;name\n1;Zoo\n"
     let folder = try TemporaryFolder()
     let path = try folder.write(text.utf8)
@@ -30,7 +30,7 @@ import Testing
     #expect(try fields(readers[1]).isEmpty)
   }
 
-  @Test("I3: a file without rows, or an empty one, delivers no rows, and its columns are available")
+  @Test("I3: an empty file, or a header without rows, provides its columns but no rows")
   func empty() async throws {
     for (text, columns) in [("", []), ("\n\n", []), ("id,name", ["id", "name"]), ("\u{FEFF}id\n", ["id"])] {
       for form in ReadingForm.allCases {
@@ -91,7 +91,7 @@ import Testing
     #expect(seen == [1, 2, 3])
   }
 
-  @Test("I3: a closure can stop the reading") func stopping() throws {
+  @Test("I3: the closure can stop reading") func stopping() throws {
     var seen = 0
     try CSVReader(text: "a\n1\n2\n3\n").forEachRow { _, stop in
       seen += 1

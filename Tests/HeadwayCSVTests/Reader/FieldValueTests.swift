@@ -38,7 +38,7 @@ import Testing
     #expect(try row.value("c", as: String?.self) == "x")
   }
 
-  @Test("I3: the limits of numbers are kept")
+  @Test("I3: a number beyond the limits of its type causes an error")
   func limits() throws {
     let row = try row("a,b,c,d,e\n-128,18446744073709551615,255,1e400,-9223372036854775808\n")
     #expect(try row.value("a", as: Int8.self) == -128)
@@ -51,7 +51,7 @@ import Testing
     #expect(try row.value("e", as: Int128.self) == Int128(Int.min))
   }
 
-  @Test("I3: a column is found in each of several files") func columns() throws {
+  @Test("I3: a column is found by name in files with different headers") func columns() throws {
     let column = CSVColumn("b")
     let (first, second, third) = (try row("a,b\n1,2\n"), try row("b,a\n3,4\n"), try row("a\n5\n"))
     for _ in 0..<3 {

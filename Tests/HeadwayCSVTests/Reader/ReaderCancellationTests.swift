@@ -12,7 +12,7 @@ import Testing
     return CSVReader(path: try folder.write(text.utf8))
   }
 
-  @Test("I3: in a cancelled task, the next row throws CancellationError, and no further chunk is read")
+  @Test("I3: in a cancelled task, the next row throws CancellationError, and the following one is nil")
   func rows() async throws {
     let folder = try TemporaryFolder()
     let reader = try reader(folder)
@@ -80,7 +80,7 @@ import Testing
     let writer = CSVWriter(fileDescriptor: descriptor, columns: ["id"])
     try writer.write(fields: 1)
     try writer.finish()
-    // The writer is silent from here on, and the pipe stays open, until the row has arrived.
+    // The writer sends nothing more and keeps the pipe open until the row has arrived.
     var rows = seen.makeAsyncIterator()
     #expect(await rows.next() == ["1"])
     closeDescriptor(descriptor)

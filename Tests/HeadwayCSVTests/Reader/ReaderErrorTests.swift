@@ -10,7 +10,7 @@ import Testing
     try readerError { try CSVReader(text: text, name: "t.csv", options: options).forEachRow(body) }
   }
 
-  @Test("I3: a missing file") func missingFile() throws {
+  @Test("I3: a missing file causes an error") func missingFile() throws {
     let error = try readerError { try CSVReader(path: "/nowhere/t.csv").forEachRow { _ in } }
     #expect(error.code == .cannotRead && error.lineNumber == nil && error.path == "/nowhere/t.csv")
     #expect((error.underlyingError as? LineReaderError)?.code == .fileNotFound)
@@ -18,13 +18,13 @@ import Testing
     #expect(error.description == "/nowhere/t.csv: There is no such file.")
   }
 
-  @Test("I3: a file that is not text") func foreignContent() throws {
+  @Test("I3: a file that is not text causes an error that names its format") func foreignContent() throws {
     let error = try readerError { try CSVReader(bytes: Array("%PDF-1.7\n".utf8)).forEachRow { _ in } }
     #expect(error.code == .foreignContent)
     #expect(error.description == "bytes: This is a PDF document.")
   }
 
-  @Test("I3: a header without names") func badHeader() throws {
+  @Test("I3: a header that can't name the columns causes an error") func badHeader() throws {
     let error = try failure("\n\"a\"b,c\n1,2\n", .init(dialect: CSVDialect()))
     #expect(error.code == .badHeader && error.lineNumber == 2 && error.rowNumber == nil)
     #expect(
@@ -41,7 +41,8 @@ import Testing
         == "t.csv:1: The name of column 2 is not valid UTF-8: specify the encoding of the file.")
   }
 
-  @Test("I3: a malformed record, after the rows before it have been delivered", arguments: ReadingForm.allCases)
+  @Test(
+    "I3: a malformed record causes an error after the rows before it are delivered", arguments: ReadingForm.allCases)
   func malformedRecord(form: ReadingForm) async throws {
     let text = "a,b\n1,2\n3,\"4\"x\n5,6\n"
     let (rows, error) = await form.read(CSVReader(text: text, name: "t.csv", options: .init(dialect: CSVDialect())))
@@ -53,7 +54,7 @@ import Testing
       failure.description == "t.csv:3, row 2: The record is malformed: text after a closing quote: \"x\".")
   }
 
-  @Test("I3: rows with more or fewer fields than columns", arguments: ReadingForm.allCases)
+  @Test("I3: a row with more or fewer fields than columns causes an error", arguments: ReadingForm.allCases)
   func raggedRow(form: ReadingForm) async throws {
     let (rows, error) = await form.read(CSVReader(text: "a,b\n1,2\n\n3\n", name: "t.csv"))
     #expect(rows.count == 1)
@@ -65,12 +66,12 @@ import Testing
     #expect(other.description == "t.csv:2, row 1: The row has 2 fields, and there is 1 column.")
   }
 
-  @Test("I3: a record over the maximum length") func longRecord() throws {
+  @Test("I3: a record over the maximum length causes an error") func longRecord() throws {
     let error = try failure("a\n123456789\n", .init(maxRecordLength: 8))
     #expect(error.code == .malformedRecord && (error.underlyingError as? CSVError)?.code == .recordTooLong)
   }
 
-  @Test("I3: a missing column") func noSuchColumn() throws {
+  @Test("I3: reading a missing column causes an error") func noSuchColumn() throws {
     let named = try failure("id,name\n1,Zoo\n") { _ = try $0["hight"] }
     #expect(named.code == .noSuchColumn && named.columnName == "hight")
     #expect(named.description == "t.csv:2, row 1, column hight: There is no such column; there are id, name.")
@@ -82,7 +83,7 @@ import Testing
     #expect(bytes.code == .noSuchColumn && bytes.columnName == "x")
   }
 
-  @Test("I3: a field that is missing in a short row") func missingField() throws {
+  @Test("I3: reading a field that a short row lacks causes an error") func missingField() throws {
     let error = try failure("id,name\n1\n", .init(raggedRowPolicy: .keep)) { _ = try $0["name"] }
     #expect(error.code == .missingField && error.columnName == "name" && error.field == nil)
     #expect(error.description == "t.csv:2, row 1, column name: The row has no such field: it has 1.")
@@ -90,7 +91,7 @@ import Testing
     #expect(positioned.code == .missingField && positioned.columnName == "name")
   }
 
-  @Test("I3: a field with a value of another type") func invalidValue() throws {
+  @Test("I3: reading a field as another type causes an error") func invalidValue() throws {
     let error = try failure("id,name\n1,Zoo\n") { _ = try $0.value("name", as: Int?.self) }
     #expect(error.code == .invalidValue && error.columnName == "name" && error.field == "Zoo")
     #expect(error.description == "t.csv:2, row 1, column name: “Zoo” is no Int.")
@@ -100,7 +101,7 @@ import Testing
     #expect(long.field == String(repeating: "ä", count: 80) + "…" && long.columnName == "text")
   }
 
-  @Test("I3: a field that is not UTF-8") func invalidUTF8() throws {
+  @Test("I3: reading a field that is not valid UTF-8 causes an error") func invalidUTF8() throws {
     let options = CSVReader.Options(dialect: CSVDialect(), encoding: .utf8)
     let reader = CSVReader(bytes: Array("a,b\n1,".utf8) + [0xFF, 0x0A], name: "t.csv", options: options)
     let error = try readerError { try reader.forEachRow { _ = try $0.fields } }

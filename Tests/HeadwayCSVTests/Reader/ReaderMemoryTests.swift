@@ -22,7 +22,7 @@ struct ReaderMemoryTests {
     return path
   }
 
-  @Test("I3: the heap grows by less than 1.2 MB over a file that is larger, written and read, in each form")
+  @Test("I3: writing and reading a file of 6 MB grows the heap by less than 1.2 MB")
   func constantMemory() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()

@@ -32,7 +32,7 @@ import Testing
     Station(id: 2, name: "Alex", isOpen: false),
   ]
 
-  @Test("I3: rows are decoded by column names, in each way of reading; empty and missing fields are nil")
+  @Test("I3: each form of reading decodes rows by column names, and empty or missing fields are nil")
   func decoding() async throws {
     let reader = CSVReader(text: text)
     #expect(try reader.decodeAll(as: Station.self) == stations)
@@ -44,7 +44,7 @@ import Testing
     #expect(found == stations)
   }
 
-  @Test("I3: integers of each size, types of a single value, and superclasses") func kinds() throws {
+  @Test("I3: integers of each size, single values, arrays and superclasses are decoded") func kinds() throws {
     struct Sizes: Decodable, Equatable {
       var a: Int8, b: Int16, c: Int32, d: Int64, e: UInt, f: UInt8, g: UInt16, h: UInt32, i: UInt64, j: Float, k: UUID
     }
@@ -85,7 +85,7 @@ import Testing
     var csvField: String { "\(year)-01-01" }
   }
 
-  @Test("I3: a type decodes a field itself") func convertibleTypes() throws {
+  @Test("I3: a type can provide its own decoding of a field") func convertibleTypes() throws {
     struct Opening: Decodable, Equatable {
       var day: Day
       var closing: Day?

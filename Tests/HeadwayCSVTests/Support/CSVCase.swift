@@ -1,7 +1,7 @@
 import HeadwayCSV
 import Testing
 
-/// An input and what it means.
+/// An input and its expected records.
 struct CSVCase: Sendable, CustomTestStringConvertible {
   var name: String
   var input: [UInt8]

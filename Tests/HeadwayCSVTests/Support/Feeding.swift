@@ -3,7 +3,7 @@ import Testing
 
 /// How a test cuts its input.
 struct Feeding {
-  /// The sizes of the pieces, used in turn, over and over.
+  /// The sizes of the pieces, which are used repeatedly in this order.
   var sizes: [Int]
   /// Whether the end of the stream is reported in a separate call, without new bytes.
   var announcesEndAlone = false
@@ -12,8 +12,8 @@ struct Feeding {
 
   /// Parses an input in pieces and returns every record.
   ///
-  /// Each call gets a buffer of exactly the bytes that it may read, so that a sanitizer detects a byte read too many.
-  /// Each call also checks the promise about the remaining bytes.
+  /// Each call gets a buffer of exactly the bytes that it may read, so a sanitizer detects any read beyond them.
+  /// Each call also checks that the parser leaves no more bytes than documented.
   func records(of input: [UInt8]) -> [ParsedRecord] {
     var parser = CSVParser(dialect: dialect, maxRecordLength: maxRecordLength)
     var records: [ParsedRecord] = []

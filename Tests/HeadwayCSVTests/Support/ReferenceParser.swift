@@ -89,7 +89,7 @@ struct ReferenceParser {
             field.bytes.append(dialect.quote)
             position += 1
           } else if isCut && position + 1 == window {
-            // Nothing shows whether it is doubled.
+            // It is not known yet whether the quote is doubled.
             return attempt
           } else if next == dialect.quote {
             field.bytes.append(dialect.quote)
@@ -105,7 +105,7 @@ struct ReferenceParser {
       let afterQuote = position
       while position < window && input[position] != dialect.delimiter && lineEndLength(in: input, at: position) == 0 {
         if field.isQuoted {
-          // A CR as the window's last byte may be half a line end.
+          // A CR as the window's last byte might be half of a CRLF.
           let isUndecided = isCut && position == afterQuote && position + 1 == window && input[position] == 0x0D
           attempt.textAfterQuote = isUndecided ? nil : afterQuote
           while position < window && lineEndLength(in: input, at: position) == 0 { position += 1 }

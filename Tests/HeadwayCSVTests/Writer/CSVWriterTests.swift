@@ -4,7 +4,7 @@ import HeadwayTestSupport
 import Testing
 
 @Suite(.hangLimit) struct CSVWriterTests {
-  @Test("I3: fields are in quotes only where a reader needs them") func quoting() throws {
+  @Test("I3: fields are quoted only if a reader requires it") func quoting() throws {
     let writer = CSVWriter(columns: ["id", "na,me"])
     try writer.write(["1", "Zoo"])
     try writer.write(["", " a "])
@@ -49,9 +49,8 @@ import Testing
     #expect(copy.text == "id\tname\theight\topen\tnote\n1\t\"Zoo, \"\"B\"\"\"\t2.5\ttrue\t\n2\t\t1e+300\tfalse\tä\n")
   }
 
-  @Test("I3: finishing the writer gives the complete file its name; until then, an existing file stays") func files()
-    throws
-  {
+  @Test("I3: finishing the writer replaces the file; until then, the existing file stays")
+  func files() throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("before\n".utf8, to: "t.csv")
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
@@ -69,7 +68,7 @@ import Testing
     #expect(attributes[.posixPermissions] as? Int == 0o640)
   }
 
-  @Test("I3: a writer that is not finished leaves nothing; a link stays a link") func unfinished() throws {
+  @Test("I3: an unfinished writer leaves no file, and writing to a link keeps the link") func unfinished() throws {
     let folder = try TemporaryFolder()
     for name in ["new.csv", "old.csv"] {
       if name == "old.csv" { _ = try folder.write("old\n".utf8, to: name) }
@@ -99,7 +98,7 @@ import Testing
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "id\n1\nid\n2\n")
   }
 
-  @Test("I3: rows of other lengths are written if an option allows it") func raggedRowPolicy() throws {
+  @Test("I3: rows with more or fewer fields are written if an option allows it") func raggedRowPolicy() throws {
     let writer = CSVWriter(columns: ["a", "b"], options: .init(writesHeader: false, raggedRowPolicy: .keep))
     try writer.write(["1"])
     try writer.write(["1", "2", "3"])

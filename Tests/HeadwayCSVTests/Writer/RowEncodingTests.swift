@@ -24,9 +24,8 @@ import Testing
     Station(id: 2, name: "Zoo, \"Berlin\"", height: 0.1, isOpen: false, kind: .tram, identifier: UUID()),
   ]
 
-  @Test("I3: the first value determines the columns, even for nil, and all values can be read again") func encoding()
-    throws
-  {
+  @Test("I3: the first value determines the columns, even if it contains nil")
+  func encoding() throws {
     let writer = CSVWriter()
     try writer.encode(contentsOf: stations)
     #expect(writer.columns == ["id", "name", "height", "kind", "identifier", "is_open"])
@@ -47,10 +46,8 @@ import Testing
     #expect(other.text == "a\n")
   }
 
-  @Test("I3: an array is encoded as fields by position, a single value as one field, a superclass in the same row")
-  func kinds()
-    throws
-  {
+  @Test("I3: arrays, single values and superclasses are encoded as the fields of a row")
+  func kinds() throws {
     let writer = CSVWriter()
     try writer.encode([1, 2])
     try writer.encode([3, nil])

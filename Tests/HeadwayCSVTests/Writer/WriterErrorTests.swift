@@ -9,7 +9,7 @@ import Testing
     try #require(throws: CSVWriterError.self) { try body() }
   }
 
-  @Test("I3: a missing folder, and a path that is a folder") func places() throws {
+  @Test("I3: a missing folder, or a path that is a folder, causes an error") func places() throws {
     let folder = try TemporaryFolder()
     let nowhere = try failure { _ = try CSVWriter(path: folder.path + "/a/t.csv") }
     #expect(nowhere.code == .folderNotFound && nowhere.systemErrorNumber == ENOENT)
@@ -20,8 +20,8 @@ import Testing
     #expect(try folder.names.isEmpty)
   }
 
-  // Root has all permissions, so the child process gives them up. As another user, it changes nothing.
-  @Test("I3: no permission for the folder, and none for the file") func permission() async {
+  // Root has all permissions, so the child process drops them. For another user, this changes nothing.
+  @Test("I3: a folder or a file without write permission causes an error") func permission() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
       let path = try folder.write("a\n".utf8)
@@ -38,7 +38,7 @@ import Testing
   }
 
   #if os(Linux)
-  @Test("I3: a full disk is an error, also for later rows") func fullDisk() throws {
+  @Test("I3: a full disk causes an error, even for later rows") func fullDisk() throws {
     let writer = try CSVWriter(path: "/dev/full", columns: ["id"])
     let error = try failure { for number in 1...40_000 { try writer.write(fields: number) } }
     #expect(error.code == .diskFull && error.systemErrorNumber == ENOSPC)
@@ -50,7 +50,7 @@ import Testing
   }
   #endif
 
-  @Test("I3: a descriptor that is not open for writing") func badDescriptor() throws {
+  @Test("I3: a descriptor that is not open for writing causes an error") func badDescriptor() throws {
     let folder = try TemporaryFolder()
     let descriptor = openForReading(try folder.write([]))
     defer { closeDescriptor(descriptor) }
@@ -58,7 +58,7 @@ import Testing
     #expect(error.code == .cannotWrite && error.systemErrorNumber == EBADF && error.path == "/dev/fd/\(descriptor)")
   }
 
-  @Test("I3: a row with another number of fields is not written, and others can follow") func raggedRow() throws {
+  @Test("I3: a row with the wrong number of fields is not written, and other rows can follow") func raggedRow() throws {
     let writer = CSVWriter(columns: ["id", "name"])
     let error = try failure { try writer.write(["1"]) }
     #expect(error.code == .raggedRow)
@@ -72,7 +72,7 @@ import Testing
         == "memory, row 2: The row has 2 fields, and there is 1 column.")
   }
 
-  @Test("I3: numbers that are not finite") func notFinite() throws {
+  @Test("I3: a number that is not finite causes an error") func notFinite() throws {
     let writer = CSVWriter(columns: ["id", "height"])
     let error = try failure { try writer.write(fields: 1, Double.nan) }
     #expect(error.code == .invalidValue && error.columnName == "height")
