@@ -7,7 +7,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@Suite("The lab's touches, race, sleepers and board", .hangLimit) struct PlayTests {
+@Suite("The lab's interactive pages", .hangLimit) struct PlayTests {
   /// The events of a type, up to and including the first one for which `isLast` returns true.
   private func events(
     _ type: String, of viewer: inout EventStream, through isLast: ([String: Any]) -> Bool
@@ -25,7 +25,7 @@ import Testing
 
   private func boxes(_ event: [String: Any]) -> [[String: Any]] { event["boxes"] as? [[String: Any]] ?? [] }
 
-  @Test("Z5: A touch is accepted while the main queue is busy, and answered when that is free again")
+  @Test("Z5: a touch is accepted while the main queue is busy, and answered when the queue is free")
   func touches() async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test("Z5: A race runs all techniques, each with all items, and can be cancelled", arguments: [true, false])
+  @Test("Z5: a race runs all techniques with all items", arguments: [true, false])
   func race(withMain: Bool) async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("Z5: A race that is cancelled ends as cancelled, and the next race starts from the beginning")
+  @Test("Z5: a cancelled race ends as cancelled, and the next race starts from the beginning")
   func cancelledRace() async throws {
     let gate = DispatchSemaphore(value: 0)
     let work: @Sendable () -> Void = {
@@ -105,9 +105,8 @@ import Testing
     }
   }
 
-  @Test("Z5: All sleepers of both sides finish; on Headway's side all sleep at the same time") func sleepers()
-    async throws
-  {
+  @Test("Z5: all sleepers finish, and Headway's sleepers all sleep at the same time")
+  func sleepers() async throws {
     let gate = DispatchSemaphore(value: 0)
     let work: @Sendable () -> Void = {
       gate.wait()
@@ -136,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("Z5: Boxes run in the order that was drawn, and a connection that would make a cycle is refused")
+  @Test("Z5: boxes run in the order of their connections, and a cycle is refused")
   func board() async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
@@ -170,7 +169,7 @@ import Testing
     }
   }
 
-  @Test("Z5: A board that is cancelled ends, and what waits can be explained") func cancelledBoard() async throws {
+  @Test("Z5: a running board can be cancelled, and reports what a box waits for") func cancelledBoard() async throws {
     let gate = DispatchSemaphore(value: 0)
     let work: @Sendable () -> Void = {
       gate.wait()

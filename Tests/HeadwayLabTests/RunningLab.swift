@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-/// A lab that is served at some port, and a client.
+/// A lab that is served at an unused port, and a client.
 struct RunningLab: Sendable {
   let lab: Lab
   /// With a trailing slash.

@@ -8,7 +8,7 @@ import Testing
 @Suite("Access to the lab", .hangLimit) struct SecurityTests {
   private let json = "application/json"
 
-  @Test("Only names of this machine are answered, with its port") func host() async throws {
+  @Test("Only requests with a local host name and the correct port are answered") func host() async throws {
     try await RunningLab.with { lab in
       let port = lab.origin.split(separator: ":").last ?? ""
       for name in ["localhost:\(port)", "127.0.0.1:\(port)"] {
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("Requests from other sites' pages are refused") func origin() async throws {
+  @Test("Requests from pages of other sites are refused") func origin() async throws {
     try await RunningLab.with { lab in
       let body = #"{"isSuspended": true}"#
       for origin in ["http://example.org", "null", "https" + lab.origin.dropFirst(4)] {
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("Requests that change something must be POST") func methods() async throws {
+  @Test("Requests that change state must use POST") func methods() async throws {
     try await RunningLab.with { lab in
       for path in ["api/run", "api/cancel", "api/settings", "api/import/start", "api/lines/start"] {
         let status = try await lab.get(path).status
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "Each answer forbids scripts that are not the lab's own, and to be framed", arguments: ["", "lab.js", "nothing"])
+    "Each response forbids external scripts and framing", arguments: ["", "lab.js", "nothing"])
   func headers(path: String) async throws {
     try await RunningLab.with { lab in
       let headers = try await lab.get(path).headers
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("If other machines can connect, a token is required, which a cookie keeps") func token() async throws {
+  @Test("A token is required if other machines can connect, and a cookie stores it") func token() async throws {
     try await RunningLab.with(listen: "127.0.0.1") { printed in
       let parts = printed.address.split(separator: "?", maxSplits: 1)
       #expect(parts.count == 2 && parts[1].hasPrefix("token="))

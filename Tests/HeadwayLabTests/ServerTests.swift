@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 
 @Suite("The lab's server", .hangLimit) struct ServerTests {
-  @Test("Z2: a viewer sees the items in their order, each with its line of the log, and the heart beating")
+  @Test("Z2: a viewer receives the items in order with their log lines, and heartbeats")
   func view() async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("Z2: a page's head can be requested separately, too") func head() async throws {
+  @Test("Z2: a HEAD request returns the header fields of the page") func head() async throws {
     try await RunningLab.with { lab in
       let page = try await lab.get("")
       let head = try await lab.get("", .HEAD)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("Z2: the gap of the main queue is as long as technique 1 blocks it, and viewers are served in the meantime")
+  @Test("Z2: viewers are served while a technique blocks the main queue, and the gap is measured")
   func freeze() async throws {
     let entered = Gate()
     let goesOn = Gate()
@@ -54,7 +54,7 @@ import Testing
       expect(try await lab.post("api/run", #"{"techniques": ["main"]}"#), is: 202)
       await entered.untilOpen()
       let start = ContinuousClock.now
-      // The main queue is blocked: the server does all of this itself.
+      // The main queue is blocked, so the server does all of this on its own threads.
       for _ in 0..<10 { expect(try await lab.get("").status, is: .ok) }
       _ = try await viewer.events(through: "began")
       blocked.withLock { $0 = .now - start }
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("Z2: a viewer that was away gets each missed event once; a viewer of another process starts from the beginning")
+  @Test("Z2: a viewer that reconnects gets each missed event once, unless the process has changed")
   func resumption() async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("Z2, Z4: a late viewer gets the last run of each technique, and no older one") func lateViewer() async throws {
+  @Test("Z2, Z4: a late viewer receives only the last run of each technique") func lateViewer() async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
       for technique in ["custom", "serial", "custom"] {
@@ -106,9 +106,9 @@ import Testing
     }
   }
 
-  @Test("Z2: a hundred viewers all see a run to its end, even if some read nothing") func manyViewers() async throws {
+  @Test("Z2: 95 viewers receive a run to its end, even if other viewers read nothing") func manyViewers() async throws {
     try await RunningLab.with { lab in
-      // These are connected, and never read.
+      // These viewers are connected but never read.
       var sleeping: [EventStream] = []
       for _ in 0..<5 { sleeping.append(try await lab.viewer()) }
       try await withThrowingTaskGroup(of: [[Int]].self) { group in
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("Z3: cancel, suspend, resume and the maximum are requested by POST") func control() async throws {
+  @Test("Z3: tasks are cancelled, suspended, resumed and limited by POST requests") func control() async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
       expect(try await lab.post("api/settings", #"{"isSuspended": true, "maximum": 2}"#), is: 202)
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(
-    "Z3: a cancelled task is no longer held back, and ends",
+    "Z3: a cancelled run finishes even if it is suspended afterward",
     arguments: ["concurrent", "serial", "custom", "dispatch-concurrent", "dispatch-serial"])
   func suspensionAfterCancelling(technique: String) async throws {
     let entered = Gate()
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test("Z3: after the lab is stopped, running tasks are cancelled, and none start") func stopping() async throws {
+  @Test("Z3: stopping the lab cancels running tasks, and no others start") func stopping() async throws {
     let entered = Gate()
     let goesOn = Gate()
     try await RunningLab.with {
@@ -186,12 +186,12 @@ import Testing
     }
   }
 
-  @Test("Z3: connections that come while it stops are closed") func connectionsAtTheEnd() async throws {
+  @Test("Z3: connections that arrive while the server stops are closed") func connectionsAtTheEnd() async throws {
     for _ in 0..<100 {
       let connections = Mutex<[any Channel]>([])
       try await RunningLab.with { lab in
         let port = try #require(lab.origin.split(separator: ":").last.flatMap { Int($0) })
-        // They are under way when this ends, which also ends the server.
+        // They are still connecting when this closure returns, which stops the server.
         for _ in 0..<16 {
           ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: "127.0.0.1", port: port)
             .whenSuccess { connection in connections.withLock { $0.append(connection) } }

@@ -5,7 +5,7 @@ import LongRunningTechniques
 import Testing
 
 @Suite("The lab in a terminal", .hangLimit) struct TerminalTests {
-  @Test("Z1, Z4: prints the log and the table of each technique, and all side by side with their order") func all()
+  @Test("Z1, Z4: the lab prints the log and the table of each technique, and a comparison") func all()
     async
   {
     let printed = EventRecorder<String>()
@@ -24,7 +24,9 @@ import Testing
     #expect(text.hasSuffix("Test which one suits you.\n"))
   }
 
-  @Test("Z3: cancelled, it stops within an item, and starts no other technique") func cancelled() async {
+  @Test("Z3: cancelling stops the technique after the current item and starts no other technique") func cancelled()
+    async
+  {
     let printed = EventRecorder<String>()
     let (entered, goesOn) = (Gate(), Gate())
     let lab = TerminalLab {

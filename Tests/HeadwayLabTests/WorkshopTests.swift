@@ -5,7 +5,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@Suite("The lab's pages of practices", .hangLimit) struct WorkshopTests {
+@Suite("The lab's practice pages", .hangLimit) struct WorkshopTests {
   /// The events on a page, up to the first one for which `isLast` returns true, which is returned.
   private func last(
     _ type: String, of viewer: inout EventStream, where isLast: ([String: Any]) -> Bool
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(
-    "An import and a search end as cancelled, however soon after their start they were",
+    "An import or a search that is cancelled immediately after its start ends as cancelled",
     arguments: [
       ("import", #"{"stopTimes": 5000000}"#), ("lines", #"{"megabytes": 1000, "text": "error"}"#),
     ])
@@ -28,7 +28,7 @@ import Testing
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
       for _ in 0..<10 {
-        // The previous one might not have ended completely.
+        // The previous run might not have finished completely.
         while try await lab.post("api/\(page)/start", body) == 409 { await Task.yield() }
         expect(try await lab.post("api/\(page)/cancel", "{}"), is: 202)
         let ended = try await last(page, of: &viewer) {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("Cells that any of several windows shows are drawn, tiles and thumbnails") func windows() async throws {
+  @Test("Cells that are visible in any of several windows are drawn") func windows() async throws {
     try await RunningLab.with { lab in
       var viewer = try await lab.viewer()
       for (window, first) in [("a", 0), ("b", 100)] {
