@@ -50,12 +50,12 @@ private final class Scene: Sendable {
 }
 
 @Suite("Control of techniques", .hangLimit) struct ControlTests {
-  @Test("Z3: cancelled, a technique stops within the items that it is making", arguments: Technique.allCases)
+  @Test("Z3: cancelling stops a technique after the items that it is creating", arguments: Technique.allCases)
   func cancelAll(technique: Technique) async {
     let scene = Scene(technique)
     await scene.finish { $0.cancel() }
     for task in 1...5 {
-      // `concurrentPerform` runs several items of a task at the same time; the other techniques one.
+      // `concurrentPerform` runs several items of a task at the same time; the other techniques run one.
       if technique != .dispatchConcurrent { #expect(scene.items(of: task) <= 1) }
       #expect(scene.recorder.events.contains { $0.kind == .ended(task: task, isCancelled: true) })
     }
@@ -63,7 +63,7 @@ private final class Scene: Sendable {
   }
 
   @Test(
-    "Z3: one task is cancelled, within one item, and the others continue",
+    "Z3: cancelling one task stops it after its current item, and the others continue",
     arguments: [Technique.main, .serial, .custom, .dispatchSerial])
   func cancelOne(technique: Technique) async {
     let scene = Scene(technique)
@@ -80,7 +80,7 @@ private final class Scene: Sendable {
   }
 
   @Test(
-    "Z3: while suspended, running tasks continue and nothing else starts; resuming starts the rest",
+    "Z3: suspending lets running tasks continue, and other tasks start after resuming",
     arguments: [Technique.serial, .custom, .dispatchSerial])
   func suspension(technique: Technique) async {
     let scene = Scene(technique)
@@ -95,19 +95,19 @@ private final class Scene: Sendable {
     #expect(scene.began.events == [1, 2, 3, 4, 5])
   }
 
-  @Test("Z3: a suspended run can be cancelled, and ends", arguments: [Technique.concurrent, .serial, .dispatchSerial])
+  @Test("Z3: a suspended run ends when it is cancelled", arguments: [Technique.concurrent, .serial, .dispatchSerial])
   func cancelSuspended(technique: Technique) async {
     let scene = Scene(technique)
     scene.run.setSuspended(true)
     scene.run.start()
     scene.goesOn.open()
-    await MainActor.run {}  // Behind the start.
+    await MainActor.run {}  // Returns after the start.
     scene.run.cancel()
     await scene.finished.untilOpen()
     #expect((1...5).allSatisfy { scene.items(of: $0) == 0 })
   }
 
-  @Test("Z3: the maximum of tasks at the same time is changed while they run") func limit() async {
+  @Test("Z3: the maximum number of concurrent tasks can be changed while they run") func limit() async {
     let scene = Scene(.concurrent)
     scene.run.setMaximumConcurrency(1)
     scene.run.start()
@@ -119,7 +119,7 @@ private final class Scene: Sendable {
     await scene.finished.untilOpen()
   }
 
-  @Test("Z3: of tasks that wait, those with a higher priority come first") func priorities() async {
+  @Test("Z3: waiting tasks start in the order of their priorities") func priorities() async {
     let scene = Scene(.concurrent)
     scene.run.setMaximumConcurrency(1)
     await scene.finish { run in
@@ -130,7 +130,7 @@ private final class Scene: Sendable {
     #expect(scene.began.events == [1, 5, 3, 2, 4])
   }
 
-  @Test("Z3: a task that waits can be made to wait for another, but not in a cycle") func dependency() async {
+  @Test("Z3: a waiting task can get a dependency on another task, but not in a cycle") func dependency() async {
     let scene = Scene(.concurrent)
     scene.run.setMaximumConcurrency(1)
     await scene.finish { run in

@@ -34,7 +34,7 @@ private let all = (1...5).flatMap { task in (1...10).map { [task, $0] } }
 
 @Suite("Techniques of the lab", .hangLimit) struct TechniqueTests {
   @Test(
-    "Z1: each technique adds 10 items of each of 5 tasks, shows a section for each, and finishes once, at the end",
+    "Z1: each technique adds 10 items for each of 5 tasks, shows each section, and finishes once",
     arguments: Technique.allCases)
   func complete(technique: Technique) async {
     let events = await events(of: technique)
@@ -83,8 +83,7 @@ private let all = (1...5).flatMap { task in (1...10).map { [task, $0] } }
     #expect(onMain.withLock { $0 } == [technique == .main])
   }
 
-  @Test("Z1: completion blocks are called, and logged, by the concurrent operation queue") func completionBlocks() async
-  {
+  @Test("Z1: the concurrent operation queue calls the completion block of each task") func completionBlocks() async {
     let completed = EventRecorder<Int>()
     let run = TechniqueRun(.concurrent, work: {}) { event in
       if case .completed(let task) = event.kind { completed.record(task) }
@@ -94,7 +93,7 @@ private let all = (1...5).flatMap { task in (1...10).map { [task, $0] } }
     #expect(completed.events.sorted() == [1, 2, 3, 4, 5])
   }
 
-  @Test("Z1: a line of the log has time, program, process, thread, technique and item")
+  @Test("Z1: a log line contains the time, program, process, thread, technique and item")
   func logLine() throws {
     let kind = TaskEvent.Kind.added(task: 3, item: 7)
     let event = TaskEvent(
