@@ -9,7 +9,7 @@
    takeIn              QueueState.takeIn: a thread that holds the queue's lock accepts the operations of the inbox
    Owner               releases the queue, which is then freed when it is empty (INBOX)
    Canceller           cancel() of a subclass that finishes itself: super.cancel(); finish() (repro `zombie`)
-   Failer, Reader      fail(_:), and a thread that reads the outcome twice (repro `failrace`)
+   Failer, Reader      recordError(_:), and a thread that reads the outcome twice (repro `failrace`)
    Waiter              waitUntilFinished(); waitInside: the same in user code that A's end runs (observers, HANDLER)
    QueueWaiter         waitUntilAllOperationsAreFinished()
    Linker              B.addDependency(A), with SUCCESS requiring A to succeed
