@@ -159,7 +159,7 @@ def bench_import(arguments):
     median = {name: statistics.median(seconds for seconds, _ in runs) for name, runs in measured.items()}
     batches = f"batches of {arguments.batch_size}; median of {arguments.runs} runs"
     print(f"\n{rows:,} rows, {size:.0f} MB of CSV, {batches}\n")
-    print("| | seconds (fastest – slowest) | rows a second | peak memory | ratio |")
+    print("| | seconds (fastest – slowest) | rows per second | peak memory | ratio |")
     print("|---|---|---|---|---|")
     for name, (label, *_) in programs.items():
         seconds = [second for second, _ in measured[name]]

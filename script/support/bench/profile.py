@@ -17,10 +17,10 @@ WORKLOADS = ("independent", "subclass", "chain", "fan")
 PARTS = (
     (r"/ld-linux", None),
     (r"/libc\S* \S*/malloc/", "allocator of the C library"),
-    (r"/libc\S* ", "C library, else"),
+    (r"/libc\S* ", "the rest of the C library"),
     (r"/libswiftCore\S* .*(?:RefCount|[rR]etain|[rR]elease)", "reference counts"),
     (r"/libswiftCore\S* .*(?:[aA]lloc)", "memory of objects and closures"),
-    (r"/libswift\S* ", "Swift's libraries, else"),
+    (r"/libswift\S* ", "the rest of Swift's libraries"),
     (r"/Sources/Headway/(\w+)/", r"Headway/\1"),
     (r"/Benchmarks/Sources/", "the benchmark"),
     (r"", "compiled code without a line"),
@@ -42,7 +42,7 @@ def bench_profile(arguments):
     for workload in arguments.workload or WORKLOADS:
         parts, functions = count(program, workload, arguments.operations)
         total = parts.total()
-        print(f"\n`{workload}`: {total / arguments.operations:,.0f} instructions an operation\n")
+        print(f"\n`{workload}`: {total / arguments.operations:,.0f} instructions per operation\n")
         print("| part | % |\n|---|---|")
         for part, cost in parts.most_common():
             if cost >= total / 100:

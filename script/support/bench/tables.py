@@ -32,7 +32,7 @@ WORKLOADS = {
     "beside-waiting": "add and run while so many wait, ns each",
     "one-at-a-time": "one at a time, ns each",
     "in-order": "one at a time in the order of adding, ns each",
-    "pipeline": "pipeline of three queues, ns an item",
+    "pipeline": "pipeline of three queues, ns per item",
     "cancellation": "cancel all waiting, ns each",
     "many-queues": "1,000 queues, ns each",
     "hold-up": "one in another queue waits, ms",
