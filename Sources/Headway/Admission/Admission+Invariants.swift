@@ -78,6 +78,7 @@ extension Admission {
     var cancelledCount = 0
     var cancelledWithinLimitCount = 0
     var heldBackCount = 0
+    var grantedCount = 0
     /// The operations, except the barrier, and the ready ones, in the first segment (under -1) and in the later ones.
     var unfinished: [Int: Int] = [:]
     var ready: [Int: Int] = [:]
@@ -95,7 +96,8 @@ extension Admission {
       case .cancelled: cancelledCount += 1
       case .cancelledWithinLimit: cancelledWithinLimitCount += 1
       case .heldBack: heldBackCount += 1
-      case .none, .waiting, .taken, .leaving: break
+      case .granted: grantedCount += 1
+      case .none, .waiting, .gated, .taken, .leaving: break
       }
     }
   }
@@ -109,7 +111,7 @@ extension Admission {
       check(laterPosition(of: operation) == nil || operation.state.current.isCancelled, operation)
     }
     if [.running, .leaving].contains(place) { check(phase != .pending, operation) }
-    if operation.isBarrier { check(![.heldBack, .ready].contains(place), operation) }
+    if operation.isBarrier { check(![.heldBack, .gated, .ready].contains(place), operation) }
     if [.cancelled, .cancelledWithinLimit].contains(place) { check(operation.state.current.isCancelled, operation) }
   }
 
@@ -133,6 +135,9 @@ extension Admission {
     precondition(
       listed == runningCount && found.runningCount == runningCount,
       "\(listed) operations are listed as running, \(found.runningCount) are marked, and \(runningCount) are counted")
+    precondition(
+      found.grantedCount == grantedCount,
+      "\(found.grantedCount) operations are marked as granted, and \(grantedCount) are counted")
     precondition(
       found.cancelledCount == cancelled.count,
       "\(found.cancelledCount) operations are marked as cancelled, and \(cancelled.count) are listed")

@@ -4,6 +4,7 @@ struct AdmissionSituation {
   var isSuspended: Bool
   var limit: Int
   var started: Int
+  var waitsForRate: Bool
   /// How many operations a barrier waits for.
   ///
   /// For other operations, 1 if they wait for a barrier, or for the operation before them.
@@ -36,6 +37,7 @@ extension Admission {
     let predecessors = operation.admission.place == .cancelledWithinLimit ? [] : predecessors(of: operation)
     return AdmissionSituation(
       isBarrier: operation.isBarrier, isSuspended: isSuspended, limit: limit, started: started,
+      waitsForRate: waitsForAllowance,
       predecessorCount: predecessors.count, predecessor: order == .fifo ? predecessors.first : nil)
   }
 
@@ -51,9 +53,9 @@ extension Admission {
   func obstacles(of operation: Operation) -> AdmissionObstacles {
     var obstacles = AdmissionObstacles(limitChanges: limitChanges)
     switch operation.admission.place {
-    case .waiting, .heldBack, .ready, .taken: obstacles.all = predecessors(of: operation)
+    case .waiting, .heldBack, .gated, .ready, .taken: obstacles.all = predecessors(of: operation)
     case .cancelledWithinLimit: break
-    case .none, .cancelled, .running, .leaving: return obstacles
+    case .none, .granted, .cancelled, .running, .leaving: return obstacles
     }
     if limit > 0, started >= limit, operation.state.current.phase == .pending {
       running.forEach { obstacles.any.append($0.operation) }

@@ -186,8 +186,8 @@ extension Admission {
   /// Raises an operation of the queue, and records it if it runs or waits for others.
   mutating func raise(_ operation: Operation, to workerClass: WorkerClass) {
     switch operation.admission.place {
-    case .waiting, .heldBack, .ready, .running: break
-    case .none, .taken, .cancelled, .cancelledWithinLimit, .leaving: return
+    case .waiting, .heldBack, .gated, .ready, .running: break
+    case .none, .granted, .taken, .cancelled, .cancelledWithinLimit, .leaving: return
     }
     guard let word = operation.state.raiseQuality(level: workerClass.raisingLevel) else { return }
     if operation.admission.place == .ready {

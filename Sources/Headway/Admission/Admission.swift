@@ -36,6 +36,14 @@ struct Admission {
   /// They wait for a concurrency slot, and until the queue is no longer suspended. They do not wait for anything else.
   /// Workers of the normal class take them before all others.
   var cancelledWithinLimit = ReadyOperations()
+  /// The operations that have their resources and a slot, and wait for a worker.
+  var granted = ReadyByClass()
+  /// How many these are.
+  private(set) var grantedCount = 0
+  /// Operations, of any queue, that may get resources that an operation of this queue has released.
+  ///
+  /// The owner offers the resources to them.
+  var offered: [Operation] = []
   /// The operations that overrides of `isReady` hold back.
   ///
   /// The one whose override was evaluated longest ago is the first.
@@ -85,6 +93,12 @@ struct Admission {
   }
   /// How often the limit has been set.
   private(set) var limitChanges = 0
+  /// How many operations a rate limit allows to start now.
+  ///
+  /// The owner sets it whenever it may have changed.
+  var allowance = Int.max {
+    didSet { reclaimBatches() }
+  }
   var isSuspended = false {
     didSet { if isSuspended { reclaimBatches() } }
   }
@@ -141,8 +155,10 @@ struct Admission {
   /// Records that the operation's last dependency has finished.
   mutating func becameReady(_ operation: Operation) {
     let place = operation.admission.place
-    let mayBecomeReady = (place == .waiting || place == .heldBack) && !operation.isBarrier
+    let mayBecomeReady = (place == .waiting || place == .heldBack || place == .gated) && !operation.isBarrier
     guard mayBecomeReady, let word = operation.state.markReady() else { return }
+    // Its dependencies have finished, and its policy holds it back.
+    if operation.hasGate, word.isHeldBack { return noteHeldBack(operation) }
     noteReady(operation, word)
   }
 
@@ -178,9 +194,11 @@ struct Admission {
     switch operation.admission.place {
     case .ready: removeReady(operation)
     case .heldBack: heldBack.remove(OperationReference(operation))
-    case .waiting: break
+    case .granted: removeGranted(operation)
+    case .waiting, .gated: break
     case .none, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: return
     }
+    if operation.hasGate { releaseResources(of: operation) }
     guard operation.hasCodeForCancelled else {
       operation.admission.place = .cancelled
       return cancelled.insert(operation, level: QueuePriority.normal.level)
@@ -201,8 +219,8 @@ struct Admission {
       if !batches.isEmpty { reclaimBatches(behind: operation, level) }
     }
     switch operation.admission.place {
-    case .waiting, .heldBack, .ready: raisePredecessors(of: operation, word)
-    case .none, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: break
+    case .waiting, .heldBack, .gated, .ready: raisePredecessors(of: operation, word)
+    case .none, .granted, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: break
     }
   }
 
@@ -226,8 +244,10 @@ struct Admission {
     case .cancelled: cancelled.remove(operation)
     case .cancelledWithinLimit: cancelledWithinLimit.remove(operation)
     case .heldBack: heldBack.remove(OperationReference(operation))
-    case .waiting, .taken, .leaving, .none: break
+    case .granted: removeGranted(operation)
+    case .waiting, .gated, .taken, .leaving, .none: break
     }
+    if operation.hasGate { releaseResources(of: operation) }
     operation.admission.place = .none
     let isBarrier = operation.isBarrier
     withSegment(of: operation) { segment in
@@ -244,14 +264,16 @@ struct Admission {
 
   // MARK: Held back by their own `isReady`
 
-  /// Records that an override of `isReady` holds the operation back.
+  /// Records that an override of `isReady`, or its policy, holds the operation back.
   mutating func noteHeldBack(_ operation: Operation) {
     guard operation.state.current.isHeldBack else { return }
     switch operation.admission.place {
     case .waiting: break
     case .ready: removeReady(operation)
-    case .none, .heldBack, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: return
+    case .none, .heldBack, .gated, .granted, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: return
     }
+    // A policy notifies the queue by itself. An override has to be evaluated again.
+    if operation.hasGate, !operation.overridesIsReady { return operation.admission.place = .gated }
     operation.admission.place = .heldBack
     heldBack.append(OperationReference(operation))
   }
@@ -336,6 +358,14 @@ struct Admission {
 
   var hasStartable: Bool { !startable.isZero }
 
+  /// Whether operations could start if the rate limit allowed it.
+  var waitsForAllowance: Bool {
+    guard allowance == 0, !isSuspended, started < limit else { return false }
+    var copy = self
+    copy.allowance = .max
+    return !copy.countStartable().isZero
+  }
+
   /// How many operations workers of each class could start now.
   ///
   /// With a limit, operations of different classes start in one order. Of the ready operations, only those of the class
@@ -343,7 +373,7 @@ struct Admission {
   mutating func countStartable() -> PerClass<Int> {
     // Mutating although it changes nothing: a getter would copy the whole structure at every update.
     var counts = PerClass(0)
-    if !isSuspended, started < limit {
+    if !isSuspended, started < limit, allowance > 0 {
       if limit == .max {
         counts = first.ready.counts
       } else if let turn {
@@ -354,10 +384,11 @@ struct Admission {
       batches.forEach { counts[$0.workerClass] += $0.startable }
       if let barrier = startableBarrier { counts[workerClass(of: barrier)] += 1 }
       counts[.normal] += cancelledWithinLimit.count
-      let places = limit - started
+      let places = min(limit - started, allowance)
       PerClass<Int>.forEachClass { counts[$0] = min(counts[$0], places) }
     }
     counts[.normal] += cancelled.count
+    if grantedCount > 0 { PerClass<Int>.forEachClass { counts[$0] += granted.count($0) } }
     return counts
   }
 
@@ -412,6 +443,12 @@ struct Admission {
     return .place
   }
 
+  /// Notes that an operation was granted, or no longer is: it keeps a slot until it begins.
+  mutating func changeGrantedCount(by count: Int) {
+    grantedCount += count
+    keptPlaces += count
+  }
+
   /// Notes that an operation has released its dependents.
   mutating func end(_ settling: Settling) {
     if settling != .nothing { settlingCount -= 1 }
@@ -434,17 +471,20 @@ struct Admission {
       }
       operation.admission.place = .waiting
     }
-    guard !isSuspended, started < limit else { return nil }
+    if grantedCount > 0, let operation = nextGranted(for: workerClass) { return begin(operation) }
+    guard !isSuspended, started < limit, allowance > 0 else { return nil }
     while workerClass == .normal, let operation = cancelledWithinLimit.popFirst()?.operation {
       if operation.state.claim() { return begin(operation) }
       operation.admission.place = .waiting
     }
     while let list = nextList(for: workerClass), let reference = first.ready.popFirst(list) {
       let operation = reference.operation
+      if operation.hasGate, !acquireResources(of: operation) { continue }
       if operation.state.claim() {
         if limit != .max { raiseToFloor(operation) }
         return begin(operation)
       }
+      if operation.hasGate { releaseResources(of: operation) }
       // After the operation became ready, a dependency was added to it, its own `isReady` held it back, or it finished
       // without being started.
       operation.admission.place = .waiting

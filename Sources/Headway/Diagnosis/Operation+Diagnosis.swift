@@ -89,9 +89,20 @@ extension Operation {
     return prefix + obstacle(in: queue)
   }
 
+  /// The part of its policy that holds the operation back.
+  private var obstacleInPolicy: String? {
+    guard let gate = policyGate else { return nil }
+    if let delay = gate.remainingDelay { return "is delayed for another \(delay)" }
+    guard let request = gate.request, let name = ResourceTable.shared.withLock({ $0.obstacle(of: request) }) else {
+      return nil
+    }
+    return "waits for the resource ‘\(name)’"
+  }
+
   /// The obstacle in its queue of an operation that waits for no dependency.
   private func obstacle(in queue: OperationQueue) -> String {
     let word = state.current
+    if hasGate, !word.isCancelled, let obstacle = obstacleInPolicy { return obstacle }
     if word.isHeldBack, !word.isCancelled { return "is held back by itself: its isReady answers false" }
     let (situation, isElsewhere) = queue.update(collectingBatches: true) { state in
       (state.admission.situation(of: self), state.underlyingQueue != nil || state.executor != nil)
@@ -103,6 +114,7 @@ extension Operation {
         "is a barrier in \(queue.label) and waits for what was added before it, \(situation.predecessorCount) in number"
     }
     if situation.predecessorCount > 0 { return "waits behind a barrier in \(queue.label)" }
+    if situation.waitsForRate { return "waits for the rate limit of \(queue.label)" }
     if situation.limit == 0 { return "is held in \(queue.label), whose maxConcurrentOperationCount is 0" }
     if situation.started >= situation.limit {
       return "waits for a place in \(queue.label), which runs \(situation.started) of at most \(situation.limit)"

@@ -7,17 +7,17 @@ extension Operation {
 
   /// Whether the operation can be in a batch.
   ///
-  /// Such an operation starts with ``main()``. It ends when `main()` returns, or when Headway ends it. No other code of
-  /// a subclass runs then.
+  /// Such an operation has no policy, and starts with ``main()``. It ends when `main()` returns, or when Headway ends
+  /// it. No other code of a subclass runs then.
   final var fitsBatch: Bool {
-    isPlainBlock || (!OperationOverrides.hasStart(type(of: self)) && (endsWithMain || mayEndLater))
+    !hasGate && (isPlainBlock || (!OperationOverrides.hasStart(type(of: self)) && (endsWithMain || mayEndLater)))
   }
 
   /// Whether the operation is ready without evaluating an override of `isReady`.
   ///
   /// Such an operation can be added through the inbox.
-  final var isReadyUnasked: Bool { isPlainBlock || !overridesIsReady }
+  final var isReadyUnasked: Bool { !hasGate && (isPlainBlock || !overridesIsReady) }
 
   /// Whether both are true: a batch can continue with the operation.
-  final var startsUnasked: Bool { isPlainBlock || (fitsBatch && isReadyUnasked) }
+  final var startsUnasked: Bool { !hasGate && (isPlainBlock || (fitsBatch && isReadyUnasked)) }
 }

@@ -115,9 +115,10 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   private func next(_ request: Request) -> Next {
     var released = ReleasedOperations()
     var effects = Effects()
+    let rateTime = queue.rateTime
     if let worker, worker.isOfLowClass, !isNested { worker.switchOperation(to: nil) }
     let next = queue.update(collectingBatches: true, leaving: &effects) {
-      choose(from: &$0, request, &released)
+      choose(from: &$0, request, at: rateTime, &released)
     }
     released.release()
     // Objects whose release can run user code are released before the first operation is taken.
@@ -127,8 +128,16 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   }
 
   /// Called under the queue's lock.
+  ///
+  /// - Parameters:
+  ///   - state: The state of the queue.
+  ///   - request: What the thread needs.
+  ///   - rateTime: The time of the queue's clock, if its rate was limited before the lock.
+  ///   - released: Receives the operations that the caller must release after the lock.
+  /// - Returns: The queue's response.
   func choose(
-    from state: inout QueueState, _ request: Request, _ released: inout ReleasedOperations
+    from state: inout QueueState, _ request: Request, at rateTime: PolicyTime? = nil,
+    _ released: inout ReleasedOperations
   ) -> Next {
     let (workerClass, now) = (visitor.workerClass, pace.last)
     if request.wasSpinning { state.hasSpinningWorker = false }
@@ -138,6 +147,11 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     // The queue may have been empty in the meantime, and its executor or dispatch queue may have changed since this
     // visitor was requested.
     guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
+    if state.rate != nil {
+      // The limit was set just now.
+      guard let rateTime else { return .again }
+      state.refreshRate(at: rateTime)
+    }
     state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
     batch.reset(for: queue, state.executor, state.admission.placement, workerClass)
     if workerClass == .normal, state.allowsBatches, queue.trackedProgress == nil,
@@ -157,7 +171,10 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       }
       if batch.hasDeferredReleases { return releaseFirst(request, &state) }
       if let operation = state.admission.next(for: workerClass) {
-        if operation.admission.place == .running { state.record { .started(operation) } }
+        if operation.admission.place == .running {
+          if let rateTime { state.noteRateStart(at: rateTime) }
+          state.record { .started(operation) }
+        }
         noteTaken(OperationReference(operation))
         return .operation(operation)
       }

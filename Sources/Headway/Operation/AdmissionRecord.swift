@@ -13,8 +13,12 @@ struct AdmissionRecord {
     /// Held back by an override of `isReady`, which is evaluated again when another operation is added, finishes or
     /// posts a change.
     case heldBack
+    /// Held back by its policy, or waiting for its resources; the queue is notified when that is over.
+    case gated
     /// In a list of ready operations.
     case ready
+    /// Has its resources and its slot, and starts when a worker arrives.
+    case granted
     /// In a batch: about to start, or started.
     case taken
     /// Among the cancelled operations that start without regard to limits.

@@ -69,7 +69,8 @@ extension Operation {
     guard state.current.isReady else { return }
     let answer = isReady
     let word = links.withLock { links in
-      links.details?.rareDetails?.readinessInquiries == inquiry ? state.setHeldBack(!answer) : nil
+      links.details?.rareDetails?.readinessInquiries == inquiry
+        ? state.setHeldBack(!answer || links.details?.rareDetails?.gate?.isClosed == true) : nil
     }
     guard let word, word.isEnqueued, word.phase == .pending else { return }
     var effects = Effects()

@@ -10,7 +10,10 @@ extension Operation {
   ///
   /// - Parameter queue: The queue that runs the operation; nil if ``start()`` was called manually.
   @inline(__always)
-  final func noteStart(in queue: OperationQueue?) { queue?.startUnit(of: self) }
+  final func noteStart(in queue: OperationQueue?) {
+    queue?.startUnit(of: self)
+    if hasGate, queue != nil { policyGate?.noteStart() }
+  }
 
   /// Implements ``start()``.
   final func begin() {

@@ -65,6 +65,11 @@ open class Operation: @unchecked Sendable {
   /// Set before any other thread has a reference to the operation, and never changed afterwards.
   @exclusivity(unchecked) final var isBarrier = false
 
+  /// True if the operation has a policy, and so a gate.
+  ///
+  /// Set before the operation is added to a queue, and never changed afterwards.
+  @exclusivity(unchecked) final var hasGate = false
+
   /// The operation's place in its queue.
   ///
   /// Protected by the queue's lock.

@@ -56,6 +56,10 @@ final class OperationDetails {
     @exclusivity(unchecked) var calls: [ConcurrentIterations] = []
     /// The number of dependencies that were removed before they finished, plus the number of returns from blocking.
     @exclusivity(unchecked) var withdrawnWaits = 0
+    /// What holds an operation with a policy back, and limits its time.
+    ///
+    /// Set before the operation is added to a queue.
+    @exclusivity(unchecked) var gate: OperationGate?
     /// Whether a queue that has refused the operation reports its failure.
     @exclusivity(unchecked) var hasReport = false
     /// The number of reports of the end that have not returned: see ``EndReport``.

@@ -145,6 +145,15 @@ extension OperationQueue {
     misuse("\(operation) was added to \(label), but it \(reason).")
   }
 
+  /// Begins to apply the policy of an operation.
+  private func enterGate(of operation: Operation) {
+    guard let gate = operation.policyGate else { return }
+    gate.begin(on: state.withLock { $0.policyClock })
+    if gate.isClosed { _ = operation.state.setHeldBack(true) }
+    // The delay may have ended in the meantime.
+    if !gate.isClosed, !operation.overridesIsReady { _ = operation.state.setHeldBack(false) }
+  }
+
   /// Sets the queue of the operation.
   ///
   /// The queue's lists must contain the operation only after this, because it can start from there at any moment.
@@ -153,6 +162,7 @@ extension OperationQueue {
   ///   and may have changed in the meantime without a notification to the queue.
   private func enter(_ operation: Operation) -> Bool {
     operation.queueLinks.home = .passUnretained(self)
+    if operation.hasGate { enterGate(of: operation) }
     return operation.overridesIsReady && operation.evaluateReadinessBeforeAdding()
   }
 }

@@ -28,6 +28,10 @@ extension OperationQueue {
       var waiters: [Waiter] = []
       /// The operations that the change has raised.
       var raised: [Admission.Raised] = []
+      /// Operations of other queues that may get resources, and those of this queue, which are only kept until here.
+      var (offered, kept): ([Operation], [Operation]) = ([], [])
+      /// An alarm to set, and its clock.
+      var alarm: (gate: RateGate, clock: PolicyClock)?
     }
 
     /// Created on first use.
@@ -104,6 +108,7 @@ extension OperationQueue {
     // The change may have collected the end of an operation that had added another one. In that case, the queue is not
     // empty.
     if state.admission.count == 0 { state.takeIn(inbox, &after.released) }
+    if !state.admission.offered.isEmpty { offerResources(of: &state, &after) }
     // Before tickets are issued, because this reclaims operations that threads of a lower class have not started.
     if state.admission.isRaising { takeRaised(from: &state, &after) }
     after.tickets = state.issueTickets(inbox, servesInbox, &after.released)
@@ -123,6 +128,9 @@ extension OperationQueue {
       if !awakened.isEmpty { after.rareCreatedIfNeeded.waiters += awakened }
       after.looksForStall = state.beginToLookForStall()
     }
+    if let rate = state.rate, state.admission.waitsForAllowance, rate.beginWaiting() {
+      after.rareCreatedIfNeeded.alarm = (rate, state.policyClock)
+    }
     if state.producers.areWaiting {
       let woken = state.producers.givePlaces(besides: state.admission.count)
       if !woken.isEmpty { after.rareCreatedIfNeeded.waiters += woken }
@@ -132,6 +140,24 @@ extension OperationQueue {
     if state.admission.awaitedClass != .background { state.endAwaitingIfNoneWaits() }
     after.ownership = (after.oldCount == 0 ? 1 : 0) - (isEmpty ? 1 : 0)
     if after.ownership > 0 { _ = Unmanaged.passRetained(self) }
+  }
+
+  /// Offers released resources to the operations that wait for them: those of this queue immediately, before
+  /// others take the slot.
+  @inline(never)
+  private func offerResources(of state: inout QueueState, _ after: inout AfterUpdate) {
+    var offered = state.admission.takeOffered()
+    while let operation = offered.popLast() {
+      // The home of an operation is set before it waits.
+      if operation.queueLinks.home?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() {
+        state.admission.offerResources(to: operation)
+        offered += state.admission.takeOffered()
+        // No operation is released under the lock.
+        after.rareCreatedIfNeeded.kept.append(operation)
+      } else {
+        after.rareCreatedIfNeeded.offered.append(operation)
+      }
+    }
   }
 
   @inline(never)
@@ -146,6 +172,8 @@ extension OperationQueue {
     if let rare = after.rare {
       rare.waiters.forEach { $0.wake() }
       Operation.raiseFurther(rare.raised)
+      if let (gate, clock) = rare.alarm { clock.set(gate) }
+      if !rare.offered.isEmpty { Self.offerResources(to: rare.offered) }
     }
     after.released.release()
     if after.looksForStall { lookForStall() }

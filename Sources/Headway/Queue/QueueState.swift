@@ -9,6 +9,10 @@ struct QueueState {
   var underlyingQueue: DispatchQueue?
   /// The executor that runs the operations instead of the pool.
   var executor: (any WorkExecutor)?
+  /// The clock of the policies.
+  var policyClock = PolicyClock.continuous
+  /// Limits the rate of starts, if a limit is set.
+  var rate: RateGate?
   /// Runs the jobs of an actor.
   ///
   /// Exists only if the order is `.fifo`.
@@ -48,7 +52,7 @@ struct QueueState {
 
   /// Whether threads may take batches of operations: no observer or waiter needs each operation separately.
   var allowsBatches: Bool {
-    !isObserved && underlyingQueue == nil && admission.heldBack.first == nil && !producers.areWaiting
+    !isObserved && underlyingQueue == nil && admission.heldBack.first == nil && !producers.areWaiting && rate == nil
   }
 
   /// Whether operations may be added through the inbox: no observer needs each operation immediately.

@@ -37,9 +37,11 @@ extension OperationProtocol {
   /// The outcome of the operation, or nil if it has not finished.
   ///
   /// The outcome never changes. The outcome of a cancelled operation is ``OperationOutcome/cancelled``, even if it
-  /// threw an error, which is then its ``OperationErrorProtocol/error``. There is one exception: if the operation was
+  /// threw an error, which is then its ``OperationErrorProtocol/error``. There are two exceptions. If the operation was
   /// cancelled because a required dependency *failed*, the outcome is a ``OperationOutcome/failure(_:)`` with a
-  /// ``DependencyError``. If that dependency was cancelled, the outcome is ``OperationOutcome/cancelled``.
+  /// ``DependencyError``. If that dependency was cancelled, the outcome is ``OperationOutcome/cancelled``. If the
+  /// operation was cancelled because it exceeded a limit of its policy, the outcome is a
+  /// ``OperationOutcome/failure(_:)`` with a ``TimeLimitError``.
   @_disfavoredOverload
   public var outcome: OperationOutcome? {
     let word = state.current
@@ -47,6 +49,7 @@ extension OperationProtocol {
     let error = error
     guard word.isCancelled else { return error.map { .failure($0) } ?? .success }
     if let error = error as? DependencyError, case .failure? = error.failedDependency.outcome { return .failure(error) }
+    if let error = error as? TimeLimitError { return .failure(error) }
     return .cancelled
   }
 }

@@ -1,0 +1,43 @@
+extension OperationProtocol {
+  /// When the operation may start, how long it may take, and what it must not share with others.
+  ///
+  /// The default policy limits nothing.
+  ///
+  /// - Precondition: You set it before you add the operation to a queue.
+  @_disfavoredOverload
+  public var policy: OperationPolicy {
+    get { policyGate?.policy ?? OperationPolicy() }
+    set { setPolicy(newValue) }
+  }
+}
+
+extension Operation {
+  fileprivate final func setPolicy(_ policy: OperationPolicy) {
+    let word = state.current
+    require(
+      word.phase == .pending && !word.isReserved,
+      "The policy of \(label) was set after it was added or started: set it before.")
+    if let problem = policy.problem { misuse("The policy of \(label) has \(problem).") }
+    guard hasGate || !policy.isEmpty else { return }
+    let old = links.withLock { links in
+      // The thread that ends the operation must find the gate.
+      _ = state.announceLink()
+      let details = links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded
+      defer { details.gate = policy.isEmpty ? nil : OperationGate(policy, of: self) }
+      return details.gate
+    }
+    withExtendedLifetime(old) {}  // Released after the lock.
+    hasGate = !policy.isEmpty
+  }
+}
+
+extension OperationPolicy {
+  /// The reason why the values are not valid, or nil.
+  fileprivate var problem: String? {
+    for (name, duration) in [("delay", delay), ("timeout", timeout), ("total timeout", totalTimeout)] {
+      if let duration, duration < .zero { return "the negative \(name) \(duration)" }
+    }
+    let both = exclusiveResources.intersection(sharedResources).sorted()
+    return both.isEmpty ? nil : "names that are both exclusive and shared: \(both.joined(separator: ", "))"
+  }
+}

@@ -1,0 +1,30 @@
+extension OperationQueueProtocol {
+  /// The clock that measures the times of policies.
+  ///
+  /// The default is `ContinuousClock`, which includes the time that the machine sleeps. Changes of the time of day
+  /// don't affect it. Set another clock for tests:
+  ///
+  /// ```swift
+  /// let clock = ManualClock()
+  /// queue.clock = clock
+  /// ```
+  ///
+  /// - Precondition: You set it while the queue is empty.
+  @_disfavoredOverload
+  public var clock: any Clock<Duration> {
+    get { state.withLock { $0.policyClock }.clock }
+    set { setClock(newValue) }
+  }
+}
+
+extension OperationQueue {
+  fileprivate final func setClock(_ clock: any Clock<Duration>) {
+    let new = PolicyClock(clock)
+    let isSet = update(collectingBatches: true) { state in
+      guard state.admission.count == 0 else { return false }
+      state.policyClock = new
+      return true
+    }
+    require(isSet, "The clock of \(label) was set while it held operations: set it first.")
+  }
+}

@@ -1,0 +1,166 @@
+import Synchronization
+
+/// A clock of policies, and the alarms that are set on it.
+///
+/// All queues without a clock of their own share ``continuous``. Its time is that of `ContinuousClock`: it includes the
+/// time that the machine sleeps, and changes of the time of day don't affect it. So a delay of an hour is over an hour
+/// later, even if the machine slept in between.
+final class PolicyClock: Sendable {
+  /// The clock of all queues that have none of their own.
+  static let continuous = PolicyClock()
+
+  private struct State {
+    var heap = AlarmHeap()
+    /// When the driver wakes, or ``awake``.
+    var wakeTime = PolicyTime.max
+
+    /// While the driver is awake, it reads the first time itself before it sleeps.
+    static let awake = PolicyTime.min
+    var isAwake: Bool { wakeTime == Self.awake }
+
+    /// Makes the time of the first alarm the time to wake, if that is earlier; returns whether it is.
+    mutating func noteFirstTime() -> Bool {
+      guard let first = heap.firstTime, first < wakeTime else { return false }
+      wakeTime = first
+      return true
+    }
+  }
+
+  // Protected by its lock. Nothing is called under it but the functions of alarms that say so.
+  private let state = Guarded(State())
+  private let driver: any AlarmDriver
+  /// The clock that a user has supplied, or `ContinuousClock`.
+  let clock: any Clock<Duration>
+
+  private init() {
+    clock = ContinuousClock()
+    #if os(Linux)
+    driver = AlarmThread() ?? SleepingTasks(on: ContinuousClock())
+    #else
+    driver = SleepingTasks(on: ContinuousClock())
+    #endif
+  }
+
+  /// Creates the clock for a queue with a clock of its own.
+  init(_ clock: any Clock<Duration>) {
+    self.clock = clock
+    driver = Self.driver(on: clock)
+  }
+
+  private static func driver(on clock: some Clock<Duration>) -> any AlarmDriver { SleepingTasks(on: clock) }
+
+  /// The time of the clock.
+  ///
+  /// Can run user code: called with no lock held.
+  var now: PolicyTime { driver.now }
+
+  /// How many alarms are set.
+  var alarmCount: Int { state.withLock { $0.heap.count } }
+
+  /// Sets an alarm to its next time.
+  ///
+  /// Called after that time has changed, with no lock held.
+  func set(_ alarm: Alarm) {
+    let isEarlier = state.withLock { state in
+      state.heap.set(alarm, to: alarm.nextTime)
+      return state.noteFirstTime()
+    }
+    if isEarlier { wakeDriver() }
+  }
+
+  /// Removes an alarm: it does not begin to ring from now on.
+  func remove(_ alarm: Alarm) {
+    let isEmpty = state.withLock { state in
+      state.heap.remove(alarm)
+      guard state.heap.firstTime == nil, !state.isAwake, state.wakeTime < .max else { return false }
+      state.wakeTime = .max
+      return true
+    }
+    if isEmpty { driver.sleep() }
+  }
+
+  /// Makes the driver wake at the time that the state says.
+  ///
+  /// Called after every change of that time, except by the driver itself. If other threads change it at the same
+  /// moment, the last call of the driver is made by a thread that has seen the last change.
+  private func wakeDriver() {
+    while true {
+      let time = state.withLock { $0.isAwake ? .max : $0.wakeTime }
+      guard time < .max else { return }
+      driver.wake(at: time) { self.ring() }
+      if state.withLock({ $0.isAwake || $0.wakeTime == time }) { return }
+    }
+  }
+
+  /// Makes the alarms ring that are due.
+  private func ring() {
+    state.withLock { $0.wakeTime = State.awake }
+    while true {
+      let now = now
+      let (alarm, isSet) = state.withLock { state -> (Alarm?, Bool) in
+        while let alarm = state.heap.popFirst(dueAt: now) {
+          if alarm.retainTarget() { return (alarm, false) }
+        }
+        state.wakeTime = .max
+        return (nil, state.noteFirstTime())
+      }
+      guard let alarm else {
+        if isSet { wakeDriver() }
+        return
+      }
+      alarm.ring(at: now)
+    }
+  }
+}
+
+/// Calls a function at a moment of a clock.
+protocol AlarmDriver: Sendable {
+  /// The time of the clock.
+  var now: PolicyTime { get }
+
+  /// Calls a function at a moment, instead of at the moment that was set before.
+  func wake(at time: PolicyTime, _ wake: @escaping @Sendable () -> Void)
+
+  /// Calls nothing until another moment is set.
+  ///
+  /// A call that is about to begin can still begin.
+  func sleep()
+}
+
+#if os(Linux)
+extension AlarmThread: AlarmDriver {
+  var now: PolicyTime { Self.now }
+  func sleep() {}
+}
+#endif
+
+/// Tasks that sleep on a clock, one at a time.
+private final class SleepingTasks<UserClock: Clock>: AlarmDriver where UserClock.Duration == Duration {
+  private let clock: UserClock
+  private let origin: UserClock.Instant
+  private let sleeper = Guarded<Task<Void, Never>?>(nil)
+
+  init(on clock: UserClock) { (self.clock, origin) = (clock, clock.now) }
+
+  var now: PolicyTime { origin.duration(to: clock.now).wholeNanoseconds }
+
+  func wake(at time: PolicyTime, _ wake: @escaping @Sendable () -> Void) {
+    let (clock, deadline) = (clock, origin.advanced(by: .nanoseconds(time)))
+    replaceSleeper(
+      by: Task.detached(priority: .high) {
+        // The sleeper that follows a cancelled one wakes the others.
+        guard (try? await clock.sleep(until: deadline, tolerance: .zero)) != nil else { return }
+        wake()
+      })
+  }
+
+  func sleep() { replaceSleeper(by: nil) }
+
+  private func replaceSleeper(by task: Task<Void, Never>?) {
+    let old = sleeper.withLock { sleeper in
+      defer { sleeper = task }
+      return sleeper
+    }
+    old?.cancel()
+  }
+}

@@ -1,0 +1,119 @@
+import CHeadway
+import Synchronization
+
+/// Limits how many operations of a queue start in a period of time.
+///
+/// The queue's lock protects the state. The alarm wakes the queue when the next operation may start.
+final class RateGate: Alarm, @unchecked Sendable {
+  private let queue: Unmanaged<OperationQueue>
+  @exclusivity(unchecked) private var limiter: RateLimiter
+  /// The time of the last change.
+  @exclusivity(unchecked) private var lastTime = PolicyTime.min
+  /// When the alarm rings.
+  ///
+  /// Written under the queue's lock, and read under that of the clock, after a thread that has written it has set the
+  /// alarm.
+  private let alarmTime = Atomic<PolicyTime>(.max)
+
+  init(_ limit: RateLimit, of queue: OperationQueue) {
+    (limiter, self.queue) = (RateLimiter(limit), .passUnretained(queue))
+  }
+
+  var limit: RateLimit { limiter.limit }
+
+  /// Returns how many operations may start now.
+  func available(at now: PolicyTime) -> Int {
+    lastTime = now
+    return limiter.available(at: now)
+  }
+
+  func noteStart(at now: PolicyTime) { limiter.noteStart(at: now) }
+
+  /// Notes that operations wait for the next start.
+  ///
+  /// - Returns: True if the caller must set the alarm after the lock.
+  func beginWaiting() -> Bool {
+    guard alarmTime.load(ordering: .relaxed) == .max else { return false }
+    alarmTime.store(limiter.nextStart(after: lastTime), ordering: .releasing)
+    return true
+  }
+
+  // MARK: The alarm
+
+  override var nextTime: PolicyTime { alarmTime.load(ordering: .acquiring) }
+
+  override func retainTarget() -> Bool { swift_tryRetain(queue.toOpaque()) != nil }
+
+  override func ring(at now: PolicyTime) {
+    let queue = queue.takeRetainedValue()
+    var effects = Effects()
+    queue.update(collectingBatches: true, leaving: &effects) { state in
+      alarmTime.store(.max, ordering: .relaxed)
+      state.refreshRate(at: now)
+    }
+    effects.submit(to: nil)
+    ReleasedChain.release(queue)
+  }
+}
+
+extension QueueState {
+  /// Determines how many operations may start now.
+  mutating func refreshRate(at now: PolicyTime) {
+    if let rate { admission.allowance = max(0, rate.available(at: now) - admission.grantedCount) }
+  }
+
+  /// Counts an operation that starts now.
+  mutating func noteRateStart(at now: PolicyTime) {
+    guard let rate else { return }
+    rate.noteStart(at: now)
+    admission.allowance = max(0, rate.available(at: now) - admission.grantedCount)
+  }
+}
+
+extension OperationQueueProtocol {
+  /// How many operations may start in a period of time; nil, the default, for no limit.
+  ///
+  /// ```swift
+  /// queue.rateLimit = RateLimit(100, per: .seconds(1), burst: 20)
+  /// ```
+  ///
+  /// Operations that must wait hold no thread and no concurrency slot. They start in the order of the queue, each as
+  /// soon as it may. You can change the limit at any time; the new one begins as if no operation had started before. A
+  /// cancelled operation leaves without counting.
+  ///
+  /// The rate of the main queue is not limited.
+  @_disfavoredOverload
+  public var rateLimit: RateLimit? {
+    get { state.withLock { $0.rate?.limit } }
+    set { setRateLimit(newValue) }
+  }
+}
+
+extension OperationQueue {
+  fileprivate final func setRateLimit(_ limit: RateLimit?) {
+    guard !isMain else { return }
+    let gate = limit.map { RateGate($0, of: self) }
+    isRateLimited.store(gate != nil, ordering: .relaxed)
+    let (old, clock) = update(collectingBatches: true) { state in
+      let old = state.rate
+      state.rate = gate
+      // All batches are reclaimed: their operations must start one by one.
+      state.admission.allowance = gate?.available(at: .min) ?? .max
+      return (old, state.policyClock)
+    }
+    if let old { clock.remove(old) }
+  }
+
+  /// Removes the alarm of the rate limit, because the queue is being freed.
+  final func removeRateAlarm() {
+    guard isRateLimited.load(ordering: .relaxed) else { return }
+    let (gate, clock) = state.withLock { ($0.rate, $0.policyClock) }
+    if let gate { clock.remove(gate) }
+  }
+
+  /// The time of the policies' clock, if the queue needs it to start operations.
+  final var rateTime: PolicyTime? {
+    guard isRateLimited.load(ordering: .relaxed) else { return nil }
+    return state.withLock { $0.policyClock }.now
+  }
+}

@@ -1,0 +1,119 @@
+/// Decides how many operations may start at a moment, by a ``RateLimit``.
+///
+/// A state machine without a clock and locks. Times are in nanoseconds of the queue's clock.
+struct RateLimiter {
+  let limit: RateLimit
+  private var bucket: TokenBucket
+  private var window: SlidingWindow
+
+  init(_ limit: RateLimit) {
+    self.limit = limit
+    bucket = TokenBucket(limit)
+    window = SlidingWindow(limit)
+  }
+
+  /// Returns how many operations may start now.
+  mutating func available(at now: PolicyTime) -> Int {
+    switch limit.algorithm {
+    case .tokenBucket: bucket.available(at: now)
+    case .slidingWindow: window.available(at: now)
+    }
+  }
+
+  /// Counts a start.
+  mutating func noteStart(at now: PolicyTime) {
+    switch limit.algorithm {
+    case .tokenBucket: bucket.noteStart(at: now)
+    case .slidingWindow: window.noteStart(at: now)
+    }
+  }
+
+  /// When the next operation may start: now, or later.
+  mutating func nextStart(after now: PolicyTime) -> PolicyTime {
+    switch limit.algorithm {
+    case .tokenBucket: bucket.nextStart(after: now)
+    case .slidingWindow: window.nextStart(after: now)
+    }
+  }
+
+  /// A bucket of tokens, as the moment at which it will be full.
+  ///
+  /// A rate does not drift. Fractions of a nanosecond are counted: 3 starts per second have intervals of 333,333,333
+  /// nanoseconds and a third. And a thread that wakes a little late delays no later start: the bucket gains from the
+  /// moment when it was full, unless that was more than ``lateness`` ago.
+  private struct TokenBucket {
+    /// How late a start can be without a loss, in nanoseconds.
+    private static let lateness: Int64 = 1_000_000
+
+    /// The period in nanoseconds; a start takes this many units of time from a bucket that gains `count` per
+    /// nanosecond.
+    private let period: Int64
+    private let count: Int64
+    private let burst: Int64
+    /// When the bucket is full: whole nanoseconds, and a fraction in units of 1 / `count`.
+    private var fullTime = PolicyTime.min
+    private var fraction: Int64 = 0
+
+    init(_ limit: RateLimit) {
+      (period, count) = (max(1, limit.period.nanoseconds), Int64(limit.count))
+      if case .tokenBucket(let burst) = limit.algorithm { self.burst = Int64(burst) } else { burst = 1 }
+    }
+
+    /// How far before the bucket is full an operation may start, in units of 1 / `count` nanoseconds.
+    ///
+    /// One start fills an interval; with a burst of one, the bucket must be full.
+    private var tolerance: Int64 { (burst - 1).multipliedClamped(by: period) }
+
+    func available(at now: PolicyTime) -> Int {
+      let missing = missingUnits(at: now)
+      guard missing <= tolerance else { return 0 }
+      return Int(min(burst, (tolerance - missing) / period + 1))
+    }
+
+    /// How far the bucket is from being full, in units of 1 / `count` nanoseconds.
+    private func missingUnits(at now: PolicyTime) -> Int64 {
+      guard fullTime > now || (fullTime == now && fraction > 0) else { return 0 }
+      return (fullTime - now).multipliedClamped(by: count).addedClamped(fraction)
+    }
+
+    mutating func noteStart(at now: PolicyTime) {
+      if missingUnits(at: now) == 0, fullTime < now.addedClamped(-Self.lateness) { (fullTime, fraction) = (now, 0) }
+      fraction += period % count
+      fullTime = fullTime.addedClamped(period / count + fraction / count)
+      fraction %= count
+    }
+
+    func nextStart(after now: PolicyTime) -> PolicyTime {
+      let early = missingUnits(at: now) - tolerance
+      return early <= 0 ? now : now.addedClamped((early + count - 1) / count)
+    }
+  }
+
+  /// The times of the last starts.
+  private struct SlidingWindow {
+    private let period: Int64
+    private let count: Int
+    private var starts = FirstInFirstOut<PolicyTime>()
+
+    init(_ limit: RateLimit) { (period, count) = (max(1, limit.period.nanoseconds), limit.count) }
+
+    mutating func available(at now: PolicyTime) -> Int {
+      forget(before: now)
+      return count - starts.count
+    }
+
+    mutating func noteStart(at now: PolicyTime) {
+      forget(before: now)
+      starts.append(now)
+    }
+
+    mutating func nextStart(after now: PolicyTime) -> PolicyTime {
+      forget(before: now)
+      return starts.count < count ? now : starts[starts.count - count].addedClamped(period)
+    }
+
+    private mutating func forget(before now: PolicyTime) {
+      while !starts.isEmpty, starts[0].addedClamped(period) <= now { _ = starts.popFirst() }
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import HeadwayTestKit
+import HeadwayTestSupport
+import Testing
+
+@testable import Headway
+
+@Suite("Rate limit", HangLimit()) struct RateLimitTests {
+  @Test(
+    "X4: in no period do more operations start than a limit allows, and none waits longer than it must",
+    arguments: 0..<200)
+  func limiter(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let (count, period) = (Int.random(in: 1...20, using: &random), Int64.random(in: 1...1_000_000_000, using: &random))
+    let burst = Int.random(in: 1...10, using: &random)
+    let isWindow = Bool.random(using: &random)
+    let limit: RateLimit =
+      isWindow
+      ? .slidingWindow(count, per: .nanoseconds(period)) : RateLimit(count, per: .nanoseconds(period), burst: burst)
+    var (limiter, starts, now) = (RateLimiter(limit), [PolicyTime](), PolicyTime(0))
+    for _ in 0..<300 {
+      if limiter.available(at: now) > 0 {
+        limiter.noteStart(at: now)
+        starts.append(now)
+      } else {
+        // Not a nanosecond before the next start.
+        let next = limiter.nextStart(after: now)
+        var (before, then) = (limiter, limiter)
+        let (early, available) = (before.available(at: next - 1), then.available(at: next))
+        #expect(next > now && early == 0 && available > 0)
+        now = Bool.random(using: &random) ? next : now + 1
+      }
+      if Int.random(in: 0..<8, using: &random) == 0 { now += PolicyTime.random(in: 0...3 * period, using: &random) }
+    }
+    for (first, start) in starts.enumerated() {
+      for last in first..<min(starts.count, first + 60) {
+        let (number, time) = (Int64(last - first + 1), starts[last] - start)
+        if isWindow {
+          if number > Int64(count) { #expect(time >= period) }
+        } else {
+          // At most the burst, one start for each full interval, and those of the millisecond for late threads.
+          #expect((number - Int64(burst)) * period <= (time + 1_000_000) * Int64(count))
+        }
+      }
+    }
+  }
+
+  @Test("X4: a million starts at an uneven rate don't drift, even if threads wake late", arguments: [0, 60_000])
+  func drift(lateness: Int64) {
+    var (limiter, now, random) = (
+      RateLimiter(RateLimit(3, per: .milliseconds(1))), PolicyTime(0), SeededGenerator(seed: 1)
+    )
+    for _ in 0..<1_000_000 {
+      now = limiter.nextStart(after: now) + Int64.random(in: 0...lateness, using: &random)
+      limiter.noteStart(at: now)
+    }
+    // The first start and the last one are late by no more than their own lateness.
+    let exact: Int64 = (999_999 * 1_000_000 + 2) / 3
+    #expect((exact...exact + 2 * lateness).contains(now))
+  }
+
+  @Test("X4: operations of a queue start when its rate allows it, in the order of the queue")
+  func queue() async throws {
+    let (queue, clock, starts) = (OperationQueue(), ManualClock(), EventRecorder<Int>())
+    queue.clock = clock
+    queue.rateLimit = RateLimit(1, per: .seconds(1), burst: 2)
+    for number in 0..<5 {
+      let operation = BlockOperation { starts.record(number) }
+      operation.queuePriority = number == 4 ? .high : .normal
+      queue.addOperation(operation)
+    }
+    await until { starts.count == 2 }
+    for count in 3...5 {
+      await clock.waitForSleepers(count: 1)
+      clock.advance(by: .milliseconds(999))
+      #expect(starts.count == count - 1)
+      clock.advance(by: .milliseconds(1))
+      await until { starts.count == count }
+    }
+    try await queue.untilAllOperationsAreFinished()
+    // The one of high priority was added after the first two might have started.
+    #expect(Set(starts.events) == Set(0..<5) && starts.events.last != 4)
+  }
+
+  @Test("X4, C5: a cancelled operation leaves without counting, and a removed limit starts the others at once")
+  func cancelled() async throws {
+    let (queue, clock) = (OperationQueue(), ManualClock())
+    queue.clock = clock
+    queue.rateLimit = RateLimit(1, per: .seconds(1))
+    let operations = (0..<4).map { _ in BlockOperation {} }
+    queue.addOperations(operations, waitUntilFinished: false)
+    try await operations[0].untilFinished()
+    operations[1].cancel()
+    try await operations[1].untilFinished()
+    await clock.waitForSleepers(count: 1)
+    clock.advance(by: .seconds(1))
+    try await operations[2].untilFinished()
+    #expect(!operations[3].isFinished)
+    queue.rateLimit = nil
+    try await operations[3].untilSucceeded()
+    #expect(queue.state.withLock { $0.policyClock }.alarmCount == 0)
+  }
+
+  @Test("X4, Q3, Q4: a limit of operations and a suspension hold with a rate limit")
+  func limitAndSuspension() async throws {
+    let (queue, crowd) = (OperationQueue(maxConcurrentOperationCount: 2), Crowd())
+    queue.rateLimit = RateLimit(1_000, per: .milliseconds(1), burst: 50)
+    queue.isSuspended = true
+    for _ in 0..<200 {
+      queue.addOperation {
+        crowd.enter()
+        crowd.leave()
+      }
+    }
+    #expect(queue.operationCount == 200)
+    queue.isSuspended = false
+    try await queue.untilAllOperationsAreFinished()
+    #expect(crowd.most <= 2)
+  }
+
+  @Test("X4: a queue with a rate limit that was released runs its operations, and is freed")
+  func released() async throws {
+    weak var freed: OperationQueue?
+    let (clock, done) = (ManualClock(), Counter())
+    do {
+      let queue = OperationQueue()
+      freed = queue
+      queue.clock = clock
+      queue.rateLimit = RateLimit(1, per: .seconds(1))
+      for _ in 0..<2 { queue.addOperation { done.increment() } }
+    }
+    await clock.waitForSleepers(count: 1)
+    clock.advance(by: .seconds(1))
+    await until { done.value == 2 && freed == nil }
+  }
+
+  @Test("X4: a limit is stored and read, and one that is not valid is an error")
+  func coding() throws {
+    for limit in [RateLimit(5, per: .seconds(2), burst: 3), .slidingWindow(5, per: .milliseconds(3))] {
+      #expect(try StoredForm.copy(of: limit) == limit)
+    }
+    let text = try StoredForm.text(of: RateLimit(5, per: .seconds(2)), replacing: "\"count\":5", with: "\"count\":0")
+    #expect(throws: DecodingError.self) { try StoredForm.decode(RateLimit.self, from: text) }
+  }
+
+  @Test("X4: limits without starts or time are programmer's errors") func misuse() async throws {
+    await #expect(processExitsWith: .failure) { _ = RateLimit(0, per: .seconds(1)) }
+    await #expect(processExitsWith: .failure) { _ = RateLimit(1, per: .zero) }
+    await #expect(processExitsWith: .failure) { _ = RateLimit(1, per: .seconds(1), burst: 0) }
+  }
+}
