@@ -480,7 +480,7 @@ struct Admission {
     while let list = nextList(for: workerClass), let reference = first.ready.popFirst(list) {
       let operation = reference.operation
       if operation.hasGate, !acquireResources(of: operation) { continue }
-      if operation.state.claim() {
+      if operation.hasPause || operation.state.claim() {
         if limit != .max { raiseToFloor(operation) }
         return begin(operation)
       }

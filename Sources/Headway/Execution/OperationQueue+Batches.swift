@@ -3,6 +3,7 @@ import Synchronization
 extension OperationQueue {
   /// Runs an operation that has been claimed.
   final func run(_ operation: Operation) {
+    if operation.hasGate, operation.resumeFromPause() { return }
     operation.noteStart(in: self)
     ThreadContext.run(operation, in: self) {
       operation.start()

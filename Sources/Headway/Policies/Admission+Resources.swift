@@ -43,7 +43,7 @@ extension Admission {
     guard operation.admission.place == .gated, let request = operation.policyGate?.request else { return }
     guard !isSuspended, started < limit, allowance > 0, operation.state.current.isStartable else {
       offered += ResourceTable.shared.withLock { $0.withdraw(request).map(\.gate.target) }
-      return becameReady(operation)
+      return operation.hasPause ? endPause(of: operation) : becameReady(operation)
     }
     guard ResourceTable.shared.withLock({ $0.acquire(request) }) else { return }
     operation.admission.place = .granted
@@ -56,7 +56,7 @@ extension Admission {
   mutating func nextGranted(for workerClass: WorkerClass) -> Operation? {
     while let operation = granted.popFirst(workerClass)?.operation {
       changeGrantedCount(by: -1)
-      if operation.state.claim() { return operation }
+      if operation.hasPause || operation.state.claim() { return operation }
       // A dependency was added to it, or it has ended.
       operation.admission.place = .waiting
       releaseResources(of: operation)

@@ -19,15 +19,21 @@ extension Operation {
       "The policy of \(label) was set after it was added or started: set it before.")
     if let problem = policy.problem { misuse("The policy of \(label) has \(problem).") }
     guard hasGate || !policy.isEmpty else { return }
+    setGate(policy, hasAttempts: policyGate?.hasAttempts == true)
+  }
+
+  /// Sets the gate of an operation that no queue has accepted.
+  final func setGate(_ policy: OperationPolicy, hasAttempts: Bool) {
+    let gate = OperationGate(policy, of: self, hasAttempts: hasAttempts)
     let old = links.withLock { links in
       // The thread that ends the operation must find the gate.
       _ = state.announceLink()
       let details = links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded
-      defer { details.gate = policy.isEmpty ? nil : OperationGate(policy, of: self) }
+      defer { details.gate = gate }
       return details.gate
     }
     withExtendedLifetime(old) {}  // Released after the lock.
-    hasGate = !policy.isEmpty
+    hasGate = true
   }
 }
 

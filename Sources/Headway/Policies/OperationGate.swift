@@ -6,24 +6,37 @@ import Synchronization
 /// operation to its end, so the operation exists while the alarm rings.
 final class OperationGate: Alarm, @unchecked Sendable {
   let policy: OperationPolicy
+  /// Whether the operation repeats its function if it fails.
+  let hasAttempts: Bool
   /// What the operation requests before it starts, if it needs resources.
   private(set) var request: ResourceRequest?
   private unowned(unsafe) let operation: Operation
 
+  /// The pause between two attempts.
+  let pause = OperationPause()
+  /// The current attempt, if the operation repeats its function and the time of each attempt is limited.
+  private let attempt = Guarded<Attempt?>(nil)
+
+  private struct Attempt {
+    let cancel: @Sendable () -> Void
+    /// Set when the time is up.
+    var error: TimeLimitError?
+  }
+
   // Set when a queue accepts the operation, before any other thread can see the gate.
   @exclusivity(unchecked) private var clock = PolicyClock.continuous
   @exclusivity(unchecked) private var addedTime = PolicyTime.max
-  @exclusivity(unchecked) private var delayEnd = PolicyTime.min
   @exclusivity(unchecked) private var totalEnd = PolicyTime.max
 
   // A thread that changes one of these sets the alarm afterwards, and the lock of the clock orders that: the last one
   // to set the alarm sees all changes.
   private let delays = Atomic<Bool>(false)
+  private let delayEnd = Atomic<PolicyTime>(.min)
   private let startTime = Atomic<PolicyTime>(.max)
   private let isOver = Atomic<Bool>(false)
 
-  init(_ policy: OperationPolicy, of operation: Operation) {
-    (self.policy, self.operation) = (policy, operation)
+  init(_ policy: OperationPolicy, of operation: Operation, hasAttempts: Bool) {
+    (self.policy, self.operation, self.hasAttempts) = (policy, operation, hasAttempts)
     super.init()
     guard !policy.exclusiveResources.isEmpty || !policy.sharedResources.isEmpty else { return }
     request = ResourceRequest(exclusive: policy.exclusiveResources, shared: policy.sharedResources, gate: self)
@@ -37,7 +50,7 @@ final class OperationGate: Alarm, @unchecked Sendable {
 
   /// How long the operation still waits for the end of its delay, or nil if it doesn't.
   var remainingDelay: Duration? {
-    isClosed ? .nanoseconds(max(0, delayEnd.addedClamped(-clock.now))) : nil
+    isClosed ? .nanoseconds(max(0, delayEnd.load(ordering: .acquiring).addedClamped(-clock.now))) : nil
   }
 
   // MARK: The life of the operation
@@ -48,18 +61,85 @@ final class OperationGate: Alarm, @unchecked Sendable {
     guard policy.delay != nil || policy.timeout != nil || policy.totalTimeout != nil else { return }
     addedTime = clock.now
     if let delay = policy.delay, delay > .zero {
-      delayEnd = addedTime.addedClamped(delay.nanoseconds)
+      delayEnd.store(addedTime.addedClamped(delay.nanoseconds), ordering: .releasing)
       delays.store(true, ordering: .releasing)
     }
     if let totalTimeout = policy.totalTimeout { totalEnd = addedTime.addedClamped(totalTimeout.nanoseconds) }
-    if delayEnd > addedTime || totalEnd < .max { clock.set(self) }
+    if isClosed || totalEnd < .max { clock.set(self) }
+  }
+
+  /// The time of the clock.
+  var time: PolicyTime { clock.now }
+
+  /// Holds the operation back for a time, because it pauses.
+  func delay(for delay: Duration) {
+    delayEnd.store(clock.now.addedClamped(delay.nanoseconds), ordering: .releasing)
+    delays.store(true, ordering: .releasing)
+    clock.set(self)
   }
 
   /// Notes that the operation starts.
-  func noteStart() {
+  func noteFirstStart() {
+    // Attempts have their own starts.
+    if !hasAttempts { noteStart() }
+  }
+
+  private func noteStart() {
     guard policy.timeout != nil || policy.totalTimeout != nil else { return }
     startTime.store(clock.now, ordering: .releasing)
     if policy.timeout != nil { clock.set(self) }
+  }
+
+  /// Calls a function with the time limit of an attempt.
+  ///
+  /// The time of the attempts and the pauses before them is not limited, except by the total timeout.
+  ///
+  /// - Parameters:
+  ///   - executor: Runs the function.
+  ///   - body: The function. Its task is cancelled when the time is up.
+  /// - Returns: The result of the function, even if that comes too late.
+  /// - Throws: The error of the function; ``TimeLimitError`` if the time was up by then.
+  func runAttempt<Success: Sendable>(
+    on executor: some TaskExecutor, _ body: @escaping @Sendable () async throws -> Success
+  ) async throws -> Success {
+    guard policy.timeout != nil else { return try await body() }
+    let task = Task(executorPreference: executor, operation: body)
+    attempt.withLock { $0 = Attempt { task.cancel() } }
+    noteStart()
+    do {
+      let value = try await withTaskCancellationHandler {
+        try await task.value
+      } onCancel: {
+        task.cancel()
+      }
+      _ = endAttempt()
+      return value
+    } catch {
+      throw endAttempt()?.error ?? error
+    }
+  }
+
+  private func endAttempt() -> Attempt? {
+    startTime.store(.max, ordering: .releasing)
+    return attempt.withLock { attempt in
+      defer { attempt = nil }
+      return attempt
+    }
+  }
+
+  /// Ends the current attempt, if its time is up.
+  ///
+  /// - Returns: The function that cancels its task; nil if the operation has no attempts.
+  private func cancellation(of error: TimeLimitError, at now: PolicyTime) -> (@Sendable () -> Void)? {
+    guard error.code == .timeout else { return nil }
+    return attempt.withLock { attempt in
+      // Another attempt may have begun in the meantime.
+      guard attempt != nil else { return nil }
+      guard timeoutEnd <= now else { return {} }
+      attempt?.error = error
+      startTime.store(.max, ordering: .releasing)
+      return attempt?.cancel
+    }
   }
 
   /// Notes that the operation has ended.
@@ -73,7 +153,7 @@ final class OperationGate: Alarm, @unchecked Sendable {
   override var nextTime: PolicyTime {
     guard !isOver.load(ordering: .acquiring) else { return .max }
     let time = min(totalEnd, timeoutEnd)
-    return isClosed ? min(time, delayEnd) : time
+    return isClosed ? min(time, delayEnd.load(ordering: .acquiring)) : time
   }
 
   private var timeoutEnd: PolicyTime {
@@ -88,11 +168,19 @@ final class OperationGate: Alarm, @unchecked Sendable {
 
   override func ring(at now: PolicyTime) {
     let reference = OperationReference(operation)
-    if isClosed, delayEnd <= now {
+    if isClosed, delayEnd.load(ordering: .acquiring) <= now {
       delays.store(false, ordering: .releasing)
       reference._withUnsafeGuaranteedRef { $0.delayHasEnded() }
     }
-    if let error = exceededLimit(at: now) {
+    let error = exceededLimit(at: now)
+    if let error, let cancel = cancellation(of: error, at: now) {
+      clock.set(self)
+      WorkerPool.shared.submit(
+        PoolBlock {
+          cancel()
+          reference.release()
+        }, count: 1)
+    } else if let error {
       isOver.store(true, ordering: .releasing)
       // Cancelling runs user code, and so may releasing the operation.
       WorkerPool.shared.submit(
@@ -130,6 +218,7 @@ extension Operation {
   ///
   /// Called on the thread of the alarms: runs no user code.
   fileprivate final func delayHasEnded() {
+    if hasPause { return pauseHasEnded() }
     if overridesIsReady {
       let reference = self
       return WorkerPool.shared.submit(PoolBlock { reference.reconsiderReadiness() }, count: 1)
@@ -139,6 +228,18 @@ extension Operation {
     var effects = Effects()
     queue?.operationBecameReady(self, leaving: &effects)
     effects.submit(to: nil)
+  }
+
+  /// Makes the operation wait for its slot again, or resumes it if it has kept its slot.
+  private func pauseHasEnded() {
+    var effects = Effects()
+    let keepsSlot = queue?.update(leaving: &effects) { state in
+      let keepsSlot = self.admission.place == .running
+      state.admission.endPause(of: self)
+      return keepsSlot
+    }
+    effects.submit(to: nil)
+    if keepsSlot != false { policyGate?.pause.end() }
   }
 
   /// Makes the operation fail and cancels it, because it has exceeded a limit of its policy.

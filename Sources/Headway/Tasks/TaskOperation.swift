@@ -26,6 +26,8 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   private let taskRun: TaskRun
   /// Not nil until the operation is freed.
   @exclusivity(unchecked) private var task: Task<Success, any Error>?
+  /// The attempts, if the function is repeated when it fails.
+  private let attempts: TaskAttempts?
   /// Kept until the operation has ended, so that the end of the task does not release the captures of the function.
   ///
   /// Accessed only while no other thread has a reference to the operation, and by the thread that has ended it.
@@ -41,24 +43,72 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   public init(_ body: sending @escaping @isolated(any) () async throws -> Success) {
     let run = TaskRun()
     let function = Function(body: body)
+    task = Task(executorPreference: run) { try await run.call { try await function.body() } }
+    taskRun = run
+    self.function = function
+    attempts = nil
+    super.init()
+    takePriorityOfCaller()
+  }
+
+  /// Creates an operation that runs an asynchronous function, and runs it again if it fails.
+  ///
+  /// From outside, it is one operation. While it waits for its next attempt, it holds no thread, and, unless the policy
+  /// says so, no concurrency slot and no resources. Cancelling it ends the wait immediately. The timeout and
+  /// the resources of its policy, and the rate limit of the queue, apply to each attempt.
+  ///
+  /// ```swift
+  /// let upload = TaskOperation(retry: .exponential(maxAttemptCount: 5)) { attempt in
+  ///   try await send(photo)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - retry: How often and when the function is repeated. Pauses are on the ``OperationQueueProtocol/clock`` of the
+  ///     queue.
+  ///   - isRetried: Returns whether an error is worth another attempt. It is called in the operation's task. By default,
+  ///     every error is, except a ``RetryableError`` that says otherwise.
+  ///   - generator: The source of randomness for the jitter.
+  ///   - body: The function to run. It receives the number of the attempt, from 1. The error of the last attempt becomes
+  ///     the operation's ``Operation/error``.
+  public init(
+    retry: RetryPolicy, retrying isRetried: (@Sendable (any Error) -> Bool)? = nil,
+    using generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+    _ body: sending @escaping @isolated(any) (_ attempt: Int) async throws -> Success
+  ) {
+    let run = TaskRun()
+    let attempts = TaskAttempts(retry, generator: generator, retrying: isRetried)
+    let repeated = RepeatedFunction(body: body)
     task = Task(executorPreference: run) {
-      guard !run.isAbandoned else { throw CancellationError() }
-      do {
-        let value = try await function.body()
-        run.note(.success)
-        return value
-      } catch {
-        run.note(error is CancellationError && Task.isCancelled ? .cancelled : .failure(error))
-        throw error
+      try await run.call {
+        try await attempts.run(of: run.operationOfJob, on: run) { try await repeated.body($0) }
       }
     }
     taskRun = run
-    self.function = function
+    function = Function { [repeated] in try await repeated.body(0) }
+    self.attempts = attempts
     super.init()
-    // The priority of a thread that is not in a task is unspecified.
+    // The gate also holds the operation during pauses.
+    setGate(OperationPolicy(), hasAttempts: true)
+    takePriorityOfCaller()
+  }
+
+  private struct RepeatedFunction: @unchecked Sendable {  // Called by the task, once at a time.
+    let body: @isolated(any) (_ attempt: Int) async throws -> Success
+  }
+
+  /// The priority of a thread that is not in a task is unspecified.
+  private func takePriorityOfCaller() {
     let quality = withUnsafeCurrentTask { task in task.map { QualityOfService($0.priority) } ?? .default }
     if quality != .default { qualityOfService = quality }
   }
+
+  /// The number of the current or last attempt, from 1; 0 if the operation has not started, or never repeats its
+  /// function.
+  public var attempt: Int { attempts?.number ?? 0 }
+
+  /// The errors of the attempts that have failed so far, in order.
+  public var attemptErrors: [any Error] { attempts?.errors ?? [] }
 
   deinit {
     if state.current.phase == .pending {

@@ -83,7 +83,23 @@ final class TaskRun: TaskExecutor {
   /// The operation.
   ///
   /// Read this only in a job of its task.
-  private var operation: Operation {
+  private var operation: Operation { operationOfJob }
+
+  /// Calls the operation's function, in the first job of its task.
+  func call<Success>(_ function: () async throws -> Success) async throws -> Success {
+    guard !isAbandoned else { throw CancellationError() }
+    do {
+      let value = try await function()
+      note(.success)
+      return value
+    } catch {
+      note(error is CancellationError && Task.isCancelled ? .cancelled : .failure(error))
+      throw error
+    }
+  }
+
+  /// The operation, read in a job of its task.
+  var operationOfJob: Operation {
     guard let pointer = UnsafeRawPointer(bitPattern: startedOperation.load(ordering: .relaxed)) else {
       preconditionFailure("a job runs before the operation has started")
     }

@@ -24,6 +24,8 @@ public enum OperationQueueEvent: Sendable, Hashable, CustomStringConvertible {
   case ready(Operation)
   /// The queue started the operation.
   case started(Operation)
+  /// An attempt of the operation has failed, and the operation waits for its next attempt, which has this number.
+  case retrying(Operation, attempt: Int)
   /// The operation has finished and left the queue.
   case finished(Operation)
   /// The queue has work, but none of it can ever run: all of it waits for operations that wait for each other in a
@@ -48,6 +50,7 @@ public enum OperationQueueEvent: Sendable, Hashable, CustomStringConvertible {
     case .added(let operation): "added \(operation.label)"
     case .ready(let operation): "ready \(operation.label)"
     case .started(let operation): "started \(operation.label)"
+    case .retrying(let operation, let attempt): "retrying \(operation.label), attempt \(attempt)"
     case .finished(let operation): "finished \(operation.label)"
     case .stalled(let cycle): "stalled by \(cycle.waitingCycle)"
     case .deadlocked(let cycle): "waits in a cycle: \(cycle.waitingCycle)"

@@ -1,0 +1,193 @@
+/// How often and when failed work is repeated.
+///
+/// ```swift
+/// let upload = queue.addTask(retry: .exponential(maxAttemptCount: 5)) { attempt in
+///   try await send(photo)
+/// }
+/// ```
+///
+/// A policy is a value that you can store and compare. It contains no code: an error says by itself whether a repetition
+/// is worthwhile (``RetryableError``),.
+public struct RetryPolicy: Sendable, Hashable, Codable {
+  /// How long the pauses between attempts are.
+  public enum Backoff: Sendable, Hashable, Codable {
+    /// All pauses have the same length.
+    case constant(Duration)
+    /// The first pause has the length `initial`, and each further pause is `factor` times as long as the one before, up
+    /// to `maximum`.
+    case exponential(initial: Duration, factor: Double, maximum: Duration)
+    /// The pauses have these lengths, and the last one repeats.
+    case custom([Duration])
+  }
+
+  /// How much chance there is in the length of a pause.
+  public enum Jitter: Sendable, Hashable, Codable {
+    /// Pauses have exactly the length of the backoff.
+    case none
+    /// A pause has a random length between zero and that of the backoff.
+    ///
+    /// So clients that failed at the same time do not try again at the same time (M. Brooker, “Exponential Backoff And
+    /// Jitter”, AWS Architecture Blog, 2015).
+    case full
+  }
+
+  /// The maximum number of attempts, including the first one.
+  public var maxAttemptCount: Int
+  /// How long the pauses are.
+  public var backoff: Backoff
+  /// How much chance there is in their length.
+  public var jitter: Jitter
+  /// The maximum time from the first attempt to the beginning of the last one; nil for no limit.
+  ///
+  /// If a pause would end later, there is no further attempt.
+  public var maxElapsedTime: Duration?
+  /// Whether the operation keeps its concurrency slot and its resources while it waits for its next attempt.
+  ///
+  /// The default is false, so other operations run in the meantime.
+  public var keepsSlot: Bool
+
+  /// Creates a policy.
+  ///
+  /// - Parameters:
+  ///   - maxAttemptCount: The maximum number of attempts, including the first one.
+  ///   - backoff: How long the pauses are.
+  ///   - jitter: How much chance there is in their length.
+  ///   - maxElapsedTime: The maximum time from the first attempt to the beginning of the last one.
+  ///   - keepsSlot: Whether the operation keeps its concurrency slot and its resources during a pause.
+  /// - Precondition: `maxAttemptCount` is 1 or more, no duration is negative, a factor is 1 or more, and a list of pauses
+  ///   is not empty.
+  public init(
+    maxAttemptCount: Int, backoff: Backoff, jitter: Jitter = .full, maxElapsedTime: Duration? = nil,
+    keepsSlot: Bool = false
+  ) {
+    self.maxAttemptCount = maxAttemptCount
+    self.backoff = backoff
+    self.jitter = jitter
+    self.maxElapsedTime = maxElapsedTime
+    self.keepsSlot = keepsSlot
+    if let problem { misuse(problem) }
+  }
+
+  /// A single attempt.
+  public static let never = RetryPolicy(maxAttemptCount: 1, backoff: .constant(.zero), jitter: .none)
+
+  /// Pauses of one length, without jitter.
+  ///
+  /// - Parameters:
+  ///   - maxAttemptCount: The maximum number of attempts, including the first one.
+  ///   - delay: The length of each pause.
+  /// - Returns: The policy.
+  public static func constant(maxAttemptCount: Int, delay: Duration) -> RetryPolicy {
+    RetryPolicy(maxAttemptCount: maxAttemptCount, backoff: .constant(delay), jitter: .none)
+  }
+
+  /// Pauses that double, with full jitter.
+  ///
+  /// - Parameters:
+  ///   - maxAttemptCount: The maximum number of attempts, including the first one.
+  ///   - initialDelay: The maximum length of the first pause.
+  ///   - maxDelay: The maximum length of any pause.
+  /// - Returns: The policy.
+  public static func exponential(
+    maxAttemptCount: Int, initialDelay: Duration = .milliseconds(500), maxDelay: Duration = .seconds(30)
+  ) -> RetryPolicy {
+    RetryPolicy(
+      maxAttemptCount: maxAttemptCount,
+      backoff: .exponential(initial: initialDelay, factor: 2, maximum: maxDelay))
+  }
+
+  /// The reason why the values are not valid, or nil.
+  private var problem: String? {
+    if maxAttemptCount < 1 { return "A retry policy has \(maxAttemptCount) attempts: use 1 or more." }
+    switch backoff {
+    case .constant(let delay): return delay < .zero ? "A retry policy has the negative pause \(delay)." : nil
+    case .exponential(let initial, let factor, let maximum):
+      if min(initial, maximum) < .zero { return "A retry policy has the negative pause \(min(initial, maximum))." }
+      return factor >= 1 ? nil : "A retry policy has the factor \(factor): use 1 or more."
+    case .custom(let delays):
+      if delays.isEmpty { return "A retry policy has an empty list of pauses: use .never for a single attempt." }
+      return delays.contains { $0 < .zero } ? "A retry policy has a negative pause in \(delays)." : nil
+    }
+  }
+
+  private enum CodingKeys: CodingKey { case maxAttemptCount, backoff, jitter, maxElapsedTime, keepsSlot }
+
+  /// Creates a policy from its stored form.
+  ///
+  /// - Parameter decoder: The decoder to read from.
+  /// - Throws: `DecodingError` if the values are not valid.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    maxAttemptCount = try container.decode(Int.self, forKey: .maxAttemptCount)
+    backoff = try container.decode(Backoff.self, forKey: .backoff)
+    jitter = try container.decode(Jitter.self, forKey: .jitter)
+    maxElapsedTime = try container.decodeIfPresent(Duration.self, forKey: .maxElapsedTime)
+    keepsSlot = try container.decode(Bool.self, forKey: .keepsSlot)
+    if let problem {
+      throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: problem))
+    }
+  }
+
+  /// Returns the pause before the next attempt.
+  ///
+  /// - Parameters:
+  ///   - error: The error of the last attempt. If it conforms to ``RetryableError``, it can rule out another attempt, or
+  ///     set the length of the pause.
+  ///   - attempt: The number of attempts so far.
+  ///   - elapsed: The time since the first attempt began.
+  ///   - generator: The source of randomness for the jitter.
+  /// - Returns: The length of the pause; nil if there should be no further attempt.
+  public func delay(
+    after error: any Error, attempt: Int, elapsed: Duration = .zero,
+    using generator: inout some RandomNumberGenerator
+  ) -> Duration? {
+    guard attempt < maxAttemptCount else { return nil }
+    let retryable = error as? any RetryableError
+    guard retryable?.isRetryable != false else { return nil }
+    let delay = retryable?.retryDelay ?? jittered(longestDelay(after: attempt), using: &generator)
+    if let maxElapsedTime, elapsed + delay > maxElapsedTime { return nil }
+    return max(.zero, delay)
+  }
+
+  /// The length of the pause after a number of attempts, without jitter.
+  private func longestDelay(after attempt: Int) -> Duration {
+    switch backoff {
+    case .constant(let delay): return delay
+    case .custom(let delays): return delays[min(attempt, delays.count) - 1]
+    case .exponential(let initial, let factor, let maximum):
+      var (delay, remaining) = (initial, attempt - 1)
+      // Ends early, so that the delay does not overflow.
+      while remaining > 0, factor > 1, delay > .zero, delay < maximum {
+        delay = delay * factor
+        remaining -= 1
+      }
+      return min(delay, maximum)
+    }
+  }
+
+  private func jittered(_ delay: Duration, using generator: inout some RandomNumberGenerator) -> Duration {
+    switch jitter {
+    case .none: delay
+    case .full: delay * Double.random(in: 0...1, using: &generator)
+    }
+  }
+}
+
+/// An error that knows whether repeating the work is worthwhile.
+///
+/// ```swift
+/// struct ServerBusy: RetryableError {
+///   var retryDelay: Duration?  // From the header field Retry-After.
+/// }
+/// ```
+public protocol RetryableError: Error {
+  /// Whether another attempt may succeed; true by default.
+  var isRetryable: Bool { get }
+  /// How long to wait before the next attempt; nil, the default, for the length in the policy.
+  var retryDelay: Duration? { get }
+}
+
+extension RetryableError {
+  public var isRetryable: Bool { true }
+  public var retryDelay: Duration? { nil }
+}

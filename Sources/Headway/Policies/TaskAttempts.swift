@@ -1,0 +1,77 @@
+import Synchronization
+
+/// The attempts of a task operation that repeats its function when it fails.
+final class TaskAttempts: Sendable {
+  private struct State {
+    var number = 0
+    var errors: [any Error] = []
+    var generator: any RandomNumberGenerator & Sendable
+  }
+
+  let policy: RetryPolicy
+  private let isRetried: (@Sendable (any Error) -> Bool)?
+  private let state: Mutex<State>
+
+  init(
+    _ policy: RetryPolicy, generator: any RandomNumberGenerator & Sendable,
+    retrying isRetried: (@Sendable (any Error) -> Bool)?
+  ) {
+    (self.policy, self.isRetried) = (policy, isRetried)
+    state = Mutex(State(generator: generator))
+  }
+
+  /// The number of the current or last attempt, from 1; 0 before the first.
+  var number: Int { state.withLock { $0.number } }
+
+  /// The errors of the attempts that have failed, in order.
+  var errors: [any Error] { state.withLock { $0.errors } }
+
+  /// Calls a function until it succeeds, or the policy allows no further attempt.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation, in whose task this is called.
+  ///   - executor: Runs the function.
+  ///   - body: The function. It receives the number of the attempt.
+  /// - Returns: The result of the function.
+  /// - Throws: The error of the last attempt; `CancellationError` if the task was cancelled in a pause.
+  func run<Success: Sendable>(
+    of operation: Operation, on executor: some TaskExecutor,
+    _ body: @escaping @Sendable (_ attempt: Int) async throws -> Success
+  ) async throws -> Success {
+    guard let gate = operation.policyGate else { preconditionFailure("an operation with attempts has no gate") }
+    let begin = gate.time
+    while true {
+      let number = state.withLock { state in
+        state.number += 1
+        return state.number
+      }
+      do {
+        return try await gate.runAttempt(on: executor) { try await body(number) }
+      } catch {
+        let elapsed = Duration.nanoseconds(gate.time - begin)
+        guard let delay = delay(after: error, attempt: number, elapsed: elapsed) else { throw error }
+        let reference = OperationReference(operation)
+        operation.queue?.update { $0.record { .retrying(reference.operation, attempt: number + 1) } }
+        try await operation.pause(for: delay, keepsSlot: policy.keepsSlot)
+      }
+    }
+  }
+
+  /// Records the error of an attempt, and returns the pause before the next one, or nil if there is none.
+  private func delay(after error: any Error, attempt: Int, elapsed: Duration) -> Duration? {
+    // A cancelled task does not try again, whatever it throws.
+    let isCancelled = Task.isCancelled
+    if isCancelled, error is CancellationError { return nil }
+    state.withLock { $0.errors.append(error) }
+    guard !isCancelled, isRetried?(error) != false else { return nil }
+    // Random numbers are the user's code: not under the lock. No other thread makes attempts.
+    var generator = AnyGenerator(base: state.withLock { $0.generator })
+    defer { state.withLock { $0.generator = generator.base } }
+    return policy.delay(after: error, attempt: attempt, elapsed: elapsed, using: &generator)
+  }
+
+  private struct AnyGenerator: RandomNumberGenerator {
+    var base: any RandomNumberGenerator & Sendable
+    mutating func next() -> UInt64 { base.next() }
+  }
+}

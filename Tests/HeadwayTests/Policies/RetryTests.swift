@@ -1,0 +1,206 @@
+import HeadwayTestKit
+import HeadwayTestSupport
+import Testing
+
+@testable import Headway
+
+@Suite("Retries", HangLimit()) struct RetryTests {
+  private let clock = ManualClock()
+
+  private func queue(limit: Int = -1) -> OperationQueue {
+    let queue = OperationQueue(maxConcurrentOperationCount: limit)
+    queue.clock = clock
+    return queue
+  }
+
+  private func advance(_ duration: Duration) async {
+    await clock.waitForSleepers(count: 1)
+    clock.advance(by: duration)
+  }
+
+  @Test("X2: a failed function runs again after the pauses of the policy, as one operation")
+  func retries() async throws {
+    let (queue, attempts) = (queue(), EventRecorder<Int>())
+    let events = EventRecorder(observing: queue)
+    let operation = TaskOperation(
+      retry: RetryPolicy(maxAttemptCount: 4, backoff: .custom([.seconds(1), .seconds(5)]), jitter: .none)
+    ) { attempt in
+      attempts.record(attempt)
+      if attempt < 3 { throw Mishap(name: "\(attempt)") }
+      return "done"
+    }
+    #expect(operation.attempt == 0)
+    queue.addOperation(operation)
+    await advance(.milliseconds(999))
+    #expect(attempts.events == [1] && clock.sleeperCount == 1)
+    clock.advance(by: .milliseconds(1))
+    await until { attempts.count == 2 }
+    await advance(.seconds(5))
+    #expect(try await operation.value == "done")
+    #expect(attempts.events == [1, 2, 3] && operation.attempt == 3)
+    #expect(operation.attemptErrors as? [Mishap] == [Mishap(name: "1"), Mishap(name: "2")])
+    try await queue.untilAllOperationsAreFinished()
+    await events.untilDelivered()
+    let about = events.events.map(\.description).map { String($0.prefix { $0 != " " }) }
+    #expect(about == ["added", "ready", "started", "retrying", "started", "retrying", "started", "finished"])
+    #expect(events.events.contains(.retrying(operation, attempt: 2)))
+  }
+
+  @Test("X2: after the last attempt, the operation fails with its error")
+  func lastAttempt() async throws {
+    let (queue, operation) = (
+      queue(),
+      TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt -> Int in
+        throw Mishap(name: "\(attempt)")
+      }
+    )
+    queue.addOperation(operation)
+    await advance(.seconds(1))
+    await #expect(throws: Mishap(name: "2")) { try await operation.value }
+    #expect(operation.attemptErrors.count == 2)
+  }
+
+  @Test("X2: an error that is not worth another attempt ends the operation, whichever way it says so")
+  func notRetried() async throws {
+    struct Denied: RetryableError { var isRetryable: Bool { false } }
+    let queue = queue()
+    let denied = TaskOperation(retry: .exponential(maxAttemptCount: 9)) { _ in throw Denied() }
+    let refused = TaskOperation(retry: .exponential(maxAttemptCount: 9), retrying: { !($0 is Mishap) }) { _ in
+      throw Mishap()
+    }
+    queue.addOperations([denied, refused], waitUntilFinished: false)
+    await #expect(throws: Denied.self) { try await denied.value }
+    await #expect(throws: Mishap.self) { try await refused.value }
+    #expect(denied.attempt == 1 && refused.attempt == 1)
+  }
+
+  @Test("X2, Q3: an operation that pauses has no slot, unless its policy keeps it", arguments: [false, true])
+  func slot(keepsSlot: Bool) async throws {
+    let (queue, other) = (queue(limit: 1), BlockOperation {})
+    var policy = RetryPolicy.constant(maxAttemptCount: 2, delay: .seconds(1))
+    policy.keepsSlot = keepsSlot
+    let operation = TaskOperation(retry: policy) { attempt in if attempt == 1 { throw Mishap() } }
+    queue.addOperation(operation)
+    await clock.waitForSleepers(count: 1)
+    queue.addOperation(other)
+    if keepsSlot {
+      #expect(queue.state.withLock { $0.admission.started } == 1)
+      clock.advance(by: .seconds(1))
+      try await operation.value
+      try await other.untilSucceeded()
+    } else {
+      try await other.untilSucceeded()
+      #expect(!operation.isFinished && operation.isExecuting)
+      clock.advance(by: .seconds(1))
+      try await operation.value
+    }
+  }
+
+  @Test(
+    "X2, C2: cancelling ends a pause at once, also while the operation waits for its slot", arguments: [false, true])
+  func cancelled(waitsForSlot: Bool) async throws {
+    let (queue, go) = (queue(limit: 1), Gate())
+    let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { _ in throw Mishap() }
+    queue.addOperation(operation)
+    await clock.waitForSleepers(count: 1)
+    let other = queue.addTask { await go.untilOpen() }
+    if waitsForSlot {
+      await until { other.isExecuting }
+      clock.advance(by: .seconds(1))
+      await until { operation.policyGate?.isClosed == false }
+    }
+    operation.cancel()
+    await #expect(throws: CancellationError.self) { try await operation.value }
+    #expect(operation.attempt == 1)
+    go.open()
+    try await queue.untilAllOperationsAreFinished()
+    #expect(queue.state.withLock { $0.admission.started } == 0)
+  }
+
+  @Test("X2, X1: an operation that pauses releases its resources, and gets them again for the next attempt")
+  func resources() async throws {
+    let (queue, order) = (queue(), EventRecorder<String>())
+    let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
+      order.record("attempt \(attempt)")
+      if attempt == 1 { throw Mishap() }
+    }
+    operation.policy = OperationPolicy(exclusiveResources: ["retry"])
+    let other = BlockOperation { order.record("other") }
+    other.policy = operation.policy
+    queue.addOperation(operation)
+    await clock.waitForSleepers(count: 1)
+    queue.addOperation(other)
+    try await other.untilSucceeded()
+    clock.advance(by: .seconds(1))
+    try await operation.value
+    #expect(order.events == ["attempt 1", "other", "attempt 2"])
+  }
+
+  @Test("X2, X3: the timeout applies to each attempt, and the total timeout to all of them")
+  func timeouts() async throws {
+    let (queue, begun) = (queue(), EventRecorder<Int>())
+    let operation = TaskOperation(retry: .constant(maxAttemptCount: 9, delay: .seconds(1))) { [clock] attempt in
+      begun.record(attempt)
+      try await clock.sleep(for: .seconds(1_000))
+    }
+    operation.policy = OperationPolicy(timeout: .seconds(10), totalTimeout: .seconds(25))
+    queue.addOperation(operation)
+    for attempt in 1...2 {
+      await until { begun.count == attempt }
+      // The function, and the alarm.
+      await clock.waitForSleepers(count: 2)
+      clock.advance(by: .seconds(10))
+      await until { operation.attemptErrors.count == attempt }
+      #expect((operation.attemptErrors.last as? TimeLimitError)?.code == .timeout)
+      await advance(.seconds(1))
+    }
+    await until { begun.count == 3 }
+    await clock.waitForSleepers(count: 2)
+    clock.advance(by: .seconds(3))
+    let error = await #expect(throws: TimeLimitError.self) { try await operation.value }
+    #expect(error?.code == .totalTimeout)
+  }
+
+  @Test("X2, X4: each attempt counts in the rate of the queue")
+  func rate() async throws {
+    let queue = queue()
+    queue.rateLimit = RateLimit(1, per: .seconds(10))
+    let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
+      if attempt == 1 { throw Mishap() }
+    }
+    queue.addOperation(operation)
+    await advance(.seconds(1))
+    await clock.waitForSleepers(count: 1)
+    #expect(operation.attempt == 1)
+    await advance(.seconds(9))
+    try await operation.value
+  }
+
+  @Test("X2, Q8: a barrier waits until the attempts before it are over") func barrier() async throws {
+    let (queue, order) = (queue(), EventRecorder<String>())
+    queue.addOperation(
+      TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
+        order.record("attempt \(attempt)")
+        if attempt == 1 { throw Mishap() }
+      })
+    queue.addBarrierBlock { order.record("barrier") }
+    await advance(.seconds(1))
+    try await queue.untilAllOperationsAreFinished()
+    #expect(order.events == ["attempt 1", "attempt 2", "barrier"])
+  }
+
+  @Test("X2: an operation that was cancelled before its start makes no attempt, and releases its function")
+  func cancelledBefore() async throws {
+    weak var freed: Counter?
+    do {
+      let counter = Counter()
+      freed = counter
+      let operation = TaskOperation(retry: .exponential(maxAttemptCount: 3)) { _ in counter.increment() }
+      operation.cancel()
+      queue().addOperation(operation)
+      try await operation.untilFinished()
+      #expect(operation.attempt == 0 && counter.value == 0)
+    }
+    await until { freed == nil }
+  }
+}
