@@ -39,50 +39,74 @@ extension LineReader.Line {
   /// The whole line as a field, for reading numbers.
   public var field: Field { Field(bytes) }
 
-  /// Splits the line at each occurrence of a byte, without copying.
+  /// Splits the line at each occurrence of a text, without copying.
   ///
   /// ```swift
   /// try reader.forEachLine { line in
-  ///   for field in line.split(separator: UInt8(ascii: "\t")) { total += field.integer ?? 0 }
+  ///   for field in line.split(separator: "\t") { total += field.integer ?? 0 }
   /// }
   /// ```
   ///
-  /// There is an empty field between two adjacent separators, so there is one more field than there are separators.
-  /// Quotes have no special meaning here; for CSV, use `HeadwayCSV`.
+  /// There is an empty field between two adjacent separators, so there is one more field than there are separators,
+  /// unless empty fields are omitted. The method of `Collection` with this name omits them by default; this one does
+  /// not, because the position of a field usually specifies its meaning. Omit them for columns that are aligned with
+  /// several blanks. Quotes have no special meaning here; for CSV, use `HeadwayCSV`.
   ///
-  /// - Parameter separator: The byte between two fields.
+  /// - Parameters:
+  ///   - separator: The text between two fields, compared byte by byte. A text of a single byte, such as a blank, is
+  ///     found fastest.
+  ///   - omittingEmptySubsequences: Whether fields without bytes are left out.
+  /// - Returns: The fields, in order. Each is found when you request it, and is valid as long as the line is.
+  /// - Precondition: The separator is not empty.
+  /// - Complexity: O(1); about O(n) in the length of the line for all fields. No allocation.
+  public func split(separator: String, omittingEmptySubsequences: Bool = false) -> Fields {
+    Fields(bytes, separator: Separator(separator), omitsEmptyFields: omittingEmptySubsequences)
+  }
+
+  /// Splits the line at each occurrence of a byte, without copying.
+  ///
+  /// Same as ``split(separator:omittingEmptySubsequences:)-(String,_)`` for a byte that is not known as text.
+  ///
+  /// - Parameters:
+  ///   - separator: The byte between two fields.
+  ///   - omittingEmptySubsequences: Whether fields without bytes are left out.
   /// - Returns: The fields, in order. Each is found when you request it, and is valid as long as the line is.
   /// - Complexity: O(1); O(n) in the length of the line for all fields. No allocation.
-  public func split(separator: UInt8) -> Fields { Fields(bytes, separator: separator) }
+  public func split(separator: UInt8, omittingEmptySubsequences: Bool = false) -> Fields {
+    Fields(bytes, separator: .byte(separator), omitsEmptyFields: omittingEmptySubsequences)
+  }
 
-  /// The fields of a line.
+  /// Returns one of the fields between separators, without looking at the rest of the line.
   ///
-  /// See ``LineReader/Line/split(separator:)``.
-  public struct Fields: Sequence, IteratorProtocol {
-    private let bytes: UnsafeRawBufferPointer
-    private let separator: UInt8
-    /// The start of the next field.
-    ///
-    /// Nil if there is none.
-    private var start: Int? = 0
+  /// ```swift
+  /// try reader.forEachLine { line in
+  ///   if line.field(8, separator: " ")?.integer == 500 { print(line.number) }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - position: The position of the field, starting at 0.
+  ///   - separator: The text between two fields, compared byte by byte.
+  ///   - omittingEmptySubsequences: Whether fields without bytes are left out, and not counted.
+  /// - Returns: The field, which is valid as long as the line is. Nil if the line has fewer fields.
+  /// - Precondition: The position is not negative, and the separator is not empty.
+  /// - Complexity: About O(n) in the number of bytes up to the end of the field. No allocation.
+  public func field(_ position: Int, separator: String, omittingEmptySubsequences: Bool = false) -> Field? {
+    split(separator: separator, omittingEmptySubsequences: omittingEmptySubsequences).field(at: position)
+  }
 
-    init(_ bytes: UnsafeRawBufferPointer, separator: UInt8) {
-      (self.bytes, self.separator) = (bytes, separator)
-    }
-
-    /// Finds the next field.
-    ///
-    /// - Returns: The field, or nil after the last one.
-    /// - Complexity: O(n) in the length of the field.
-    public mutating func next() -> Field? {
-      guard let start else { return nil }
-      guard let base = bytes.baseAddress else {
-        self.start = nil
-        return Field(bytes)
-      }
-      let end = Platform.position(of: separator, in: base, from: start, to: bytes.count)
-      self.start = end < bytes.count ? end + 1 : nil
-      return Field(UnsafeRawBufferPointer(start: base + start, count: end - start))
-    }
+  /// Returns one of the fields between separators, without looking at the rest of the line.
+  ///
+  /// Same as ``field(_:separator:omittingEmptySubsequences:)-(_,String,_)`` for a byte that is not known as text.
+  ///
+  /// - Parameters:
+  ///   - position: The position of the field, starting at 0.
+  ///   - separator: The byte between two fields.
+  ///   - omittingEmptySubsequences: Whether fields without bytes are left out, and not counted.
+  /// - Returns: The field, which is valid as long as the line is. Nil if the line has fewer fields.
+  /// - Precondition: The position is not negative.
+  /// - Complexity: O(n) in the number of bytes up to the end of the field. No allocation.
+  public func field(_ position: Int, separator: UInt8, omittingEmptySubsequences: Bool = false) -> Field? {
+    split(separator: separator, omittingEmptySubsequences: omittingEmptySubsequences).field(at: position)
   }
 }

@@ -76,6 +76,72 @@ import Testing
     }
   }
 
+  @Test("L3: a line is split at text of any length, with and without empty fields") func textFields() throws {
+    var generator = SeededGenerator(seed: 9)
+    // Few letters, so that there are many separators, adjacent and overlapping.
+    let lines = (0..<1_000).map { _ in
+      (0..<Int.random(in: 0...30, using: &generator)).map { _ in ["a", "b", " ", "ß"].randomElement(using: &generator)!
+      }
+      .joined()
+    }
+    let separators = [" ", "a", "ab", "ß", "  ", "aba", " ß a"]
+    try look(lines.map { Array($0.utf8) }) { number, line in
+      for separator in separators {
+        for omits in [false, true] {
+          var expected = parts(of: lines[number], at: separator)
+          if omits { expected.removeAll(where: \.isEmpty) }
+          let fields = line.split(separator: separator, omittingEmptySubsequences: omits).map(\.string)
+          #expect(fields == expected, "line \(number) at '\(separator)'")
+          for position in 0...expected.count + 1 {
+            let field = line.field(position, separator: separator, omittingEmptySubsequences: omits)?.string
+            #expect(field == (position < expected.count ? expected[position] : nil))
+          }
+        }
+      }
+    }
+  }
+
+  /// Splits a text at each occurrence of a separator, from its start.
+  private func parts(of text: String, at separator: String) -> [String] {
+    let (text, separator) = (Array(text.utf8), Array(separator.utf8))
+    var (parts, part, position): ([[UInt8]], [UInt8], Int) = ([], [], 0)
+    while position < text.count {
+      if text[position...].starts(with: separator) {
+        parts.append(part)
+        part = []
+        position += separator.count
+      } else {
+        part.append(text[position])
+        position += 1
+      }
+    }
+    return (parts + [part]).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  @Test("L3: a field is found by its position, as a byte or a text separates it") func fieldAtPosition() throws {
+    try look([Array("GET  /index.html 200 512".utf8), []]) { number, line in
+      guard number == 0 else {
+        #expect(line.field(0, separator: " ")?.string == "" && line.field(1, separator: " ") == nil)
+        #expect(line.field(0, separator: " ", omittingEmptySubsequences: true) == nil)
+        return
+      }
+      #expect(line.field(1, separator: " ")?.string == "")
+      #expect(line.field(1, separator: " ", omittingEmptySubsequences: true)?.string == "/index.html")
+      #expect(line.field(3, separator: UInt8(ascii: " "))?.integer == 200)
+      #expect(line.field(3, separator: UInt8(ascii: " "), omittingEmptySubsequences: true)?.integer == 512)
+      #expect(line.field(5, separator: " ") == nil)
+    }
+  }
+
+  @Test("L3: an empty separator and a negative position are programming errors") func misuse() async {
+    await #expect(processExitsWith: .failure) {
+      try LineReader(path: "/etc/passwd").forEachLine { line in _ = line.split(separator: "") }
+    }
+    await #expect(processExitsWith: .failure) {
+      try LineReader(path: "/etc/passwd").forEachLine { line in _ = line.field(-1, separator: ":") }
+    }
+  }
+
   @Test("L3: numbers are read in place, and nothing else is accepted as a number")
   func numbers() throws {
     let lines = ["42", " -7 ", "+9223372036854775807", "9223372036854775808", "", "1.5", "1e3", "0x10", "nan", "12a"]
