@@ -6,9 +6,10 @@
 /// ```
 ///
 /// Reads regular files, pipes, terminals and devices in the same way: a path such as `/dev/stdin` or the path of a FIFO
-/// needs no special treatment. Opening a FIFO waits until it has a writer, and reading from it waits until there is
-/// something to read, so do neither on a thread that must not block. The file is closed when the value that opened it
-/// is destroyed.
+/// needs no special treatment. On Linux, opening a FIFO does not wait for a writer. Reading from it waits until there
+/// is something to read, or until it has had a writer and has none left. ``waitUntilReadable(_:)`` waits in the same
+/// way, and can be cancelled. Do neither on a thread that must not block. The file is closed when the value that opened
+/// it is destroyed.
 ///
 /// With the trait `Compression`, compressed files are unpacked while they are read, and a path can continue into a zip
 /// archive: `feed.zip/stops.txt`.
@@ -33,6 +34,10 @@ package struct FileSource: ~Copyable, Sendable {
   /// Whether this value closes the descriptor.
   private let closesDescriptor: Bool
   private var reachedEnd = false
+  /// Whether the descriptor belongs to a FIFO that has not been read, and might never have had a writer.
+  ///
+  /// A read would then return zero, as at the end.
+  private var isNonblocking = false
   #if Compression
   private var unpacker: (any Unpacker)?
   #endif
@@ -71,7 +76,7 @@ package struct FileSource: ~Copyable, Sendable {
       #endif
       throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, systemErrorNumber: error.errorNumber)
     }
-    (descriptor, size) = (file.descriptor, file.size)
+    (descriptor, size, isNonblocking) = (file.descriptor, file.size, file.isNonblocking)
     #if Compression
     unpacker = nil
     #endif
@@ -109,6 +114,37 @@ package struct FileSource: ~Copyable, Sendable {
 
   deinit { if closesDescriptor { Platform.close(descriptor) } }
 
+  /// The longest time between two checks for a cancellation while a file is silent.
+  private static let checkInterval: Int32 = 100
+
+  /// Blocks until reading would not block, and checks for a cancellation ten times per second while it waits.
+  ///
+  /// Returns immediately for a regular file and at the end. It does not wait for a compressed file, because bytes that
+  /// have been read from it might not have been unpacked.
+  ///
+  /// - Parameter check: Called at least once. If it throws, the wait ends.
+  /// - Throws: The error that `check` throws.
+  package mutating func waitUntilReadable(_ check: () throws -> Void) throws {
+    try check()
+    guard size == nil, !reachedEnd, !isUnpacking else { return }
+    while !Platform.waitUntilReadable(descriptor, milliseconds: Self.checkInterval) { try check() }
+    endNonblocking()
+  }
+
+  private var isUnpacking: Bool {
+    #if Compression
+    unpacker != nil
+    #else
+    false
+    #endif
+  }
+
+  /// Makes further reads wait, after the FIFO has had a writer.
+  private mutating func endNonblocking() {
+    if isNonblocking { Platform.makeBlocking(descriptor) }
+    isNonblocking = false
+  }
+
   /// Reads the next bytes.
   ///
   /// Blocks until there is at least one.
@@ -122,6 +158,10 @@ package struct FileSource: ~Copyable, Sendable {
     precondition(!buffer.isEmpty, "FileSource.read(into:) for \(path): the buffer is empty. Give it room for a byte.")
     // Without this check, a terminal would be read again after its end.
     if reachedEnd { return 0 }
+    if isNonblocking {
+      while !Platform.waitUntilReadable(descriptor, milliseconds: nil) {}
+      endNonblocking()
+    }
     #if Compression
     if unpacker != nil { return try unpack(into: buffer) }
     if bytesRead == 0 { return try readStart(into: buffer) }

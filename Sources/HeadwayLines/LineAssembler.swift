@@ -61,7 +61,7 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
         }
         if reachedEnd { return lastLine(in: storage) }
       }
-      try check()
+      try source?.waitUntilReadable(check)
       try readChunk(into: storage)
     }
   }

@@ -11,9 +11,9 @@ extension LineReader {
   /// while the task is suspended. Nothing is read before that. See ``LineBatch`` for the memory that it uses.
   ///
   /// Cancelling the task ends the loop with `CancellationError`: immediately if it waits for a batch, otherwise when it
-  /// requests the next one. A read that is blocked at that time, for example on a FIFO, is abandoned; its file is
-  /// closed when the read returns. The same error ends the loop when the queue's operations are cancelled. Leaving the
-  /// loop closes the file.
+  /// requests the next one. A read that waits for a FIFO at that time ends within a tenth of a second; one that is
+  /// blocked for another reason is abandoned, and its file is closed when the read returns. The same error ends the
+  /// loop when the queue's operations are cancelled. Leaving the loop closes the file.
   public var batches: Batches { Batches(reader: self) }
 
   /// The lines of a file, many at a time.

@@ -12,9 +12,9 @@ extension LineReader {
   /// before that.
   ///
   /// Cancelling the task ends the loop with `CancellationError` when it requests the next line, even if lines have been
-  /// read that it has not received. A read that is blocked at that time, for example on a FIFO, is abandoned; its file
-  /// is closed when the read returns. The same error ends the loop when the queue's operations are cancelled. Leaving
-  /// the loop closes the file.
+  /// read that it has not received. A read that waits for a FIFO at that time ends within a tenth of a second; one that
+  /// is blocked for another reason is abandoned, and its file is closed when the read returns. The same error ends the
+  /// loop when the queue's operations are cancelled. Leaving the loop closes the file.
   public var lines: Lines { Lines(reader: self) }
 
   /// The lines of a file.

@@ -21,6 +21,8 @@ package enum Platform {
     ///
     /// Nil for any other kind of file: a pipe or a terminal has no size.
     let size: Int?
+    /// Whether it is a FIFO that was opened without waiting for a writer.
+    let isNonblocking: Bool
   }
 
   /// A system call that failed.
@@ -33,25 +35,64 @@ package enum Platform {
   static func open(_ path: String) throws(Failure) -> OpenFile {
     // The C string would end at a NUL, and a different file than the requested one would be opened.
     guard !path.utf8.contains(0) else { throw Failure(errorNumber: EINVAL) }
-    // O_NOCTTY: a terminal that is opened by path must not become the controlling terminal of the process.
-    let descriptor = try retryingInterrupted { Int(openForReading(path)) }
+    let descriptor = try openDescriptor(path)
     var status = stat()
-    guard fstat(Int32(descriptor), &status) == 0 else {
+    guard fstat(descriptor, &status) == 0 else {
       let failure = Failure(errorNumber: errno)
-      close(Int32(descriptor))
+      close(descriptor)
       throw failure
     }
     let kind = status.st_mode & S_IFMT
     guard kind != S_IFDIR else {
-      close(Int32(descriptor))
+      close(descriptor)
       throw Failure(errorNumber: EISDIR)
     }
-    #if !canImport(Darwin)
+    #if canImport(Darwin)
+    let isNonblocking = false
+    #else
+    let isNonblocking = kind == S_IFIFO
+    // It has no effect on regular files. The mode of a terminal or device belongs only to this opening.
+    if kind != S_IFREG, !isNonblocking { makeBlocking(descriptor) }
     // Doubles the kernel's read-ahead on Linux. This is only advice: it has no effect in a file system without
     // read-ahead.
-    _ = posix_fadvise(Int32(descriptor), 0, 0, Int32(POSIX_FADV_SEQUENTIAL))
+    _ = posix_fadvise(descriptor, 0, 0, Int32(POSIX_FADV_SEQUENTIAL))
     #endif
-    return OpenFile(descriptor: Int32(descriptor), size: kind == S_IFREG ? Int(status.st_size) : nil)
+    return OpenFile(
+      descriptor: descriptor, size: kind == S_IFREG ? Int(status.st_size) : nil, isNonblocking: isNonblocking)
+  }
+
+  /// Opens a file, and does not wait for the writer of a FIFO.
+  private static func openDescriptor(_ path: String) throws(Failure) -> Int32 {
+    #if !canImport(Darwin)
+    // On Linux, `poll` then waits until the FIFO has had a writer. Darwin does not document this, so opening waits on
+    // that platform.
+    do { return Int32(try retryingInterrupted { Int(openForReading(path, O_NONBLOCK)) }) } catch {
+      // Another process holds a lease on the file, for example a file server. Opening waits until it gives the file up.
+      guard error.errorNumber == EAGAIN else { throw error }
+    }
+    #endif
+    return Int32(try retryingInterrupted { Int(openForReading(path, 0)) })
+  }
+
+  /// Makes reads wait for bytes.
+  static func makeBlocking(_ descriptor: Int32) {
+    let flags = fcntl(descriptor, F_GETFL)
+    if flags >= 0 { _ = fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) }
+  }
+
+  /// Waits until a read would not block: there are bytes, or the writers have closed the file, or reading would fail.
+  ///
+  /// A FIFO that has never had a writer since it was opened is not readable, although a nonblocking read would return
+  /// zero.
+  ///
+  /// - Parameters:
+  ///   - descriptor: An open file. Regular files are always readable.
+  ///   - milliseconds: The maximum time to wait; nil to wait forever.
+  /// - Returns: Whether the file is readable. False after the maximum time, and possibly after a signal.
+  static func waitUntilReadable(_ descriptor: Int32, milliseconds: Int32?) -> Bool {
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let count = pollDescriptor(&request, milliseconds ?? -1)
+    return count > 0 || (count < 0 && errno != EINTR)
   }
 
   static func size(of descriptor: Int32) throws(Failure) -> Int {
@@ -182,9 +223,12 @@ package enum Platform {
 
 // Inside `Platform`, the bare names refer to its own functions.
 
-private func openForReading(_ path: String) -> Int32 {
-  path.withPathBytes { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY) }
+private func openForReading(_ path: String, _ flags: Int32) -> Int32 {
+  // O_NOCTTY: a terminal that is opened by path must not become the controlling terminal of the process.
+  path.withPathBytes { open($0, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags) }
 }
+
+private func pollDescriptor(_ request: inout pollfd, _ milliseconds: Int32) -> Int32 { poll(&request, 1, milliseconds) }
 
 private func readBytes(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
   read(descriptor, bytes, count)

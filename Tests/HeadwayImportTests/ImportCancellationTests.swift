@@ -1,4 +1,5 @@
 #if SQLite
+import Foundation
 import GRDB
 import Headway
 import HeadwayImport
@@ -107,6 +108,38 @@ struct ImportCancellationTests {
       #expect(try database.isIntact())
     }
   }
+
+  #if os(Linux)
+  @Test("I2: an import that waits for the writer of a FIFO, or for a silent writer, ends when it is cancelled")
+  func waitingForBytes() throws {
+    for text in [nil, "", "id,name\n1,a\n2"] {
+      try withWorkspace { workspace in
+        let database = try workspace.database()
+        let path = workspace.path("people.csv")
+        try #require(mkfifo(path, 0o600) == 0)
+        let writer = text == nil ? -1 : open(path, O_RDWR | O_CLOEXEC)
+        if let text { try #require(write(writer, text, text.utf8.count) == text.utf8.count) }
+        let operation = ImportOperation(file: path, table: .people, into: database)
+        let queue = Headway.OperationQueue()
+        queue.addOperation(operation)
+        // One descriptor belongs to the writer.
+        while openDescriptors(of: path) < (text == nil ? 1 : 2) { sched_yield() }
+        operation.cancel()
+        operation.waitUntilFinished()
+        #expect(operation.error == nil && !operation.report.isComplete && operation.report.rowCount == 0)
+        #expect(try !database.hasTable("people"))
+        if writer >= 0 { close(writer) }
+      }
+    }
+  }
+
+  private func openDescriptors(of path: String) -> Int {
+    let (files, folder) = (FileManager.default, "/proc/self/fd")
+    return ((try? files.contentsOfDirectory(atPath: folder)) ?? []).count {
+      (try? files.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == path
+    }
+  }
+  #endif
 
   @Test("I2: cancelling after the last batch keeps all rows and leaves the import incomplete")
   func afterTheLastBatch() throws {

@@ -92,12 +92,34 @@ struct SignalTests {
     #expect(tables.count == 9)
   }
 
+  #if os(Linux)
+  @Test(
+    "I2: SIGINT ends an import that waits for the writer of a FIFO, or for a silent writer", arguments: [false, true])
+  func waitingForBytes(hasWriter: Bool) async throws {
+    let path = "\(folder.path)/silent.csv"
+    // Links are resolved in the names of open files.
+    let resolved = URL(fileURLWithPath: folder.path).resolvingSymlinksInPath().path + "/silent.csv"
+    let fifo = hasWriter ? try FIFO(path) : nil
+    if !hasWriter { try #require(mkfifo(path, 0o600) == 0) }
+    let tool = try Tool(["import", "silent.csv", "db", "--progress", "plain"], in: folder)
+    // It handles signals before it opens files.
+    if let fifo { try fifo.fill(with: "column") } else { await until { tool.hasOpen(resolved) } }
+    tool.send(SIGINT)
+    let run = await tool.finish()
+    #expect(run.status == 130)
+    #expect(run.output.last == "Cancelled: what is listed is committed. The same command completes it.")
+    withExtendedLifetime(fifo) {}
+  }
+  #endif
+
   @Test("A second signal ends the tool immediately, even while it waits for input")
   func secondSignal() async throws {
     let fifo = try FIFO("\(folder.path)/silent.csv")
     let tool = try Tool(["import", "silent.csv", "db", "--progress", "plain"], in: folder)
-    // Once it reads, it handles signals; then it waits for the end of the first line, forever.
-    try fifo.fill(with: "column")
+    // Once it reads, it handles signals; then it waits for more bytes, forever. The head is that of a gzip file with a
+    // block of 65,535 bytes that are not compressed, and such a wait does not end at the first signal.
+    try fifo.fill(
+      with: "column", after: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + [0, 0xFF, 0xFF, 0, 0])
     tool.send(SIGINT)
     _ = await tool.errors.first { $0 == "Stopping. To quit immediately, press Ctrl-C again." }
     tool.send(SIGINT)

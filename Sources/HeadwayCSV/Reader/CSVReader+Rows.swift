@@ -13,9 +13,9 @@ extension CSVReader {
   /// reads a chunk while the task is suspended. Nothing is read before that.
   ///
   /// Cancelling the task ends the loop with `CancellationError` when it requests the next row, even if rows have been
-  /// read that it has not received. A read that is blocked at that time, for example on a FIFO, is abandoned; its file
-  /// is closed when the read returns. The same error ends the loop when the queue's operations are cancelled. Leaving
-  /// the loop closes the file.
+  /// read that it has not received. If no writer has opened a FIFO at that time, the read ends within a tenth of a
+  /// second. A read that is blocked for another reason is abandoned, and its file is closed when the read returns. The
+  /// same error ends the loop when the queue's operations are cancelled. Leaving the loop closes the file.
   public var rows: Rows { Rows(reader: self) }
 
   /// The rows of a file.

@@ -108,13 +108,11 @@ public struct CSVReader: Sendable {
   }
 
   /// Opens the file.
-  func open() throws(CSVReaderError) -> RecordSource {
-    let bytes: any ByteSource =
-      switch source {
-      case .path(let path): try FileBytes(path: path)
-      case .descriptor(let descriptor): FileBytes(descriptor: descriptor, path: path)
-      case .bytes(let bytes): MemoryBytes(bytes, path: path)
-      }
-    return try RecordSource(bytes, RecordSource.Options(options))
+  func open() throws(CSVReaderError) -> any ByteSource {
+    switch source {
+    case .path(let path): try FileBytes(path: path)
+    case .descriptor(let descriptor): FileBytes(descriptor: descriptor, path: path)
+    case .bytes(let bytes): MemoryBytes(bytes, path: path)
+    }
   }
 }

@@ -26,7 +26,7 @@ struct RowSource: BatchSource, ~Copyable {
 
   /// Returns the names of the columns and the format of the file, and reads no rows.
   mutating func detectLayout() throws(CSVReaderError) -> CSVLayout {
-    let (records, header) = try open()
+    let (records, header) = try records(of: reader.open())
     return CSVLayout(records, columns: header.names)
   }
 
@@ -37,9 +37,16 @@ struct RowSource: BatchSource, ~Copyable {
 
   // MARK: Opening
 
-  private mutating func open() throws(CSVReaderError) -> (RecordSource, CSVHeader) {
+  private mutating func open(_ check: () throws -> Void) throws -> (RecordSource, CSVHeader) {
     if let records, let header { return (records, header) }
-    let records = try reader.open()
+    let bytes = try reader.open()
+    try bytes.waitUntilReadable(check)
+    return try records(of: bytes)
+  }
+
+  /// Reads the beginning of the file.
+  private mutating func records(of bytes: any ByteSource) throws(CSVReaderError) -> (RecordSource, CSVHeader) {
+    let records = try RecordSource(bytes, RecordSource.Options(reader.options))
     let header = CSVHeader(try names(of: records))
     headerRecordCount = records.count
     (self.records, self.header) = (records, header)
@@ -60,7 +67,7 @@ struct RowSource: BatchSource, ~Copyable {
   mutating func nextBatch(_ check: () throws -> Void) throws -> RowBatch? {
     if let failure { throw failure }
     try check()
-    let (records, header) = try open()
+    let (records, header) = try open(check)
     defer { bytesRead = records.bytesRead }
     let batch = writableBatch(header)
     let (first, path) = (headerRecordCount, reader.path)
@@ -83,7 +90,7 @@ struct RowSource: BatchSource, ~Copyable {
         }
         // Deliver the rows that have been read before waiting for more.
         guard case .needsInput = parsed, batch.count == 0 else { return batch.count > 0 ? batch : nil }
-        try check()
+        try records.waitUntilReadable(check)
         try records.fill()
       } catch let error as CSVReaderError {
         guard batch.count > 0 else { throw error }

@@ -20,6 +20,12 @@ package protocol ByteSource: AnyObject {
   /// Nil if they can be read only once.
   func reopened() throws(CSVReaderError) -> (any ByteSource)?
 
+  /// Blocks until reading would not block, and checks for a cancellation from time to time.
+  ///
+  /// - Parameter check: Called at least once. If it throws, the wait ends.
+  /// - Throws: The error that `check` throws.
+  func waitUntilReadable(_ check: () throws -> Void) throws
+
   /// Reads the next bytes.
   ///
   /// - Parameter target: The destination. It must not be empty.
@@ -31,17 +37,25 @@ package protocol ByteSource: AnyObject {
 /// The bytes of a file.
 package final class FileBytes: ByteSource {
   private var file: FileSource
+  private let isCancelled: (@Sendable () -> Bool)?
 
   /// Opens a file.
   ///
-  /// - Parameter path: The path of the file.
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - isCancelled: Called before each read, and ten times per second while a read waits for the writer of a FIFO. If
+  ///     it returns true, reading throws an error whose cause is a `CancellationError`.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead`.
-  package init(path: String) throws(CSVReaderError) {
+  package init(path: String, isCancelled: (@Sendable () -> Bool)? = nil) throws(CSVReaderError) {
+    self.isCancelled = isCancelled
     do { file = try FileSource(path: path) } catch { throw CSVReaderError(reading: error) }
   }
 
   /// Reads from an open descriptor, which is not closed.
-  init(descriptor: Int32, path: String) { file = FileSource(descriptor: descriptor, path: path) }
+  init(descriptor: Int32, path: String) {
+    file = FileSource(descriptor: descriptor, path: path)
+    isCancelled = nil
+  }
 
   package var path: String { file.path }
   package var size: Int? { file.size }
@@ -50,10 +64,18 @@ package final class FileBytes: ByteSource {
 
   package func reopened() throws(CSVReaderError) -> (any ByteSource)? {
     // A pipe has no size.
-    size == nil ? nil : try FileBytes(path: path)
+    size == nil ? nil : try FileBytes(path: path, isCancelled: isCancelled)
   }
 
+  package func waitUntilReadable(_ check: () throws -> Void) throws { try file.waitUntilReadable(check) }
+
   package func read(into target: UnsafeMutableRawBufferPointer) throws(CSVReaderError) -> Int {
+    if let isCancelled {
+      do { try waitUntilReadable { if isCancelled() { throw CancellationError() } } } catch {
+        throw CSVReaderError(
+          .cannotRead, path: path, context: "Reading the file was cancelled.", underlyingError: error)
+      }
+    }
     do { return try file.read(into: target) } catch { throw CSVReaderError(reading: error) }
   }
 }
@@ -70,6 +92,8 @@ final class MemoryBytes: ByteSource {
   var countsCompressedBytes: Bool { false }
 
   func reopened() -> (any ByteSource)? { MemoryBytes(bytes, path: path) }
+
+  func waitUntilReadable(_ check: () throws -> Void) throws { try check() }
 
   func read(into target: UnsafeMutableRawBufferPointer) -> Int {
     let count = min(target.count, bytes.count - bytesRead)

@@ -62,6 +62,13 @@ final class TextSource {
 
   deinit { buffer.deallocate() }
 
+  /// Blocks until reading would not block, and checks for a cancellation from time to time.
+  ///
+  /// Returns immediately if there are bytes that have been read and not handed out.
+  func waitUntilReadable(_ check: () throws -> Void) throws {
+    if pending.isEmpty, !isAtEnd { try file.waitUntilReadable(check) } else { try check() }
+  }
+
   var path: String { file.path }
   /// Whether the text can be read again.
   var canBeReopened: Bool { file.size != nil }

@@ -153,7 +153,8 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
     } catch {
       let failureHandler = state.withLock { $0.failureHandler }
       end(isComplete: false)
-      // When the operation is cancelled, SQLite interrupts long statements. That is not a failure.
+      // When the operation is cancelled, SQLite interrupts long statements, and a wait for bytes ends. That is not a
+      // failure.
       if isCancelled, error.isInterruption { return }
       failureHandler?(error)
       throw error
@@ -257,9 +258,10 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
 }
 
 extension Error {
-  /// Whether SQLite was interrupted.
+  /// Whether SQLite or reading the file was interrupted.
   fileprivate var isInterruption: Bool {
-    (((self as? ImportError)?.underlyingError ?? self) as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT
+    let cause = (self as? ImportError)?.underlyingError ?? self
+    return cause is CancellationError || (cause as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT
   }
 }
 #endif

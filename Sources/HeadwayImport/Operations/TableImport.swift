@@ -29,7 +29,7 @@ final class TableImport {
     defer { group?.end(isComplete: isComplete) }
     let records = try RecordSource(
       path: path, options: options, findsLayout: !operation.table.isOfReference,
-      knownColumns: database.columns(of: operation.table))
+      knownColumns: database.columns(of: operation.table), isCancelled: { [operation] in operation.isCancelled })
     let header = try records.requireHeader()
     try operation.table.requireNames(of: records)
     operation.opened(records, CSVLayout(records, columns: header))

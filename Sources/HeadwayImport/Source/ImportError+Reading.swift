@@ -8,6 +8,11 @@ extension ImportError {
       self.init(reading: cause)
       return
     }
+    if error.code == .cannotRead {
+      self.init(
+        .cannotReadFile, path: error.path, context: error.context, underlyingError: error.underlyingError)
+      return
+    }
     self.init(
       error.code == .foreignContent ? .foreignContent : .badHeader, path: error.path, lineNumber: error.lineNumber,
       context: error.context)

@@ -28,13 +28,16 @@ extension RecordSource {
   ///   - options: The known properties of the file.
   ///   - findsLayout: Whether the position of the header and the types of columns are detected.
   ///   - knownColumns: The names of the existing table's columns; empty if there is no table.
+  ///   - isCancelled: Called before each read, and ten times per second while a read waits for the writer of a FIFO. If
+  ///     it returns true, reading throws an error whose cause is a `CancellationError`.
   /// - Throws: ``ImportError`` with the code `cannotReadFile` or `foreignContent`.
   convenience init(
-    path: String, options: ImportOptions, findsLayout: Bool, knownColumns: [String] = []
+    path: String, options: ImportOptions, findsLayout: Bool, knownColumns: [String] = [],
+    isCancelled: (@Sendable () -> Bool)? = nil
   ) throws(ImportError) {
     var options = Options(options, findsLayout: findsLayout)
     options.knownNames = knownColumns
-    do { try self.init(FileBytes(path: path), options) } catch {
+    do { try self.init(FileBytes(path: path, isCancelled: isCancelled), options) } catch {
       throw ImportError(error)
     }
   }

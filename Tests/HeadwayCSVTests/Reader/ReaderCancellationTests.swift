@@ -50,6 +50,28 @@ import Testing
     #expect(await task.value == 7_000)
   }
 
+  #if os(Linux)
+  @Test("I3: a read operation that waits for the writer of a FIFO ends when the task is cancelled")
+  func missingWriter() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/fifo"
+    try #require(mkfifo(path, 0o600) == 0)
+    let queue = Headway.OperationQueue()
+    let reader = CSVReader(path: path, queue: queue)
+    let task = Task {
+      for try await _ in reader.rows { Issue.record("A row was delivered.") }
+    }
+    let (files, open) = (FileManager.default, "/proc/self/fd")
+    await until {
+      let names = (try? files.contentsOfDirectory(atPath: open)) ?? []
+      return names.contains { (try? files.destinationOfSymbolicLink(atPath: "\(open)/\($0)")) == path }
+    }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    try await queue.untilAllOperationsAreFinished()
+  }
+  #endif
+
   @Test("I3: a task that waits for a silent pipe is cancelled immediately") func blocked() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/fifo"

@@ -15,8 +15,9 @@ final class FIFO {
 
   deinit { close(descriptor) }
 
-  /// Fills the FIFO with copies of a text, and returns when it is being read.
-  func fill(with text: String) throws {
+  /// Fills the FIFO with copies of a text after other bytes, and returns when it is being read.
+  func fill(with text: String, after head: [UInt8] = []) throws {
+    try #require(write(descriptor, head, head.count) == head.count)
     let bytes = Array(text.utf8)
     while write(descriptor, bytes, bytes.count) > 0 {}
     try #require(errno == EAGAIN)

@@ -68,6 +68,15 @@ final class Tool: Sendable {
   /// Sends a signal.
   func send(_ signal: Int32) { kill(identifier, signal) }
 
+  #if os(Linux)
+  /// Returns whether the tool has a file open.
+  func hasOpen(_ path: String) -> Bool {
+    let folder = "/proc/\(identifier)/fd"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.contains { (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == path }
+  }
+  #endif
+
   /// Waits for the end.
   ///
   /// - Returns: The exit status, or the negative number of the signal that ended the tool; and the unread rest of its
