@@ -11,12 +11,17 @@ package protocol BatchSource: ~Copyable, SendableMetatype {
   /// Whether all batches have been read, or reading one has failed.
   var isFinished: Bool { get }
 
+  /// Whether the last attempt to read a batch found nothing, and a later attempt might find something.
+  ///
+  /// Always false for a source that is not followed.
+  var isWaiting: Bool { get }
+
   /// Opens the file if necessary, and reads the next batch.
   ///
   /// The source must not be finished.
   ///
   /// - Parameter check: Called before each read that might take long. If it throws, reading ends.
-  /// - Returns: The batch, or nil at the end.
+  /// - Returns: The batch. Nil at the end, or while ``isWaiting`` is true.
   /// - Throws: An error that describes what is wrong with the file, or the error that `check` throws.
   mutating func nextBatch(_ check: () throws -> Void) throws -> Batch?
 
@@ -25,19 +30,21 @@ package protocol BatchSource: ~Copyable, SendableMetatype {
 }
 
 extension BatchSource where Self: ~Copyable {
+  package var isWaiting: Bool { false }
+
   /// Reads the next batch, which has at least one element.
   ///
   /// Opens the file if necessary. After the last batch or an error, closes the file and releases the memory.
   ///
   /// - Parameter check: Called before the file is opened, and before each read that might take long. If it throws,
   ///   reading ends.
-  /// - Returns: The batch. Nil at the end, and always after an error.
+  /// - Returns: The batch. Nil at the end, always after an error, and while ``isWaiting`` is true.
   /// - Throws: An error that describes what is wrong with the file, or the error that `check` throws.
   package mutating func next(beforeReading check: () throws -> Void) throws -> Batch? {
     if isFinished { return nil }
     do {
       if let batch = try nextBatch(check) { return batch }
-      finish()
+      if !isWaiting { finish() }
       return nil
     } catch {
       finish()
@@ -50,7 +57,8 @@ extension BatchSource where Self: ~Copyable {
 ///
 /// The task requests each batch, and an operation on a queue reads it.
 ///
-/// Neither the task's thread nor any other thread of Swift's pool waits for the file.
+/// Neither the task's thread nor any other thread of Swift's pool waits for the file. If a source waits for new bytes,
+/// no thread waits: the task pauses, and requests another read after the pause.
 package final class BatchPump<Source: BatchSource & ~Copyable>: Sendable {
   private let queue: OperationQueue
   /// Locked by the operation while it reads.
@@ -59,6 +67,8 @@ package final class BatchPump<Source: BatchSource & ~Copyable>: Sendable {
   /// left behind, and after a cancellation no further reads are requested.
   private let source: Mutex<Source>
   private let isCancelled = Atomic<Bool>(false)
+  /// Suspends the task until a source that waits should be read again.
+  private let pause: @Sendable () async throws -> Void
 
   /// Stored with release ordering by the thread that passes the batch's memory on, and loaded with acquire ordering by
   /// the thread that receives it.
@@ -74,8 +84,12 @@ package final class BatchPump<Source: BatchSource & ~Copyable>: Sendable {
   /// - Parameters:
   ///   - source: The source to read. The pump closes it after the last batch or an error.
   ///   - queue: The queue that runs the read operations.
-  package init(_ source: consuming sending Source, queue: OperationQueue) {
+  ///   - pause: Called while ``BatchSource/isWaiting`` is true, before the source is read again.
+  package init(
+    _ source: consuming sending Source, queue: OperationQueue, pause: @escaping @Sendable () async throws -> Void = {}
+  ) {
     self.queue = queue
+    self.pause = pause
     self.source = Mutex(source)
   }
 
@@ -91,8 +105,25 @@ package final class BatchPump<Source: BatchSource & ~Copyable>: Sendable {
   /// - Throws: The error that the source throws, or `CancellationError` if the task or the queue's operation is
   ///   cancelled. After a cancellation, it does not wait for a read that is in progress.
   package func next(isolation: isolated (any Actor)? = #isolation) async throws -> Source.Batch? {
+    while true {
+      switch try await attempt(isolation: isolation) {
+      case .batch(let batch): return batch
+      case .end: return nil
+      case .waiting: try await pause()
+      }
+    }
+  }
+
+  /// The result of one attempt to read a batch.
+  private enum Reading: Sendable {
+    case batch(Source.Batch)
+    case waiting
+    case end
+  }
+
+  private func attempt(isolation: isolated (any Actor)?) async throws -> Reading {
     try Task.checkCancellation()
-    let answer = Answer<Source.Batch?>()
+    let answer = Answer<Reading>()
     handover.store(true, ordering: .releasing)
     defer { _ = handover.load(ordering: .acquiring) }
     return try await withTaskCancellationHandler {
@@ -107,12 +138,14 @@ package final class BatchPump<Source: BatchSource & ~Copyable>: Sendable {
     }
   }
 
-  private func read() -> Result<Source.Batch?, any Error> {
+  private func read() -> Result<Reading, any Error> {
     _ = handover.load(ordering: .acquiring)
     defer { handover.store(true, ordering: .releasing) }
     return Result {
       try source.withLock { source in
-        try source.next { if isCancelled.load(ordering: .relaxed) { throw CancellationError() } }
+        let batch = try source.next { if isCancelled.load(ordering: .relaxed) { throw CancellationError() } }
+        if let batch { return .batch(batch) }
+        return source.isWaiting ? .waiting : .end
       }
     }
   }

@@ -14,9 +14,11 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
   private let options: LineReader.Options
   private let scanner: LineScanner
 
-  /// Nil before the file is opened, and after the last batch or an error.
+  /// Nil before the file is opened, after the last batch or an error, and if the file is followed.
   private var source: FileSource?
-  /// Nil at the same times as `source`.
+  /// Nil if the file is not followed, and after an error.
+  private var followed: FollowedFile?
+  /// Nil before the first read, and after the last batch or an error.
   private var storage: LineStorage?
   private var window = LineScanner.Window()
 
@@ -26,26 +28,32 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
   private var isPastByteOrderMark: Bool
   private var reachedEnd = false
   private(set) var isFinished = false
+  private(set) var isWaiting = false
 
   /// How many bytes have been read from the file.
   private(set) var bytesRead = 0
 
-  init(path: String, options: LineReader.Options) {
-    self.path = path
-    self.options = options
+  init(_ reader: LineReader) {
+    (path, options) = (reader.path, reader.options)
     scanner = LineScanner(lineEnding: options.lineEnding, maxLineLength: options.maxLineLength)
     isPastByteOrderMark = options.keepsByteOrderMark
+    followed = reader.following.map { FollowedFile(path: reader.path, $0, lineEnding: reader.options.lineEnding) }
   }
 
   mutating func finish() {
     isFinished = true
+    isWaiting = false
     source = nil
+    followed = nil
     storage = nil
   }
 
   /// Reads one chunk, or more until a line ends.
+  ///
+  /// If a followed file has no further line yet, returns nil, and ``isWaiting`` is true.
   mutating func nextBatch(_ check: () throws -> Void) throws -> LineBatch? {
-    if source == nil {
+    isWaiting = false
+    if source == nil, followed == nil {
       try check()
       source = try FileSource(path: path)
     }
@@ -59,10 +67,16 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
           throw LineReaderError(
             .lineTooLong, path: path, lineNumber: nextLineNumber, byteOffset: storageOffset + window.start)
         }
-        if reachedEnd { return lastLine(in: storage) }
+        if reachedEnd {
+          if let line = lastLine(in: storage) { return line }
+          guard followed != nil else { return nil }
+          beginNextFile()
+        }
       }
-      try source?.waitUntilReadable(check)
-      try readChunk(into: storage)
+      guard try readChunk(into: storage, check) else {
+        isWaiting = true
+        return nil
+      }
     }
   }
 
@@ -90,7 +104,16 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
 
   // MARK: Reading
 
-  private mutating func readChunk(into storage: LineStorage) throws {
+  /// Reads the next bytes after those in the window.
+  ///
+  /// - Returns: False if a followed file has no further bytes yet.
+  private mutating func readChunk(into storage: LineStorage, _ check: () throws -> Void) throws -> Bool {
+    try check()
+    if followed?.isOpen == false {
+      guard let start = try followed?.open(check) else { return false }
+      storageOffset = start
+      if start > 0 { isPastByteOrderMark = true }
+    }
     if window.start > 0 {
       storage.bytes.copyMemory(from: storage.bytes + window.start, byteCount: window.count)
       moveWindowToFront()
@@ -98,17 +121,41 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
     if window.end == storage.capacity {
       storage.grow(to: min(storage.capacity * 2, largestCapacity))
     }
+    try source?.waitUntilReadable(check)
     // A buffer that has grown for a long line is still filled in chunks, because a cancellation must not wait for more
     // than one.
     let room = min(storage.capacity - window.end, options.chunkSize)
+    let free = UnsafeMutableRawBufferPointer(start: storage.bytes + window.end, count: room)
     do throws(LineReaderError) {
-      let count = try source!.read(into: UnsafeMutableRawBufferPointer(start: storage.bytes + window.end, count: room))
+      guard let count = try read(into: free) else { return false }
       window.end += count
       bytesRead += count
       reachedEnd = count == 0
+      return true
     } catch {
       throw error.atLine(nextLineNumber)
     }
+  }
+
+  /// Reads the next bytes of the file.
+  ///
+  /// - Returns: The number of bytes. Zero at the end of the file, and nil if a followed file has none yet.
+  private mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int? {
+    guard let progress = try followed?.read(into: buffer) else { return try source?.read(into: buffer) ?? 0 }
+    switch progress {
+    case .bytes(let count): return count
+    case .nothingYet: return nil
+    case .ended: return 0
+    }
+  }
+
+  /// Prepares for the file that follows an ended one at the same path, or for the new content of a truncated one.
+  private mutating func beginNextFile() {
+    window = LineScanner.Window()
+    storageOffset = 0
+    nextLineNumber = 1
+    isPastByteOrderMark = options.keepsByteOrderMark
+    reachedEnd = false
   }
 
   private mutating func moveWindowToFront() {

@@ -18,6 +18,9 @@ extension LineReader {
   /// Cancelling the operation, or all operations of the queue, ends the reading within one chunk. `eachLine` is not
   /// called again after the current line, and the completion receives `CancellationError`.
   ///
+  /// If the file is followed, the operation ends only when it is cancelled, or with an error. While it waits for
+  /// further lines, it holds no thread.
+  ///
   /// - Parameters:
   ///   - queue: The queue that runs the operation. If nil, the queue of the reader. The operation occupies a
   ///     concurrency slot of the queue until the file has been read.
@@ -35,9 +38,46 @@ extension LineReader {
     eachLine: @escaping @Sendable (borrowing Line) throws -> Void,
     completion: @escaping @Sendable (Result<Int, any Error>) -> Void
   ) -> Operation {
-    let operation = EnumerateLinesOperation(reader: self, eachLine: eachLine, completion: completion)
+    let operation =
+      following == nil
+      ? EnumerateLinesOperation(reader: self, eachLine: eachLine, completion: completion)
+      : followLines(eachLine: eachLine, completion: completion)
     (queue ?? self.queue).addOperation(operation)
     return operation
+  }
+
+  /// Creates an operation that follows the file, and holds no thread while the file has no further line.
+  private func followLines(
+    eachLine: @escaping @Sendable (borrowing Line) throws -> Void,
+    completion: @escaping @Sendable (Result<Int, any Error>) -> Void
+  ) -> Operation {
+    let once = CompleteOnce(completion)
+    let operation = TaskOperation {
+      do {
+        // There is no end: following ends with an error.
+        try await readFollowedLines(eachLine)
+      } catch {
+        once(.failure(error))
+        throw error
+      }
+    }
+    // It has an effect only if the task did not run.
+    operation.completionBlock = { once(.failure(CancellationError())) }
+    return operation
+  }
+
+  /// Reads on the threads of the operation's queue, because another operation could wait in that queue for this one.
+  private func readFollowedLines(_ eachLine: (borrowing Line) throws -> Void) async throws {
+    var assembler = LineAssembler(self)
+    while true {
+      while let batch = try assembler.next(beforeReading: { try Task.checkCancellation() }) {
+        try batch.forEach { line in
+          try Task.checkCancellation()
+          try eachLine(line)
+        }
+      }
+      try await following?.pause()
+    }
   }
 }
 
@@ -70,7 +110,7 @@ private final class EnumerateLinesOperation: Operation, @unchecked Sendable {
   }
 
   private func readLines() throws -> Int {
-    var assembler = LineAssembler(path: reader.path, options: reader.options)
+    var assembler = LineAssembler(reader)
     var count = 0
     while let batch = try assembler.next(beforeReading: throwIfCancelled) {
       try batch.forEach { line in

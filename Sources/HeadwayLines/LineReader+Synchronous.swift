@@ -10,6 +10,7 @@ extension LineReader {
   ///
   /// - Parameter body: A closure that receives a line. It can read the line but not store it.
   /// - Throws: ``LineReaderError`` if the file can't be read. The error that `body` throws, immediately.
+  /// - Precondition: The file is not followed.
   /// - Complexity: O(n) in the size of the file. No allocation and no reference counting per line.
   public func forEachLine(_ body: (borrowing Line) throws -> Void) throws {
     try forEachBatch { batch, _ in try batch.forEach(body) }
@@ -30,6 +31,7 @@ extension LineReader {
   /// - Parameter body: A closure that receives a line. It is not called again after it has set its second argument to
   ///   true.
   /// - Throws: ``LineReaderError`` if the file can't be read. The error that `body` throws, immediately.
+  /// - Precondition: The file is not followed.
   /// - Complexity: O(n) in the number of bytes up to the position where it stops, plus a chunk.
   public func forEachLine(_ body: (borrowing Line, _ stop: inout Bool) throws -> Void) throws {
     try forEachBatch { batch, stop in
@@ -54,9 +56,14 @@ extension LineReader {
   /// - Parameter body: A closure that receives some lines. It is not called again after it has set its second argument
   ///   to true.
   /// - Throws: ``LineReaderError`` if the file can't be read. The error that `body` throws, immediately.
+  /// - Precondition: The file is not followed.
   /// - Complexity: O(n) in the size of the file.
   public func forEachBatch(_ body: (LineBatch, _ stop: inout Bool) throws -> Void) throws {
-    var assembler = LineAssembler(path: path, options: options)
+    precondition(
+      following == nil,
+      "LineReader: \(path) is followed, so the calling thread would wait forever. Use batches, lines or enumerateLines."
+    )
+    var assembler = LineAssembler(self)
     var stop = false
     while !stop, let batch = try assembler.next(beforeReading: {}) {
       try body(batch, &stop)

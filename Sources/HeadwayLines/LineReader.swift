@@ -32,6 +32,9 @@ public import Headway
 /// trait `Compression`, a file that begins like a gzip, bzip2, xz, Zstandard or LZ4 file is unpacked while it is read,
 /// regardless of its name.
 ///
+/// **Following.** A reader that ``init(following:from:mustExist:checkInterval:options:queue:clock:)`` creates does not
+/// end at the end of the file: it waits for further lines, like `tail -F`.
+///
 /// **Errors** are of type ``LineReaderError``. Lines before the position of an error are delivered first.
 public struct LineReader: Sendable {
   /// The file to read.
@@ -42,6 +45,9 @@ public struct LineReader: Sendable {
 
   /// The queue that runs the reads of the asynchronous forms.
   let queue: OperationQueue
+
+  /// How the file is followed; nil if it is read only to its end.
+  let following: Following?
 
   /// Prepares to read a file.
   ///
@@ -54,9 +60,7 @@ public struct LineReader: Sendable {
   ///     If nil, a queue that all readers share.
   /// - Precondition: The chunk size is 4 KiB to 1 GiB, the maximum line length 1 byte to 1 GiB.
   public init(path: String, options: Options = Options(), queue: OperationQueue? = nil) {
-    precondition(
-      (4096...Options.largest).contains(options.chunkSize),
-      "LineReader: a chunk size of \(options.chunkSize). Use 4 KiB to 1 GiB.")
+    Self.requireChunkSize(of: options)
     self.init(path: path, anyChunkSize: options, queue: queue)
   }
 
@@ -68,6 +72,10 @@ public struct LineReader: Sendable {
   ///   - options: Options with a chunk size of at least one.
   ///   - queue: The queue that runs the reads.
   package init(path: String, anyChunkSize options: Options, queue: OperationQueue? = nil) {
+    self.init(path: path, anyChunkSize: options, queue: queue, following: nil)
+  }
+
+  init(path: String, anyChunkSize options: Options, queue: OperationQueue?, following: Following?) {
     precondition(
       (1...Options.largest).contains(options.maxLineLength),
       "LineReader: a maximum line length of \(options.maxLineLength). Use 1 byte to 1 GiB.")
@@ -75,6 +83,13 @@ public struct LineReader: Sendable {
     self.path = path
     self.options = options
     self.queue = queue ?? Self.sharedQueue
+    self.following = following
+  }
+
+  static func requireChunkSize(of options: Options) {
+    precondition(
+      (4096...Options.largest).contains(options.chunkSize),
+      "LineReader: a chunk size of \(options.chunkSize). Use 4 KiB to 1 GiB.")
   }
 
   /// The queue for readers that were created without one.
@@ -85,6 +100,6 @@ public struct LineReader: Sendable {
 
   /// Creates a pump that delivers the lines to a task, from the beginning of the file.
   func makePump() -> BatchPump<LineAssembler> {
-    BatchPump(LineAssembler(path: path, options: options), queue: queue)
+    BatchPump(LineAssembler(self), queue: queue) { [following] in try await following?.pause() }
   }
 }

@@ -22,6 +22,12 @@ extension LineReaderError {
     /// See ``LineReaderError/systemErrorNumber``.
     public static let cannotOpen = Code("file that can't be opened", "The file can't be opened.")
 
+    /// The file can't be followed, because it is not a regular file, or because its size is not known.
+    ///
+    /// Only readers that follow a file report this error.
+    public static let cannotFollow = Code(
+      "file that can't be followed", "The file can't be followed, because it is not a regular file with a size.")
+
     /// The file became shorter while it was being read.
     ///
     /// Its remaining content has been delivered. The exception is a last line without a line end, because it is the

@@ -25,6 +25,23 @@ package enum Platform {
     let isNonblocking: Bool
   }
 
+  /// Properties of a file that can be replaced by another one at the same path, or be truncated.
+  struct FileStatus {
+    struct Identity: Equatable {
+      let device: UInt64
+      let number: UInt64
+    }
+
+    let identity: Identity
+    let size: Int
+
+    fileprivate init(_ status: stat) {
+      identity = Identity(
+        device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino))
+      size = Int(status.st_size)
+    }
+  }
+
   /// A system call that failed.
   struct Failure: Error {
     let errorNumber: Int32
@@ -108,6 +125,28 @@ package enum Platform {
     // Linux transfers at most 2 GiB minus one page per call; Darwin rejects more than 2 GiB - 1.
     let count = min(buffer.count, 1 << 30)
     return try retryingInterrupted { readBytes(descriptor, buffer.baseAddress, count) }
+  }
+
+  /// Reads the bytes at a position, at most the buffer's size.
+  ///
+  /// Returns zero at the end of the file and after it.
+  static func read(
+    _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at position: Int
+  ) throws(Failure) -> Int {
+    let count = min(buffer.count, 1 << 30)
+    return try retryingInterrupted { pread(descriptor, buffer.baseAddress, count, off_t(position)) }
+  }
+
+  static func status(of descriptor: Int32) throws(Failure) -> FileStatus {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Failure(errorNumber: errno) }
+    return FileStatus(status)
+  }
+
+  /// Returns the status of the file at a path; nil if there is none, or if it is not accessible.
+  static func status(ofFileAt path: String) -> FileStatus? {
+    var status = stat()
+    return path.withPathBytes { stat($0, &status) } == 0 ? FileStatus(status) : nil
   }
 
   static func close(_ descriptor: Int32) {
