@@ -86,7 +86,7 @@ extension Operation {
     if isCancelled, !hasCodeForCancelled { return "was cancelled and is about to leave" }
     let prefix = isCancelled ? "was cancelled, " : ""
     guard let queue else { return prefix + "is in no queue and has not been started" }
-    return prefix + obstacle(in: queue)
+    return prefix + obstacle(in: queue) + (queue.isClosed ? "; the queue is closed" : "")
   }
 
   /// The part of its policy that holds the operation back.

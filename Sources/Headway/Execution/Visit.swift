@@ -120,7 +120,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     let next = queue.update(collectingBatches: true, leaving: &effects) {
       choose(from: &$0, request, at: rateTime, &released)
     }
-    released.release()
+    released.release(from: queue)
     // Objects whose release can run user code are released before the first operation is taken.
     if case .batch = next { batch.releaseMemory() } else { batch.release() }
     if case .operation = next { effects.submit(to: batch.executor) } else { perform(&effects) }

@@ -38,11 +38,9 @@ extension OperationQueue {
     if servesInbox {
       push(reference)
     } else {
-      let heldBack = update { state in
-        let isIn = state.add(reference)
-        assert(isIn, "no other thread has the operation yet")
-        return state.admission.nextHeldBack()
-      }
+      let (acceptance, heldBack) = update { ($0.accept(reference), $0.admission.nextHeldBack()) }
+      assert(acceptance != .ended, "no other thread has the operation yet")
+      if acceptance == .rejected { reject(reference) }
       reevaluateReadiness(heldBack)
     }
   }
@@ -66,11 +64,15 @@ extension OperationQueue {
 
   /// Adds an operation to the lists under the lock, and takes over its ownership.
   private func take(_ reference: OperationReference) {
-    let (isIn, level, heldBack) = update { state in
+    let (acceptance, level, heldBack) = update { state in
       let heldBack = state.admission.nextHeldBack()
-      return (state.add(reference), state.qualityOfService.level, heldBack)
+      return (state.accept(reference), state.qualityOfService.level, heldBack)
     }
-    guard isIn else { return reference.release() }
+    switch acceptance {
+    case .accepted: break
+    case .ended: return reference.release()
+    case .rejected: return reject(reference)
+    }
     if level > 0 { reference._withUnsafeGuaranteedRef { $0.raiseDependencies(level: level) } }
     reevaluateReadiness(heldBack)
   }
@@ -90,13 +92,20 @@ extension OperationQueue {
       }
       if isReserved { added.append(reference) } else { reference.release() }
     }
-    var refused: [OperationReference] = []
+    var (refused, rejected): ([OperationReference], [OperationReference]) = ([], [])
     let (level, heldBack) = update { state in
       let heldBack = state.admission.nextHeldBack()
-      for reference in added where !state.add(reference) { refused.append(reference) }
+      for reference in added {
+        switch state.accept(reference) {
+        case .accepted: break
+        case .ended: refused.append(reference)
+        case .rejected: rejected.append(reference)
+        }
+      }
       return (state.qualityOfService.level, heldBack)
     }
     for reference in refused { reference.release() }
+    for reference in rejected { reject(reference) }
     if level > 0 { for operation in operations { operation.raiseDependencies(level: level) } }
     reevaluateReadiness(heldBack)
     reevaluateReadiness(reevaluated)

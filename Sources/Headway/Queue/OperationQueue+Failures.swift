@@ -52,7 +52,13 @@ extension OperationQueue {
   ///
   /// Otherwise, a race would decide whether an operation with a failing dependency is reported.
   final func noteRefused(_ operation: Operation) {
-    guard let error = operation.failureOfDependency else { return }
+    if let error = operation.failureOfDependency { noteFailure(ofUnlisted: operation, error) }
+  }
+
+  /// Treats an operation that is not in the lists, and was cancelled with an error, as if it had failed in this queue.
+  ///
+  /// The operation might be about to end.
+  final func noteFailure(ofUnlisted operation: Operation, _ error: any Error) {
     noteFailure(of: operation, error)
     endAfterFailure()
     guard failureHandler != nil, operation.claimReport() else { return }

@@ -33,13 +33,17 @@ extension OperationQueueProtocol {
   ///
   /// - Parameter operation: The operation to add.
   /// - Throws: `CancellationError` if the task is cancelled before a place is free. In that case, the operation was not
-  ///   added.
+  ///   added. ``QueueClosedError`` if the queue is closed, even while the method waits. In that case, the operation has
+  ///   been cancelled with this error: see ``close()``.
   /// - Precondition: The operation meets the requirements of ``OperationQueue/addOperation(_:)-(Operation)``.
   /// - Complexity: O(1).
   @_disfavoredOverload
   public func addOperationWhenBelowLimit(_ operation: Operation) async throws {
     try Task.checkCancellation()
-    guard maxOperationCount < .max, beginAddition() else { return addOperation(operation) }
+    guard maxOperationCount < .max, beginAddition() else {
+      addOperation(operation)
+      return try operation.requireAcceptance()
+    }
     defer { endAddition() }
     try await withPriority(raising: raiseAll) {
       try await WaiterList.suspend(
@@ -48,6 +52,7 @@ extension OperationQueueProtocol {
     }
     addOperation(operation)
     update { $0.producers.returnPlace() }
+    try operation.requireAcceptance()
   }
 
   /// Adds a block as a separate operation, once the queue holds fewer than ``maxOperationCount`` operations.
@@ -56,7 +61,8 @@ extension OperationQueueProtocol {
   ///
   /// - Parameter block: The block to run. If it throws, the operation keeps the error in ``Operation/error``, and the
   ///   queue passes it to ``failureHandler``.
-  /// - Throws: `CancellationError` if the task is cancelled before a place is free.
+  /// - Throws: `CancellationError` if the task is cancelled before a place is free; ``QueueClosedError`` if the queue
+  ///   is closed.
   /// - Complexity: O(1).
   @_disfavoredOverload
   public func addOperationWhenBelowLimit(_ block: @escaping @Sendable () throws -> Void) async throws {

@@ -175,7 +175,7 @@ extension OperationQueue {
       if let (gate, clock) = rare.alarm { clock.set(gate) }
       if !rare.offered.isEmpty { Self.offerResources(to: rare.offered) }
     }
-    after.released.release()
+    after.released.release(from: self)
     if after.looksForStall { lookForStall() }
     if after.observers != nil, let observers = after.observers { effects.notify(observers, of: self) }
     if after.ownership < 0 { Unmanaged.passUnretained(self).release() }

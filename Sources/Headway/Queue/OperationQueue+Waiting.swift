@@ -22,6 +22,20 @@ extension OperationQueue {
     if includesReports { await observersWereNotified() }
   }
 
+  /// Suspends the task until the queue is empty, or the task is cancelled.
+  ///
+  /// - Parameter includesReports: Whether to wait also until the ends are reported.
+  /// - Throws: `CancellationError` if the task is cancelled.
+  final func untilEmpty(includingReports includesReports: Bool) async throws {
+    try await withPriority(raising: raiseAll) {
+      try await WaitGraph.suspending(on: self) {
+        try await WaiterList.suspend(
+          adding: { waiter in self.raiseAll { self.addWaiter(waiter, includingReports: includesReports) } },
+          removing: { identifier in self.state.withLock { $0.removeWaiter(identifier) } })
+      }
+    }
+  }
+
   /// Suspends the task until the observers have been notified of all changes so far.
   fileprivate final func observersWereNotified() async {
     guard let observers = state.withLock({ $0.observers }) else { return }
@@ -68,13 +82,7 @@ extension OperationQueueProtocol {
   @_disfavoredOverload
   public func untilAllOperationsAreFinished() async throws {
     let includesReports = ReportScope.isAwaited(of: self)
-    try await withPriority(raising: raiseAll) {
-      try await WaitGraph.suspending(on: self) {
-        try await WaiterList.suspend(
-          adding: { waiter in self.raiseAll { self.addWaiter(waiter, includingReports: includesReports) } },
-          removing: { identifier in self.state.withLock { $0.removeWaiter(identifier) } })
-      }
-    }
+    try await untilEmpty(includingReports: includesReports)
     if includesReports { await observersWereNotified() }
   }
 }

@@ -287,6 +287,8 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Adds an operation, which starts when it is ready and the queue allows it.
   ///
+  /// If the queue is closed, it cancels the operation: see ``OperationQueueProtocol/close()``.
+  ///
   /// - Parameter operation: The operation to run. If it was cancelled, and so has finished, it is ignored.
   /// - Precondition: The operation is in no queue, is not executing, and has not finished, unless it was cancelled.
   /// - Complexity: O(1).
@@ -370,7 +372,7 @@ open class OperationQueue: @unchecked Sendable {
     }
   }
 
-  /// The queue's name, its number of operations, and whether it is suspended.
+  /// The queue's name, its number of operations, and whether it is suspended or closed.
   open var description: String { shortDescription }
 
   /// The same text as ``description``.
@@ -442,8 +444,11 @@ extension OperationQueue: Hashable {
 extension OperationQueue: CustomStringConvertible, CustomDebugStringConvertible {
   /// The value of ``description``.
   final var shortDescription: String {
-    let (count, isSuspended) = update(collectingBatches: true) { ($0.admission.count, $0.admission.isSuspended) }
-    return "\(label) (\(count) operation\(count == 1 ? "" : "s")\(isSuspended ? ", suspended" : ""))"
+    let (count, isSuspended, isClosed) = update(collectingBatches: true) { state in
+      (state.admission.count, state.admission.isSuspended, state.isClosed)
+    }
+    let settings = (isSuspended ? ", suspended" : "") + (isClosed ? ", closed" : "")
+    return "\(label) (\(count) operation\(count == 1 ? "" : "s")\(settings))"
   }
 
   /// The word “queue” and the name in quotation marks, for messages.

@@ -29,6 +29,13 @@ struct QueueState {
   var producers = WaitingAdditions()
   /// The handler that is called when an operation has failed.
   var failureHandler: (@Sendable (Operation, any Error) -> Void)?
+  /// Whether the queue accepts no more operations, except jobs of tasks.
+  var isClosed = false
+  /// Whether operations that are in the inbox from now on were added after the queue was closed.
+  ///
+  /// Set after ``isClosed``: the operations that were pushed before that are accepted. Jobs of tasks are always
+  /// accepted.
+  var rejectsInbox = false
   /// Whether a worker that found no work waits for more at ``OperationQueue/spinSignal``.
   var hasSpinningWorker = false
   /// The value of ``OperationQueue/servesInbox``.
@@ -57,7 +64,7 @@ struct QueueState {
 
   /// Whether operations may be added through the inbox: no observer needs each operation immediately.
   private var allowsInbox: Bool {
-    !isObserved && underlyingQueue == nil && executor == nil && admission.heldBack.first == nil
+    !isObserved && underlyingQueue == nil && executor == nil && admission.heldBack.first == nil && !isClosed
   }
 
   /// Whether callers wait until the queue is empty, or holds fewer operations.
@@ -165,7 +172,8 @@ struct QueueState {
   mutating func takeIn(_ inbox: borrowing Inbox, _ released: inout ReleasedOperations) {
     inbox.takeAll { operation in
       let count = admission.count
-      guard add(operation, isFromInbox: true) else { return released.append(refused: operation) }
+      let isRejected = rejectsInbox && operation._withUnsafeGuaranteedRef { $0.isCancellable }
+      guard !isRejected, add(operation, isFromInbox: true) else { return released.append(refused: operation) }
       if observers != nil { noteCount(since: count) }
     }
   }
@@ -179,6 +187,23 @@ struct QueueState {
     record { .added(operation.operation) }
     if operation._withUnsafeGuaranteedRef({ $0.admission.place == .ready }) { record { .ready(operation.operation) } }
     return true
+  }
+
+  /// The result of adding an operation without the inbox.
+  enum Acceptance {
+    /// It is in the lists.
+    case accepted
+    /// It ended before it was added. The caller must release it when no lock is held.
+    case ended
+    /// The queue is closed. The caller must pass it to ``OperationQueue/reject(_:)-(OperationReference)``.
+    case rejected
+  }
+
+  /// Adds an operation that was reserved, and takes over its ownership, unless the queue is closed.
+  mutating func accept(_ operation: OperationReference) -> Acceptance {
+    // A task can't end without its jobs.
+    if isClosed, operation._withUnsafeGuaranteedRef({ $0.isCancellable }) { return .rejected }
+    return add(operation) ? .accepted : .ended
   }
 
   /// Records that the operation's last dependency has finished.
@@ -300,9 +325,10 @@ struct ReleasedOperations {
   private var finished: OperationReference?
   /// The operations that ended without having run, joined in the same way.
   private var cancelled: OperationReference?
-  /// The operations that became ready and have left the queue since, and those that ended before they were added.
+  /// The operations that became ready and have left the queue since, and those that ended before they were added, or
+  /// were added to a closed queue.
   ///
-  /// Both are rare.
+  /// All are rare.
   private var newlyReady: [OperationReference]?
   private var refused: [OperationReference]?
 
@@ -324,7 +350,8 @@ struct ReleasedOperations {
     refused?.append(operation) ?? (refused = [operation])
   }
 
-  func release() {
+  /// Releases the operations, and ends those that were added to the queue after it was closed.
+  func release(from queue: OperationQueue) {
     var position = finished
     while let operation = position {
       position = operation.memberNext
@@ -334,7 +361,7 @@ struct ReleasedOperations {
     if newlyReady != nil { newlyReady?.forEach { $0.release() } }
     guard let refused else { return }
     // On another thread: the calling thread may hold something that user code waits for.
-    WorkerPool.shared.submit(PoolBlock { for operation in refused { operation.release() } }, count: 1)
+    WorkerPool.shared.submit(PoolBlock { for operation in refused { queue.releaseRefused(operation) } }, count: 1)
   }
 
   private func releaseCancelled() {

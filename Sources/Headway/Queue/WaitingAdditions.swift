@@ -5,6 +5,8 @@
 struct WaitingAdditions {
   /// How many operations the queue should hold at most.
   var limit = Int.max
+  /// Whether the queue is closed, so no task waits for a place.
+  var isClosed = false
   private var waiters = WaiterList()
   /// How many tasks have a place and have not yet added their operations.
   private var placeCount = 0
@@ -39,5 +41,5 @@ struct WaitingAdditions {
     return woken
   }
 
-  private func hasPlace(besides operationCount: Int) -> Bool { operationCount + placeCount < limit }
+  private func hasPlace(besides operationCount: Int) -> Bool { operationCount + placeCount < limit || isClosed }
 }

@@ -20,7 +20,7 @@ extension OperationQueueProtocol {
   ///   - transform: The function to call.
   /// - Returns: The result for each input.
   /// - Throws: The first error that `transform` threw; `CancellationError` if the task, or an operation that makes the
-  ///   calls, was cancelled.
+  ///   calls, was cancelled; ``QueueClosedError`` if the queue is closed.
   /// - Complexity: O(*n*) in the number of inputs. Adds no more operations than run at the same time.
   public func concurrentMap<Input: Sendable, Output: Sendable>(
     _ inputs: some Sequence<Input>, _ transform: @escaping @Sendable (Input) async throws -> Output
@@ -82,7 +82,7 @@ extension OperationQueueProtocol {
   ///   - iterations: The number of calls.
   ///   - work: The function to call.
   /// - Throws: The first error that `work` threw; `CancellationError` if the task, or an operation that makes the
-  ///   calls, was cancelled.
+  ///   calls, was cancelled; ``QueueClosedError`` if the queue is closed.
   /// - Complexity: O(*n*) in the number of iterations. Adds no more operations than run at the same time.
   public func concurrentPerform(
     iterations: Int, operation work: @escaping @Sendable (Int) async throws -> Void
@@ -102,6 +102,7 @@ extension OperationQueue {
   fileprivate final func takeNumbers(
     _ count: Int, _ work: @escaping @Sendable (Int) async throws -> Void
   ) async throws {
+    if count > 0, isClosed { throw QueueClosedError(queue: self) }
     let (next, failure) = (NextNumber(below: count), FirstError<any Error>())
     let operations = (0..<min(count, width)).map { _ in
       TaskOperation {
@@ -124,6 +125,7 @@ extension OperationQueue {
     }
     failure.onFirst = nil
     if let error = failure.error { throw error }
+    for operation in operations { try operation.requireAcceptance() }
     // All operations were cancelled before they had taken the last number.
     if next.take() != nil { throw CancellationError() }
   }

@@ -87,7 +87,8 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
         while !takePlace() {
           guard await signals.next(isolation: #isolation) != nil else { return false }
         }
-        // A queue that is closing waits for additions that have begun.
+        guard !queue.isClosed else { throw QueueClosedError(queue: queue) }
+        // A group that is closing waits for additions that have begun.
         guard queue.beginAddition() else { throw CancellationError() }
         defer { queue.endAddition() }
         return add(TaskOperation { try await call() }, to: queue)

@@ -37,7 +37,7 @@ import Testing
       thread.begin(second)
       if case .batch = visit.choose(from: &state, request, &released) { return true } else { return false }
     }
-    released.release()
+    released.release(from: queue)
     try #require(hasBatch)
     #expect(queue.state.withLock { _ in dependent.admission.place } == .taken)
     #expect(queue.runAll(of: visit.batch, nil) == 1)

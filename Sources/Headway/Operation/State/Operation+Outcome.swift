@@ -37,11 +37,11 @@ extension OperationProtocol {
   /// The outcome of the operation, or nil if it has not finished.
   ///
   /// The outcome never changes. The outcome of a cancelled operation is ``OperationOutcome/cancelled``, even if it
-  /// threw an error, which is then its ``OperationErrorProtocol/error``. There are two exceptions. If the operation was
+  /// threw an error, which is then its ``OperationErrorProtocol/error``. There are three exceptions. If the operation was
   /// cancelled because a required dependency *failed*, the outcome is a ``OperationOutcome/failure(_:)`` with a
   /// ``DependencyError``. If that dependency was cancelled, the outcome is ``OperationOutcome/cancelled``. If the
-  /// operation was cancelled because it exceeded a limit of its policy, the outcome is a
-  /// ``OperationOutcome/failure(_:)`` with a ``TimeLimitError``.
+  /// operation was cancelled because it exceeded a limit of its policy, or because it was added to a closed queue, the
+  /// outcome is a failure with a ``TimeLimitError`` or a ``QueueClosedError``.
   @_disfavoredOverload
   public var outcome: OperationOutcome? {
     let word = state.current
@@ -50,6 +50,7 @@ extension OperationProtocol {
     guard word.isCancelled else { return error.map { .failure($0) } ?? .success }
     if let error = error as? DependencyError, case .failure? = error.failedDependency.outcome { return .failure(error) }
     if let error = error as? TimeLimitError { return .failure(error) }
+    if let rejection { return .failure(rejection) }
     return .cancelled
   }
 }

@@ -241,6 +241,17 @@ struct OperationStateMachine: ~Copyable {
     } != nil
   }
 
+  /// Claims an operation that a closed queue has reserved and does not accept, to end it.
+  ///
+  /// - Returns: False if it has ended.
+  func claimRejected() -> Bool {
+    update { word -> Void? in
+      guard word.phase == .pending else { return nil }
+      word.phase = .starting
+      return ()
+    } != nil
+  }
+
   // MARK: Flags
 
   /// Cancels an operation that has not ended.

@@ -1,0 +1,26 @@
+/// The result of ``OperationQueueProtocol/drain(within:clock:)``: how many operations have finished, and the rest.
+///
+/// Jobs of tasks and actors that the queue executes are not counted.
+public struct DrainReport: Sendable, Hashable, CustomStringConvertible {
+  /// How many of the operations that the queue held when the drain began had finished when the time was over.
+  ///
+  /// It does not depend on their outcomes.
+  public let finishedCount: Int
+  /// How many operations had not finished when the time was over, including running ones, and were cancelled.
+  public let cancelledCount: Int
+  /// The descriptions of the operations that were running when the time was over, and were still running after they
+  /// were cancelled.
+  ///
+  /// They are in the order of adding.
+  public let runningOperations: [String]
+
+  /// Whether all operations had finished when the time was over.
+  public var isComplete: Bool { cancelledCount == 0 }
+
+  /// A sentence with the counts and the running operations.
+  public var description: String {
+    let counts = "\(finishedCount) finished, \(cancelledCount) cancelled"
+    guard !runningOperations.isEmpty else { return counts }
+    return "\(counts), of which \(runningOperations.count) still running: \(runningOperations.joined(separator: ", "))"
+  }
+}

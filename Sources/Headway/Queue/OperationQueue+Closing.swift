@@ -1,0 +1,175 @@
+import Synchronization
+
+extension OperationQueueProtocol {
+  /// Whether the queue has been closed, and so accepts no more operations.
+  @_disfavoredOverload
+  public var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  /// Closes the queue permanently: from now on, it accepts no more operations.
+  ///
+  /// The operations that the queue holds continue, and waiting operations start. To wait for them, use
+  /// ``drain(within:clock:)`` or ``untilAllOperationsAreFinished()``. Closing a closed queue has no effect.
+  ///
+  /// An operation that is added to a closed queue does not run, and is not lost. It is cancelled with a
+  /// ``QueueClosedError``, and finishes: its dependents are released, and its completion block runs. Its
+  /// ``Operation/outcome`` is ``OperationOutcome/failure(_:)`` with that error, and the queue calls its
+  /// ``failureHandler``. Without a handler, the first such operation in a process is reported on the standard error
+  /// stream. Methods that add an operation and can throw also throw the error, such as
+  /// ``addOperationWhenBelowLimit(_:)-(Operation)`` and ``OperationQueueProtocol/run(_:)-(Operation)``.
+  ///
+  /// This also applies to operations that the queue's own operations add. If a step adds the next one, put the steps in
+  /// a ``GroupOperation``: it has a separate queue, and can grow in a closed queue.
+  ///
+  /// If another thread adds an operation at the same time, the operation is either accepted or cancelled, as if one of
+  /// the two calls had returned before the other.
+  ///
+  /// Jobs of tasks and actors that the queue executes are still accepted, because these could not end without them.
+  ///
+  /// - Precondition: The queue is not ``OperationQueue/main``, which belongs to the whole process.
+  /// - Complexity: O(1).
+  @_disfavoredOverload
+  public func close() { beginClosing() }
+
+  /// Closes the queue, waits a limited time until all operations have finished, and then cancels the others.
+  ///
+  /// Use this method when a program or a part of it ends:
+  ///
+  /// ```swift
+  /// let report = await queue.drain(within: .seconds(10))
+  /// if !report.isComplete { print(report) }
+  /// ```
+  ///
+  /// The method closes the queue as ``close()`` does. Running and waiting operations continue. When all operations have
+  /// finished and their failures have been reported, the method returns. If that is not the case when the time is over,
+  /// it calls ``OperationQueue/cancelAllOperations()`` and returns immediately. It does not wait for running operations
+  /// to react to the cancellation. To give them time for that, call the method again:
+  ///
+  /// ```swift
+  /// var report = await queue.drain(within: .seconds(10))
+  /// if !report.isComplete { report = await queue.drain(within: .seconds(1)) }
+  /// ```
+  ///
+  /// While the queue is suspended or its limit is 0, waiting operations do not start, and are cancelled when the time
+  /// is over. If the calling task is cancelled, the method behaves as if the time were over. If an operation of the
+  /// queue calls the method, it can't finish before the method returns, so the method waits for the whole time and
+  /// cancels that operation as well. The method blocks no thread. Several tasks can drain a queue at the same time.
+  ///
+  /// - Parameters:
+  ///   - limit: How long to wait. With a limit of zero or less, the operations are cancelled immediately.
+  ///   - clock: The clock that measures the time.
+  /// - Returns: How many operations have finished, and the rest.
+  /// - Precondition: The queue is not ``OperationQueue/main``.
+  /// - Complexity: O(*n*) in the number of operations in the queue.
+  @_disfavoredOverload
+  public func drain<ClockType: Clock>(
+    within limit: Duration, clock: ClockType = ContinuousClock()
+  ) async -> DrainReport where ClockType.Duration == Duration {
+    let deadline = clock.now.advanced(by: limit)
+    beginClosing()
+    let count = cancellableOperations.count
+    let includesReports = ReportScope.isAwaited(of: self)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { try? await self.untilEmpty(includingReports: includesReports) }
+      group.addTask { try? await clock.sleep(until: deadline, tolerance: nil) }
+      _ = await group.next()
+      group.cancelAll()
+    }
+    return cancelRest(of: count)
+  }
+}
+
+extension OperationQueue {
+  private static let hasWarned = Atomic(false)
+
+  /// Closes the queue.
+  ///
+  /// The first update stops serving the inbox, and accepts all operations that were pushed before. A thread that has
+  /// read earlier that the inbox is served can still push an operation. Its addition has not returned, because it then
+  /// takes the queue's lock. So the second update can begin to reject the operations in the inbox.
+  fileprivate final func beginClosing() {
+    require(!isMain, "The main queue was closed: it belongs to the whole process, so close a queue of your own.")
+    update { state in
+      state.isClosed = true
+      state.producers.isClosed = true
+    }
+    update { $0.rejectsInbox = true }
+  }
+
+  /// The operations that the queue holds, except the jobs of tasks.
+  fileprivate final var cancellableOperations: [Operation] {
+    update(collectingBatches: true) { $0.admission.operations }.filter { $0.isCancellable }
+  }
+
+  /// Cancels the operations that are left after a drain.
+  ///
+  /// - Parameter count: How many operations the queue held when the drain began.
+  /// - Returns: The counts, and the operations that are still running.
+  fileprivate final func cancelRest(of count: Int) -> DrainReport {
+    let rest = cancellableOperations
+    let running = rest.filter { $0.state.current.isRunning }
+    if !rest.isEmpty { cancelAllOperations() }
+    let cancelledCount = rest.count { operation in
+      let word = operation.state.current
+      return word.phase != .finished || word.isCancelled
+    }
+    return DrainReport(
+      finishedCount: count - cancelledCount, cancelledCount: cancelledCount,
+      runningOperations: running.filter { $0.state.current.phase != .finished }.map { $0.description })
+  }
+
+  // MARK: Operations that are added to the closed queue
+
+  /// Ends an operation that was reserved and then not accepted because the queue is closed.
+  ///
+  /// Takes over its ownership. Called with no lock held.
+  final func reject(_ reference: OperationReference) {
+    let operation = reference.takeRetainedValue()
+    reject(operation)
+  }
+
+  /// Ends an operation that was taken out of the inbox and not accepted, if it has not ended, and releases it.
+  ///
+  /// Called with no lock held.
+  final func releaseRefused(_ reference: OperationReference) {
+    let operation = reference.takeRetainedValue()
+    if operation.state.current.phase == .pending { reject(operation) }
+  }
+
+  private func reject(_ operation: Operation) {
+    let isEnqueued = operation.state.current.isEnqueued
+    // A group counts the operations whose queue is its own.
+    if !isEnqueued { operation.queueLinks.home = nil }
+    let error = QueueClosedError(queue: self, rejecting: operation)
+    var effects = Effects()
+    let before = operation.beginCancelling(with: error, leaving: &effects)
+    if failureHandler == nil {
+      warnOnce(
+        """
+        \(operation.label) was added to \(label), which is closed, so it was cancelled. To be notified, set the \
+        queue's failureHandler.
+        """, since: Self.hasWarned)
+    }
+    // If it was enqueued, its end is reported like that of other operations.
+    if !isEnqueued, operation.rejection != nil { noteFailure(ofUnlisted: operation, error) }
+    if before != nil { operation.cancelWork() }
+    effects.perform()
+    endRejected(operation)
+    guard let before else { return }
+    operation.continueCancelling(from: before)
+    // This calls overrides. The implementation of the superclass finds the operation cancelled.
+    operation.cancel()
+  }
+
+  private func endRejected(_ operation: Operation) {
+    guard operation.state.claimRejected() else { return }
+    guard operation.hasCodeForCancelled else { return operation.endCancelled() }
+    // Where the queue would run it. It needs neither a place of the limit, nor the end of a suspension.
+    let start = PoolBlock(for: self) {
+      ThreadContext.run(operation, in: self) {
+        operation.start()
+        operation.endIfOverrideHasFinished()
+      }
+    }
+    submit(start, of: operation)
+  }
+}
