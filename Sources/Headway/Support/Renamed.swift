@@ -49,7 +49,7 @@ extension OperationQueueProtocol {
     set { maxOperationCount = newValue }
   }
 
-  /// The former name of ``addTask(name:dependingOn:operation:)-(_,[Operation],_)``.
+  /// The former name of `addTask(name:dependingOn:operation:)`.
   ///
   /// - Parameters:
   ///   - name: The name of the operation.
@@ -64,7 +64,7 @@ extension OperationQueueProtocol {
     operation body: sending @escaping @isolated(any) () async throws -> Success
   ) -> TaskOperation<Success> { addTask(name: name, dependingOn: [dependency] + further, operation: body) }
 
-  /// The former name of ``addTask(name:dependingOn:operation:)-(_,[Operation],_)``.
+  /// The former name of `addTask(name:dependingOn:operation:)`.
   ///
   /// - Parameters:
   ///   - name: The name of the operation.

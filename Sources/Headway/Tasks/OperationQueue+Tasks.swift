@@ -6,45 +6,65 @@ extension OperationQueueProtocol {
   ///
   /// ```swift
   /// let page = queue.addTask { try await fetch(addresses[0]) }
-  /// let image = queue.addTask(name: "render", dependingOn: page) { try await render(page.value) }
+  /// let image = queue.addTask(name: "render", priority: .high, dependingOn: page) { try await render(page.value) }
+  /// ```
+  ///
+  /// By default, the operation runs only if its dependencies succeed. An operation that handles their failure, or
+  /// cleans up, requires only ``DependencyRequirement/completion``:
+  ///
+  /// ```swift
+  /// let page = queue.addTask { try await fetch(addresses[0]) }
+  /// let text = queue.addTask(dependingOn: page, requiring: .completion) { (try? await page.value) ?? "no page" }
   /// ```
   ///
   /// To isolate the function to an actor, annotate it: `{ @MainActor in … }`.
   ///
   /// - Parameters:
   ///   - name: The name of the operation in descriptions and messages.
-  ///   - dependencies: The operations that must succeed first. If one of them fails or is cancelled, the new operation
-  ///     is cancelled, with a ``DependencyError`` that names it. For a dependency that is allowed to fail, use
-  ///     ``Operation/addDependency(_:)``.
+  ///   - priority: The priority among the ready operations of the queue.
+  ///   - qualityOfService: How important the work is to the user. By default, it matches the priority of the current
+  ///     task.
+  ///   - dependencies: The operations that must finish first.
+  ///   - requirement: The outcome that the new operation requires of the dependencies. With
+  ///     ``DependencyRequirement/success``, if one of them fails or is cancelled, the new operation is cancelled, with
+  ///     a ``DependencyError`` that names it. If the dependencies have different requirements, create a
+  ///     ``TaskOperation``, and use ``Operation/addDependency(_:requiring:)``.
   ///   - body: The function to run.
   /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
   /// - Complexity: O(1) for the operation and for each dependency.
   @discardableResult
   public func addTask<Success: Sendable>(
-    name: String? = nil, dependingOn dependencies: Operation...,
+    name: String? = nil, priority: QueuePriority = .normal, qualityOfService: QualityOfService? = nil,
+    dependingOn dependencies: Operation..., requiring requirement: DependencyRequirement = .success,
     operation body: sending @escaping @isolated(any) () async throws -> Success
   ) -> TaskOperation<Success> {
-    addTask(name: name, dependingOn: dependencies, operation: body)
+    addTask(
+      name: name, priority: priority, qualityOfService: qualityOfService, dependingOn: dependencies,
+      requiring: requirement, operation: body)
   }
 
-  /// Adds an operation that runs an asynchronous function and returns a value, after all operations of a list have
-  /// succeeded.
+  /// Adds an operation that runs an asynchronous function and returns a value, after all operations of a list.
   ///
   /// - Parameters:
   ///   - name: The name of the operation in descriptions and messages.
-  ///   - dependencies: The operations that must succeed first. If one of them fails or is cancelled, the new operation
-  ///     is cancelled, with a ``DependencyError`` that names it.
+  ///   - priority: The priority among the ready operations of the queue.
+  ///   - qualityOfService: How important the work is to the user. By default, it matches the priority of the current
+  ///     task.
+  ///   - dependencies: The operations that must finish first.
+  ///   - requirement: The outcome that the new operation requires of the dependencies. With
+  ///     ``DependencyRequirement/success``, if one of them fails or is cancelled, the new operation is cancelled, with
+  ///     a ``DependencyError`` that names it.
   ///   - body: The function to run.
   /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
   /// - Complexity: O(*n*) in the number of dependencies.
   @discardableResult
   public func addTask<Success: Sendable>(
-    name: String? = nil, dependingOn dependencies: [Operation],
+    name: String? = nil, priority: QueuePriority = .normal, qualityOfService: QualityOfService? = nil,
+    dependingOn dependencies: [Operation], requiring requirement: DependencyRequirement = .success,
     operation body: sending @escaping @isolated(any) () async throws -> Success
   ) -> TaskOperation<Success> {
     let operation = TaskOperation(body)
-    if let name { operation.name = name }
-    for dependency in dependencies { operation.addDependency(dependency, requiring: .success) }
+    operation.configure(name, priority, qualityOfService, dependencies, requirement)
     addOperation(operation)
     return operation
   }

@@ -1,0 +1,69 @@
+import HeadwayTestKit
+import HeadwayTestSupport
+import Testing
+
+@testable import Headway
+
+@Suite("Configuring tasks", .hangLimit) struct TaskConfigurationTests {
+  private struct Failure: Error {}
+
+  @Test("B3: a task is added with its name, priority, quality of service and dependencies") func settings() async throws
+  {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let first = queue.addTask { 1 }
+    let second = queue.addTask(
+      name: "second", priority: .high, qualityOfService: .utility, dependingOn: first, requiring: .completion
+    ) { 2 }
+    #expect(second.name == "second" && second.queuePriority == .high && second.qualityOfService == .utility)
+    #expect(second.dependencies == [first])
+    let third = queue.addTask(priority: .veryLow, dependingOn: [first, second]) { 3 }
+    #expect(third.name == nil && third.queuePriority == .veryLow && third.qualityOfService == .default)
+    #expect(third.dependencies == [first, second])
+    queue.isSuspended = false
+    #expect(try await third.value == 3)
+  }
+
+  @Test("B3: by default, a task has the quality of service that matches the priority of the current task")
+  func quality() async throws {
+    let queue = OperationQueue()
+    // A higher priority than that of the test, so waiting does not change it.
+    try await Task(priority: .userInitiated) {
+      #expect(queue.addTask {}.qualityOfService == .userInitiated)
+      #expect(queue.addTask(qualityOfService: .default) {}.qualityOfService == .default)
+      #expect(queue.addTask(qualityOfService: .utility) {}.qualityOfService == .utility)
+      try await queue.untilAllOperationsAreFinished()
+    }.value
+  }
+
+  @Test("B3, P2: the priority decides which of the ready tasks runs first") func order() async throws {
+    let queue = OperationQueue(limit: 1)
+    let order = EventRecorder<String>()
+    queue.isSuspended = true
+    for (name, priority) in [("low", QueuePriority.low), ("high", .high), ("normal", .normal)] {
+      queue.addTask(name: name, priority: priority) { order.record(name) }
+    }
+    queue.isSuspended = false
+    try await queue.untilAllOperationsAreFinished()
+    #expect(order.events == ["high", "normal", "low"])
+  }
+
+  @Test("B3, D2, D3: a task runs after a dependency that failed or was cancelled if it requires only completion")
+  func requirement() async throws {
+    let queue = OperationQueue()
+    let failed = queue.addTask { () async throws -> String in throw Failure() }
+    let cancelled = TaskOperation { "never" }
+    cancelled.cancel()
+    for dependency in [failed, cancelled] {
+      let fallback = queue.addTask(dependingOn: dependency, requiring: .completion) {
+        (try? await dependency.value) ?? "fallback"
+      }
+      #expect(try await fallback.value == "fallback")
+      let strict = queue.addTask(dependingOn: [dependency], requiring: .success) { Issue.record("the task ran") }
+      try await strict.untilFinished()
+      #expect(strict.isCancelled && strict.error is DependencyError)
+    }
+    let list = queue.addTask(dependingOn: [failed, cancelled], requiring: .completion) { 1 }
+    #expect(try await list.value == 1)
+  }
+}
