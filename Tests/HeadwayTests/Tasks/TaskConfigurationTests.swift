@@ -66,4 +66,61 @@ import Testing
     let list = queue.addTask(dependingOn: [failed, cancelled], requiring: .completion) { 1 }
     #expect(try await list.value == 1)
   }
+
+  // MARK: Limits of queued operations
+
+  @Test("Q13: tasks are added when the queue is below its limit, with their settings") func belowLimit() async throws {
+    let queue = OperationQueue()
+    queue.maxOperationCount = 2
+    queue.isSuspended = true
+    let first = try await queue.addTaskWhenBelowLimit(name: "first", priority: .high) { 1 }
+    let second = try await queue.addTaskWhenBelowLimit(dependingOn: first, requiring: .completion) { 2 }
+    let waiting = Task {
+      try await queue.addTaskWhenBelowLimit(name: "third", qualityOfService: .utility, dependingOn: [first, second]) {
+        try await first.value + second.value
+      }
+    }
+    await until { queue.state.withLock { $0.producers.waitingCount } == 1 }
+    #expect(queue.operationCount == 2)
+    queue.isSuspended = false
+    let third = try await waiting.value
+    #expect(try await third.value == 3)
+    #expect(first.name == "first" && first.queuePriority == .high)
+    #expect(third.name == "third" && third.qualityOfService == .utility)
+  }
+
+  @Test("Q13: a queue holds no more tasks than its limit, however fast they are produced") func bounded() async throws {
+    let queue = OperationQueue()
+    queue.maxOperationCount = 3
+    let (held, most, sum) = (Counter(), EventRecorder<Int>(), Counter())
+    for _ in 0..<1_000 {
+      try await queue.addTaskWhenBelowLimit {
+        most.record(held.increment())
+        await Task.yield()
+        sum.increment()
+        held.decrement()
+      }
+      #expect(queue.operationCount <= 3)
+    }
+    try await queue.untilAllOperationsAreFinished()
+    #expect(sum.value == 1_000 && most.events.max() ?? 0 <= 3)
+  }
+
+  @Test("Q13, Q17: a cancelled producer adds nothing, and one of a closed queue receives an error")
+  func refused() async throws {
+    let queue = OperationQueue()
+    queue.maxOperationCount = 1
+    queue.isSuspended = true
+    queue.addOperation {}
+    let cancelled = Task { try await queue.addTaskWhenBelowLimit { Issue.record("the task ran") } }
+    let waiting = Task { try await queue.addTaskWhenBelowLimit { Issue.record("the task ran") } }
+    await until { queue.state.withLock { $0.producers.waitingCount } == 2 }
+    cancelled.cancel()
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+    queue.close()
+    await #expect(throws: QueueClosedError.self) { try await waiting.value }
+    await #expect(throws: QueueClosedError.self) { try await queue.addTaskWhenBelowLimit { 1 } }
+    queue.cancelAllOperations()
+    try await queue.untilAllOperationsAreFinished()
+  }
 }
