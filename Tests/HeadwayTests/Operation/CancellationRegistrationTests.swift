@@ -66,6 +66,35 @@ import Testing
     #expect(operation.links.withLock { $0.details?.cancellationHandlers?.isEmpty } == true)
   }
 
+  // thread that cancels              thread that removes
+  // -------------------              -------------------
+  // begins the first handler
+  //                                  removes both handlers: returns while the first one runs
+  // ends the first handler; the second one is not called
+  @Test("C7: removing a handler does not wait for a call that has begun, and later calls do not begin")
+  func removingDuringCall() {
+    let (operation, isInside, end) = (BlockOperation {}, Gate(), Gate())
+    let registrations = [
+      operation.onCancel { [calls] in
+        isInside.open()
+        end.wait()
+        calls.record(0)
+      },
+      operation.onCancel { [calls] in calls.record(1) },
+    ]
+    onThreads(2) { [calls] number in
+      if number == 0 {
+        operation.cancel()
+      } else {
+        isInside.wait()
+        for registration in registrations { registration.invalidate() }
+        calls.record(2)
+        end.open()
+      }
+    }
+    #expect(calls.events == [2, 0])
+  }
+
   /// A value that one thread uses.
   private final class Box<Value>: @unchecked Sendable {
     var value: Value
