@@ -51,7 +51,7 @@ extension Operation {
   private var missingStepsOfEnd: String {
     if endsWithMain { return "" }
     if overridesIsFinished { return ": it has not posted that its isFinished is true" }
-    return self is AsynchronousOperation ? ": its finish() has not been called" : ""
+    return missingCall.map { ": its \($0) has not been called" } ?? ""
   }
 
   private var waitedForWhileExecuting: String? {

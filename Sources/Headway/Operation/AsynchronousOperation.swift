@@ -49,6 +49,8 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
 
   override var mayEndLater: Bool { !overridesIsFinished }
 
+  override var missingCall: String? { "finish()" }
+
   /// Ends the operation.
   ///
   /// You can call this method from any thread, even inside `main()`. The calling thread performs the steps that follow:

@@ -152,6 +152,9 @@ open class Operation: @unchecked Sendable {
   /// Whether Headway's code ends the operation with a call during ``main()`` or later, on any thread.
   var mayEndLater: Bool { false }
 
+  /// The method that user code must call to end the operation after ``main()``, or nil.
+  var missingCall: String? { nil }
+
   /// The queue that must be empty before the operation ends, if the operation is a group.
   var queueOfParts: OperationQueue? { nil }
 

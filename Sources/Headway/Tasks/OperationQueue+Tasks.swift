@@ -99,6 +99,19 @@ extension OperationQueueProtocol {
     try await run(operation as Operation)
     return try await operation.value
   }
+
+  /// Adds an operation, suspends the task until it has finished, and returns its value.
+  ///
+  /// If the task is cancelled, the operation is cancelled. This method still returns only after the operation has
+  /// finished.
+  ///
+  /// - Parameter operation: The operation to add and wait for.
+  /// - Returns: The operation's ``AsynchronousValueOperation/value``.
+  /// - Throws: The operation's error if it failed; `CancellationError` if it was cancelled.
+  public func run<Success>(_ operation: AsynchronousValueOperation<Success>) async throws -> Success {
+    try await run(operation as Operation)
+    return try await operation.value
+  }
 }
 
 extension OperationQueueProtocol {
