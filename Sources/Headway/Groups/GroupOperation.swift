@@ -27,8 +27,9 @@
 /// *It fails as one:* when an operation of the group fails, its error becomes the error of the group, and the other
 /// operations are cancelled. *It is cancelled as one:* cancelling the group cancels all its operations, including those
 /// that are added later. The group finishes when they have finished. *It progresses as one:*
-/// ``OperationProtocol/progress`` counts each operation as one unit, and an operation's own progress as a fraction of
-/// its unit. The fraction can decrease when the group grows.
+/// ``OperationProtocol/progress`` counts each operation as one unit, or as its
+/// ``OperationProtocol/progressUnitCount``, and an operation's own progress as a fraction of its units. The fraction
+/// can decrease when the group grows.
 ///
 /// *Groups can be nested.* Cancelling, raising or freeing a group takes O(*n*) in the number of its operations and of
 /// the groups inside it. Cancelling also uses stack space for each level, so do not nest groups tens of thousands of

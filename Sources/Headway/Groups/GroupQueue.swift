@@ -67,11 +67,11 @@ final class GroupQueue: ScopedOperationQueue, @unchecked Sendable {
         """)
       return add()
     }
-    progress.extend(byUnitCount: Int64(operations.count))
+    progress.extend(byUnitCount: operations.reduce(0) { $0 + $1.knownProgressUnitCount })
     add()
     // Operations that had finished, because they were cancelled before, were ignored.
-    let count = operations.count { $0.queueLinks.home?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() }
-    progress.extend(byUnitCount: -Int64(count))
+    let ignored = operations.filter { $0.queueLinks.home?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() }
+    progress.extend(byUnitCount: -ignored.reduce(0) { $0 + $1.knownProgressUnitCount })
     endAddition()
   }
 

@@ -45,6 +45,8 @@ final class OperationDetails {
     /// The blocks that have run, and anything else that is kept until the operation has ended.
     @exclusivity(unchecked) var finishedBlocks: [ThrowingBlock] = []
     @exclusivity(unchecked) var threadPriority = 0.5
+    /// How many units of its queue's progress the operation completes.
+    @exclusivity(unchecked) var progressUnitCount: Int64 = 1
     /// The edges that were moved out of the stack of dependents, in the order of adding; removed when the operation
     /// ends.
     @exclusivity(unchecked) var dependents = IdentityList<Edge>()

@@ -56,9 +56,9 @@ open class OperationQueue: @unchecked Sendable {
   /// The progress of the operations in the queue.
   ///
   /// The default `totalUnitCount` is 0, which tracks nothing. After you set it, each operation that finishes completes
-  /// one unit. While an operation runs, its own ``Operation/progress`` counts as a fraction of that unit. Barriers
-  /// complete no unit. A unit is complete before its operation leaves the queue. The progress notifies its observers
-  /// afterwards.
+  /// one unit, or as many as its ``Operation/progressUnitCount``. While an operation runs, its own
+  /// ``Operation/progress`` counts as a fraction of its units. Barriers complete no unit. The units of an operation are
+  /// complete before it leaves the queue. The progress notifies its observers afterwards.
   ///
   /// Cancelling the progress cancels the operations in the queue, once: a cancelled progress stays cancelled. You can
   /// call ``cancelAllOperations()`` again.

@@ -48,14 +48,14 @@ extension OperationQueue {
     guard let tracked = trackedProgress, operation.completesUnit, operation.state.current.hasUserObjects,
       let progress = operation.existingProgress
     else { return }
-    tracked._withUnsafeGuaranteedRef { $0.adopt(progress) }
+    tracked._withUnsafeGuaranteedRef { $0.adopt(progress, operation.knownProgressUnitCount) }
   }
 
   /// Makes a progress that was created while its operation runs count as if it had existed at the start.
   fileprivate final func startUnit(of operation: Operation, with progress: OperationProgress) {
     guard let tracked = trackedProgress, operation.completesUnit else { return }
     tracked._withUnsafeGuaranteedRef { tracked in
-      tracked.adopt(progress)
+      tracked.adopt(progress, operation.knownProgressUnitCount)
       // Other threads can find the progress by now. So either the thread that cancels all operations finds it, or this
       // thread sees that it cancelled them.
       if tracked.isCancelled, operation.isCancelled { progress.cancel() }
@@ -78,7 +78,7 @@ extension OperationQueue {
     }
   }
 
-  /// Counts one completed unit: an operation has finished, and is about to leave the queue.
+  /// Counts the units of an operation as completed: it has finished, and is about to leave the queue.
   ///
   /// - Returns: The progress, if it might have to notify observers: the caller then calls
   ///   ``OperationProgress/notifyIfFurther()``.
@@ -89,7 +89,7 @@ extension OperationQueue {
 }
 
 extension Operation {
-  /// Whether the operation is one of the units of its queue's progress.
+  /// Whether the operation completes units of its queue's progress.
   ///
   /// Barriers are not, because code that sets the total does not count them.
   fileprivate final var completesUnit: Bool { !isBarrier && isUnit }
@@ -109,18 +109,18 @@ extension OperationProgress {
     case none
     /// It is about to become a part.
     case coming
-    /// It represents one unit.
+    /// It represents the units of its operation.
     case adopted
-    /// The operation has finished, and its unit has been counted.
+    /// The operation has finished, and its units have been counted.
     case counted
   }
 
-  /// For the progress of a queue: makes `child`, the progress of a running operation, count as a fraction of one unit,
-  /// unless it is already a part of another progress.
+  /// For the progress of a queue: makes `child`, the progress of a running operation, count as a fraction of the
+  /// operation's units, unless it is already a part of another progress.
   ///
   /// If this progress was cancelled, the cancellation applied to the operations at that time. It does not apply to this
   /// child.
-  fileprivate func adopt(_ child: OperationProgress) {
+  fileprivate func adopt(_ child: OperationProgress, _ unitCount: Int64) {
     // The operation can finish at any moment, if another thread runs it.
     let isComing = state.withLock { _ in child.unitState.move(from: .none, to: .coming) }
     guard isComing else { return }
@@ -129,10 +129,10 @@ extension OperationProgress {
     }
     let isAdopted = state.withLock { state in
       guard child.unitState.move(from: .coming, to: .adopted) else { return false }
-      state.parts.append(child, 1)
+      state.parts.append(child, unitCount)
       return true
     }
-    // The unit has been counted in the meantime.
+    // The units have been counted in the meantime.
     guard isAdopted else { return child.removeParent() }
     // Call no handler and notify no observer: the operation has been claimed, and they might wait for it.
     hand(isPausedTo: child) { child.begin(isPaused: $0) }
@@ -160,20 +160,21 @@ extension OperationProgress {
     _ = old
   }
 
-  /// For the progress of a queue: counts one completed unit, because an operation has finished.
+  /// For the progress of a queue: counts the units of an operation as completed, because it has finished.
   ///
   /// - Returns: Whether this might have completed another hundredth.
   fileprivate func countUnit(of operation: Operation) -> Bool {
     // A thread that creates the progress after this sees that the operation has finished.
     let child = operation.state.current.hasUserObjects ? operation.existingProgress : nil
     let isPart = child.map { $0.parent === self } ?? false
+    let unitCount = operation.knownProgressUnitCount
     let mayBeFurther = state.withLock { state in
       let before = child?.unitState.exchange(.counted, ordering: .relaxed) ?? .none
       if let child, before == .adopted || (isPart && before == .none) {
-        // The unit has already been counted if the child had completed all its own units.
+        // The units have already been counted if the child had completed all its own units.
         state.completed += state.parts.remove(child) ?? 0
       } else {
-        state.completed += 1
+        state.completed += unitCount
       }
       // The fractions of children are not read. If all units are complete, even for a second time, the parent must be
       // notified.

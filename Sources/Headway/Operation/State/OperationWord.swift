@@ -150,6 +150,8 @@ struct OperationWord {
   /// Whether it may have dependencies that must be processed when it is freed.
   var mayHaveDependencies: Bool { rawValue & (Self.edged | Self.linksReleased) == Self.edged }
   var dependenciesWereRead: Bool { rawValue & Self.dependenciesWereRead != 0 }
+  /// Whether the links may have details that no other flag indicates.
+  var isDetailed: Bool { rawValue & Self.detailed != 0 }
   /// Whether the thread that ends the operation has to process only its edges, and no other thread can access them.
   var endsByEdgesAlone: Bool {
     rawValue & (Self.endsUnderLock | Self.dependenciesWereRead | Self.detailed) == 0 && unfinishedDependencies == 0
