@@ -1,0 +1,71 @@
+extension OperationQueueProtocol {
+  /// Adds an operation that runs an asynchronous function, has a policy, and returns a value.
+  ///
+  /// ```swift
+  /// let page = queue.addTask(policy: OperationPolicy(timeout: .seconds(10))) { try await fetch(address) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: The name of the operation in descriptions and messages.
+  ///   - priority: The priority among the ready operations of the queue.
+  ///   - qualityOfService: How important the work is to the user. By default, it matches the priority of the current
+  ///     task.
+  ///   - policy: When the operation may start, how long it may take, and what it must not share with others.
+  ///   - dependencies: The operations that must finish first.
+  ///   - requirement: The outcome that the new operation requires of the dependencies.
+  ///   - body: The function to run.
+  /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
+  /// - Complexity: O(*n*) in the number of dependencies.
+  @discardableResult
+  public func addTask<Success: Sendable>(
+    name: String? = nil, priority: QueuePriority = .normal, qualityOfService: QualityOfService? = nil,
+    policy: OperationPolicy, dependingOn dependencies: [Operation] = [],
+    requiring requirement: DependencyRequirement = .success,
+    operation body: sending @escaping @isolated(any) () async throws -> Success
+  ) -> TaskOperation<Success> {
+    let operation = TaskOperation(body)
+    operation.configure(name, priority, qualityOfService, dependencies, requirement)
+    operation.policy = policy
+    addOperation(operation)
+    return operation
+  }
+
+  /// Adds an operation that runs an asynchronous function, runs it again if it fails, and returns a value.
+  ///
+  /// ```swift
+  /// let upload = queue.addTask(retry: .exponential(maxAttemptCount: 5)) { attempt in
+  ///   try await send(photo)
+  /// }
+  /// ```
+  ///
+  /// See ``TaskOperation/init(retry:retrying:using:_:)`` for details. The function takes the number of the attempt.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the operation in descriptions and messages.
+  ///   - priority: The priority among the ready operations of the queue.
+  ///   - qualityOfService: How important the work is to the user. By default, it matches the priority of the current
+  ///     task.
+  ///   - policy: When the operation may start, how long it and each attempt may take, and what it must not share with
+  ///     others.
+  ///   - retry: How often and when the function is repeated.
+  ///   - isRetried: Returns whether an error is worth another attempt.
+  ///   - dependencies: The operations that must finish first.
+  ///   - requirement: The outcome that the new operation requires of the dependencies.
+  ///   - body: The function to run. It receives the number of the attempt, from 1.
+  /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
+  /// - Complexity: O(*n*) in the number of dependencies.
+  @discardableResult
+  public func addTask<Success: Sendable>(
+    name: String? = nil, priority: QueuePriority = .normal, qualityOfService: QualityOfService? = nil,
+    policy: OperationPolicy = OperationPolicy(), retry: RetryPolicy,
+    retrying isRetried: (@Sendable (any Error) -> Bool)? = nil, dependingOn dependencies: [Operation] = [],
+    requiring requirement: DependencyRequirement = .success,
+    operation body: sending @escaping @isolated(any) (_ attempt: Int) async throws -> Success
+  ) -> TaskOperation<Success> {
+    let operation = TaskOperation(retry: retry, retrying: isRetried, body)
+    operation.configure(name, priority, qualityOfService, dependencies, requirement)
+    operation.policy = policy
+    addOperation(operation)
+    return operation
+  }
+}
