@@ -5,7 +5,7 @@ import PackageDescription
 // Runnable examples, one a feature. `script/check-examples` runs each and compares what it prints with `Expected/`.
 let examples = [
   "GettingStarted", "CancelWell", "Barriers", "InvocationOperations", "CustomOperations", "ManualExecution",
-  "OperationDelegate", "Graphs", "Crawler", "Stages", "Ledger", "LongRunningTasks",
+  "OperationDelegate", "Graphs", "Crawler", "Stages", "Ledger", "LongRunningTasks", "APIClient", "FileCache",
 ]
 let csvExamples = ["Temperatures"]
 let importExamples = ["ImportFeed"]

@@ -1,5 +1,5 @@
 /*
- * Resources that operations use exclusively: who gets them, and who is told.
+ * Resources that operations use exclusively: which operation gets them, and which is notified.
  *
  * Each queue has a lock and a limit; the table of resources has a lock, which is taken under that of a queue. So a step
  * of the table is atomic, and a critical section of a queue is not.
@@ -15,7 +15,7 @@
  * use with a list.
  *
  * Proved: no two operations have a resource at the same time; a request is not overtaken while it waits; each operation
- * ends, so none waits for a resource that nobody has (an invalid end state).
+ * ends, so none waits for a free resource (an invalid end state).
  */
 
 #define N 4
@@ -248,7 +248,7 @@ init {
     run worker(0);
     run worker(1)
   };
-  /* Blocks for ever, at an invalid end, if an operation does not end. */
+  /* Blocks forever, at an invalid end, if an operation does not end. */
   place[0] == done && place[1] == done && place[2] == done && place[3] == done && !locked[0] && !locked[1];
   assert(held == 0 && started[0] == 0 && started[1] == 0)
 }

@@ -99,13 +99,6 @@ public struct HTTPLimits: Sendable {
 
 /// Available with the trait `HTTP`.
 @available(*, unavailable, message: "Enable the trait HTTP: .package(url: …, from: …, traits: [\"HTTP\"])")
-public struct HTTPRetryPolicy: Sendable {
-  /// Available with the trait `HTTP`.
-  public init() {}
-}
-
-/// Available with the trait `HTTP`.
-@available(*, unavailable, message: "Enable the trait HTTP: .package(url: …, from: …, traits: [\"HTTP\"])")
 public final class HTTPConnectionPool: Sendable {
   /// Available with the trait `HTTP`.
   public struct Configuration: Sendable {

@@ -98,7 +98,7 @@ import Testing
       configuration.idleTimeout = .seconds(Int64.max)
       var limits = HTTPLimits()
       limits.totalTimeout = .seconds(Int64.max)
-      limits.retryPolicy.initialDelay = .seconds(Int64.max)
+      limits.retryPolicy.backoff = .constant(.seconds(Int64.max))
       let request = RequestOperation(
         server.url(), limits: limits, connectionPool: try HTTPConnectionPool(configuration))
       try await request.run()

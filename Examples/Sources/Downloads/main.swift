@@ -27,7 +27,7 @@ try await unanswered.untilFinished()
 print("Given up:", unanswered.isCancelled, unanswered.response == nil)
 
 var limits = HTTPLimits()
-limits.retryPolicy = .none
+limits.retryPolicy = .never
 limits.totalTimeout = .milliseconds(100)
 let impatient = RequestOperation("\(server)/never", limits: limits)
 queue.addOperation(impatient)

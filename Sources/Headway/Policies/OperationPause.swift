@@ -45,7 +45,7 @@ extension Operation {
     try Task.checkCancellation()
   }
 
-  /// Ends the pause at once, because the operation was cancelled.
+  /// Ends the pause immediately, because the operation was cancelled.
   private func endPause() {
     queue?.update { $0.admission.abandonPause(of: self) }
     policyGate?.pause.end()

@@ -6,7 +6,7 @@
 public struct RateLimit: Sendable, Hashable, Codable {
   /// How starts are counted.
   public enum Algorithm: Sendable, Hashable, Codable {
-    /// Starts are spread evenly, and up to `burst` of them can follow each other at once after a pause.
+    /// Starts are spread evenly, and up to `burst` of them can follow each other without a pause after a quiet time.
     ///
     /// In any period of the length *t*, at most `burst` + (*t* + 1 ms) · `count` / `period` operations start. The
     /// millisecond keeps the rate exact although threads wake late. The state is one moment of time, by the generic
@@ -30,7 +30,7 @@ public struct RateLimit: Sendable, Hashable, Codable {
   /// - Parameters:
   ///   - count: How many operations may start in each period.
   ///   - period: The length of the period.
-  ///   - burst: How many operations may follow each other at once after a pause.
+  ///   - burst: How many operations may follow each other without a pause after a quiet time.
   /// - Precondition: `count` and `burst` are 1 or more, and `period` is positive.
   public init(_ count: Int, per period: Duration, burst: Int = 1) {
     self.init(count, per: period, algorithm: .tokenBucket(burst: burst))

@@ -6,8 +6,8 @@
 /// }
 /// ```
 ///
-/// A policy is a value that you can store and compare. It contains no code: an error says by itself whether a repetition
-/// is worthwhile (``RetryableError``),.
+/// A policy is a value that you can store and compare. It contains no code: an error says by itself whether a
+/// repetition is worthwhile (``RetryableError``),.
 public struct RetryPolicy: Sendable, Hashable, Codable {
   /// How long the pauses between attempts are.
   public enum Backoff: Sendable, Hashable, Codable {
@@ -41,6 +41,10 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   ///
   /// If a pause would end later, there is no further attempt.
   public var maxElapsedTime: Duration?
+  /// The longest pause that an error may request with ``RetryableError/retryDelay``; nil for any.
+  ///
+  /// If an error requests a longer pause, there is no further attempt.
+  public var maxRequestedDelay: Duration?
   /// Whether the operation keeps its concurrency slot and its resources while it waits for its next attempt.
   ///
   /// The default is false, so other operations run in the meantime.
@@ -54,8 +58,8 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   ///   - jitter: How much chance there is in their length.
   ///   - maxElapsedTime: The maximum time from the first attempt to the beginning of the last one.
   ///   - keepsSlot: Whether the operation keeps its concurrency slot and its resources during a pause.
-  /// - Precondition: `maxAttemptCount` is 1 or more, no duration is negative, a factor is 1 or more, and a list of pauses
-  ///   is not empty.
+  /// - Precondition: `maxAttemptCount` is 1 or more, no duration is negative, a factor is 1 or more, and a list of
+  ///   pauses is not empty.
   public init(
     maxAttemptCount: Int, backoff: Backoff, jitter: Jitter = .full, maxElapsedTime: Duration? = nil,
     keepsSlot: Bool = false
@@ -110,7 +114,9 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
     }
   }
 
-  private enum CodingKeys: CodingKey { case maxAttemptCount, backoff, jitter, maxElapsedTime, keepsSlot }
+  private enum CodingKeys: CodingKey {
+    case maxAttemptCount, backoff, jitter, maxElapsedTime, maxRequestedDelay, keepsSlot
+  }
 
   /// Creates a policy from its stored form.
   ///
@@ -122,6 +128,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
     backoff = try container.decode(Backoff.self, forKey: .backoff)
     jitter = try container.decode(Jitter.self, forKey: .jitter)
     maxElapsedTime = try container.decodeIfPresent(Duration.self, forKey: .maxElapsedTime)
+    maxRequestedDelay = try container.decodeIfPresent(Duration.self, forKey: .maxRequestedDelay)
     keepsSlot = try container.decode(Bool.self, forKey: .keepsSlot)
     if let problem {
       throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: problem))
@@ -131,8 +138,8 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   /// Returns the pause before the next attempt.
   ///
   /// - Parameters:
-  ///   - error: The error of the last attempt. If it conforms to ``RetryableError``, it can rule out another attempt, or
-  ///     set the length of the pause.
+  ///   - error: The error of the last attempt. If it conforms to ``RetryableError``, it can rule out another attempt,
+  ///     or set the length of the pause.
   ///   - attempt: The number of attempts so far.
   ///   - elapsed: The time since the first attempt began.
   ///   - generator: The source of randomness for the jitter.
@@ -144,6 +151,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
     guard attempt < maxAttemptCount else { return nil }
     let retryable = error as? any RetryableError
     guard retryable?.isRetryable != false else { return nil }
+    if let requested = retryable?.retryDelay, let maxRequestedDelay, requested > maxRequestedDelay { return nil }
     let delay = retryable?.retryDelay ?? jittered(longestDelay(after: attempt), using: &generator)
     if let maxElapsedTime, elapsed + delay > maxElapsedTime { return nil }
     return max(.zero, delay)
@@ -188,6 +196,8 @@ public protocol RetryableError: Error {
 }
 
 extension RetryableError {
+  /// Whether another attempt may succeed; true.
   public var isRetryable: Bool { true }
+  /// How long to wait before the next attempt; nil, for the length in the policy.
   public var retryDelay: Duration? { nil }
 }

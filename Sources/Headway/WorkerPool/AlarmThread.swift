@@ -28,7 +28,7 @@ final class AlarmThread: Sendable {
   /// Makes the thread wake at a moment, instead of the moment that was set before.
   ///
   /// - Parameters:
-  ///   - time: The moment. One that has passed wakes the thread at once.
+  ///   - time: The moment. One that has passed wakes the thread immediately.
   ///   - wake: The function that the thread calls each time that it wakes. That of the first call counts.
   func wake(at time: Int64, _ wake: @escaping @Sendable () -> Void) {
     if headway_set_timer(timer, max(time, 1)) != 0 { misuse("A timer could not be set: error \(errno).") }

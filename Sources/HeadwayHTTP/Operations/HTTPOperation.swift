@@ -87,17 +87,29 @@ open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
 
   private func attempts() async throws {
     var number = 1
+    var generator = SystemRandomNumberGenerator()
+    let clock: any Clock<Duration> = clock ?? ContinuousClock()
+    let elapsed = Self.stopwatch(on: clock)
     while true {
       do {
         return try await attempt()
       } catch let error as RequestError {
         guard request.isIdempotent,
-          let delay = limits.retryPolicy.delay(after: error, attempt: number, random: .random(in: 0...1))
+          let delay = limits.retryPolicy.delay(
+            after: error, attempt: number, elapsed: elapsed(), using: &generator)
         else { throw error }
         try await sleep(for: delay)
         number += 1
       }
     }
+  }
+
+  /// Returns a function that returns the time since this call.
+  private static func stopwatch<UserClock: Clock>(
+    on clock: UserClock
+  ) -> () -> Duration where UserClock.Duration == Duration {
+    let start = clock.now
+    return { start.duration(to: clock.now) }
   }
 }
 #endif

@@ -1,5 +1,6 @@
 #if HTTP
 public import HTTPTypes
+public import Headway
 
 /// The limits of a request: time, bytes, and redirects.
 public struct HTTPLimits: Sendable {
@@ -21,7 +22,16 @@ public struct HTTPLimits: Sendable {
   /// The maximum time to wait for an error's content after receiving the status; one second by default.
   public var errorBodyTimeout = Duration.seconds(1)
   /// How failed requests are repeated.
-  public var retryPolicy = HTTPRetryPolicy()
+  ///
+  /// By default, there are up to three attempts, with pauses that double from 500 ms and full jitter. Only GET, HEAD,
+  /// PUT, DELETE, OPTIONS and TRACE requests are repeated, and only after a temporary failure
+  /// (``RequestError/isRetryable``). If the response has the field `Retry-After`, the pause is as long as this field
+  /// specifies. If that is longer than 30 seconds, the request is not repeated.
+  public var retryPolicy: RetryPolicy = {
+    var policy = RetryPolicy.exponential(maxAttemptCount: 3)
+    policy.maxRequestedDelay = .seconds(30)
+    return policy
+  }()
 
   /// Creates the default limits.
   public init() {}

@@ -11,7 +11,7 @@ extension HTTPLimits {
   /// Failed requests are not repeated.
   static var once: HTTPLimits {
     var limits = attempts(1)
-    limits.retryPolicy = .none
+    limits.retryPolicy = .never
     return limits
   }
 
@@ -19,7 +19,7 @@ extension HTTPLimits {
   static func attempts(_ count: Int) -> HTTPLimits {
     var limits = HTTPLimits()
     limits.retryPolicy.maxAttemptCount = count
-    limits.retryPolicy.initialDelay = .zero
+    limits.retryPolicy.backoff = .constant(.zero)
     // No test depends on how fast a body arrives.
     limits.errorBodyTimeout = .seconds(600)
     return limits

@@ -81,7 +81,7 @@ import Testing
     #expect(Set(starts.events) == Set(0..<5) && starts.events.last != 4)
   }
 
-  @Test("X4, C5: a cancelled operation leaves without counting, and a removed limit starts the others at once")
+  @Test("X4, C5: a cancelled operation leaves without counting, and a removed limit starts the others immediately")
   func cancelled() async throws {
     let (queue, clock) = (OperationQueue(), ManualClock())
     queue.clock = clock

@@ -54,6 +54,10 @@ import Testing
     #expect(policy.delay(after: Busy(retryDelay: .seconds(77)), attempt: 1, using: &random) == .seconds(77))
     #expect(policy.delay(after: Busy(isRetryable: false), attempt: 1, using: &random) == nil)
     #expect(policy.delay(after: Busy(retryDelay: .seconds(-1)), attempt: 1, using: &random) == .zero)
+    var strict = policy
+    strict.maxRequestedDelay = .seconds(76)
+    #expect(strict.delay(after: Busy(retryDelay: .seconds(77)), attempt: 1, using: &random) == nil)
+    #expect(strict.delay(after: Busy(retryDelay: .seconds(76)), attempt: 1, using: &random) == .seconds(76))
   }
 
   @Test("X2: no attempt begins after the total time")

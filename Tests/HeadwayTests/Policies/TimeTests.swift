@@ -83,7 +83,7 @@ import Testing
     try await operation.untilSucceeded()
   }
 
-  @Test("X3, C2: cancelling ends a delay at once, and no alarm is left")
+  @Test("X3, C2: cancelling ends a delay immediately, and no alarm is left")
   func cancelledDelay() async throws {
     let (queue, operation) = (queue(), BlockOperation {})
     operation.policy = OperationPolicy(delay: .seconds(1_000_000_000_000))
