@@ -66,11 +66,11 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   /// - Parameters:
   ///   - retry: How often and when the function is repeated. Pauses are on the ``OperationQueueProtocol/clock`` of the
   ///     queue.
-  ///   - isRetried: Returns whether an error is worth another attempt. It is called in the operation's task. By default,
-  ///     every error is, except a ``RetryableError`` that says otherwise.
+  ///   - isRetried: Returns whether an error is worth another attempt. It is called in the operation's task. By
+  ///     default, every error is, except a ``RetryableError`` that says otherwise.
   ///   - generator: The source of randomness for the jitter.
-  ///   - body: The function to run. It receives the number of the attempt, from 1. The error of the last attempt becomes
-  ///     the operation's ``Operation/error``.
+  ///   - body: The function to run. It receives the number of the attempt, from 1. The error of the last attempt
+  ///     becomes the operation's ``Operation/error``.
   public init(
     retry: RetryPolicy, retrying isRetried: (@Sendable (any Error) -> Bool)? = nil,
     using generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),

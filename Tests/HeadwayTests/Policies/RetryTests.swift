@@ -97,7 +97,8 @@ import Testing
   }
 
   @Test(
-    "X2, C2: cancelling ends a pause immediately, also while the operation waits for its slot", arguments: [false, true])
+    "X2, C2: cancelling ends a pause immediately, even while the operation waits for its slot",
+    arguments: [false, true])
   func cancelled(waitsForSlot: Bool) async throws {
     let (queue, go) = (queue(limit: 1), Gate())
     let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { _ in throw Mishap() }

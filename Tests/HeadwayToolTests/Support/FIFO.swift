@@ -15,14 +15,24 @@ final class FIFO {
 
   deinit { close(descriptor) }
 
-  /// Fills the FIFO with copies of a text after other bytes, and returns when it is being read.
-  func fill(with text: String, after head: [UInt8] = []) throws {
-    try #require(write(descriptor, head, head.count) == head.count)
+  /// Writes bytes that fit.
+  func append(_ bytes: [UInt8]) throws {
+    try #require(write(descriptor, bytes, bytes.count) == bytes.count)
+  }
+
+  /// Fills the FIFO with copies of a text, and returns when it is being read.
+  func fill(with text: String) throws {
     let bytes = Array(text.utf8)
     while write(descriptor, bytes, bytes.count) > 0 {}
     try #require(errno == EAGAIN)
     var question = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     try #require(poll(&question, 1, -1) == 1)
+  }
+
+  /// Whether all bytes have been read.
+  var isEmpty: Bool {
+    var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&question, 1, 0) == 0
   }
 }
 #endif

@@ -75,6 +75,25 @@ final class Tool: Sendable {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return names.contains { (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == path }
   }
+
+  /// Returns whether a thread of the tool is in the system call that reads a file.
+  func isReading(_ path: String) -> Bool {
+    #if arch(x86_64)
+    let read = "0"
+    #else
+    let read = "63"
+    #endif
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(identifier)/task")) ?? []
+    return threads.contains { thread in
+      // The number of the system call, and its arguments: first, the file descriptor.
+      let call = try? String(contentsOfFile: "/proc/\(identifier)/task/\(thread)/syscall", encoding: .utf8)
+      guard let words = call?.split(separator: " "), words.count > 1, words[0] == read,
+        let descriptor = Int(words[1].dropFirst(2), radix: 16)
+      else { return false }
+      let link = "/proc/\(identifier)/fd/\(descriptor)"
+      return (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) == path
+    }
+  }
   #endif
 
   /// Waits for the end.

@@ -37,8 +37,8 @@ extension OperationProtocol {
   /// The outcome of the operation, or nil if it has not finished.
   ///
   /// The outcome never changes. The outcome of a cancelled operation is ``OperationOutcome/cancelled``, even if it
-  /// threw an error, which is then its ``OperationErrorProtocol/error``. There are three exceptions. If the operation was
-  /// cancelled because a required dependency *failed*, the outcome is a ``OperationOutcome/failure(_:)`` with a
+  /// threw an error, which is then its ``OperationErrorProtocol/error``. There are three exceptions. If the operation
+  /// was cancelled because a required dependency *failed*, the outcome is a ``OperationOutcome/failure(_:)`` with a
   /// ``DependencyError``. If that dependency was cancelled, the outcome is ``OperationOutcome/cancelled``. If the
   /// operation was cancelled because it exceeded a limit of its policy, or because it was added to a closed queue, the
   /// outcome is a failure with a ``TimeLimitError`` or a ``QueueClosedError``.
