@@ -1,9 +1,9 @@
 /// When an operation may start, how long it may take, and what it must not share with others.
 ///
 /// ```swift
-/// let upload = TaskOperation { try await send(photo) }
-/// upload.policy = OperationPolicy(timeout: .seconds(10), exclusiveResources: ["uplink"])
-/// queue.addOperation(upload)
+/// let page = TaskOperation { try await fetch(addresses[0]) }
+/// page.policy = OperationPolicy(timeout: .seconds(10), exclusiveResources: ["uplink"])
+/// queue.addOperation(page)
 /// ```
 ///
 /// A policy applies in a queue. An operation that you start manually ignores it.

@@ -2,12 +2,8 @@ extension OperationQueueProtocol {
   /// The clock that measures the times of policies.
   ///
   /// The default is `ContinuousClock`, which includes the time that the machine sleeps. Changes of the time of day
-  /// don't affect it. Set another clock for tests:
-  ///
-  /// ```swift
-  /// let clock = ManualClock()
-  /// queue.clock = clock
-  /// ```
+  /// don't affect it. In tests, set a `ManualClock` of
+  /// `HeadwayTestKit`.
   ///
   /// - Precondition: You set it while the queue is empty.
   @_disfavoredOverload

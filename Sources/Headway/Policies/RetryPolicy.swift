@@ -1,8 +1,8 @@
 /// How often and when failed work is repeated.
 ///
 /// ```swift
-/// let upload = queue.addTask(retry: .exponential(maxAttemptCount: 5)) { attempt in
-///   try await send(photo)
+/// let page = queue.addTask(retry: .exponential(maxAttemptCount: 5)) { attempt in
+///   try await fetch(addresses[0])
 /// }
 /// ```
 ///

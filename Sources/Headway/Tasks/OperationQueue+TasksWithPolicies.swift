@@ -2,7 +2,7 @@ extension OperationQueueProtocol {
   /// Adds an operation that runs an asynchronous function, has a policy, and returns a value.
   ///
   /// ```swift
-  /// let page = queue.addTask(policy: OperationPolicy(timeout: .seconds(10))) { try await fetch(address) }
+  /// let page = queue.addTask(policy: OperationPolicy(timeout: .seconds(10))) { try await fetch(addresses[0]) }
   /// ```
   ///
   /// - Parameters:
@@ -33,8 +33,8 @@ extension OperationQueueProtocol {
   /// Adds an operation that runs an asynchronous function, runs it again if it fails, and returns a value.
   ///
   /// ```swift
-  /// let upload = queue.addTask(retry: .exponential(maxAttemptCount: 5)) { attempt in
-  ///   try await send(photo)
+  /// let page = queue.addTask(retry: .exponential(maxAttemptCount: 5)) { attempt in
+  ///   try await fetch(addresses[0])
   /// }
   /// ```
   ///

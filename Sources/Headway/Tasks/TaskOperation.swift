@@ -58,8 +58,8 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   /// the resources of its policy, and the rate limit of the queue, apply to each attempt.
   ///
   /// ```swift
-  /// let upload = TaskOperation(retry: .exponential(maxAttemptCount: 5)) { attempt in
-  ///   try await send(photo)
+  /// let page = TaskOperation(retry: .exponential(maxAttemptCount: 5)) { attempt in
+  ///   try await fetch(addresses[0])
   /// }
   /// ```
   ///
