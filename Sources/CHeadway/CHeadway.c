@@ -33,3 +33,21 @@ int headway_stack_is_short(void) {
   if (stack_limit == 0) stack_limit = find_stack_limit();
   return (uintptr_t)__builtin_frame_address(0) < stack_limit;
 }
+
+#if defined(__linux__)
+#include <sys/timerfd.h>
+#include <time.h>
+
+int headway_make_timer(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC); }
+
+int64_t headway_timer_now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_BOOTTIME, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+int headway_set_timer(int timer, int64_t time) {
+  struct itimerspec value = {{0, 0}, {time / 1000000000, time % 1000000000}};
+  return timerfd_settime(timer, TFD_TIMER_ABSTIME, &value, NULL);
+}
+#endif

@@ -25,25 +25,16 @@ extern int headway_stack_is_short(void);
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 /// Creates a timer on the clock that includes the time that the machine sleeps; returns its file descriptor, or -1.
-static inline int headway_make_timer(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC); }
+extern int headway_make_timer(void);
 
 /// The time of that clock, in nanoseconds.
-static inline int64_t headway_timer_now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_BOOTTIME, &time);
-  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
+extern int64_t headway_timer_now(void);
 
 /// Makes a read of the timer return at the given time, which is positive; returns 0, or -1.
-static inline int headway_set_timer(int timer, int64_t time) {
-  struct itimerspec value = {{0, 0}, {time / 1000000000, time % 1000000000}};
-  return timerfd_settime(timer, TFD_TIMER_ABSTIME, &value, NULL);
-}
+extern int headway_set_timer(int timer, int64_t time);
 
 /// The kernel's identifier of the calling thread; on the main thread, it equals the process identifier. This is a
 /// system call through `syscall`, which is variadic and therefore not imported into Swift.
