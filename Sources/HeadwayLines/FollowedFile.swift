@@ -8,8 +8,8 @@
 ///
 /// The open file is compared with the file at the path only when it has been read to its end. If they differ, the open
 /// file is read once more at the next call, because bytes could have been written between the read and the comparison,
-/// or by a writer that has not opened the new file yet. As long as the old file is open, no other file can get its
-/// number, so the comparison is reliable.
+/// or by a writer that has not opened the new file yet. As long as the old file is open, no other file can have its
+/// inode number, so the comparison is reliable.
 struct FollowedFile: ~Copyable, Sendable {
   /// The result of an attempt to read.
   enum Progress {
@@ -128,9 +128,9 @@ struct FollowedFile: ~Copyable, Sendable {
     return .ended
   }
 
-  /// Checks that a file that looks truncated does not have bytes although its size is zero.
+  /// Checks that a file that looks truncated is not one that has bytes although its size is zero.
   ///
-  /// Files in `/proc` are of this kind. They would look truncated after each read.
+  /// Files in `/proc` are of this kind, and would look truncated after each read.
   private func requireSize(of descriptor: Int32) throws(LineReaderError) {
     let count = try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { byte throws(LineReaderError) in
       try read(descriptor, into: byte, at: 0)

@@ -9,9 +9,9 @@ extension LineReader {
     ///
     /// A line that is still being written at that time is delivered when it is complete.
     case end
-    /// With a number of lines before ``end``.
+    /// A number of lines before ``end``.
     ///
-    /// If the file has fewer, at its beginning. The number must not be negative.
+    /// If the file has fewer lines, reading begins at its beginning. The number must not be negative.
     case lastLines(Int)
   }
 
@@ -32,8 +32,8 @@ extension LineReader {
   ///   ends with CR is delivered when the next byte has been written, because LF might follow.
   /// - **Rotation.** If another file appears at the path, the reader reads the old file to its end. It checks the old
   ///   file once more, because its writer might not have opened the new file yet, and then reads the new file from its
-  ///   beginning. As long as there is no file at the path, the old one is followed. If the path is that of a link, the
-  ///   link can be changed to lead to another file.
+  ///   beginning. As long as there is no file at the path, the old one is followed. If the path is that of a symbolic
+  ///   link, the link can be changed to point to another file.
   /// - **Truncation.** If the file becomes shorter than the part that has been read, the reader starts again at its
   ///   beginning. If it has grown beyond that part again by the next check, the truncation is not detected, and reading
   ///   continues at the old position. Therefore, rotation by renaming is safer than `copytruncate`.
@@ -45,12 +45,12 @@ extension LineReader {
   ///   is replaced between two checks is not read.
   ///
   /// ``lines`` and ``batches`` end when the task is cancelled, or with an error. Between two checks, no operation is in
-  /// the queue, so cancelling the queue's operations does not end them. The operation of
+  /// the queue, so cancelling the queue's operations does not end these sequences. The operation of
   /// ``enumerateLines(on:eachLine:completion:)`` ends when it is cancelled. Until then, it occupies a concurrency slot
   /// of its queue, but holds no thread between two checks. The forms that run on the calling thread are not available,
   /// because they could not be cancelled.
   ///
-  /// If a new file can't be opened at two checks in a row for another reason than that it is missing, reading ends with
+  /// If a new file can't be opened at two checks in a row for a reason other than that it is missing, reading ends with
   /// a ``LineReaderError``.
   ///
   /// - Parameters:

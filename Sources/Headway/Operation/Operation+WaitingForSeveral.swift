@@ -73,13 +73,13 @@ extension OperationProtocol {
     return first
   }
 
-  /// Suspends the task until an operation that meets a condition has finished, or all have.
+  /// Suspends the task until an operation that meets a condition has finished, or all operations have finished.
   ///
   /// - Returns: The operation, or nil if none meets the condition.
   private static func first<Candidate: Operation>(
     of operations: [Candidate], where condition: @escaping @Sendable (Candidate) -> Bool
   ) async throws -> Candidate? {
-    // Those that have finished, in their order.
+    // The operations that have already finished, in the order of the list.
     for operation in operations where operation.state.current.phase == .finished && condition(operation) {
       try await operation.untilFinished()
       return operation

@@ -7,12 +7,12 @@ extension ResourceTable {
 
 /// How operations of a queue get their resources.
 ///
-/// An operation requests them when a worker would start it. If they are in use, it waits at the place *gated*, without
-/// a slot. When they may be available, its queue tries again: if the operation can start now, it gets its slot and its
-/// resources together, and is *granted*. It is then as good as started: a suspension or a lower limit no longer holds
-/// it back, and the next worker of its class takes it. If it can't start now, it delays no other: it becomes one of the
-/// ready operations, and requests its resources again when it has its turn, without losing its place in the order of
-/// requests.
+/// An operation requests them when a worker would start it. If they are in use, the operation waits in the place
+/// *gated*, without a concurrency slot. When they might be available, its queue tries again. If the operation can start
+/// now, it gets its slot and its resources together, and is *granted*. From then on, a suspension or a lower limit no
+/// longer holds it back, and the next worker of its class claims it. If the operation can't start now, it does not
+/// delay others: it becomes one of the ready operations, and requests its resources again when its turn comes. It keeps
+/// its position in the order of requests.
 ///
 /// See `Docs/decisions/0033-policies.md`.
 extension Admission {
@@ -26,9 +26,9 @@ extension Admission {
     return false
   }
 
-  /// Takes the resources of an operation back, or ends its wait for them.
+  /// Releases the resources of an operation, or ends its wait for them.
   ///
-  /// Other operations that may get them are in ``offered`` afterwards.
+  /// Afterward, ``offered`` contains the operations that might get them.
   mutating func releaseResources(of operation: Operation) {
     guard let request = operation.policyGate?.request else { return }
     offered += ResourceTable.shared.withLock { table in
@@ -71,7 +71,7 @@ extension Admission {
     changeGrantedCount(by: -1)
   }
 
-  /// Removes and returns the operations that may get resources.
+  /// Removes and returns the operations that might get resources.
   mutating func takeOffered() -> [Operation] {
     defer { offered = [] }
     return offered

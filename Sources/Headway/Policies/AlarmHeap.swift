@@ -1,16 +1,16 @@
-/// Something that a ``PolicyClock`` wakes at a moment.
+/// An object that a ``PolicyClock`` notifies at a certain time.
 class Alarm: @unchecked Sendable {
   /// The position in the heap of the clock's alarms, or -1.
   ///
   /// Protected by the lock of the clock.
   @exclusivity(unchecked) fileprivate final var position: Int32 = -1
 
-  /// When it must ring next, or `PolicyTime.max`.
+  /// The time at which it must ring next, or `PolicyTime.max`.
   ///
   /// Called under the lock of the clock.
   var nextTime: PolicyTime { .max }
 
-  /// Retains the object that ``ring(at:)`` is for.
+  /// Retains the object that ``ring(at:)`` uses.
   ///
   /// Called under the lock of the clock.
   ///
@@ -21,7 +21,7 @@ class Alarm: @unchecked Sendable {
   func ring(at now: PolicyTime) {}
 }
 
-/// Alarms by time: a binary heap whose elements know their positions.
+/// Alarms, ordered by time: a binary heap in which each alarm stores its position.
 ///
 /// Setting, changing and removing an alarm take O(log *n*).
 struct AlarmHeap {
@@ -46,7 +46,7 @@ struct AlarmHeap {
     }
   }
 
-  /// Removes an alarm, if it is there.
+  /// Removes an alarm, if the heap contains it.
   mutating func remove(_ alarm: Alarm) {
     let position = Int(alarm.position)
     guard position >= 0 else { return }

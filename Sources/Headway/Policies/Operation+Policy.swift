@@ -1,5 +1,5 @@
 extension OperationProtocol {
-  /// When the operation may start, how long it may take, and what it must not share with others.
+  /// When the operation may start, how long it may take, and which resources it uses.
   ///
   /// The default policy limits nothing.
   ///

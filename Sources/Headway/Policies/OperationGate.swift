@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Holds an operation back as long as its policy demands, and ends it when its time is up.
+/// Holds an operation back as long as its policy requires, and ends it when its time is up.
 ///
-/// An operation without a policy has none. The alarm of the gate is set from the time that a queue accepts the
-/// operation to its end, so the operation exists while the alarm rings.
+/// An operation without a policy has no gate. The alarm of the gate is set only from the time when a queue accepts the
+/// operation until the operation ends, so the operation exists while the alarm rings.
 final class OperationGate: Alarm, @unchecked Sendable {
   let policy: OperationPolicy
   /// Whether the operation repeats its function if it fails.
   let hasAttempts: Bool
-  /// What the operation requests before it starts, if it needs resources.
+  /// The request for the resources of the operation, if it needs any.
   private(set) var request: ResourceRequest?
   private unowned(unsafe) let operation: Operation
 
@@ -28,8 +28,8 @@ final class OperationGate: Alarm, @unchecked Sendable {
   @exclusivity(unchecked) private var addedTime = PolicyTime.max
   @exclusivity(unchecked) private var totalEnd = PolicyTime.max
 
-  // A thread that changes one of these sets the alarm afterwards, and the lock of the clock orders that: the last one
-  // to set the alarm sees all changes.
+  // A thread that changes one of these sets the alarm afterward. The lock of the clock orders this: the last thread
+  // that sets the alarm sees all changes.
   private let delays = Atomic<Bool>(false)
   private let delayEnd = Atomic<PolicyTime>(.min)
   private let startTime = Atomic<PolicyTime>(.max)
@@ -48,7 +48,7 @@ final class OperationGate: Alarm, @unchecked Sendable {
   /// Whether the policy keeps the operation from being ready.
   var isClosed: Bool { delays.load(ordering: .acquiring) }
 
-  /// How long the operation still waits for the end of its delay, or nil if it doesn't.
+  /// The remaining time of the delay, or nil if the operation is not delayed.
   var remainingDelay: Duration? {
     isClosed ? .nanoseconds(max(0, delayEnd.load(ordering: .acquiring).addedClamped(-clock.now))) : nil
   }
@@ -71,7 +71,7 @@ final class OperationGate: Alarm, @unchecked Sendable {
   /// The time of the clock.
   var time: PolicyTime { clock.now }
 
-  /// Holds the operation back for a time, because it pauses.
+  /// Holds the operation back for a time, because it pauses between two attempts.
   func delay(for delay: Duration) {
     delayEnd.store(clock.now.addedClamped(delay.nanoseconds), ordering: .releasing)
     delays.store(true, ordering: .releasing)
@@ -92,13 +92,13 @@ final class OperationGate: Alarm, @unchecked Sendable {
 
   /// Calls a function with the time limit of an attempt.
   ///
-  /// The time of the attempts and the pauses before them is not limited, except by the total timeout.
+  /// Earlier attempts and pauses do not count toward this limit, only toward the total timeout.
   ///
   /// - Parameters:
   ///   - executor: Runs the function.
   ///   - body: The function. Its task is cancelled when the time is up.
-  /// - Returns: The result of the function, even if that comes too late.
-  /// - Throws: The error of the function; ``TimeLimitError`` if the time was up by then.
+  /// - Returns: The result of the function, even if the function returns after its time is up.
+  /// - Throws: The error of the function; ``TimeLimitError`` if the time was up before the function threw.
   func runAttempt<Success: Sendable>(
     on executor: some TaskExecutor, _ body: @escaping @Sendable () async throws -> Success
   ) async throws -> Success {
@@ -191,7 +191,7 @@ final class OperationGate: Alarm, @unchecked Sendable {
     } else {
       clock.set(self)
       var operation = reference.takeRetainedValue()
-      // The operation may have ended just now.
+      // The operation might have just ended.
       guard isKnownUniquelyReferenced(&operation) else { return }
       WorkerPool.shared.submit(PoolBlock { [operation] in withExtendedLifetime(operation) {} }, count: 1)
     }
@@ -216,7 +216,7 @@ extension Operation {
 
   /// Records that the operation's delay is over.
   ///
-  /// Called on the thread of the alarms: runs no user code.
+  /// Called on the thread of the alarms, so it runs no user code.
   fileprivate final func delayHasEnded() {
     if hasPause { return pauseHasEnded() }
     if overridesIsReady {
@@ -230,7 +230,7 @@ extension Operation {
     effects.submit(to: nil)
   }
 
-  /// Makes the operation wait for its slot again, or resumes it if it has kept its slot.
+  /// Makes the operation wait for a concurrency slot again, or resumes it if it has kept its slot.
   private func pauseHasEnded() {
     var effects = Effects()
     let keepsSlot = queue?.update(leaving: &effects) { state in

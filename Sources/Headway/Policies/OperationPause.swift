@@ -2,8 +2,9 @@ import Synchronization
 
 /// The pauses of an operation that runs a function again after it has failed.
 ///
-/// During a pause, the operation has begun and not ended, and its task is suspended. Like an operation that has not
-/// started, it waits for its gate, its slot and its resources. A worker that would start it resumes the task.
+/// During a pause, the operation has begun but not ended, and its task is suspended. Like an operation that has not
+/// started, it waits for its gate, a concurrency slot and its resources. The worker that would start it resumes the
+/// task.
 struct OperationPause: ~Copyable {
   private let continuation = Guarded<UnsafeContinuation<Void, Never>?>(nil)
 
@@ -25,8 +26,8 @@ extension Operation {
   /// Called in the task of an operation that is executing in a queue and has a gate.
   ///
   /// - Parameters:
-  ///   - delay: How long the pause lasts at least.
-  ///   - keepsSlot: Whether the operation keeps its slot and its resources.
+  ///   - delay: The minimum length of the pause.
+  ///   - keepsSlot: Whether the operation keeps its concurrency slot and its resources.
   /// - Throws: `CancellationError` if the task was cancelled.
   final func pause(for delay: Duration, keepsSlot: Bool) async throws {
     guard let gate = policyGate else { return }
@@ -51,10 +52,11 @@ extension Operation {
     policyGate?.pause.end()
   }
 
-  /// Whether the operation is in its `main()` or a pause after it: a worker that starts it ends a pause.
+  /// Whether the operation is in its `main()`, or in a pause after it; a worker that would start it then ends the
+  /// pause.
   final var hasPause: Bool { hasGate && state.current.phase == .executing }
 
-  /// Ends the pause, because the operation has its slot and its resources again.
+  /// Ends the pause, because the operation has a concurrency slot and its resources again.
   ///
   /// - Returns: False if the operation is not executing, and must be started.
   final func resumeFromPause() -> Bool {
@@ -65,7 +67,7 @@ extension Operation {
 }
 
 extension Admission {
-  /// Takes the slot and the resources of an operation that pauses.
+  /// Releases the concurrency slot and the resources of an operation that pauses.
   mutating func beginPause(of operation: Operation) {
     guard operation.admission.place == .running else { return }
     runningCount -= 1
@@ -74,14 +76,14 @@ extension Admission {
     releaseResources(of: operation)
   }
 
-  /// Makes an operation whose pause is over wait for a slot.
+  /// Makes an operation whose pause is over wait for a concurrency slot.
   mutating func endPause(of operation: Operation) {
     guard operation.admission.place == .gated, operation.hasPause else { return }
     let word = operation.state.current
     insertReady(operation, word, level: readyLevel(of: word))
   }
 
-  /// Lets a cancelled operation continue without a slot.
+  /// Makes a cancelled operation continue without a concurrency slot.
   mutating func abandonPause(of operation: Operation) {
     switch operation.admission.place {
     case .gated: break

@@ -1,4 +1,4 @@
-/// When an operation may start, how long it may take, and what it must not share with others.
+/// When an operation may start, how long it may take, and which resources it uses.
 ///
 /// ```swift
 /// let page = TaskOperation { try await fetch(addresses[0]) }
@@ -8,22 +8,24 @@
 ///
 /// A policy applies in a queue. An operation that you start manually ignores it.
 public struct OperationPolicy: Sendable, Hashable, Codable {
-  /// How long the operation waits, at least, after it was added to a queue; nil to start as soon as possible.
+  /// How long the operation waits, at least, after it is added to a queue; nil to start as soon as possible.
   public var delay: Duration?
   /// How long the work may run; nil for no limit.
   ///
-  /// An operation that runs longer fails with a ``TimeLimitError`` and is cancelled.
+  /// An operation that runs longer fails with a ``TimeLimitError`` and is cancelled. If the operation repeats its
+  /// function, this limit applies to each attempt: an attempt that takes longer is cancelled, and fails with that
+  /// error.
   public var timeout: Duration?
-  /// How long after the operation was added it must have finished; nil for no limit.
+  /// The time within which the operation must finish after it is added to a queue; nil for no limit.
   ///
   /// An operation that has not finished by then fails with a ``TimeLimitError`` and is cancelled, even if it has not
   /// started.
   public var totalTimeout: Duration?
-  /// The names of what only this operation may use while it runs.
+  /// The names of the resources that only this operation may use while it runs.
   ///
   /// Operations that have a name in common never run at the same time, in any queue of the process.
   public var exclusiveResources: Set<String>
-  /// The names of what this operation may share with others that have the name here, too.
+  /// The names of the resources that this operation shares with operations that also list them here.
   ///
   /// An operation that has one of these names among its ``exclusiveResources`` does not run at the same time.
   public var sharedResources: Set<String>
@@ -31,11 +33,11 @@ public struct OperationPolicy: Sendable, Hashable, Codable {
   /// Creates a policy.
   ///
   /// - Parameters:
-  ///   - delay: How long the operation waits, at least, after it was added to a queue.
+  ///   - delay: How long the operation waits, at least, after it is added to a queue.
   ///   - timeout: How long the work may run.
-  ///   - totalTimeout: How long after it was added the operation must have finished.
-  ///   - exclusiveResources: The names of what only this operation may use while it runs.
-  ///   - sharedResources: The names of what it may share with others that share it, too.
+  ///   - totalTimeout: The time within which the operation must finish after it is added to a queue.
+  ///   - exclusiveResources: The names of the resources that only this operation may use while it runs.
+  ///   - sharedResources: The names of the resources that this operation shares with operations that also share them.
   public init(
     delay: Duration? = nil, timeout: Duration? = nil, totalTimeout: Duration? = nil,
     exclusiveResources: Set<String> = [], sharedResources: Set<String> = []

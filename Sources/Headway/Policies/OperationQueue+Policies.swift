@@ -1,9 +1,8 @@
 extension OperationQueueProtocol {
   /// The clock that measures the times of policies.
   ///
-  /// The default is `ContinuousClock`, which includes the time that the machine sleeps. Changes of the time of day
-  /// don't affect it. In tests, set a `ManualClock` of
-  /// `HeadwayTestKit`.
+  /// The default is `ContinuousClock`, which includes the time while the machine sleeps. Changes to the time of day
+  /// don't affect it. In tests, set a `ManualClock` of `HeadwayTestKit`.
   ///
   /// - Precondition: You set it while the queue is empty.
   @_disfavoredOverload

@@ -3,7 +3,7 @@ import Synchronization
 /// A clock of policies, and the alarms that are set on it.
 ///
 /// All queues without a clock of their own share ``continuous``. Its time is that of `ContinuousClock`: it includes the
-/// time that the machine sleeps, and changes of the time of day don't affect it. So a delay of an hour is over an hour
+/// time while the machine sleeps, and changes to the time of day don't affect it. So a delay of an hour is over an hour
 /// later, even if the machine slept in between.
 final class PolicyClock: Sendable {
   /// The clock of all queues that have none of their own.
@@ -11,7 +11,7 @@ final class PolicyClock: Sendable {
 
   private struct State {
     var heap = AlarmHeap()
-    /// When the driver wakes, or ``awake``.
+    /// The time when the driver wakes, or ``awake``.
     var wakeTime = PolicyTime.max
 
     /// While the driver is awake, it reads the first time itself before it sleeps.
@@ -26,10 +26,10 @@ final class PolicyClock: Sendable {
     }
   }
 
-  // Protected by its lock. Nothing is called under it but the functions of alarms that say so.
+  // Protected by its lock. Under the lock, only those functions of alarms are called whose comments allow it.
   private let state = Guarded(State())
   private let driver: any AlarmDriver
-  /// The clock that a user has supplied, or `ContinuousClock`.
+  /// The clock that user code has set, or `ContinuousClock`.
   let clock: any Clock<Duration>
 
   private init() {
@@ -68,7 +68,7 @@ final class PolicyClock: Sendable {
     if isEarlier { wakeDriver() }
   }
 
-  /// Removes an alarm: it does not begin to ring from now on.
+  /// Removes an alarm, which does not begin to ring from then on.
   func remove(_ alarm: Alarm) {
     let isEmpty = state.withLock { state in
       state.heap.remove(alarm)
@@ -79,10 +79,10 @@ final class PolicyClock: Sendable {
     if isEmpty { driver.sleep() }
   }
 
-  /// Makes the driver wake at the time that the state says.
+  /// Makes the driver wake at the time in the state.
   ///
-  /// Called after every change of that time, except by the driver itself. If other threads change it at the same
-  /// moment, the last call of the driver is made by a thread that has seen the last change.
+  /// Called after every change of that time, except by the driver itself. If other threads change it at the same time,
+  /// a thread that has seen the last change makes the last call of the driver.
   private func wakeDriver() {
     while true {
       let time = state.withLock { $0.isAwake ? .max : $0.wakeTime }
@@ -92,7 +92,7 @@ final class PolicyClock: Sendable {
     }
   }
 
-  /// Makes the alarms ring that are due.
+  /// Rings all alarms that are due.
   private func ring() {
     state.withLock { $0.wakeTime = State.awake }
     while true {
@@ -113,15 +113,15 @@ final class PolicyClock: Sendable {
   }
 }
 
-/// Calls a function at a moment of a clock.
+/// Calls a function at a certain time of a clock.
 protocol AlarmDriver: Sendable {
   /// The time of the clock.
   var now: PolicyTime { get }
 
-  /// Calls a function at a moment, instead of at the moment that was set before.
+  /// Calls a function at a time, instead of at the time that was set before.
   func wake(at time: PolicyTime, _ wake: @escaping @Sendable () -> Void)
 
-  /// Calls nothing until another moment is set.
+  /// Calls nothing until another time is set.
   ///
   /// A call that is about to begin can still begin.
   func sleep()

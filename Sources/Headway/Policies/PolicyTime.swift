@@ -1,8 +1,8 @@
-/// A moment of a queue's clock, in nanoseconds since an arbitrary moment; about 292 years in either direction.
+/// A time of a queue's clock, in nanoseconds since an arbitrary origin; about 292 years in either direction.
 typealias PolicyTime = Int64
 
 extension Int64 {
-  /// The sum, or the nearest value if it is out of range: such a moment is never reached.
+  /// The sum, or the nearest value if it is out of range; such a time is never reached.
   func addedClamped(_ other: Int64) -> Int64 {
     let (sum, isOut) = addingReportingOverflow(other)
     return isOut ? (other > 0 ? .max : .min) : sum

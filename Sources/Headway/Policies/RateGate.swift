@@ -11,7 +11,7 @@ final class RateGate: Alarm, @unchecked Sendable {
   @exclusivity(unchecked) private var lastTime = PolicyTime.min
   /// When the alarm rings.
   ///
-  /// Written under the queue's lock, and read under that of the clock, after a thread that has written it has set the
+  /// Written under the queue's lock. Read under the lock of the clock, after the thread that wrote it has set the
   /// alarm.
   private let alarmTime = Atomic<PolicyTime>(.max)
 
@@ -78,10 +78,10 @@ extension OperationQueueProtocol {
   /// ```
   ///
   /// Operations that must wait hold no thread and no concurrency slot. They start in the order of the queue, each as
-  /// soon as it may. You can change the limit at any time; the new one begins as if no operation had started before. A
-  /// cancelled operation leaves without counting.
+  /// soon as the limit allows. You can change the limit at any time. The new limit begins as if no operation had
+  /// started before. An operation that is cancelled while it waits does not count.
   ///
-  /// The rate of the main queue is not limited.
+  /// Setting the limit of the main queue has no effect.
   @_disfavoredOverload
   public var rateLimit: RateLimit? {
     get { state.withLock { $0.rate?.limit } }
@@ -111,7 +111,7 @@ extension OperationQueue {
     if let gate { clock.remove(gate) }
   }
 
-  /// The time of the policies' clock, if the queue needs it to start operations.
+  /// The time of the queue's clock, if the queue needs it to start operations.
   final var rateTime: PolicyTime? {
     guard isRateLimited.load(ordering: .relaxed) else { return nil }
     return state.withLock { $0.policyClock }.now

@@ -6,15 +6,17 @@
 public struct RateLimit: Sendable, Hashable, Codable {
   /// How starts are counted.
   public enum Algorithm: Sendable, Hashable, Codable {
-    /// Starts are spread evenly, and up to `burst` of them can follow each other without a pause after a quiet time.
+    /// Starts are spread evenly, but after a quiet period, up to `burst` operations can start one immediately after the
+    /// other.
     ///
     /// In any period of the length *t*, at most `burst` + (*t* + 1 ms) · `count` / `period` operations start. The
-    /// millisecond keeps the rate exact although threads wake late. The state is one moment of time, by the generic
-    /// cell rate algorithm (ITU-T I.371, 1993), which equals a token bucket.
+    /// millisecond keeps the rate exact even if threads wake late. The state is a single point in time, as in the
+    /// generic cell rate algorithm (ITU-T I.371, 1993), which is equivalent to a token bucket.
     case tokenBucket(burst: Int)
     /// In any period of the given length, at most `count` operations start.
     ///
-    /// Use it for a server that counts requests in such a window. It stores the times of the last `count` starts.
+    /// Use it for a server that counts requests in such a window. The queue stores the times of the last `count`
+    /// starts.
     case slidingWindow
   }
 
@@ -30,13 +32,13 @@ public struct RateLimit: Sendable, Hashable, Codable {
   /// - Parameters:
   ///   - count: How many operations may start in each period.
   ///   - period: The length of the period.
-  ///   - burst: How many operations may follow each other without a pause after a quiet time.
+  ///   - burst: How many operations may start one immediately after the other, after a quiet period.
   /// - Precondition: `count` and `burst` are 1 or more, and `period` is positive.
   public init(_ count: Int, per period: Duration, burst: Int = 1) {
     self.init(count, per: period, algorithm: .tokenBucket(burst: burst))
   }
 
-  /// Creates a limit for any period of a given length.
+  /// Creates a limit on the starts in any period of a given length.
   ///
   /// - Parameters:
   ///   - count: How many operations may start in each period.

@@ -1,6 +1,6 @@
-/// Decides how many operations may start at a moment, by a ``RateLimit``.
+/// Determines how many operations a ``RateLimit`` allows to start at a given time.
 ///
-/// A state machine without a clock and locks. Times are in nanoseconds of the queue's clock.
+/// A state machine without a clock or locks. Times are in nanoseconds of the queue's clock.
 struct RateLimiter {
   let limit: RateLimit
   private var bucket: TokenBucket
@@ -28,7 +28,7 @@ struct RateLimiter {
     }
   }
 
-  /// When the next operation may start: now, or later.
+  /// The time when the next operation may start: now, or later.
   mutating func nextStart(after now: PolicyTime) -> PolicyTime {
     switch limit.algorithm {
     case .tokenBucket: bucket.nextStart(after: now)
@@ -36,16 +36,16 @@ struct RateLimiter {
     }
   }
 
-  /// A bucket of tokens, as the moment at which it will be full.
+  /// A token bucket, stored as the time at which it will be full.
   ///
-  /// A rate does not drift. Fractions of a nanosecond are counted: 3 starts per second have intervals of 333,333,333
-  /// nanoseconds and a third. And a thread that wakes a little late delays no later start: the bucket gains from the
-  /// moment when it was full, unless that was more than ``lateness`` ago.
+  /// The rate does not drift. Fractions of a nanosecond are counted: 3 starts per second have intervals of 333,333,333
+  /// and one third nanoseconds. A thread that wakes a little late delays no later start: the bucket fills from the time
+  /// when it was full, unless that was more than ``lateness`` ago.
   private struct TokenBucket {
     /// How late a start can be without a loss, in nanoseconds.
     private static let lateness: Int64 = 1_000_000
 
-    /// The period in nanoseconds; a start takes this many units of time from a bucket that gains `count` per
+    /// The period in nanoseconds; a start removes this many units from a bucket that gains `count` units per
     /// nanosecond.
     private let period: Int64
     private let count: Int64

@@ -2,8 +2,8 @@
 ///
 /// A state machine without locks. An operation requests all of its resources when everything else is ready, and gets
 /// all of them or none. A request that can't be granted waits. No later request overtakes it on a resource that both
-/// need, unless both share it. So requests are granted in the order in which they began to wait, and an operation that
-/// needs many resources does not starve because of operations that need one of them.
+/// need, unless both share it. So requests that conflict are granted in the order in which they began to wait, and
+/// operations that need one resource can't starve an operation that needs many.
 ///
 /// Waiting requests hold nothing, so there is no deadlock: the request that has waited longest is granted when the
 /// operations that hold its resources have finished.
@@ -59,7 +59,7 @@ struct ResourceTable {
     return isGranted
   }
 
-  /// Takes the resources back from a request that has them.
+  /// Releases the resources of a request that has them.
   ///
   /// - Returns: The waiting requests that can be granted now. Later ones still wait behind them, until the caller has
   ///   called ``acquire(_:)`` or ``withdraw(_:)`` for each.
@@ -73,7 +73,7 @@ struct ResourceTable {
     return grantable(after: request)
   }
 
-  /// Makes a request that waits stop waiting; it keeps its turn in case that it waits again.
+  /// Makes a request that waits stop waiting; the request keeps its turn in case it waits again.
   ///
   /// - Returns: The waiting requests that can be granted now, as for ``release(_:)``.
   mutating func withdraw(_ request: ResourceRequest) -> [ResourceRequest] {
@@ -119,7 +119,7 @@ struct ResourceTable {
 
   // MARK: The order of requests
 
-  /// Whether a resource is available to a request, and no earlier one waits for it that excludes this one.
+  /// Whether a resource is available to a request, and no earlier request that waits for it excludes this one.
   private static func isFree(_ resource: Resource, for request: ResourceRequest, isShared: Bool) -> Bool {
     guard !resource.isHeldExclusively, isShared || resource.sharingCount == 0 else { return false }
     if let first = resource.exclusive.first, first.ticket < request.ticket { return false }
@@ -165,7 +165,7 @@ final class ResourceRequest: @unchecked Sendable {
   /// The gate of the operation, which exists as long as the request.
   unowned(unsafe) let gate: OperationGate
   @exclusivity(unchecked) fileprivate(set) var state = State.idle
-  /// The turn: requests with lower numbers are first; 0 before the first attempt.
+  /// The turn: requests with lower numbers are first; 0 if the resources have not been requested.
   @exclusivity(unchecked) fileprivate var ticket: UInt64 = 0
   @exclusivity(unchecked) fileprivate var uses: [(resource: ResourceTable.Resource, isShared: Bool)] = []
 

@@ -6,25 +6,25 @@
 /// }
 /// ```
 ///
-/// A policy is a value that you can store and compare. It contains no code: an error says by itself whether a
-/// repetition is worthwhile (``RetryableError``),.
+/// A policy is a value that you can store and compare. It contains no code: an error that conforms to
+/// ``RetryableError`` determines whether a repetition is worthwhile.
 public struct RetryPolicy: Sendable, Hashable, Codable {
   /// How long the pauses between attempts are.
   public enum Backoff: Sendable, Hashable, Codable {
     /// All pauses have the same length.
     case constant(Duration)
-    /// The first pause has the length `initial`, and each further pause is `factor` times as long as the one before, up
+    /// The first pause has the length `initial`, and each later pause is `factor` times as long as the previous one, up
     /// to `maximum`.
     case exponential(initial: Duration, factor: Double, maximum: Duration)
     /// The pauses have these lengths, and the last one repeats.
     case custom([Duration])
   }
 
-  /// How much chance there is in the length of a pause.
+  /// How random the length of a pause is.
   public enum Jitter: Sendable, Hashable, Codable {
     /// Pauses have exactly the length of the backoff.
     case none
-    /// A pause has a random length between zero and that of the backoff.
+    /// A pause has a random length between zero and the length of the backoff.
     ///
     /// So clients that failed at the same time do not try again at the same time (M. Brooker, “Exponential Backoff And
     /// Jitter”, AWS Architecture Blog, 2015).
@@ -35,13 +35,13 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   public var maxAttemptCount: Int
   /// How long the pauses are.
   public var backoff: Backoff
-  /// How much chance there is in their length.
+  /// How random their length is.
   public var jitter: Jitter
-  /// The maximum time from the first attempt to the beginning of the last one; nil for no limit.
+  /// The maximum time from the beginning of the first attempt to the end of the last pause; nil for no limit.
   ///
   /// If a pause would end later, there is no further attempt.
   public var maxElapsedTime: Duration?
-  /// The longest pause that an error may request with ``RetryableError/retryDelay``; nil for any.
+  /// The longest pause that an error may request with ``RetryableError/retryDelay``; nil for no limit.
   ///
   /// If an error requests a longer pause, there is no further attempt.
   public var maxRequestedDelay: Duration?
@@ -55,8 +55,8 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   /// - Parameters:
   ///   - maxAttemptCount: The maximum number of attempts, including the first one.
   ///   - backoff: How long the pauses are.
-  ///   - jitter: How much chance there is in their length.
-  ///   - maxElapsedTime: The maximum time from the first attempt to the beginning of the last one.
+  ///   - jitter: How random their length is.
+  ///   - maxElapsedTime: The maximum time from the beginning of the first attempt to the end of the last pause.
   ///   - keepsSlot: Whether the operation keeps its concurrency slot and its resources during a pause.
   /// - Precondition: `maxAttemptCount` is 1 or more, no duration is negative, a factor is 1 or more, and a list of
   ///   pauses is not empty.
@@ -164,7 +164,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
     case .custom(let delays): return delays[min(attempt, delays.count) - 1]
     case .exponential(let initial, let factor, let maximum):
       var (delay, remaining) = (initial, attempt - 1)
-      // Ends early, so that the delay does not overflow.
+      // Ends early, because the delay could overflow otherwise.
       while remaining > 0, factor > 1, delay > .zero, delay < maximum {
         delay = delay * factor
         remaining -= 1
@@ -181,7 +181,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   }
 }
 
-/// An error that knows whether repeating the work is worthwhile.
+/// An error that determines whether and when failed work is repeated.
 ///
 /// ```swift
 /// struct ServerBusy: RetryableError {
@@ -189,14 +189,14 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
 /// }
 /// ```
 public protocol RetryableError: Error {
-  /// Whether another attempt may succeed; true by default.
+  /// Whether another attempt might succeed; true by default.
   var isRetryable: Bool { get }
   /// How long to wait before the next attempt; nil, the default, for the length in the policy.
   var retryDelay: Duration? { get }
 }
 
 extension RetryableError {
-  /// Whether another attempt may succeed; true.
+  /// Whether another attempt might succeed; true.
   public var isRetryable: Bool { true }
   /// How long to wait before the next attempt; nil, for the length in the policy.
   public var retryDelay: Duration? { nil }

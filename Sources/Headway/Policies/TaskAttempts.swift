@@ -29,11 +29,11 @@ final class TaskAttempts: Sendable {
   /// Calls a function until it succeeds, or the policy allows no further attempt.
   ///
   /// - Parameters:
-  ///   - operation: The operation, in whose task this is called.
+  ///   - operation: The operation. The caller is in its task.
   ///   - executor: Runs the function.
   ///   - body: The function. It receives the number of the attempt.
   /// - Returns: The result of the function.
-  /// - Throws: The error of the last attempt; `CancellationError` if the task was cancelled in a pause.
+  /// - Throws: The error of the last attempt; `CancellationError` if the task was cancelled during a pause.
   func run<Success: Sendable>(
     of operation: Operation, on executor: some TaskExecutor,
     _ body: @escaping @Sendable (_ attempt: Int) async throws -> Success
@@ -64,7 +64,7 @@ final class TaskAttempts: Sendable {
     if isCancelled, error is CancellationError { return nil }
     state.withLock { $0.errors.append(error) }
     guard !isCancelled, isRetried?(error) != false else { return nil }
-    // Random numbers are the user's code: not under the lock. No other thread makes attempts.
+    // The generator is user code, so it is not called under the lock. No other thread makes attempts.
     var generator = AnyGenerator(base: state.withLock { $0.generator })
     defer { state.withLock { $0.generator = generator.base } }
     return policy.delay(after: error, attempt: attempt, elapsed: elapsed, using: &generator)

@@ -1,25 +1,25 @@
-/// An operation took longer than its policy allows.
+/// The error of an operation that took longer than its policy allows.
 public struct TimeLimitError: Error, Sendable, Hashable {
-  /// The limit that the operation met.
+  /// The limit that the operation exceeded.
   public enum Code: Sendable, Hashable {
     /// ``OperationPolicy/timeout``: the time that the work may run.
     case timeout
-    /// ``OperationPolicy/totalTimeout``: the time from adding to the end.
+    /// ``OperationPolicy/totalTimeout``: the time from when the operation is added until it finishes.
     case totalTimeout
   }
 
-  /// The limit that the operation met.
+  /// The limit that the operation exceeded.
   public let code: Code
   /// The length of that limit.
   public let limit: Duration
-  /// How long the operation had waited before it started, or until now if it has not started.
+  /// How long the operation had waited before it started, or before the time was up if it had not started.
   public let waitingTime: Duration
-  /// How long it had run; nil if it had not started.
+  /// How long the operation had run; nil if it had not started.
   public let runningTime: Duration?
 }
 
 extension TimeLimitError: CustomStringConvertible {
-  /// A sentence that says which limit was met, and where the time went.
+  /// A sentence that names the limit, and how long the operation waited and ran.
   public var description: String {
     let limit = code == .timeout ? "timeout" : "total timeout"
     guard let runningTime else { return "The \(limit) of \(self.limit) passed before the operation started." }

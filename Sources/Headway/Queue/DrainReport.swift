@@ -1,20 +1,21 @@
-/// The result of ``OperationQueueProtocol/drain(within:clock:)``: how many operations have finished, and the rest.
+/// The result of ``OperationQueueProtocol/drain(within:clock:)``: how many operations have finished, how many were
+/// cancelled, and which of these are still running.
 ///
 /// Jobs of tasks and actors that the queue executes are not counted.
 public struct DrainReport: Sendable, Hashable, CustomStringConvertible {
-  /// How many of the operations that the queue held when the drain began had finished when the time was over.
+  /// How many of the operations that the queue held when the drain began had finished when the time was up.
   ///
-  /// It does not depend on their outcomes.
+  /// Their outcomes do not matter.
   public let finishedCount: Int
-  /// How many operations had not finished when the time was over, including running ones, and were cancelled.
+  /// How many operations had not finished when the time was up, including running ones, and were cancelled.
   public let cancelledCount: Int
-  /// The descriptions of the operations that were running when the time was over, and were still running after they
-  /// were cancelled.
+  /// The descriptions of the operations that were running when the time was up, and were still running after they were
+  /// cancelled.
   ///
-  /// They are in the order of adding.
+  /// They are in the order in which the operations were added.
   public let runningOperations: [String]
 
-  /// Whether all operations had finished when the time was over.
+  /// Whether all operations had finished when the time was up.
   public var isComplete: Bool { cancelledCount == 0 }
 
   /// A sentence with the counts and the running operations.

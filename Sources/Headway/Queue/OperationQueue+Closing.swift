@@ -1,7 +1,7 @@
 import Synchronization
 
 extension OperationQueueProtocol {
-  /// Whether the queue has been closed, and so accepts no more operations.
+  /// Whether the queue has been closed, and therefore accepts no more operations.
   @_disfavoredOverload
   public var isClosed: Bool { state.withLock { $0.isClosed } }
 
@@ -10,27 +10,27 @@ extension OperationQueueProtocol {
   /// The operations that the queue holds continue, and waiting operations start. To wait for them, use
   /// ``drain(within:clock:)`` or ``untilAllOperationsAreFinished()``. Closing a closed queue has no effect.
   ///
-  /// An operation that is added to a closed queue does not run, and is not lost. It is cancelled with a
+  /// An operation that is added to a closed queue does not run, but is not lost. It is cancelled with a
   /// ``QueueClosedError``, and finishes: its dependents are released, and its completion block runs. Its
   /// ``Operation/outcome`` is ``OperationOutcome/failure(_:)`` with that error, and the queue calls its
   /// ``failureHandler``. Without a handler, the first such operation in a process is reported on the standard error
   /// stream. Methods that add an operation and can throw also throw the error, such as
   /// ``addOperationWhenBelowLimit(_:)-(Operation)`` and ``OperationQueueProtocol/run(_:)-(Operation)``.
   ///
-  /// This also applies to operations that the queue's own operations add. If a step adds the next one, put the steps in
-  /// a ``GroupOperation``: it has a separate queue, and can grow in a closed queue.
+  /// This also applies to operations that the queue's own operations add. If each step adds the next one, put the steps
+  /// in a ``GroupOperation``: it has a separate queue, and can grow in a closed queue.
   ///
   /// If another thread adds an operation at the same time, the operation is either accepted or cancelled, as if one of
   /// the two calls had returned before the other.
   ///
-  /// Jobs of tasks and actors that the queue executes are still accepted, because these could not end without them.
+  /// Jobs of tasks and actors that the queue executes are still accepted, because the tasks could not end without them.
   ///
   /// - Precondition: The queue is not ``OperationQueue/main``, which belongs to the whole process.
   /// - Complexity: O(1).
   @_disfavoredOverload
   public func close() { beginClosing() }
 
-  /// Closes the queue, waits a limited time until all operations have finished, and then cancels the others.
+  /// Closes the queue, gives its operations a limited time to finish, and then cancels the rest.
   ///
   /// Use this method when a program or a part of it ends:
   ///
@@ -40,7 +40,7 @@ extension OperationQueueProtocol {
   /// ```
   ///
   /// The method closes the queue as ``close()`` does. Running and waiting operations continue. When all operations have
-  /// finished and their failures have been reported, the method returns. If that is not the case when the time is over,
+  /// finished and their failures have been reported, the method returns. If some have not finished when the time is up,
   /// it calls ``OperationQueue/cancelAllOperations()`` and returns immediately. It does not wait for running operations
   /// to react to the cancellation. To give them time for that, call the method again:
   ///
@@ -50,14 +50,14 @@ extension OperationQueueProtocol {
   /// ```
   ///
   /// While the queue is suspended or its limit is 0, waiting operations do not start, and are cancelled when the time
-  /// is over. If the calling task is cancelled, the method behaves as if the time were over. If an operation of the
-  /// queue calls the method, it can't finish before the method returns, so the method waits for the whole time and
-  /// cancels that operation as well. The method blocks no thread. Several tasks can drain a queue at the same time.
+  /// is up. If the calling task is cancelled, the method behaves as if the time were up. If an operation of the queue
+  /// calls the method, it can't finish before the method returns, so the method waits for the whole time and cancels
+  /// that operation as well. The method blocks no thread. Several tasks can drain a queue at the same time.
   ///
   /// - Parameters:
   ///   - limit: How long to wait. With a limit of zero or less, the operations are cancelled immediately.
   ///   - clock: The clock that measures the time.
-  /// - Returns: How many operations have finished, and the rest.
+  /// - Returns: How many operations have finished, how many were cancelled, and which of these are still running.
   /// - Precondition: The queue is not ``OperationQueue/main``.
   /// - Complexity: O(*n*) in the number of operations in the queue.
   @_disfavoredOverload
@@ -83,9 +83,9 @@ extension OperationQueue {
 
   /// Closes the queue.
   ///
-  /// The first update stops serving the inbox, and accepts all operations that were pushed before. A thread that has
-  /// read earlier that the inbox is served can still push an operation. Its addition has not returned, because it then
-  /// takes the queue's lock. So the second update can begin to reject the operations in the inbox.
+  /// The first update stops serving the inbox, and accepts all operations that were pushed before. A thread that found
+  /// earlier that the inbox is served can still push an operation. Its addition has not returned, because the thread
+  /// acquires the queue's lock after the push. So the second update can begin to reject the operations in the inbox.
   fileprivate final func beginClosing() {
     require(!isMain, "The main queue was closed: it belongs to the whole process, so close a queue of your own.")
     update { state in
@@ -163,7 +163,7 @@ extension OperationQueue {
   private func endRejected(_ operation: Operation) {
     guard operation.state.claimRejected() else { return }
     guard operation.hasCodeForCancelled else { return operation.endCancelled() }
-    // Where the queue would run it. It needs neither a place of the limit, nor the end of a suspension.
+    // Runs where the queue would run it. It needs no concurrency slot, and a suspension does not delay it.
     let start = PoolBlock(for: self) {
       ThreadContext.run(operation, in: self) {
         operation.start()

@@ -20,7 +20,7 @@ public struct QueueClosedError: Error, CustomStringConvertible {
 extension Operation {
   /// The error of an operation that was cancelled because it was added to a closed queue.
   ///
-  /// Nil for an operation that failed because it used another operation, which a closed queue has rejected.
+  /// Nil for an operation that failed because it used another operation that a closed queue has rejected.
   final var rejection: QueueClosedError? {
     guard let error = operationRecordedError as? QueueClosedError, error.operation == ObjectIdentifier(self) else {
       return nil

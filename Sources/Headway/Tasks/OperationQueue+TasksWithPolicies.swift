@@ -10,7 +10,7 @@ extension OperationQueueProtocol {
   ///   - priority: The priority among the ready operations of the queue.
   ///   - qualityOfService: How important the work is to the user. By default, it matches the priority of the current
   ///     task.
-  ///   - policy: When the operation may start, how long it may take, and what it must not share with others.
+  ///   - policy: When the operation may start, how long it may take, and which resources it uses.
   ///   - dependencies: The operations that must finish first.
   ///   - requirement: The outcome that the new operation requires of the dependencies.
   ///   - body: The function to run.
@@ -38,16 +38,15 @@ extension OperationQueueProtocol {
   /// }
   /// ```
   ///
-  /// See ``TaskOperation/init(retry:retrying:using:_:)`` for details. The function takes the number of the attempt.
+  /// See ``TaskOperation/init(retry:retrying:using:_:)`` for details.
   ///
   /// - Parameters:
   ///   - name: The name of the operation in descriptions and messages.
   ///   - priority: The priority among the ready operations of the queue.
   ///   - qualityOfService: How important the work is to the user. By default, it matches the priority of the current
   ///     task.
-  ///   - policy: When the operation may start, how long it and each attempt may take, and what it must not share with
-  ///     others.
-  ///   - retry: How often and when the function is repeated.
+  ///   - policy: When the operation may start, how long it and each attempt may take, and which resources it uses.
+  ///   - retry: How often the function is repeated, and how long the pauses are.
   ///   - isRetried: Returns whether an error is worth another attempt.
   ///   - dependencies: The operations that must finish first.
   ///   - requirement: The outcome that the new operation requires of the dependencies.

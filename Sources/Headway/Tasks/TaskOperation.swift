@@ -53,9 +53,9 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   /// Creates an operation that runs an asynchronous function, and runs it again if it fails.
   ///
-  /// From outside, it is one operation. While it waits for its next attempt, it holds no thread, and, unless the policy
-  /// says so, no concurrency slot and no resources. Cancelling it ends the wait immediately. The timeout and
-  /// the resources of its policy, and the rate limit of the queue, apply to each attempt.
+  /// From the outside, it is one operation. While it waits for its next attempt, it holds no thread. It also holds no
+  /// concurrency slot and no resources, unless ``RetryPolicy/keepsSlot`` is true. Cancelling it ends the wait
+  /// immediately. The timeout and the resources of its policy, and the rate limit of the queue, apply to each attempt.
   ///
   /// ```swift
   /// let page = TaskOperation(retry: .exponential(maxAttemptCount: 5)) { attempt in
@@ -64,10 +64,10 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   /// ```
   ///
   /// - Parameters:
-  ///   - retry: How often and when the function is repeated. Pauses are on the ``OperationQueueProtocol/clock`` of the
-  ///     queue.
+  ///   - retry: How often the function is repeated, and how long the pauses are. The ``OperationQueueProtocol/clock``
+  ///     of the queue measures the pauses.
   ///   - isRetried: Returns whether an error is worth another attempt. It is called in the operation's task. By
-  ///     default, every error is, except a ``RetryableError`` that says otherwise.
+  ///     default, every error is, except a ``RetryableError`` whose ``RetryableError/isRetryable`` is false.
   ///   - generator: The source of randomness for the jitter.
   ///   - body: The function to run. It receives the number of the attempt, from 1. The error of the last attempt
   ///     becomes the operation's ``Operation/error``.
@@ -88,7 +88,7 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     function = Function { [repeated] in try await repeated.body(0) }
     self.attempts = attempts
     super.init()
-    // The gate also holds the operation during pauses.
+    // The gate also holds the operation back during pauses.
     setGate(OperationPolicy(), hasAttempts: true)
     takePriorityOfCaller()
   }

@@ -23,8 +23,8 @@ public struct HTTPLimits: Sendable {
   public var errorBodyTimeout = Duration.seconds(1)
   /// How failed requests are repeated.
   ///
-  /// By default, there are up to three attempts, with pauses that double from 500 ms and full jitter. Only GET, HEAD,
-  /// PUT, DELETE, OPTIONS and TRACE requests are repeated, and only after a temporary failure
+  /// By default, there are up to three attempts, with full jitter and pauses that double, beginning at 500 ms. Only
+  /// GET, HEAD, PUT, DELETE, OPTIONS and TRACE requests are repeated, and only after a temporary failure
   /// (``RequestError/isRetryable``). If the response has the field `Retry-After`, the pause is as long as this field
   /// specifies. If that is longer than 30 seconds, the request is not repeated.
   public var retryPolicy: RetryPolicy = {
