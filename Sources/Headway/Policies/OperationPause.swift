@@ -10,6 +10,9 @@ struct OperationPause: ~Copyable {
 
   func begin(_ continuation: UnsafeContinuation<Void, Never>) { self.continuation.withLock { $0 = continuation } }
 
+  /// Whether the task is suspended.
+  var isActive: Bool { continuation.withLock { $0 != nil } }
+
   /// Resumes the task, unless another thread has done so.
   func end() {
     let continuation = continuation.withLock { continuation in

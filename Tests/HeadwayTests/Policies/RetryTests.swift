@@ -91,6 +91,7 @@ import Testing
     } else {
       try await other.untilSucceeded()
       #expect(!operation.isFinished && operation.isExecuting)
+      #expect(operation.diagnosis.hasSuffix("waits for its next attempt"))
       clock.advance(by: .seconds(1))
       try await operation.value
     }
