@@ -2,11 +2,12 @@
  * Alarms of a clock: several threads set alarms, and one thread sleeps until the first of them.
  *
  *   set     PolicyClock.set(_:), wakeDriver()
+ *   remove  PolicyClock.remove(_:)
  *   ring    PolicyClock.ring()
  *   driver  AlarmThread, SleepingTasks: one time, which the last call has set
  *
  * Steps under the lock of the clock are atomic. Setting the driver is a step of its own, without the lock, so two threads
- * can set it in the wrong order. Left out: removing alarms, which makes the driver wake in vain at most.
+ * can set it in the wrong order. When the last alarm is removed (REMOVER), the driver sleeps on, without the lock, too.
  *
  * Proved: when no thread is about to do something, the driver sleeps until the first alarm. So none rings late.
  */
@@ -61,6 +62,44 @@ proctype setter(byte number; byte at) {
   busy--
 }
 
+#ifdef REMOVER
+/* Sets an alarm and removes it. */
+proctype remover(byte number; byte at) {
+  byte time;
+  bool isEarlier, isEmpty;
+  atomic {
+    busy++;
+    alarm[number] = at;
+    isEarlier = first < wake;
+    if
+    :: isEarlier -> wake = first
+    :: else
+    fi
+  };
+  if
+  :: isEarlier -> wakeDriver(time)
+  :: else
+  fi;
+  atomic {
+    alarm[number] = MAX;
+    isEmpty = first == MAX && wake != AWAKE && wake < MAX;
+    if
+    :: isEmpty -> wake = MAX
+    :: else
+    fi
+  };
+  if
+  :: isEmpty ->
+    driver = MAX;
+#ifndef FAULT_NOT_RECHECKED
+    wakeDriver(time)
+#endif
+  :: else
+  fi;
+  busy--
+}
+#endif
+
 active proctype thread() {
   byte time;
   bool isSet;
@@ -93,10 +132,14 @@ end_nothing:
 }
 
 init {
-  byte time;
+#ifdef REMOVER
+  atomic { run setter(0, 3); run remover(1, 2) };
+  rung[0] == 1
+#else
   atomic { run setter(0, 3); run setter(1, 2) };
   rung[0] + rung[1] == 2;
   /* One more, later than all: the driver sleeps. */
   atomic { run setter(0, 5) };
   rung[0] + rung[1] == 3
+#endif
 }

@@ -157,6 +157,8 @@ struct Admission {
     let place = operation.admission.place
     let mayBecomeReady = (place == .waiting || place == .heldBack || place == .gated) && !operation.isBarrier
     guard mayBecomeReady, let word = operation.state.markReady() else { return }
+    // It requests its resources again when it has its turn.
+    if place == .gated { withdrawRequest(of: operation) }
     // Its dependencies have finished, and its policy holds it back.
     if operation.hasGate, word.isHeldBack { return noteHeldBack(operation) }
     noteReady(operation, word)
@@ -373,7 +375,7 @@ struct Admission {
   mutating func countStartable() -> PerClass<Int> {
     // Mutating although it changes nothing: a getter would copy the whole structure at every update.
     var counts = PerClass(0)
-    if !isSuspended, started < limit, allowance > 0 {
+    if !isSuspended, started < limit {
       if limit == .max {
         counts = first.ready.counts
       } else if let turn {
@@ -383,8 +385,10 @@ struct Admission {
       // Operations in batches are available to other workers, and so are those that the batches made ready.
       batches.forEach { counts[$0.workerClass] += $0.startable }
       if let barrier = startableBarrier { counts[workerClass(of: barrier)] += 1 }
+      if allowance != .max { PerClass<Int>.forEachClass { counts[$0] = min(counts[$0], allowance) } }
+      // The rate limit does not apply to operations that leave.
       counts[.normal] += cancelledWithinLimit.count
-      let places = min(limit - started, allowance)
+      let places = limit - started
       PerClass<Int>.forEachClass { counts[$0] = min(counts[$0], places) }
     }
     counts[.normal] += cancelled.count
@@ -472,11 +476,12 @@ struct Admission {
       operation.admission.place = .waiting
     }
     if grantedCount > 0, let operation = nextGranted(for: workerClass) { return begin(operation) }
-    guard !isSuspended, started < limit, allowance > 0 else { return nil }
+    guard !isSuspended, started < limit else { return nil }
     while workerClass == .normal, let operation = cancelledWithinLimit.popFirst()?.operation {
       if operation.state.claim() { return begin(operation) }
       operation.admission.place = .waiting
     }
+    guard allowance > 0 else { return nil }
     while let list = nextList(for: workerClass), let reference = first.ready.popFirst(list) {
       let operation = reference.operation
       if operation.hasGate, !acquireResources(of: operation) { continue }

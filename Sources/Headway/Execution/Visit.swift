@@ -172,7 +172,8 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       if batch.hasDeferredReleases { return releaseFirst(request, &state) }
       if let operation = state.admission.next(for: workerClass) {
         if operation.admission.place == .running {
-          if let rateTime { state.noteRateStart(at: rateTime) }
+          // A cancelled operation that leaves is no start.
+          if let rateTime, !operation.state.current.isCancelled { state.noteRateStart(at: rateTime) }
           state.record { .started(operation) }
         }
         noteTaken(OperationReference(operation))

@@ -42,7 +42,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
 
   /// Starts the work, and keeps executing until ``finish()`` is called or an error occurs.
   override func run() {
-    if !runMain() || state.current.hasFailed { end() }
+    if !runMain() || hasRecordedError { end() }
   }
 
   override var endsWithMain: Bool { false }

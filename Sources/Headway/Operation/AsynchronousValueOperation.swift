@@ -38,7 +38,7 @@ open class AsynchronousValueOperation<Success: Sendable>: Operation, @unchecked 
 
   /// Starts the work, and keeps executing until the operation is finished or an error occurs.
   override func run() {
-    if !runMain() || state.current.hasFailed { end() }
+    if !runMain() || hasRecordedError { end() }
   }
 
   override var endsWithMain: Bool { false }

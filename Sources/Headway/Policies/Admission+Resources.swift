@@ -38,11 +38,17 @@ extension Admission {
     }
   }
 
+  /// Makes an operation stop waiting for its resources, if it does; it keeps its turn.
+  mutating func withdrawRequest(of operation: Operation) {
+    guard let request = operation.policyGate?.request else { return }
+    offered += ResourceTable.shared.withLock { $0.withdraw(request).map(\.gate.target) }
+  }
+
   /// Gives an operation the resources that it has waited for, if it can start now.
   mutating func offerResources(to operation: Operation) {
     guard operation.admission.place == .gated, let request = operation.policyGate?.request else { return }
     guard !isSuspended, started < limit, allowance > 0, operation.state.current.isStartable else {
-      offered += ResourceTable.shared.withLock { $0.withdraw(request).map(\.gate.target) }
+      withdrawRequest(of: operation)
       return operation.hasPause ? endPause(of: operation) : becameReady(operation)
     }
     guard ResourceTable.shared.withLock({ $0.acquire(request) }) else { return }
@@ -50,6 +56,8 @@ extension Admission {
     operation.admission.workerClass = workerClass(of: operation)
     granted.insert(operation, level: QueuePriority.normal.level)
     changeGrantedCount(by: 1)
+    // It is as good as started.
+    if allowance != .max { allowance -= 1 }
   }
 
   /// Removes and returns a granted operation, to start it.
@@ -58,6 +66,7 @@ extension Admission {
       changeGrantedCount(by: -1)
       if operation.hasPause || operation.state.claim() { return operation }
       // A dependency was added to it, or it has ended.
+      returnAllowance()
       operation.admission.place = .waiting
       releaseResources(of: operation)
       noteHeldBack(operation)
@@ -69,7 +78,11 @@ extension Admission {
   mutating func removeGranted(_ operation: Operation) {
     granted.remove(operation)
     changeGrantedCount(by: -1)
+    returnAllowance()
   }
+
+  /// Lets another operation start instead of a granted one.
+  private mutating func returnAllowance() { if allowance != .max { allowance += 1 } }
 
   /// Removes and returns the operations that might get resources.
   mutating func takeOffered() -> [Operation] {

@@ -32,7 +32,9 @@ final class OperationGate: Alarm, @unchecked Sendable {
   // that sets the alarm sees all changes.
   private let delays = Atomic<Bool>(false)
   private let delayEnd = Atomic<PolicyTime>(.min)
+  /// When the operation, or its current attempt, has started.
   private let startTime = Atomic<PolicyTime>(.max)
+  private let firstStartTime = Atomic<PolicyTime>(.max)
   private let isOver = Atomic<Bool>(false)
 
   init(_ policy: OperationPolicy, of operation: Operation, hasAttempts: Bool) {
@@ -80,6 +82,8 @@ final class OperationGate: Alarm, @unchecked Sendable {
 
   /// Notes that the operation starts.
   func noteFirstStart() {
+    guard policy.timeout != nil || policy.totalTimeout != nil else { return }
+    firstStartTime.store(clock.now, ordering: .releasing)
     // Attempts have their own starts.
     if !hasAttempts { noteStart() }
   }
@@ -133,8 +137,9 @@ final class OperationGate: Alarm, @unchecked Sendable {
   private func cancellation(of error: TimeLimitError, at now: PolicyTime) -> (@Sendable () -> Void)? {
     guard error.code == .timeout else { return nil }
     return attempt.withLock { attempt in
-      // Another attempt may have begun in the meantime.
-      guard attempt != nil else { return nil }
+      guard hasAttempts else { return nil }
+      // The attempt may just have ended, or another one may have begun.
+      guard attempt != nil else { return {} }
       guard timeoutEnd <= now else { return {} }
       attempt?.error = error
       startTime.store(.max, ordering: .releasing)
@@ -199,7 +204,7 @@ final class OperationGate: Alarm, @unchecked Sendable {
 
   private func exceededLimit(at now: PolicyTime) -> TimeLimitError? {
     guard !isOver.load(ordering: .acquiring) else { return nil }
-    let start = startTime.load(ordering: .acquiring)
+    let start = firstStartTime.load(ordering: .acquiring)
     let (waiting, running) = (min(start, now) - addedTime, start < .max ? now - start : nil)
     let (code, limit): (TimeLimitError.Code, Duration?) =
       totalEnd <= now

@@ -15,11 +15,15 @@ extension OperationQueueProtocol {
 extension OperationQueue {
   fileprivate final func setClock(_ clock: any Clock<Duration>) {
     let new = PolicyClock(clock)
-    let isSet = update(collectingBatches: true) { state in
-      guard state.admission.count == 0 else { return false }
+    let (isSet, old) = update(collectingBatches: true) { state -> (Bool, (PolicyClock, RateGate)?) in
+      guard state.admission.count == 0 else { return (false, nil) }
+      let oldClock = state.policyClock
       state.policyClock = new
-      return true
+      // The times of the limit are those of the old clock.
+      let old = state.setRate(state.rate?.limit, of: self)
+      return (true, old.map { (oldClock, $0) })
     }
+    if let (clock, gate) = old { gate.retire(from: clock) }
     require(isSet, "The clock of \(label) was set while it held operations: set it first.")
   }
 }

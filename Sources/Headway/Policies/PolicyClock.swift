@@ -76,7 +76,10 @@ final class PolicyClock: Sendable {
       state.wakeTime = .max
       return true
     }
-    if isEmpty { driver.sleep() }
+    guard isEmpty else { return }
+    driver.sleep()
+    // Another thread may have set an alarm and its driver just before.
+    wakeDriver()
   }
 
   /// Makes the driver wake at the time in the state.

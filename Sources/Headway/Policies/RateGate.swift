@@ -14,6 +14,7 @@ final class RateGate: Alarm, @unchecked Sendable {
   /// Written under the queue's lock. Read under the lock of the clock, after the thread that wrote it has set the
   /// alarm.
   private let alarmTime = Atomic<PolicyTime>(.max)
+  private let isRetired = Atomic<Bool>(false)
 
   init(_ limit: RateLimit, of queue: OperationQueue) {
     (limiter, self.queue) = (RateLimiter(limit), .passUnretained(queue))
@@ -40,7 +41,17 @@ final class RateGate: Alarm, @unchecked Sendable {
 
   // MARK: The alarm
 
-  override var nextTime: PolicyTime { alarmTime.load(ordering: .acquiring) }
+  override var nextTime: PolicyTime {
+    isRetired.load(ordering: .acquiring) ? .max : alarmTime.load(ordering: .acquiring)
+  }
+
+  /// Removes the alarm permanently: the queue has another limit, or is being freed.
+  ///
+  /// A thread may be about to set the alarm. It finds that the gate is retired, or this function removes the alarm.
+  func retire(from clock: PolicyClock) {
+    isRetired.store(true, ordering: .releasing)
+    clock.remove(self)
+  }
 
   override func retainTarget() -> Bool { swift_tryRetain(queue.toOpaque()) != nil }
 
@@ -57,6 +68,19 @@ final class RateGate: Alarm, @unchecked Sendable {
 }
 
 extension QueueState {
+  /// Sets the limit, as if no operation had started before.
+  ///
+  /// - Returns: The gate of the previous limit, which the caller must retire after the lock.
+  mutating func setRate(_ limit: RateLimit?, of queue: OperationQueue) -> RateGate? {
+    let old = rate
+    rate = limit.map { RateGate($0, of: queue) }
+    // All batches are reclaimed: their operations must start one by one.
+    admission.allowance = rate?.available(at: .min) ?? .max
+    // Under the lock, so that the flag and the gate agree.
+    queue.isRateLimited.store(rate != nil, ordering: .relaxed)
+    return old
+  }
+
   /// Determines how many operations may start now.
   mutating func refreshRate(at now: PolicyTime) {
     if let rate { admission.allowance = max(0, rate.available(at: now) - admission.grantedCount) }
@@ -92,23 +116,17 @@ extension OperationQueueProtocol {
 extension OperationQueue {
   fileprivate final func setRateLimit(_ limit: RateLimit?) {
     guard !isMain else { return }
-    let gate = limit.map { RateGate($0, of: self) }
-    isRateLimited.store(gate != nil, ordering: .relaxed)
     let (old, clock) = update(collectingBatches: true) { state in
-      let old = state.rate
-      state.rate = gate
-      // All batches are reclaimed: their operations must start one by one.
-      state.admission.allowance = gate?.available(at: .min) ?? .max
-      return (old, state.policyClock)
+      (state.setRate(limit, of: self), state.policyClock)
     }
-    if let old { clock.remove(old) }
+    old?.retire(from: clock)
   }
 
   /// Removes the alarm of the rate limit, because the queue is being freed.
   final func removeRateAlarm() {
     guard isRateLimited.load(ordering: .relaxed) else { return }
     let (gate, clock) = state.withLock { ($0.rate, $0.policyClock) }
-    if let gate { clock.remove(gate) }
+    gate?.retire(from: clock)
   }
 
   /// The time of the queue's clock, if the queue needs it to start operations.

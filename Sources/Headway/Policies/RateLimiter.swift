@@ -61,19 +61,19 @@ struct RateLimiter {
 
     /// How far before the bucket is full an operation may start, in units of 1 / `count` nanoseconds.
     ///
-    /// One start fills an interval; with a burst of one, the bucket must be full.
-    private var tolerance: Int64 { (burst - 1).multipliedClamped(by: period) }
+    /// One start fills an interval; with a burst of one, the bucket must be full. Such products need more than 64 bits.
+    private var tolerance: Int128 { Int128(burst - 1) * Int128(period) }
 
     func available(at now: PolicyTime) -> Int {
       let missing = missingUnits(at: now)
       guard missing <= tolerance else { return 0 }
-      return Int(min(burst, (tolerance - missing) / period + 1))
+      return Int(min(Int128(burst), (tolerance - missing) / Int128(period) + 1))
     }
 
     /// How far the bucket is from being full, in units of 1 / `count` nanoseconds.
-    private func missingUnits(at now: PolicyTime) -> Int64 {
+    private func missingUnits(at now: PolicyTime) -> Int128 {
       guard fullTime > now || (fullTime == now && fraction > 0) else { return 0 }
-      return (fullTime - now).multipliedClamped(by: count).addedClamped(fraction)
+      return (Int128(fullTime) - Int128(now)) * Int128(count) + Int128(fraction)
     }
 
     mutating func noteStart(at now: PolicyTime) {
@@ -85,7 +85,7 @@ struct RateLimiter {
 
     func nextStart(after now: PolicyTime) -> PolicyTime {
       let early = missingUnits(at: now) - tolerance
-      return early <= 0 ? now : now.addedClamped((early + count - 1) / count)
+      return early <= 0 ? now : now.addedClamped(Int64(clamping: (early + Int128(count) - 1) / Int128(count)))
     }
   }
 

@@ -163,20 +163,23 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
     case .constant(let delay): return delay
     case .custom(let delays): return delays[min(attempt, delays.count) - 1]
     case .exponential(let initial, let factor, let maximum):
-      var (delay, remaining) = (initial, attempt - 1)
-      // Ends early, because the delay could overflow otherwise.
-      while remaining > 0, factor > 1, delay > .zero, delay < maximum {
-        delay = delay * factor
+      guard attempt > 1 else { return min(initial, maximum) }
+      // As numbers, which don't overflow.
+      let longest = maximum / .seconds(1)
+      var (delay, remaining) = (initial / .seconds(1), attempt - 1)
+      while remaining > 0, factor > 1, delay > 0, delay < longest {
+        delay *= factor
         remaining -= 1
       }
-      return min(delay, maximum)
+      return delay < longest ? .seconds(delay) : maximum
     }
   }
 
   private func jittered(_ delay: Duration, using generator: inout some RandomNumberGenerator) -> Duration {
     switch jitter {
     case .none: delay
-    case .full: delay * Double.random(in: 0...1, using: &generator)
+    // A century is longer than any program waits, and its fractions don't overflow.
+    case .full: min(delay, .seconds(100 * 365 * 86_400)) * Double.random(in: 0...1, using: &generator)
     }
   }
 }

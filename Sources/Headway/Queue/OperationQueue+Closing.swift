@@ -64,7 +64,8 @@ extension OperationQueueProtocol {
   public func drain<ClockType: Clock>(
     within limit: Duration, clock: ClockType = ContinuousClock()
   ) async -> DrainReport where ClockType.Duration == Duration {
-    let deadline = clock.now.advanced(by: limit)
+    // More than a century makes no difference, and could overflow.
+    let deadline = clock.now.advanced(by: min(limit, .seconds(100 * 365 * 86_400)))
     beginClosing()
     let count = cancellableOperations.count
     let includesReports = ReportScope.isAwaited(of: self)

@@ -24,8 +24,9 @@ extension OperationQueueProtocol {
     operation body: sending @escaping @isolated(any) () async throws -> Success
   ) -> TaskOperation<Success> {
     let operation = TaskOperation(body)
-    operation.configure(name, priority, qualityOfService, dependencies, requirement)
+    // First, because a dependency that has failed ends the operation.
     operation.policy = policy
+    operation.configure(name, priority, qualityOfService, dependencies, requirement)
     addOperation(operation)
     return operation
   }
@@ -62,8 +63,9 @@ extension OperationQueueProtocol {
     operation body: sending @escaping @isolated(any) (_ attempt: Int) async throws -> Success
   ) -> TaskOperation<Success> {
     let operation = TaskOperation(retry: retry, retrying: isRetried, body)
-    operation.configure(name, priority, qualityOfService, dependencies, requirement)
+    // First, because a dependency that has failed ends the operation.
     operation.policy = policy
+    operation.configure(name, priority, qualityOfService, dependencies, requirement)
     addOperation(operation)
     return operation
   }

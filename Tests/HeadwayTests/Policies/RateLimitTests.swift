@@ -133,6 +133,80 @@ import Testing
     await until { done.value == 2 && freed == nil }
   }
 
+  @Test("X4: a monthly quota is not exceeded") func quota() {
+    var limiter = RateLimiter(RateLimit(4_000, per: .seconds(30 * 86_400), burst: 4_000))
+    for _ in 0..<4_000 {
+      #expect(limiter.limit.count == 4_000)
+      limiter.noteStart(at: 0)
+    }
+    let available = limiter.available(at: 0)
+    #expect(available == 0)
+    var slow = RateLimiter(RateLimit(3, per: .seconds(Int64.max)))
+    slow.noteStart(at: 0)
+    let next = slow.nextStart(after: 0)
+    #expect(next > 1_000_000_000)
+  }
+
+  @Test("X4, X1: operations that get a shared resource at the same time start within the rate") func sharedResources()
+    async throws
+  {
+    let (queue, other, clock, go, count) = (OperationQueue(), OperationQueue(), ManualClock(), Gate(), Counter())
+    queue.clock = clock
+    queue.rateLimit = RateLimit(1, per: .seconds(60), burst: 2)
+    let holder = BlockOperation { go.wait() }
+    holder.policy = OperationPolicy(exclusiveResources: ["shared rate"])
+    other.addOperation(holder)
+    await until { holder.isExecuting }
+    let operations = (0..<20).map { _ in BlockOperation { count.increment() } }
+    for operation in operations { operation.policy = OperationPolicy(sharedResources: ["shared rate"]) }
+    queue.addOperations(operations, waitUntilFinished: false)
+    await until {
+      ResourceTable.shared.withLock { table in
+        operations.allSatisfy { table.obstacle(of: $0.policyGate!.request!) != nil }
+      }
+    }
+    go.open()
+    await until { count.value == 2 }
+    await clock.waitForSleepers(count: 1)
+    #expect(count.value == 2 && queue.operationCount == 18)
+    queue.cancelAllOperations()
+    try await queue.untilAllOperationsAreFinished()
+  }
+
+  @Test("X4: a clock that is set after a limit starts the limit again, without the alarm of the old clock")
+  func newClock() async throws {
+    let (queue, clock) = (OperationQueue(), ManualClock())
+    queue.rateLimit = RateLimit(1, per: .seconds(3_600))
+    try await queue.run(BlockOperation {})
+    let waiting = BlockOperation {}
+    queue.addOperation(waiting)
+    waiting.cancel()
+    try await queue.untilAllOperationsAreFinished()
+    queue.clock = clock
+    try await queue.run(BlockOperation {})
+    queue.rateLimit = nil
+    try await queue.run(BlockOperation {})
+  }
+
+  @Test("X4, C5: a cancelled operation with its own start() leaves without waiting for the rate, and without counting")
+  func cancelledWithCode() async throws {
+    final class Custom: Operation, @unchecked Sendable {
+      override func start() { super.start() }
+    }
+    let (queue, clock) = (OperationQueue(), ManualClock())
+    queue.clock = clock
+    queue.rateLimit = RateLimit(1, per: .seconds(3_600))
+    let cancelled = Custom()
+    cancelled.cancel()
+    queue.addOperation(cancelled)
+    try await cancelled.untilFinished()
+    try await queue.run(BlockOperation {})
+    let second = Custom()
+    queue.addOperation(second)
+    second.cancel()
+    try await second.untilFinished()
+  }
+
   @Test("X4: a limit is stored and read, and one that is not valid is an error")
   func coding() throws {
     for limit in [RateLimit(5, per: .seconds(2), burst: 3), .slidingWindow(5, per: .milliseconds(3))] {

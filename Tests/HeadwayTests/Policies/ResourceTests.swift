@@ -117,6 +117,28 @@ import Testing
     try await waiting.untilSucceeded()
   }
 
+  @Test("X1, D1: an operation that gets a dependency while it waits for a resource does not keep it from others")
+  func lateDependency() async throws {
+    let (busy, queue, go, hold) = (OperationQueue(), OperationQueue(), Gate(), Gate())
+    let holder = operation(["late"]) { go.wait() }
+    busy.addOperation(holder)
+    await until { holder.isExecuting }
+    let waiting = operation(["late"])
+    queue.addOperation(waiting)
+    await until { ResourceTable.shared.withLock { $0.obstacle(of: waiting.policyGate!.request!) } != nil }
+    let dependency = OperationQueue().addTask { await hold.untilOpen() }
+    waiting.addDependency(dependency)
+    queue.isSuspended = true
+    hold.open()
+    try await dependency.untilFinished()
+    let later = operation(["late"])
+    busy.addOperation(later)
+    go.open()
+    try await later.untilSucceeded()
+    queue.isSuspended = false
+    try await waiting.untilSucceeded()
+  }
+
   @Test("X1, C5: a cancelled operation stops waiting for its resource, and later ones get it")
   func cancelled() async throws {
     let (queue, go) = (OperationQueue(), Gate())

@@ -191,6 +191,45 @@ import Testing
     #expect(order.events == ["attempt 1", "attempt 2", "barrier"])
   }
 
+  @Test("X2, D3: a retried operation whose dependency has failed does not run") func failedDependency() async throws {
+    let queue = queue()
+    let failed = queue.addTask { throw Mishap() }
+    try await failed.untilFinished()
+    let retried = queue.addTask(retry: .exponential(maxAttemptCount: 3), dependingOn: [failed]) { $0 }
+    await #expect(throws: DependencyError.self) { try await retried.value }
+    let limited = queue.addTask(policy: OperationPolicy(timeout: .seconds(1)), dependingOn: [failed]) {}
+    await #expect(throws: DependencyError.self) { try await limited.value }
+  }
+
+  @Test("X2: huge factors and delays do not overflow") func hugeFactor() {
+    var random = SeededGenerator(seed: 1)
+    for factor in [Double.infinity, 1e300] {
+      let policy = RetryPolicy(
+        maxAttemptCount: 99, backoff: .exponential(initial: .seconds(1), factor: factor, maximum: .seconds(60)),
+        jitter: .none)
+      #expect(policy.delay(after: Mishap(), attempt: 50, using: &random) == .seconds(60))
+    }
+    let policy = RetryPolicy(maxAttemptCount: 9, backoff: .constant(.seconds(Int64.max)))
+    #expect(policy.delay(after: Mishap(), attempt: 1, using: &random) != nil)
+  }
+
+  @Test("X3: the error of the total timeout says how long the attempts have run") func runningTimeOfAttempts()
+    async throws
+  {
+    let (queue, begun) = (queue(), Gate())
+    let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { [clock] _ in
+      begun.open()
+      try await clock.sleep(for: .seconds(1_000))
+    }
+    operation.policy = OperationPolicy(totalTimeout: .seconds(5))
+    queue.addOperation(operation)
+    await begun.untilOpen()
+    await clock.waitForSleepers(count: 2)
+    clock.advance(by: .seconds(5))
+    let error = await #expect(throws: TimeLimitError.self) { try await operation.value }
+    #expect(error?.runningTime == .seconds(5) && error?.waitingTime == .zero)
+  }
+
   @Test("X2: an operation that was cancelled before its start makes no attempt, and releases its function")
   func cancelledBefore() async throws {
     weak var freed: Counter?

@@ -174,7 +174,7 @@ extension OperationProgress {
         // The units have already been counted if the child had completed all its own units.
         state.completed += state.parts.remove(child) ?? 0
       } else {
-        state.completed += unitCount
+        state.completed = state.completed.addedClamped(unitCount)
       }
       // The fractions of children are not read. If all units are complete, even for a second time, the parent must be
       // notified.

@@ -17,6 +17,11 @@ extension Operation {
   }
 }
 
+extension Operation {
+  /// Whether the work has recorded an error: not a limit of the policy, which only requests that the work end.
+  final var hasRecordedError: Bool { state.current.hasFailed && !(operationRecordedError is TimeLimitError) }
+}
+
 extension OperationProtocol {
   /// Records an error, which makes the operation fail.
   ///
