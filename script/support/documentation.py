@@ -20,10 +20,15 @@ def public_symbols(scratch, module):
     files = sorted(scratch.glob(f"**/extracted-symbols/**/{module}.symbols.json"), key=lambda file: file.stat().st_mtime)
     if not files:
         sys.exit(f"script/documentation: there is no symbol graph of {module} in {scratch}")
-    symbols = json.loads(files[-1].read_text())["symbols"]
+    graph = json.loads(files[-1].read_text())
+    symbols = graph["symbols"]
+    # Listed with their requirements, without a topic group.
+    defaults = {relation["source"] for relation in graph["relationships"] if relation["kind"] == "defaultImplementationOf"}
     own = {symbol["identifier"]["precise"] for symbol in symbols}
     for symbol in symbols:
         original, synthesized, _ = symbol["identifier"]["precise"].partition("::SYNTHESIZED::")
+        if original in defaults:
+            continue
         if symbol["accessLevel"] in ("public", "open") and (not synthesized or original in own):
             yield symbol
 
