@@ -40,13 +40,13 @@ int headway_stack_is_short(void) {
 
 int headway_make_timer(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC); }
 
-int64_t headway_timer_now(void) {
+long long headway_timer_now(void) {
   struct timespec time;
   clock_gettime(CLOCK_BOOTTIME, &time);
-  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+  return (long long)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-int headway_set_timer(int timer, int64_t time) {
+int headway_set_timer(int timer, long long time) {
   struct itimerspec value = {{0, 0}, {time / 1000000000, time % 1000000000}};
   return timerfd_settime(timer, TFD_TIMER_ABSTIME, &value, NULL);
 }

@@ -22,7 +22,6 @@ extern void *swift_tryRetain(void *object);
 extern int headway_stack_is_short(void);
 
 #if defined(__linux__)
-#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,10 +30,10 @@ extern int headway_stack_is_short(void);
 extern int headway_make_timer(void);
 
 /// The time of that clock, in nanoseconds.
-extern int64_t headway_timer_now(void);
+extern long long headway_timer_now(void);
 
 /// Makes a read of the timer return at the given time, which is positive; returns 0, or -1.
-extern int headway_set_timer(int timer, int64_t time);
+extern int headway_set_timer(int timer, long long time);
 
 /// The kernel's identifier of the calling thread; on the main thread, it equals the process identifier. This is a
 /// system call through `syscall`, which is variadic and therefore not imported into Swift.

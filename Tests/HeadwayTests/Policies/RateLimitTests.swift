@@ -207,15 +207,6 @@ import Testing
     try await second.untilFinished()
   }
 
-  @Test("X4: a limit is stored and read, and one that is not valid is an error")
-  func coding() throws {
-    for limit in [RateLimit(5, per: .seconds(2), burst: 3), .slidingWindow(5, per: .milliseconds(3))] {
-      #expect(try StoredForm.copy(of: limit) == limit)
-    }
-    let text = try StoredForm.text(of: RateLimit(5, per: .seconds(2)), replacing: "\"count\":5", with: "\"count\":0")
-    #expect(throws: DecodingError.self) { try StoredForm.decode(RateLimit.self, from: text) }
-  }
-
   @Test("X4: limits without starts or time are programmer's errors") func misuse() async throws {
     await #expect(processExitsWith: .failure) { _ = RateLimit(0, per: .seconds(1)) }
     await #expect(processExitsWith: .failure) { _ = RateLimit(1, per: .zero) }

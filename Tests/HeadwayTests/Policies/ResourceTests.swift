@@ -149,6 +149,7 @@ import Testing
     queue.addOperation(first)
     await until { ResourceTable.shared.withLock { $0.obstacle(of: first.policyGate!.request!) } != nil }
     queue.addOperation(second)
+    await until { ResourceTable.shared.withLock { $0.obstacle(of: second.policyGate!.request!) } != nil }
     first.cancel()
     try await first.untilFinished()
     try await second.untilSucceeded()

@@ -69,19 +69,6 @@ import Testing
     #expect(policy.delay(after: Mishap(), attempt: 2, elapsed: .seconds(8), using: &random) == nil)
   }
 
-  @Test("X2: a policy is stored and read, and one that is not valid is an error") func coding() throws {
-    for policy in [
-      RetryPolicy.never, .exponential(maxAttemptCount: 4), .constant(maxAttemptCount: 2, delay: .milliseconds(3)),
-      RetryPolicy(maxAttemptCount: 3, backoff: .custom([.seconds(1)]), maxElapsedTime: .seconds(9), keepsSlot: true),
-    ] {
-      #expect(try StoredForm.copy(of: policy) == policy)
-    }
-    let text = try StoredForm.text(
-      of: RetryPolicy.exponential(maxAttemptCount: 4), replacing: "\"maxAttemptCount\":4", with: "\"maxAttemptCount\":0"
-    )
-    #expect(throws: DecodingError.self) { try StoredForm.decode(RetryPolicy.self, from: text) }
-  }
-
   @Test("X2: a policy without attempts, without pauses or with a negative one is a programmer's error")
   func misuse() async throws {
     await #expect(processExitsWith: .failure) { _ = RetryPolicy.exponential(maxAttemptCount: 0) }

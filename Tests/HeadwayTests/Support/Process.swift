@@ -1,3 +1,5 @@
+import HeadwayTestSupport
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -8,17 +10,10 @@ import Musl
 import Android
 #endif
 
-/// Processor time in nanoseconds.
-func processorTime(of clock: clockid_t) -> UInt64 {
-  var time = timespec()
-  clock_gettime(clock, &time)
-  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-}
-
 /// Keeps the calling thread busy until it has used the given processor time.
 func useProcessor(milliseconds: UInt64) {
-  let end = processorTime(of: CLOCK_THREAD_CPUTIME_ID) + milliseconds * 1_000_000
-  while processorTime(of: CLOCK_THREAD_CPUTIME_ID) < end {}
+  let end = ProcessorTime.ofThread + milliseconds * 1_000_000
+  while ProcessorTime.ofThread < end {}
 }
 
 #if os(Linux)

@@ -1,4 +1,3 @@
-// Only these: Foundation has classes with the names of Headway's.
 import struct Foundation.Data
 import class Foundation.JSONDecoder
 import class Foundation.JSONEncoder
