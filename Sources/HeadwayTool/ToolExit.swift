@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import HeadwayCSV
 import HeadwayImport
+import HeadwaySampleData
 
 #if HTTP
 import HeadwayHTTP
@@ -15,7 +16,6 @@ import HeadwayDrawing
 
 #if Lab
 import HeadwayLab
-import HeadwaySampleData
 #endif
 
 /// The exit codes of the tool, numbered as in `sysexits.h`, and one for partial success.
