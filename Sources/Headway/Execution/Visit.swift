@@ -136,7 +136,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   ///   - released: Receives the operations that the caller must release after the lock.
   /// - Returns: The queue's response.
   func choose(
-    from state: inout QueueState, _ request: Request, at rateTime: PolicyTime? = nil,
+    from state: inout QueueState, _ request: Request, at rateTime: RateTime? = nil,
     _ released: inout ReleasedOperations
   ) -> Next {
     let (workerClass, now) = (visitor.workerClass, pace.last)
@@ -148,9 +148,9 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     // visitor was requested.
     guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
     if state.rate != nil {
-      // The limit was set just now.
-      guard let rateTime else { return .again }
-      state.refreshRate(at: rateTime)
+      // The limit or the clock was set just now.
+      guard let rateTime, rateTime.clock === state.policyClock else { return .again }
+      state.refreshRate(at: rateTime.now)
     }
     state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
     batch.reset(for: queue, state.executor, state.admission.placement, workerClass)
@@ -173,7 +173,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       if let operation = state.admission.next(for: workerClass) {
         if operation.admission.place == .running {
           // A cancelled operation that leaves is no start.
-          if let rateTime, !operation.state.current.isCancelled { state.noteRateStart(at: rateTime) }
+          if let rateTime, !operation.state.current.isCancelled { state.noteRateStart(at: rateTime.now) }
           state.record { .started(operation) }
         }
         noteTaken(OperationReference(operation))

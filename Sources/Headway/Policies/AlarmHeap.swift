@@ -1,5 +1,5 @@
 /// An object that a ``PolicyClock`` notifies at a certain time.
-class Alarm: @unchecked Sendable {
+class Alarm: @unchecked Sendable {  // The lock of the clock protects the position.
   /// The position in the heap of the clock's alarms, or -1.
   ///
   /// Protected by the lock of the clock.

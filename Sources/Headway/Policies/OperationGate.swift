@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// An operation without a policy has no gate. The alarm of the gate is set only from the time when a queue accepts the
 /// operation until the operation ends, so the operation exists while the alarm rings.
-final class OperationGate: Alarm, @unchecked Sendable {
+final class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atomic or has a lock.
   let policy: OperationPolicy
   /// Whether the operation repeats its function if it fails.
   let hasAttempts: Bool

@@ -4,7 +4,7 @@ import Synchronization
 /// Limits how many operations of a queue start in a period of time.
 ///
 /// The queue's lock protects the state. The alarm wakes the queue when the next operation may start.
-final class RateGate: Alarm, @unchecked Sendable {
+final class RateGate: Alarm, @unchecked Sendable {  // The queue's lock protects what is not atomic.
   private let queue: Unmanaged<OperationQueue>
   @exclusivity(unchecked) private var limiter: RateLimiter
   /// The time of the last change.
@@ -24,11 +24,17 @@ final class RateGate: Alarm, @unchecked Sendable {
 
   /// Returns how many operations may start now.
   func available(at now: PolicyTime) -> Int {
-    lastTime = now
-    return limiter.available(at: now)
+    noteTime(now)
+    return limiter.available(at: lastTime)
   }
 
-  func noteStart(at now: PolicyTime) { limiter.noteStart(at: now) }
+  func noteStart(at now: PolicyTime) {
+    noteTime(now)
+    limiter.noteStart(at: lastTime)
+  }
+
+  /// Threads read the clock before they acquire the lock, so a later one may have an earlier time.
+  private func noteTime(_ now: PolicyTime) { lastTime = max(lastTime, now) }
 
   /// Notes that operations wait for the next start.
   ///
@@ -60,11 +66,18 @@ final class RateGate: Alarm, @unchecked Sendable {
     var effects = Effects()
     queue.update(collectingBatches: true, leaving: &effects) { state in
       alarmTime.store(.max, ordering: .relaxed)
-      state.refreshRate(at: now)
+      // Otherwise, the time may be that of an earlier clock of the queue.
+      if state.rate === self { state.refreshRate(at: now) }
     }
     effects.submit(to: nil)
     ReleasedChain.release(queue)
   }
+}
+
+/// The time of a clock.
+struct RateTime {
+  let now: PolicyTime
+  let clock: PolicyClock
 }
 
 extension QueueState {
@@ -129,9 +142,12 @@ extension OperationQueue {
     gate?.retire(from: clock)
   }
 
-  /// The time of the queue's clock, if the queue needs it to start operations.
-  final var rateTime: PolicyTime? {
+  /// The time of the policies' clock, if the queue needs it to start operations.
+  ///
+  /// Can run user code: called with no lock held.
+  final var rateTime: RateTime? {
     guard isRateLimited.load(ordering: .relaxed) else { return nil }
-    return state.withLock { $0.policyClock }.now
+    let clock = state.withLock { $0.policyClock }
+    return RateTime(now: clock.now, clock: clock)
   }
 }

@@ -150,7 +150,7 @@ struct ResourceTable {
 /// The request of an operation for its resources.
 ///
 /// Protected by the lock of the table.
-final class ResourceRequest: @unchecked Sendable {
+final class ResourceRequest: @unchecked Sendable {  // The lock of the table protects what changes.
   enum State {
     /// Holds nothing, and does not wait.
     case idle

@@ -14,6 +14,7 @@ import Musl
 /// has slept. The thread starts when it is first needed, and stays.
 final class AlarmThread: Sendable {
   private let timer: Int32
+  /// Relaxed: it only decides which caller starts the thread.
   private let hasStarted = Atomic<Bool>(false)
 
   /// Creates the timer, or returns nil if the process has no file descriptor left.

@@ -133,6 +133,32 @@ import Testing
     await until { done.value == 2 && freed == nil }
   }
 
+  @Test("X4: no time of an earlier clock reaches a limit, from an alarm or a thread that is about to start operations")
+  func earlierClock() async throws {
+    let (queue, clock) = (OperationQueue(), ManualClock())
+    queue.rateLimit = RateLimit(1, per: .seconds(1))
+    let (gate, time) = (try #require(queue.state.withLock { $0.rate }), try #require(queue.rateTime))
+    queue.clock = clock
+    // The alarm was about to ring.
+    #expect(gate.retainTarget())
+    gate.ring(at: .max / 2)
+    queue.isSuspended = true
+    queue.addOperations([BlockOperation {}, BlockOperation {}], waitUntilFinished: false)
+    let visit = Visit(of: queue, by: .pool(.normal))
+    let request = Visit.Request(mostCount: 1, maySpin: false, hadTicket: false, wasSpinning: false)
+    var released = ReleasedOperations()
+    let isAgain = queue.update { state in
+      if case .again = visit.choose(from: &state, request, at: time, &released) { return true } else { return false }
+    }
+    released.release(from: queue)
+    #expect(isAgain)
+    queue.isSuspended = false
+    await until { queue.operationCount == 1 }
+    await clock.waitForSleepers(count: 1)
+    clock.advance(by: .seconds(1))
+    try await queue.untilAllOperationsAreFinished()
+  }
+
   @Test("X4: a monthly quota is not exceeded") func quota() {
     var limiter = RateLimiter(RateLimit(4_000, per: .seconds(30 * 86_400), burst: 4_000))
     for _ in 0..<4_000 {

@@ -7,12 +7,6 @@ import Testing
 @Suite("Retries", HangLimit()) struct RetryTests {
   private let clock = ManualClock()
 
-  private func queue(limit: Int = -1) -> OperationQueue {
-    let queue = OperationQueue(maxConcurrentOperationCount: limit)
-    queue.clock = clock
-    return queue
-  }
-
   private func advance(_ duration: Duration) async {
     await clock.waitForSleepers(count: 1)
     clock.advance(by: duration)
@@ -20,7 +14,7 @@ import Testing
 
   @Test("X2: a failed function runs again after the pauses of the policy, as one operation")
   func retries() async throws {
-    let (queue, attempts) = (queue(), EventRecorder<Int>())
+    let (queue, attempts) = (OperationQueue(on: clock), EventRecorder<Int>())
     let events = EventRecorder(observing: queue)
     let operation = TaskOperation(
       retry: RetryPolicy(maxAttemptCount: 4, backoff: .custom([.seconds(1), .seconds(5)]), jitter: .none)
@@ -49,7 +43,7 @@ import Testing
   @Test("X2: after the last attempt, the operation fails with its error")
   func lastAttempt() async throws {
     let (queue, operation) = (
-      queue(),
+      OperationQueue(on: clock),
       TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt -> Int in
         throw Mishap(name: "\(attempt)")
       }
@@ -63,7 +57,7 @@ import Testing
   @Test("X2: an error that is not worth another attempt ends the operation, whichever way it says so")
   func notRetried() async throws {
     struct Denied: RetryableError { var isRetryable: Bool { false } }
-    let queue = queue()
+    let queue = OperationQueue(on: clock)
     let denied = TaskOperation(retry: .exponential(maxAttemptCount: 9)) { _ in throw Denied() }
     let refused = TaskOperation(retry: .exponential(maxAttemptCount: 9), retrying: { !($0 is Mishap) }) { _ in
       throw Mishap()
@@ -76,7 +70,7 @@ import Testing
 
   @Test("X2, Q3: an operation that pauses has no slot, unless its policy keeps it", arguments: [false, true])
   func slot(keepsSlot: Bool) async throws {
-    let (queue, other) = (queue(limit: 1), BlockOperation {})
+    let (queue, other) = (OperationQueue(on: clock, limit: 1), BlockOperation {})
     var policy = RetryPolicy.constant(maxAttemptCount: 2, delay: .seconds(1))
     policy.keepsSlot = keepsSlot
     let operation = TaskOperation(retry: policy) { attempt in if attempt == 1 { throw Mishap() } }
@@ -101,7 +95,7 @@ import Testing
     "X2, C2: cancelling ends a pause immediately, even while the operation waits for its slot",
     arguments: [false, true])
   func cancelled(waitsForSlot: Bool) async throws {
-    let (queue, go) = (queue(limit: 1), Gate())
+    let (queue, go) = (OperationQueue(on: clock, limit: 1), Gate())
     let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { _ in throw Mishap() }
     queue.addOperation(operation)
     await clock.waitForSleepers(count: 1)
@@ -121,7 +115,7 @@ import Testing
 
   @Test("X2, X1: an operation that pauses releases its resources, and gets them again for the next attempt")
   func resources() async throws {
-    let (queue, order) = (queue(), EventRecorder<String>())
+    let (queue, order) = (OperationQueue(on: clock), EventRecorder<String>())
     let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
       order.record("attempt \(attempt)")
       if attempt == 1 { throw Mishap() }
@@ -140,7 +134,7 @@ import Testing
 
   @Test("X2, X3: the timeout applies to each attempt, and the total timeout to all of them")
   func timeouts() async throws {
-    let (queue, begun) = (queue(), EventRecorder<Int>())
+    let (queue, begun) = (OperationQueue(on: clock), EventRecorder<Int>())
     let operation = TaskOperation(retry: .constant(maxAttemptCount: 9, delay: .seconds(1))) { [clock] attempt in
       begun.record(attempt)
       try await clock.sleep(for: .seconds(1_000))
@@ -165,7 +159,7 @@ import Testing
 
   @Test("X2, X4: each attempt counts in the rate of the queue")
   func rate() async throws {
-    let queue = queue()
+    let queue = OperationQueue(on: clock)
     queue.rateLimit = RateLimit(1, per: .seconds(10))
     let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
       if attempt == 1 { throw Mishap() }
@@ -179,7 +173,7 @@ import Testing
   }
 
   @Test("X2, Q8: a barrier waits until the attempts before it are over") func barrier() async throws {
-    let (queue, order) = (queue(), EventRecorder<String>())
+    let (queue, order) = (OperationQueue(on: clock), EventRecorder<String>())
     queue.addOperation(
       TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
         order.record("attempt \(attempt)")
@@ -192,7 +186,7 @@ import Testing
   }
 
   @Test("X2, D3: a retried operation whose dependency has failed does not run") func failedDependency() async throws {
-    let queue = queue()
+    let queue = OperationQueue(on: clock)
     let failed = queue.addTask { throw Mishap() }
     try await failed.untilFinished()
     let retried = queue.addTask(retry: .exponential(maxAttemptCount: 3), dependingOn: [failed]) { $0 }
@@ -216,7 +210,7 @@ import Testing
   @Test("X3: the error of the total timeout says how long the attempts have run") func runningTimeOfAttempts()
     async throws
   {
-    let (queue, begun) = (queue(), Gate())
+    let (queue, begun) = (OperationQueue(on: clock), Gate())
     let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { [clock] _ in
       begun.open()
       try await clock.sleep(for: .seconds(1_000))
@@ -238,7 +232,7 @@ import Testing
       freed = counter
       let operation = TaskOperation(retry: .exponential(maxAttemptCount: 3)) { _ in counter.increment() }
       operation.cancel()
-      queue().addOperation(operation)
+      OperationQueue(on: clock).addOperation(operation)
       try await operation.untilFinished()
       #expect(operation.attempt == 0 && counter.value == 0)
     }

@@ -7,15 +7,9 @@ import Testing
 @Suite("Times of policies", HangLimit()) struct TimeTests {
   private let clock = ManualClock()
 
-  private func queue(limit: Int = -1) -> OperationQueue {
-    let queue = OperationQueue(maxConcurrentOperationCount: limit)
-    queue.clock = clock
-    return queue
-  }
-
   @Test("X3: a delayed operation starts when its delay has passed on the queue's clock, and not before")
   func delay() async throws {
-    let (queue, operation) = (queue(), BlockOperation {})
+    let (queue, operation) = (OperationQueue(on: clock), BlockOperation {})
     operation.policy = OperationPolicy(delay: .seconds(5))
     queue.addOperation(operation)
     await clock.waitForSleepers(count: 1)
@@ -28,7 +22,7 @@ import Testing
 
   @Test("X3: delayed operations start in the order of their times, whatever the order of adding")
   func orderOfDelays() async throws {
-    let (queue, order) = (queue(limit: 1), EventRecorder<Int>())
+    let (queue, order) = (OperationQueue(on: clock, limit: 1), EventRecorder<Int>())
     for number in [3, 1, 4, 2] {
       let operation = BlockOperation { order.record(number) }
       operation.policy = OperationPolicy(delay: .seconds(number))
@@ -46,7 +40,7 @@ import Testing
   @Test(
     "X3, D1: a delay and a dependency both hold the operation back, whichever ends first", arguments: [true, false])
   func delayAndDependency(delayEndsFirst: Bool) async throws {
-    let (queue, go, operation) = (queue(), Gate(), BlockOperation {})
+    let (queue, go, operation) = (OperationQueue(on: clock), Gate(), BlockOperation {})
     let dependency = queue.addTask { await go.untilOpen() }
     operation.addDependency(dependency)
     operation.policy = OperationPolicy(delay: .seconds(1))
@@ -72,7 +66,7 @@ import Testing
       let condition = Gate()
       override var isReady: Bool { super.isReady && condition.isOpen }
     }
-    let (queue, operation) = (queue(), Conditional())
+    let (queue, operation) = (OperationQueue(on: clock), Conditional())
     operation.policy = OperationPolicy(delay: .seconds(1))
     queue.addOperation(operation)
     operation.condition.open()
@@ -85,7 +79,7 @@ import Testing
 
   @Test("X3, C2: cancelling ends a delay immediately, and no alarm is left")
   func cancelledDelay() async throws {
-    let (queue, operation) = (queue(), BlockOperation {})
+    let (queue, operation) = (OperationQueue(on: clock), BlockOperation {})
     operation.policy = OperationPolicy(delay: .seconds(1_000_000_000_000))
     queue.addOperation(operation)
     operation.cancel()
@@ -96,7 +90,7 @@ import Testing
 
   @Test("X3, C6, Q8: barriers wait for delayed operations, and cancelling all ends the delays")
   func barrierBehindDelay() async throws {
-    let (queue, ran) = (queue(), Gate())
+    let (queue, ran) = (OperationQueue(on: clock), Gate())
     let operation = BlockOperation {}
     operation.policy = OperationPolicy(delay: .seconds(1))
     queue.addOperation(operation)
@@ -123,7 +117,7 @@ import Testing
 
   @Test("X3, Q4: a suspended queue starts no operation when its delay ends, but when it is resumed")
   func delayInSuspendedQueue() async throws {
-    let (queue, operation) = (queue(), BlockOperation {})
+    let (queue, operation) = (OperationQueue(on: clock), BlockOperation {})
     queue.isSuspended = true
     operation.policy = OperationPolicy(delay: .seconds(1))
     queue.addOperation(operation)
@@ -137,7 +131,7 @@ import Testing
 
   @Test("X3: an operation that runs too long fails with the limit and the time that it took")
   func timeout() async throws {
-    let (queue, begun) = (queue(limit: 1), Gate())
+    let (queue, begun) = (OperationQueue(on: clock, limit: 1), Gate())
     let before = queue.addTask { [clock] in try await clock.sleep(for: .seconds(2)) }
     let operation = TaskOperation { [clock] in
       begun.open()
@@ -161,7 +155,7 @@ import Testing
 
   @Test("X3: an operation that has not started when its total time is over fails without running")
   func totalTimeout() async throws {
-    let (queue, handled, ran) = (queue(limit: 0), Gate(), Gate())
+    let (queue, handled, ran) = (OperationQueue(on: clock, limit: 0), Gate(), Gate())
     queue.failureHandler = { _, error in if error is TimeLimitError { handled.open() } }
     let operation = BlockOperation { ran.open() }
     operation.policy = OperationPolicy(totalTimeout: .seconds(3))
@@ -176,7 +170,7 @@ import Testing
 
   @Test("X3, D3: a dependent that requires an operation that exceeded its limit fails, too")
   func dependentOfTimeout() async throws {
-    let (queue, dependent) = (queue(limit: 0), BlockOperation {})
+    let (queue, dependent) = (OperationQueue(on: clock, limit: 0), BlockOperation {})
     let operation = BlockOperation {}
     operation.policy = OperationPolicy(totalTimeout: .seconds(3))
     dependent.addDependency(operation, requiring: .success)
@@ -189,7 +183,7 @@ import Testing
 
   @Test("X3: an operation that ends in time leaves no alarm")
   func endsInTime() async throws {
-    let (queue, operation) = (queue(), BlockOperation {})
+    let (queue, operation) = (OperationQueue(on: clock), BlockOperation {})
     operation.policy = OperationPolicy(timeout: .seconds(1), totalTimeout: .seconds(2))
     queue.addOperation(operation)
     try await operation.untilSucceeded()
