@@ -3,6 +3,7 @@ import Foundation
 import Headway
 import HeadwayHTTP
 import HeadwayTestSupport
+import Testing
 
 typealias OperationQueue = Headway.OperationQueue
 typealias Server = LoopbackServer
@@ -63,4 +64,30 @@ func isOpen(_ path: String) -> Bool {
 func bytes(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
 
 func content(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
+
+/// The path of requests that occupy connections; a server must not answer them.
+let occupyingPath = "/occupies"
+
+/// Waits until the requests that have ended leave no connection in use.
+///
+/// Sends as many requests as the pool can have connections to the server. All of them arrive only if no earlier request
+/// still has a connection. Then they also use the connections that the pool keeps open, so no connection remains after
+/// they are cancelled. If a connection remains, this waits forever, and the watchdog prints the note.
+func waitForFreeConnections(of connectionPool: HTTPConnectionPool, to server: Server, _ note: String) async throws {
+  Watchdog.shared.note("connections", note)
+  let count = HTTPConnectionPool.Configuration().maxConnectionsPerHost
+  let requests = (0..<count).map { _ in RequestOperation(server.url(occupyingPath), connectionPool: connectionPool) }
+  for request in requests { request.start() }
+  await until { server.questions.count { $0.path == occupyingPath } == count }
+  // The server might not have noticed yet that earlier connections were closed.
+  await until { server.openConnectionCount <= count }
+  #expect(server.openConnectionCount == count, "\(note)")
+  for request in requests { request.cancel() }
+  // The requests refer to the pool, so the pool does not close connections because nothing uses it.
+  await until { server.openConnectionCount == 0 }
+  for request in requests {
+    try await request.untilFinished()
+    #expect(request.error == nil, "\(note)")
+  }
+}
 #endif
