@@ -7,27 +7,46 @@ import Testing
 @Suite(.hangLimit) struct ReaderCancellationTests {
   private static let rowCount = 100_000
 
-  private func reader(_ folder: TemporaryFolder) throws -> CSVReader {
-    let text = "id,name\n" + (1...Self.rowCount).map { "\($0),row \($0)\n" }.joined()
-    return CSVReader(path: try folder.write(text.utf8))
+  private func reader(
+    _ folder: TemporaryFolder, rowCount: Int = rowCount, queue: Headway.OperationQueue? = nil
+  ) throws -> CSVReader {
+    let text = "id,name\n" + (1...rowCount).map { "\($0),row \($0)\n" }.joined()
+    return CSVReader(path: try folder.write(text.utf8), queue: queue)
   }
 
-  @Test("I3: in a cancelled task, the next row throws CancellationError, and the following one is nil")
-  func rows() async throws {
+  @Test(
+    "I3: in a cancelled task, the next row throws CancellationError, the following one is nil, and nothing is read",
+    arguments: [
+      // Rows that have been read are left.
+      (rowCount, 10),
+      // Further rows would have to be read.
+      (3, 3),
+    ])
+  func rows(rowCount: Int, wanted: Int) async throws {
     let folder = try TemporaryFolder()
-    let reader = try reader(folder)
+    let queue = Headway.OperationQueue()
+    let reader = try reader(folder, rowCount: rowCount, queue: queue)
+    let (path, size) = (reader.path, try folder.bytes(of: "file").count)
     let task = Task {
       var rows = reader.rows.makeAsyncIterator()
-      let first = try await rows.next()
-      #expect(first?.rowNumber == 1)
-      let bytesRead = rows.bytesRead
+      for number in 1...wanted {
+        let row = try await rows.next()
+        #expect(row?.rowNumber == number)
+      }
+      #expect((rows.bytesRead < size / 2) == (rowCount > wanted))
+      try await queue.untilAllOperationsAreFinished()
+      // A read that is requested from here on stays in the queue.
+      queue.isSuspended = true
       withUnsafeCurrentTask { $0?.cancel() }
       await #expect(throws: CancellationError.self) { try await rows.next() }
       let last = try await rows.next()
       #expect(last == nil)
-      return bytesRead
+      #expect(queue.operationCount == 0)
+      #if os(Linux)
+      #expect(!isOpen(path))
+      #endif
     }
-    #expect(try await (1..<1_000_000).contains(task.value))
+    try await task.value
   }
 
   @Test("I3: cancelling a task ends its loop over values immediately") func values() async throws {
@@ -51,6 +70,13 @@ import Testing
   }
 
   #if os(Linux)
+  /// Whether this process has a file open.
+  private func isOpen(_ path: String) -> Bool {
+    let (files, descriptors) = (FileManager.default, "/proc/self/fd")
+    let names = (try? files.contentsOfDirectory(atPath: descriptors)) ?? []
+    return names.contains { (try? files.destinationOfSymbolicLink(atPath: "\(descriptors)/\($0)")) == path }
+  }
+
   @Test("I3: a read operation that waits for the writer of a FIFO ends when the task is cancelled")
   func missingWriter() async throws {
     let folder = try TemporaryFolder()
@@ -61,11 +87,7 @@ import Testing
     let task = Task {
       for try await _ in reader.rows { Issue.record("A row was delivered.") }
     }
-    let (files, open) = (FileManager.default, "/proc/self/fd")
-    await until {
-      let names = (try? files.contentsOfDirectory(atPath: open)) ?? []
-      return names.contains { (try? files.destinationOfSymbolicLink(atPath: "\(open)/\($0)")) == path }
-    }
+    await until { isOpen(path) }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     try await queue.untilAllOperationsAreFinished()
