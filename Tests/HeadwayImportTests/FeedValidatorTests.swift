@@ -1,8 +1,10 @@
 #if SQLite
 import Foundation
+import GRDB
 import Headway
-import HeadwayImport
+@testable import HeadwayImport
 import HeadwaySampleData
+import HeadwayTestKit
 import Testing
 
 @Suite("Feed validator", .hangLimit)
@@ -320,13 +322,69 @@ struct FeedValidatorTests {
         + "(record 3: trip_id T, stop_sequence 2) [stop_time_with_departure_before_arrival_time]")
   }
 
-  @Test("I4, C1: a cancelled check reports no issues") func cancelled() throws {
+  @Test("I4, C1: a check that is cancelled before it begins reads nothing and reports no issues")
+  func cancelled() throws {
     try withWorkspace { workspace in
-      let validator = try FeedValidator(folder: workspace.feed(Self.clean))
+      let validator = try FeedValidator(folder: workspace.feed(Self.clean.merging(["routes.txt": nil]) { $1 }))
       for operation in validator.operations { operation.cancel() }
       run(validator.operations)
       #expect(validator.issues.isEmpty && validator.operations.allSatisfy(\.isCancelled))
+      #expect(validator.imports.allSatisfy { $0.report.rowCount == 0 && !$0.report.isComplete })
     }
+  }
+
+  @Test("I4, C1: a check that is cancelled during an import stops there and reports no issues")
+  func cancelledDuringImport() throws {
+    try withWorkspace { workspace in
+      let stops = Self.stops + (1...1_000).map { "S\($0),,52.5,13.4,,,\n" }.joined()
+      let validator = try FeedValidator(
+        folder: workspace.feed(Self.clean.merging(["stops.txt": stops]) { $1 }),
+        options: ImportOptions(batchSize: 10))
+      let statements = try statements(of: validator)
+      let operation = try #require(validator.imports.first { $0.table.name == "stops" })
+      operation.commitHandler = { [weak validator] report in
+        if report.rowCount == 20 { validator?.operations.forEach { $0.cancel() } }
+      }
+      run(validator.operations)
+      #expect(operation.report.rowCount == 20 && !operation.report.isComplete)
+      #expect(statements.count == 0)
+      #expect(validator.issues.isEmpty && validator.operations.allSatisfy { $0.error == nil })
+    }
+  }
+
+  @Test(
+    "I4, C1: a check that is cancelled during a query makes no further query, and reports no issues and no error",
+    // SQLite interrupts a query of many rows; one of few rows returns first.
+    arguments: [2, 5_000])
+  func cancelledDuringQuery(stopTimes: Int) throws {
+    try withWorkspace { workspace in
+      let rows = (1...stopTimes).map { "T,7:00:00,6:00:00,S1,\($0)\n" }.joined()
+      let validator = try FeedValidator(
+        folder: workspace.feed(Self.clean.merging(["stop_times.txt": Self.times + "\n" + rows]) { $1 }))
+      let statements = try statements(of: validator) { [weak validator] in
+        if $0.contains("stop_times") { validator?.operations.last?.cancel() }
+      }
+      run(validator.operations)
+      #expect(statements.count > 1 && statements.events.count { $0.contains("stop_times") } == 1)
+      #expect(statements.events.last?.contains("stop_times") == true)
+      #expect(validator.issues.isEmpty && validator.operations.allSatisfy { $0.error == nil })
+      #expect(validator.operations.last?.isCancelled == true && validator.imports.allSatisfy(\.report.isComplete))
+    }
+  }
+
+  /// Records the queries of the rules, and calls a function when each begins.
+  private func statements(
+    of validator: FeedValidator, observer: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws -> EventRecorder<String> {
+    let statements = EventRecorder<String>()
+    try #require(validator.imports.first).database.pool.writeWithoutTransaction { connection in
+      connection.trace { event in
+        guard case .statement(let statement) = event, statement.sql.hasPrefix("SELECT record") else { return }
+        statements.record(statement.sql)
+        observer(statement.sql)
+      }
+    }
+    return statements
   }
 }
 #endif

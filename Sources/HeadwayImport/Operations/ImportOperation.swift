@@ -259,7 +259,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
 
 extension Error {
   /// Whether SQLite or reading the file was interrupted.
-  fileprivate var isInterruption: Bool {
+  var isInterruption: Bool {
     let cause = (self as? ImportError)?.underlyingError ?? self
     return cause is CancellationError || (cause as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT
   }

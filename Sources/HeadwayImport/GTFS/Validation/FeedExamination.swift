@@ -65,16 +65,13 @@ final class FeedExamination: Headway.Operation, @unchecked Sendable {
   override func main() throws {
     guard !isCancelled, !imports.contains(where: \.isCancelled) else { return }
     let aboutFiles = missingFiles + missingColumns + unknown + failures + rowIssues.feedIssues
-    let aboutRows = try database.writeAndWait { [self] connection in
-      var issues: [FeedIssue] = []
-      try complete(connection)
-      try connection.whileAsking { [self] in
-        !isCancelled
-      } _: {
-        for rule in FeedRule.all { try issue(rule, connection).map { issues.append($0) } }
-      }
-      return issues
+    let aboutRows: [FeedIssue]
+    do {
+      aboutRows = try database.writeAndWait { [self] in try issuesOfRows($0) }
+    } catch let error where isCancelled && error.isInterruption {
+      return
     }
+    guard !isCancelled else { return }
     let all = (aboutFiles + aboutRows).sorted {
       ($0.severity == .warning ? 1 : 0, $0.file, $0.code, $0.message)
         < ($1.severity == .warning ? 1 : 0, $1.file, $1.code, $1.message)
@@ -140,6 +137,21 @@ final class FeedExamination: Headway.Operation, @unchecked Sendable {
   }
 
   // MARK: Rows
+
+  private func issuesOfRows(_ connection: Database) throws -> [FeedIssue] {
+    var issues: [FeedIssue] = []
+    try complete(connection)
+    try connection.whileAsking { [self] in
+      !isCancelled
+    } _: {
+      for rule in FeedRule.all {
+        // A query that takes only a few steps is not interrupted.
+        if isCancelled { throw CancellationError() }
+        try issue(rule, connection).map { issues.append($0) }
+      }
+    }
+    return issues
+  }
 
   /// Adds the tables and columns that the feed lacks, so that the rules can query all of them.
   private func complete(_ connection: Database) throws {
