@@ -54,6 +54,29 @@ import Testing
     next.withLock { $0 = [] }
   }
 
+  @Test("W1, O8: a batch's thread calls each block once, outside the queue, between its operation and the next one")
+  func betweenOperations() {
+    let (queue, executor, order) = (OperationQueue(), VisitExecutor(), EventRecorder<String>())
+    queue.executor = executor
+    for number in 0..<2 {
+      let operation = BlockOperation { order.record("\(number) runs") }
+      operation.completionBlock = { [unowned operation, unowned queue] in
+        let end = operation.isFinished ? "finished" : "executing"
+        let context = OperationQueue.current == nil ? "outside" : "in the queue"
+        order.record("\(number) is \(end), \(context), \(queue.operationCount) are left")
+      }
+      queue.addOperation(operation)
+    }
+    // The block of the last operation would be passed to another thread, because this one releases the operation.
+    queue.addOperation { order.record("2 runs") }
+    executor.runBatch(of: queue, isOfPool: true)
+    #expect(
+      order.events == [
+        "0 runs", "0 is finished, outside, 2 are left", "1 runs", "1 is finished, outside, 1 are left", "2 runs",
+      ])
+    #expect(queue.dueCompletions.load(ordering: .acquiring) == 0)
+  }
+
   @Test("O8, Q2: in a completion block there is no current queue, and its operation has left the queue") func inside() {
     let (queue, executor) = (OperationQueue(), EventRecorder<String>())
     run(in: queue, 50) { [unowned queue] number in

@@ -41,11 +41,12 @@ final class VisitExecutor: WorkExecutor {
   ///
   /// - Parameters:
   ///   - queue: The queue.
+  ///   - isOfPool: True if the batch is like one of the pool, whose thread runs completion blocks.
   ///   - body: The code that runs before the first operation begins.
-  func runBatch(of queue: OperationQueue, after body: () -> Void = {}) {
+  func runBatch(of queue: OperationQueue, isOfPool: Bool = false, after body: () -> Void = {}) {
     let batch = Batch()
     let hasFilled = queue.update(collectingBatches: true) { state in
-      batch.reset(for: queue, state.executor, state.admission.placement, .normal)
+      batch.reset(for: queue, isOfPool ? nil : state.executor, state.admission.placement, .normal)
       return state.admission.fill(
         batch, atMost: Batch.capacity, indivisible: Batch.capacity, at: DispatchTime.now().uptimeNanoseconds,
         where: { $0.fitsBatch })
