@@ -173,7 +173,7 @@ let modules = [
     needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTechniques"]),
   Module(
     name: "HeadwayToolTests", kind: .tests, needs: ["HeadwayDrawing", "HeadwayTool", "HeadwayTestSupport"],
-    traits: [sqlite: ["GRDB"], http: ["NIOHTTP1"]]),
+    traits: [sqlite: ["ArgumentParser", "GRDB"], http: ["NIOHTTP1"]]),
 ]
 
 let package = Package(

@@ -50,16 +50,6 @@ struct HelpTests {
     for name in names { #expect(text.contains(name)) }
   }
 
-  @Test("Each example in the help is a command on a separate line")
-  func examplesFit() async throws {
-    for command in ["import", "check", "sample"] {
-      let help = try await Tool.run(command, "--help", in: folder)
-      let examples = help.output.drop { $0 != "EXAMPLES:" }.dropFirst().prefix { !$0.isEmpty }
-      #expect(examples.count > 2)
-      for example in examples { #expect(example.hasPrefix("  headway \(command) ")) }
-    }
-  }
-
   @Test("'help' and --help print the same, and no placeholder repeats the name of its option")
   func placeholders() async throws {
     let list = try await Tool.run("--help", in: folder).output.drop { $0 != "SUBCOMMANDS:" }

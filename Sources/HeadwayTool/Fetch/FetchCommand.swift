@@ -19,9 +19,10 @@ struct FetchCommand: AsyncParsableCommand {
 
       EXAMPLES:
         headway fetch https://example.org/feed.zip
-        headway fetch https://example.org/a.zip https://example.org/b.zip --into downloads --jobs 2
+        headway fetch https://example.org/feed.zip --into downloads --retry 5
+        headway fetch https://example.org/a.zip https://example.org/b.zip --jobs 2
         headway fetch 'https://example.org/feed?year=2026' --output feed.zip
-        headway fetch https://example.org/feed.zip --checksum $(cat feed.zip.sha256) --retry 5
+        headway fetch https://example.org/feed.zip --checksum $(cat feed.sha256)
         headway fetch https://example.org/feed.zip -H 'Authorization: Bearer TOKEN'
 
       EXIT CODES, of the first download that failed:
