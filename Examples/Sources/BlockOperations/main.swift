@@ -7,7 +7,7 @@ let byHand = creator.blockOperation()
 byHand.start()
 print(byHand.isFinished ? "Finished" : "Not finished")
 
-print("In a queue, where the three blocks take one place:")
+print("In a queue, where the three blocks use one concurrency slot:")
 let queue = OperationQueue()
 queue.maxConcurrentOperationCount = 1
 queue.addOperations([creator.blockOperation()], waitUntilFinished: true)

@@ -118,7 +118,8 @@ extension Operation {
     if situation.waitsForRate { return "waits for the rate limit of \(queue.label)" }
     if situation.limit == 0 { return "is held in \(queue.label), whose maxConcurrentOperationCount is 0" }
     if situation.started >= situation.limit {
-      return "waits for a place in \(queue.label), which runs \(situation.started) of at most \(situation.limit)"
+      return
+        "waits for a concurrency slot in \(queue.label), which runs \(situation.started) of at most \(situation.limit)"
     }
     return isElsewhere
       ? "is ready in \(queue.label) and waits for that queue's dispatch queue or executor"

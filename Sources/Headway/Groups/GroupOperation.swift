@@ -11,7 +11,7 @@
 ///
 /// The operations of a group are in its own queue, the ``operationQueue``, which holds them back until the group
 /// starts. They run where the queue that runs the group runs its operations. The group finishes when all of them have
-/// finished. It keeps its place in the limit of its queue from start to end, and holds no thread.
+/// finished. It keeps its concurrency slot in its queue from start to end, and holds no thread.
 ///
 /// *A group can grow* while it runs: its operations, or other code, can add operations to its queue, which is
 /// ``OperationQueue/current`` inside its operations. A subclass can add its work in ``Operation/main()``:

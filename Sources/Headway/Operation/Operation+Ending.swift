@@ -280,7 +280,7 @@ extension Operation {
 
   /// Ends the operation in `main()`, unless the end requires special handling.
   private func endPlainly(in batch: Batch, mayContinue: Bool) -> Bool {
-    // While user code continues, the batch must not occupy a place of a limit.
+    // While user code continues, the batch must not occupy a concurrency slot.
     guard let queue = batch.home, !(mayContinue && batch.keepsOrder),
       queue._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, state.finishPlainly()
     else { return false }

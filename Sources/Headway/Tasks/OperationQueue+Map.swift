@@ -12,8 +12,8 @@ extension OperationQueueProtocol {
   /// calls: each takes one input after the other. The first error cancels the remaining calls, as does cancelling the
   /// task. This method returns when none of its calls is running.
   ///
-  /// An operation that calls this method on its own queue keeps its place while it waits. If every place is taken in
-  /// this way, or if a barrier was added after the operation, none of them can proceed.
+  /// An operation that calls this method on its own queue keeps its concurrency slot while it waits. If every slot is
+  /// used in this way, or if a barrier was added after the operation, none of them can proceed.
   ///
   /// - Parameters:
   ///   - inputs: The values to call `transform` with.

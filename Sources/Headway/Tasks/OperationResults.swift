@@ -18,8 +18,8 @@ extension OperationQueueProtocol {
   /// waits for one. Leaving the loop early cancels the running calls without waiting for them. Nothing waits for a
   /// sequence of inputs that is producing its next element.
   ///
-  /// An operation that iterates over results of its own queue keeps its place while it waits. If every place is taken
-  /// in this way, none of them can proceed.
+  /// An operation that iterates over results of its own queue keeps its concurrency slot while it waits. If every
+  /// slot is used in this way, none of them can proceed.
   ///
   /// - Parameters:
   ///   - inputs: The values to call `transform` with.

@@ -88,7 +88,7 @@ import Testing
     queue.addOperation(last)
     executor.runSteps()
     #expect(running.diagnosis == "‘running’ is executing: its finish() has not been called")
-    #expect(waiting.diagnosis == "‘waiting’ waits for a place in queue ‘import’, which runs 1 of at most 1")
+    #expect(waiting.diagnosis == "‘waiting’ waits for a concurrency slot in queue ‘import’, which runs 1 of at most 1")
     #expect(last.diagnosis == "‘last’ waits behind a barrier in queue ‘import’")
     let barrier = queue.operations[2]
     #expect(

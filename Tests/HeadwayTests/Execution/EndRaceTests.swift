@@ -117,7 +117,7 @@ import Testing
     print("Ends while adding: \(rounds) rounds with HEADWAY_STRESS_SEED=\(seed)")
     let operations = (0..<rounds).map { _ in EndedByCancelling() }
     let queue = OperationQueue()
-    // If all places are in use, they are added through the inbox.
+    // If all concurrency slots are in use, they are added through the inbox.
     var gate: Gate?
     if isFull {
       queue.maxConcurrentOperationCount = 1

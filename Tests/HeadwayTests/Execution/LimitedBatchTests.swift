@@ -85,7 +85,7 @@ import Testing
         running.leave()
       }
     }
-    // These fill all places at the same time, or wait forever.
+    // These use all concurrency slots at the same time, or wait forever.
     let meeting = Meeting(of: limit)
     for _ in 0..<limit {
       queue.addOperation {

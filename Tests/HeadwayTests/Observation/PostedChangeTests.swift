@@ -22,7 +22,7 @@ import Testing
     try await expectAsynchronous(FinalOperation())
   }
 
-  /// Keeps its place in the queue until it posts that it has finished, and occupies no thread.
+  /// Keeps its concurrency slot until it posts that it has finished, and occupies no thread.
   private func expectAsynchronous(_ operation: some PostingOperation) async throws {
     let executor = StepExecutor()
     let queue = OperationQueue(limit: 1)

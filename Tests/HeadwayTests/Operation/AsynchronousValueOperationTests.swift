@@ -40,7 +40,7 @@ import Testing
     await #expect(throws: Mishap.self) { try await queue.run(Answer<Int> { _ in throw Mishap() }) }
   }
 
-  @Test("B6: it keeps its place in the limit until it is finished, and holds no thread") func place() async throws {
+  @Test("B6: it keeps its concurrency slot until it is finished, and holds no thread") func place() async throws {
     let queue = OperationQueue(limit: 1)
     let hasReturned = Gate()
     let answer = Answer<Int> { _ in hasReturned.open() }

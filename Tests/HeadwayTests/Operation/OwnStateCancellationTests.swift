@@ -103,7 +103,7 @@ import Testing
     for operation in operations { operation.cancel() }
     executor.runSteps()
     #expect(operations.allSatisfy { $0.calls.events == [] }, "the place is taken")
-    #expect(operations[0].diagnosis.contains("was cancelled, waits for a place in a queue without a name"))
+    #expect(operations[0].diagnosis.contains("was cancelled, waits for a concurrency slot in a queue without a name"))
     queue.isSuspended = true
     busy.complete()
     executor.runSteps()

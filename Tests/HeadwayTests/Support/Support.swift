@@ -90,7 +90,7 @@ extension OperationQueue {
     maxConcurrentOperationCount = limit
   }
 
-  /// Occupies one place of the queue's limit until the gate that it returns is opened.
+  /// Occupies one concurrency slot of the queue until the gate that it returns is opened.
   func occupy() -> Gate {
     let (started, end) = (Gate(), Gate())
     addOperation {

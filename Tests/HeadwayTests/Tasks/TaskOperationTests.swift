@@ -311,7 +311,7 @@ import Testing
     // Bodies that block overlap.
     let meeting = Meeting(of: 40)
     queue.concurrentPerform(iterations: 40) { _ in meeting.attend() }
-    // This includes calls inside an operation of the queue, where other operations have all places.
+    // This includes calls inside an operation of the queue, where other operations have all concurrency slots.
     queue.maxConcurrentOperationCount = 1
     let inside = Counter()
     queue.addOperations(
