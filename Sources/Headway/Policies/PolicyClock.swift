@@ -11,16 +11,14 @@ final class PolicyClock: Sendable {
 
   private struct State {
     var heap = AlarmHeap()
-    /// The time when the driver wakes, or ``awake``.
+    /// The time when the driver wakes.
     var wakeTime = PolicyTime.max
-
-    /// While the driver is awake, it reads the first time itself before it sleeps.
-    static let awake = PolicyTime.min
-    var isAwake: Bool { wakeTime == Self.awake }
+    /// Whether the driver is awake: then, it reads the first time itself before it sleeps.
+    var isAwake = false
 
     /// Makes the time of the first alarm the time to wake, if that is earlier; returns whether it is.
     mutating func noteFirstTime() -> Bool {
-      guard let first = heap.firstTime, first < wakeTime else { return false }
+      guard !isAwake, let first = heap.firstTime, first < wakeTime else { return false }
       wakeTime = first
       return true
     }
@@ -42,10 +40,10 @@ final class PolicyClock: Sendable {
   }
 
   /// Creates the clock for a queue with a clock of its own.
-  init(_ clock: any Clock<Duration>) {
-    self.clock = clock
-    driver = Self.driver(on: clock)
-  }
+  convenience init(_ clock: any Clock<Duration>) { self.init(clock, driver: Self.driver(on: clock)) }
+
+  /// Creates a clock whose alarms another object drives.
+  init(_ clock: any Clock<Duration>, driver: any AlarmDriver) { (self.clock, self.driver) = (clock, driver) }
 
   private static func driver(on clock: some Clock<Duration>) -> any AlarmDriver { SleepingTasks(on: clock) }
 
@@ -97,14 +95,14 @@ final class PolicyClock: Sendable {
 
   /// Rings all alarms that are due.
   private func ring() {
-    state.withLock { $0.wakeTime = State.awake }
+    state.withLock { $0.isAwake = true }
     while true {
       let now = now
       let (alarm, isSet) = state.withLock { state -> (Alarm?, Bool) in
         while let alarm = state.heap.popFirst(dueAt: now) {
           if alarm.retainTarget() { return (alarm, false) }
         }
-        state.wakeTime = .max
+        (state.isAwake, state.wakeTime) = (false, .max)
         return (nil, state.noteFirstTime())
       }
       guard let alarm else {
