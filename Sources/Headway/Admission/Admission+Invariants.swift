@@ -153,12 +153,20 @@ extension Admission {
       let unfinished = found.unfinished[position] ?? 0
       precondition(
         segment.unfinished == unfinished, "a segment has \(unfinished) operations, and counts \(segment.unfinished)")
-      let readyCount = WorkerClass.allCases.reduce(0) { $0 + segment.ready.count($1) }
+      var (readyCount, urgent) = (WorkerClass.allCases.reduce(0) { $0 + segment.ready.count($1) }, segment.ready.urgent)
+      // The keys of operations behind a barrier have no effect yet.
+      if position < 0 {
+        for lane in lanes.map({ Array($0.lanes) }) ?? [] {
+          lane.checkInvariants()
+          readyCount += lane.waitingCount
+          urgent.add(lane.urgent)
+        }
+      }
       precondition(
         readyCount == found.ready[position] ?? 0,
         "\(found.ready[position] ?? 0) operations of a segment are marked as ready, and \(readyCount) are listed")
       precondition(
-        segment.ready.urgent == found.urgent[position] ?? UrgentCounts(),
+        urgent == found.urgent[position] ?? UrgentCounts(),
         "the urgent operations of a segment are counted wrongly")
       // Each segment except the last ends with a barrier. The first one does not end with a barrier that has finished.
       let isLast = position == later.count - 1

@@ -5,6 +5,10 @@ struct AdmissionSituation {
   var limit: Int
   var started: Int
   var waitsForRate: Bool
+  /// What the key of the operation waits for, if its limits allow no start.
+  var keyObstacle: LaneLimits.Obstacle?
+  /// When the next operation of the key, or of the queue, may start, if only the time decides.
+  var nextStart: PolicyTime?
   /// How many operations a barrier waits for.
   ///
   /// For other operations, 1 if they wait for a barrier, or for the operation before them.
@@ -35,9 +39,10 @@ extension Admission {
   /// O(*n*) for barriers.
   func situation(of operation: Operation) -> AdmissionSituation {
     let predecessors = operation.admission.place == .cancelledWithinLimit ? [] : predecessors(of: operation)
+    let (keyObstacle, nextStart) = obstacleInLane(of: operation) ?? (nil, nil)
     return AdmissionSituation(
       isBarrier: operation.isBarrier, isSuspended: isSuspended, limit: limit, started: started,
-      waitsForRate: waitsForAllowance,
+      waitsForRate: waitsForAllowance, keyObstacle: keyObstacle, nextStart: nextStart,
       predecessorCount: predecessors.count, predecessor: order == .fifo ? predecessors.first : nil)
   }
 

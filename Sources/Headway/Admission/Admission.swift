@@ -44,11 +44,14 @@ struct Admission {
   ///
   /// The owner offers the resources to them.
   var offered: [Operation] = []
+  /// The operations that have keys, if there have been any.
+  var lanes: Lanes?
   /// The operations that overrides of `isReady` hold back.
   ///
   /// The one whose override was evaluated longest ago is the first.
   private(set) var heldBack = OperationList<PlaceLinks>()
-  private var nextSequence: UInt64 = 0
+  /// The next number, of an operation or of the turn of a lane.
+  var nextSequence: UInt64 = 0
   /// How many operations have been started separately and have not finished.
   ///
   /// Operations of batches are not counted.
@@ -182,11 +185,13 @@ struct Admission {
   mutating func insertReady(_ operation: Operation, _ word: OperationWord, level: Int) {
     operation.admission.place = .ready
     operation.admission.workerClass = workerClass(of: operation)
+    if operation.hasGate, insertIntoLane(operation, word, level: level) { return }
     withSegment(of: operation) { $0.ready.insert(operation, level: level) }
     if word.hasQuality { noteUrgency(of: operation, word) }
   }
 
   mutating func removeReady(_ operation: Operation) {
+    if operation.hasGate, removeFromLane(operation) { return }
     withSegment(of: operation) { $0.ready.remove(operation) }
   }
 
@@ -200,7 +205,7 @@ struct Admission {
     case .waiting, .gated: break
     case .none, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: return
     }
-    if operation.hasGate { releaseResources(of: operation) }
+    if operation.hasGate { leavePolicies(of: operation) }
     guard operation.hasCodeForCancelled else {
       operation.admission.place = .cancelled
       return cancelled.insert(operation, level: QueuePriority.normal.level)
@@ -249,7 +254,7 @@ struct Admission {
     case .granted: removeGranted(operation)
     case .waiting, .gated, .taken, .leaving, .none: break
     }
-    if operation.hasGate { releaseResources(of: operation) }
+    if operation.hasGate { leavePolicies(of: operation) }
     operation.admission.place = .none
     let isBarrier = operation.isBarrier
     withSegment(of: operation) { segment in
@@ -307,8 +312,8 @@ struct Admission {
     self.placement = placement
     reclaimBatches()
     guard old.quality != placement.quality || old.hasClasses != placement.hasClasses else { return }
-    for position in 0..<later.count { later[position].sortReady(by: placement) }
-    first.sortReady(by: placement)
+    for position in 0..<later.count { later[position].ready.sort(by: placement) }
+    sortReady()
   }
 
   // MARK: Tickets
@@ -467,7 +472,11 @@ struct Admission {
   // MARK: Starting
 
   /// Claims and returns the operation that a worker of a class starts now, or returns nil.
-  mutating func next(for workerClass: WorkerClass) -> Operation? {
+  ///
+  /// - Parameters:
+  ///   - workerClass: The class of the worker.
+  ///   - now: The time of the queue's clock, if limits depend on it.
+  mutating func next(for workerClass: WorkerClass, at now: PolicyTime = .min) -> Operation? {
     while workerClass == .normal, let operation = cancelled.popFirst()?.operation {
       if operation.state.claim() {
         operation.admission.place = .leaving
@@ -475,7 +484,10 @@ struct Admission {
       }
       operation.admission.place = .waiting
     }
-    if grantedCount > 0, let operation = nextGranted(for: workerClass) { return begin(operation) }
+    if grantedCount > 0, let operation = nextGranted(for: workerClass) {
+      startInLane(operation, at: now)
+      return begin(operation)
+    }
     guard !isSuspended, started < limit else { return nil }
     while workerClass == .normal, let operation = cancelledWithinLimit.popFirst()?.operation {
       if operation.state.claim() { return begin(operation) }
@@ -484,12 +496,13 @@ struct Admission {
     guard allowance > 0 else { return nil }
     while let list = nextList(for: workerClass), let reference = first.ready.popFirst(list) {
       let operation = reference.operation
-      if operation.hasGate, !acquireResources(of: operation) { continue }
+      if operation.hasGate, !passPolicies(of: operation) { continue }
       if operation.hasPause || operation.state.claim() {
         if limit != .max { raiseToFloor(operation) }
+        if operation.hasGate { startInLane(operation, at: now) }
         return begin(operation)
       }
-      if operation.hasGate { releaseResources(of: operation) }
+      if operation.hasGate { failToStart(operation) }
       // After the operation became ready, a dependency was added to it, its own `isReady` held it back, or it finished
       // without being started.
       operation.admission.place = .waiting

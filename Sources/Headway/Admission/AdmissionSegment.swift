@@ -17,22 +17,6 @@ struct AdmissionSegment {
   var barrierHasFinished = false
 
   init(firstSequence: UInt64) { self.firstSequence = firstSequence }
-
-  /// Moves all ready operations into the lists of the classes that they belong to now.
-  mutating func sortReady(by placement: Placement) {
-    var old = ready
-    ready = ReadyByClass()
-    for workerClass in WorkerClass.allCases {
-      while let (reference, level) = old.first(workerClass) {
-        _ = old.popFirst(workerClass)
-        reference._withUnsafeGuaranteedRef { operation in
-          operation.admission.workerClass = placement.workerClass(of: operation)
-          ready.insert(operation, level: level)
-          ready.count(operation, asUrgent: placement.urgency(of: operation.state.current))
-        }
-      }
-    }
-  }
 }
 
 extension Admission {
@@ -64,7 +48,7 @@ extension Admission {
   mutating func passFinishedBarriers() {
     while first.barrierHasFinished, let next = later.popFirst() {
       first.unfinished += next.unfinished
-      first.ready.append(next.ready)
+      append(next.ready)
       first.barrier = next.barrier
       first.barrierHasFinished = next.barrierHasFinished
       if !batches.isEmpty, let level = first.ready.highestLevel {

@@ -99,6 +99,22 @@ struct ReadyByClass {
     }
   }
 
+  /// Moves all operations into the lists of the classes that they belong to now.
+  mutating func sort(by placement: Placement) {
+    var old = self
+    self = ReadyByClass()
+    for workerClass in WorkerClass.allCases {
+      while let (reference, level) = old.first(workerClass) {
+        _ = old.popFirst(workerClass)
+        reference._withUnsafeGuaranteedRef { operation in
+          operation.admission.workerClass = placement.workerClass(of: operation)
+          insert(operation, level: level)
+          count(operation, asUrgent: placement.urgency(of: operation.state.current))
+        }
+      }
+    }
+  }
+
   /// Appends all operations of `other`, which were added after those here.
   ///
   /// O(1).
@@ -124,7 +140,7 @@ struct ReadyByClass {
     PerClass<Int>.forEachClass { workerClass in
       guard let (reference, level) = first(workerClass) else { return }
       if let found = best,
-        found.level > level || (found.level == level && found.reference.sequence < reference.sequence)
+        found.level > level || (found.level == level && found.reference.turn <= reference.turn)
       {
         return
       }

@@ -100,7 +100,7 @@ struct ReadyOperations {
 
 extension ReadyOperations.Level {
   fileprivate mutating func insert(_ operation: OperationReference) {
-    guard let last = list.last, last.sequence > operation.sequence else {
+    guard let last = list.last, last.turn > operation.turn else {
       operation.isInHeap = false
       return list.append(operation)
     }
@@ -110,7 +110,7 @@ extension ReadyOperations.Level {
 
   fileprivate var earliest: OperationReference? {
     guard let first = list.first, let root else { return list.first ?? root }
-    return root.sequence < first.sequence ? root : first
+    return root.turn < first.turn ? root : first
   }
 
   fileprivate mutating func popFirst() -> OperationReference? {
@@ -153,7 +153,7 @@ extension ReadyOperations.Level {
     guard let left else { return right }
     guard let right else { return left }
     let (parent, child) =
-      left.sequence < right.sequence ? (left, right) : (right, left)
+      left.turn < right.turn ? (left, right) : (right, left)
     child.next = parent.child
     parent.child?.previous = child
     child.previous = parent

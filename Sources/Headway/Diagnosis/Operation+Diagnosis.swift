@@ -100,14 +100,24 @@ extension Operation {
     return "waits for the resource ‘\(name)’"
   }
 
+  /// Says how long an operation waits for a time, if only the time decides.
+  private static func wait(from now: PolicyTime?, until nextStart: PolicyTime?) -> String {
+    guard let now, let nextStart, nextStart < .max else { return "" }
+    return ", for another \(Duration.nanoseconds(max(0, nextStart.addedClamped(-now))))"
+  }
+
   /// The obstacle in its queue of an operation that waits for no dependency.
   private func obstacle(in queue: OperationQueue) -> String {
     let word = state.current
     if hasGate, !word.isCancelled, let obstacle = obstacleInPolicy { return obstacle }
     if word.isHeldBack, !word.isCancelled { return "is held back by itself: its isReady answers false" }
+    let time = queue.startTime
     let (situation, isElsewhere) = queue.update(collectingBatches: true) { state in
-      (state.admission.situation(of: self), state.underlyingQueue != nil || state.executor != nil)
+      var situation = state.admission.situation(of: self)
+      if situation.keyObstacle == nil { situation.nextStart = state.rate?.nextStart }
+      return (situation, state.underlyingQueue != nil || state.executor != nil)
     }
+    let wait = Self.wait(from: time?.now, until: situation.nextStart)
     if situation.isSuspended { return "is suspended in \(queue.label)" }
     if let predecessor = situation.predecessor { return "waits behind \(predecessor.label) in \(queue.label)" }
     if situation.isBarrier, situation.predecessorCount > 0 {
@@ -115,7 +125,16 @@ extension Operation {
         "is a barrier in \(queue.label) and waits for what was added before it, \(situation.predecessorCount) in number"
     }
     if situation.predecessorCount > 0 { return "waits behind a barrier in \(queue.label)" }
-    if situation.waitsForRate { return "waits for the rate limit of \(queue.label)" }
+    if let obstacle = situation.keyObstacle, let key = laneMember?.key {
+      let place = "of the key ‘\(key)’ in \(queue.label)"
+      return switch obstacle {
+      case .breaker: "waits for the circuit breaker \(place)\(wait)"
+      case .rate: "waits for the rate limit \(place)\(wait)"
+      case .count(let running, let limit):
+        "waits for another operation with the key ‘\(key)’ in \(queue.label), which runs \(running) of at most \(limit)"
+      }
+    }
+    if situation.waitsForRate { return "waits for the rate limit of \(queue.label)\(wait)" }
     if situation.limit == 0 { return "is held in \(queue.label), whose maxConcurrentOperationCount is 0" }
     if situation.started >= situation.limit {
       return

@@ -115,10 +115,10 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   private func next(_ request: Request) -> Next {
     var released = ReleasedOperations()
     var effects = Effects()
-    let rateTime = queue.rateTime
+    let startTime = queue.startTime
     if let worker, worker.isOfLowClass, !isNested { worker.switchOperation(to: nil) }
     let next = queue.update(collectingBatches: true, leaving: &effects) {
-      choose(from: &$0, request, at: rateTime, &released)
+      choose(from: &$0, request, at: startTime, &released)
     }
     released.release(from: queue)
     // Objects whose release can run user code are released before the first operation is taken.
@@ -132,11 +132,11 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   /// - Parameters:
   ///   - state: The state of the queue.
   ///   - request: What the thread needs.
-  ///   - rateTime: The time of the queue's clock, if its rate was limited before the lock.
+  ///   - startTime: The time of the queue's clock, if starts depended on it before the lock.
   ///   - released: Receives the operations that the caller must release after the lock.
   /// - Returns: The queue's response.
   func choose(
-    from state: inout QueueState, _ request: Request, at rateTime: RateTime? = nil,
+    from state: inout QueueState, _ request: Request, at startTime: StartTime? = nil,
     _ released: inout ReleasedOperations
   ) -> Next {
     let (workerClass, now) = (visitor.workerClass, pace.last)
@@ -147,10 +147,10 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     // The queue may have been empty in the meantime, and its executor or dispatch queue may have changed since this
     // visitor was requested.
     guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
-    if state.rate != nil {
-      // The limit or the clock was set just now.
-      guard let rateTime, rateTime.clock === state.policyClock else { return .again }
-      state.refreshRate(at: rateTime.now)
+    if state.needsTime {
+      // A limit or the clock was set just now.
+      guard let startTime, startTime.clock === state.policyClock else { return .again }
+      state.refreshRate(at: startTime.now)
     }
     state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
     batch.reset(for: queue, state.executor, state.admission.placement, workerClass)
@@ -170,10 +170,10 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
         return .batch
       }
       if batch.hasDeferredReleases { return releaseFirst(request, &state) }
-      if let operation = state.admission.next(for: workerClass) {
+      if let operation = state.admission.next(for: workerClass, at: startTime?.now ?? .min) {
         if operation.admission.place == .running {
           // A cancelled operation that leaves is no start.
-          if let rateTime, !operation.state.current.isCancelled { state.noteRateStart(at: rateTime.now) }
+          if let startTime, !operation.state.current.isCancelled { state.noteRateStart(at: startTime.now) }
           state.record { .started(operation) }
         }
         noteTaken(OperationReference(operation))

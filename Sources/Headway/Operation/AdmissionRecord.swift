@@ -50,6 +50,7 @@ struct AdmissionRecord {
     static let urgentNormal = Flags(rawValue: 16)
     static let passedUtility = Flags(rawValue: 32)
     static let passedNormal = Flags(rawValue: 64)
+    static let representative = Flags(rawValue: 128)
 
     subscript(_ flag: Flags) -> Bool {
       get { contains(flag) }
@@ -61,6 +62,12 @@ struct AdmissionRecord {
   var wasReturned: Bool {
     get { flags[.returned] }
     set { flags[.returned] = newValue }
+  }
+
+  /// Whether the operation represents its lane among the ready operations.
+  var isRepresentative: Bool {
+    get { flags[.representative] }
+    set { flags[.representative] = newValue }
   }
 
   /// Whether the operation ended and left the queue before the queue accepted it from the inbox.

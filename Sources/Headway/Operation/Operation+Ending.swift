@@ -63,7 +63,7 @@ extension Operation {
     from before: OperationWord, at site: EndSite, in home: Unmanaged<OperationQueue>?, continues: Bool,
     _ effects: inout Effects, releasing release: (borrowing OperationEnding) -> Void
   ) -> OperationReference? {
-    if hasGate { policyGate?.end() }
+    if hasGate { policyGate?.end(in: home) }
     // This comes before the operation leaves the queue, so that a thread that waits until the queue is empty finds the
     // unit completed, and the completion block counted.
     if let progress = home?._withUnsafeGuaranteedRef({ $0.countUnit(of: self) }) { effects.notify(progress) }

@@ -42,6 +42,14 @@ extension OperationReference {
 
   var sequence: UInt64 { _withUnsafeGuaranteedRef { $0.queueLinks.sequence } }
 
+  /// The number that orders the ready operations of one priority: that of the operation, or that of the turn of its
+  /// lane if it represents one.
+  var turn: UInt64 {
+    _withUnsafeGuaranteedRef { operation in
+      operation.admission.isRepresentative ? operation.laneTurn : operation.queueLinks.sequence
+    }
+  }
+
   var isInHeap: Bool {
     get { _withUnsafeGuaranteedRef { $0.admission.isInHeap } }
     nonmutating set { _withUnsafeGuaranteedRef { $0.admission.isInHeap = newValue } }

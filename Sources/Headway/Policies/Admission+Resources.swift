@@ -47,7 +47,8 @@ extension Admission {
   /// Gives an operation the resources that it has waited for, if it can start now.
   mutating func offerResources(to operation: Operation) {
     guard operation.admission.place == .gated, let request = operation.policyGate?.request else { return }
-    guard !isSuspended, started < limit, allowance > 0, operation.state.current.isStartable else {
+    let mayStart = !isSuspended && started < limit && allowance > 0 && laneMayStart(operation)
+    guard mayStart, operation.state.current.isStartable else {
       withdrawRequest(of: operation)
       return operation.hasPause ? endPause(of: operation) : becameReady(operation)
     }
@@ -56,6 +57,7 @@ extension Admission {
     operation.admission.workerClass = workerClass(of: operation)
     granted.insert(operation, level: QueuePriority.normal.level)
     changeGrantedCount(by: 1)
+    grantInLane(operation)
     // It is as good as started.
     if allowance != .max { allowance -= 1 }
   }
@@ -68,6 +70,7 @@ extension Admission {
       // A dependency was added to it, or it has ended.
       returnAllowance()
       operation.admission.place = .waiting
+      endGrantInLane(of: operation)
       releaseResources(of: operation)
       noteHeldBack(operation)
     }
@@ -78,6 +81,7 @@ extension Admission {
   mutating func removeGranted(_ operation: Operation) {
     granted.remove(operation)
     changeGrantedCount(by: -1)
+    endGrantInLane(of: operation)
     returnAllowance()
   }
 

@@ -10,6 +10,8 @@ final class OperationGate: Alarm, @unchecked Sendable {  // What changes later i
   let hasAttempts: Bool
   /// The request for the resources of the operation, if it needs any.
   private(set) var request: ResourceRequest?
+  /// The operation's part of its lane, if it has a key.
+  let laneMember: LaneMember?
   private unowned(unsafe) let operation: Operation
 
   /// The pause between two attempts.
@@ -39,6 +41,7 @@ final class OperationGate: Alarm, @unchecked Sendable {  // What changes later i
 
   init(_ policy: OperationPolicy, of operation: Operation, hasAttempts: Bool) {
     (self.policy, self.operation, self.hasAttempts) = (policy, operation, hasAttempts)
+    laneMember = policy.key.map(LaneMember.init)
     super.init()
     guard !policy.exclusiveResources.isEmpty || !policy.sharedResources.isEmpty else { return }
     request = ResourceRequest(exclusive: policy.exclusiveResources, shared: policy.sharedResources, gate: self)
@@ -148,9 +151,18 @@ final class OperationGate: Alarm, @unchecked Sendable {  // What changes later i
   }
 
   /// Notes that the operation has ended.
-  func end() {
+  ///
+  /// Can run user code: called with no lock held, before the operation leaves its queue.
+  ///
+  /// - Parameter home: The queue that holds the operation, or nil.
+  func end(in home: Unmanaged<OperationQueue>?) {
     isOver.store(true, ordering: .releasing)
     clock.remove(self)
+    guard let laneMember, let home, home._withUnsafeGuaranteedRef({ $0.needsTime.load(ordering: .relaxed) }) else {
+      return
+    }
+    laneMember.endTime = clock.now
+    laneMember.hasWrongRequest = (operation.error as? any RetryableError)?.isRetryable == false
   }
 
   // MARK: The alarm

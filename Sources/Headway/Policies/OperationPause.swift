@@ -77,6 +77,7 @@ extension Admission {
     running[operation.admission.workerClass].remove(OperationReference(operation))
     operation.admission.place = .gated
     releaseResources(of: operation)
+    pauseInLane(operation)
   }
 
   /// Makes an operation whose pause is over wait for a concurrency slot.

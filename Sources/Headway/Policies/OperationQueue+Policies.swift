@@ -15,15 +15,15 @@ extension OperationQueueProtocol {
 extension OperationQueue {
   fileprivate final func setClock(_ clock: any Clock<Duration>) {
     let new = PolicyClock(clock)
-    let (isSet, old) = update(collectingBatches: true) { state -> (Bool, (PolicyClock, RateGate)?) in
-      guard state.admission.count == 0 else { return (false, nil) }
+    let (isSet, oldClock, alarms) = update(collectingBatches: true) { state -> (Bool, PolicyClock, [QueueAlarm]) in
       let oldClock = state.policyClock
+      guard state.admission.count == 0 else { return (false, oldClock, []) }
       state.policyClock = new
-      // The times of the limit are those of the old clock.
+      // The times of the limits are those of the old clock.
       let old = state.setRate(state.rate?.limit, of: self)
-      return (true, old.map { (oldClock, $0) })
+      return (true, oldClock, (state.admission.lanes?.removeAll() ?? []) + (old.map { [$0] } ?? []))
     }
-    if let (clock, gate) = old { gate.retire(from: clock) }
+    for alarm in alarms { alarm.retire(from: oldClock) }
     require(isSet, "The clock of \(label) was set while it held operations: set it first.")
   }
 }

@@ -1,23 +1,16 @@
-import CHeadway
 import Synchronization
 
 /// Limits how many operations of a queue start in a period of time.
 ///
-/// The queue's lock protects the state. The alarm wakes the queue when the next operation may start.
-final class RateGate: Alarm, @unchecked Sendable {  // The queue's lock protects what is not atomic.
-  private let queue: Unmanaged<OperationQueue>
+/// The queue's lock protects the state. The alarm rings when the next operation may start.
+final class RateGate: QueueAlarm, @unchecked Sendable {  // The queue's lock protects what is not atomic.
   @exclusivity(unchecked) private var limiter: RateLimiter
   /// The time of the last change.
   @exclusivity(unchecked) private var lastTime = PolicyTime.min
-  /// When the alarm rings.
-  ///
-  /// Written under the queue's lock. Read under the lock of the clock, after the thread that wrote it has set the
-  /// alarm.
-  private let alarmTime = Atomic<PolicyTime>(.max)
-  private let isRetired = Atomic<Bool>(false)
 
   init(_ limit: RateLimit, of queue: OperationQueue) {
-    (limiter, self.queue) = (RateLimiter(limit), .passUnretained(queue))
+    limiter = RateLimiter(limit)
+    super.init(of: queue)
   }
 
   var limit: RateLimit { limiter.limit }
@@ -36,46 +29,17 @@ final class RateGate: Alarm, @unchecked Sendable {  // The queue's lock protects
   /// Threads read the clock before they acquire the lock, so a later one may have an earlier time.
   private func noteTime(_ now: PolicyTime) { lastTime = max(lastTime, now) }
 
-  /// Notes that operations wait for the next start.
-  ///
-  /// - Returns: True if the caller must set the alarm after the lock.
-  func beginWaiting() -> Bool {
-    guard alarmTime.load(ordering: .relaxed) == .max else { return false }
-    alarmTime.store(limiter.nextStart(after: lastTime), ordering: .releasing)
-    return true
-  }
+  /// When the next operation may start.
+  var nextStart: PolicyTime { limiter.nextStart(after: lastTime) }
 
-  // MARK: The alarm
-
-  override var nextTime: PolicyTime {
-    isRetired.load(ordering: .acquiring) ? .max : alarmTime.load(ordering: .acquiring)
-  }
-
-  /// Removes the alarm permanently: the queue has another limit, or is being freed.
-  ///
-  /// A thread may be about to set the alarm. It finds that the gate is retired, or this function removes the alarm.
-  func retire(from clock: PolicyClock) {
-    isRetired.store(true, ordering: .releasing)
-    clock.remove(self)
-  }
-
-  override func retainTarget() -> Bool { swift_tryRetain(queue.toOpaque()) != nil }
-
-  override func ring(at now: PolicyTime) {
-    let queue = queue.takeRetainedValue()
-    var effects = Effects()
-    queue.update(collectingBatches: true, leaving: &effects) { state in
-      alarmTime.store(.max, ordering: .relaxed)
-      // Otherwise, the time may be that of an earlier clock of the queue.
-      if state.rate === self { state.refreshRate(at: now) }
-    }
-    effects.submit(to: nil)
-    ReleasedChain.release(queue)
+  override func ring(at now: PolicyTime, in state: inout QueueState) {
+    // Otherwise, the time may be that of an earlier clock of the queue.
+    if state.rate === self { state.refreshRate(at: now) }
   }
 }
 
-/// The time of a clock.
-struct RateTime {
+/// The time at which operations start, on the clock of their queue.
+struct StartTime {
   let now: PolicyTime
   let clock: PolicyClock
 }
@@ -89,10 +53,15 @@ extension QueueState {
     rate = limit.map { RateGate($0, of: queue) }
     // All batches are reclaimed: their operations must start one by one.
     admission.allowance = rate?.available(at: .min) ?? .max
-    // Under the lock, so that the flag and the gate agree.
-    queue.isRateLimited.store(rate != nil, ordering: .relaxed)
+    noteNeedOfTime(of: queue)
     return old
   }
+
+  /// Whether starts need the time of the clock.
+  var needsTime: Bool { rate != nil || admission.lanes?.needsTime == true }
+
+  /// Publishes ``needsTime`` for reading without the lock.
+  func noteNeedOfTime(of queue: OperationQueue) { queue.needsTime.store(needsTime, ordering: .relaxed) }
 
   /// Determines how many operations may start now.
   mutating func refreshRate(at now: PolicyTime) {
@@ -135,19 +104,21 @@ extension OperationQueue {
     old?.retire(from: clock)
   }
 
-  /// Removes the alarm of the rate limit, because the queue is being freed.
-  final func removeRateAlarm() {
-    guard isRateLimited.load(ordering: .relaxed) else { return }
-    let (gate, clock) = state.withLock { ($0.rate, $0.policyClock) }
-    gate?.retire(from: clock)
+  /// Removes the alarms of the queue, which is being freed.
+  final func removeAlarms() {
+    guard needsTime.load(ordering: .relaxed) else { return }
+    let (alarms, clock) = state.withLock { state -> ([QueueAlarm], PolicyClock) in
+      ((state.rate.map { [$0] } ?? []) + (state.admission.lanes?.alarms ?? []), state.policyClock)
+    }
+    for alarm in alarms { alarm.retire(from: clock) }
   }
 
   /// The time of the policies' clock, if the queue needs it to start operations.
   ///
   /// Can run user code: called with no lock held.
-  final var rateTime: RateTime? {
-    guard isRateLimited.load(ordering: .relaxed) else { return nil }
+  final var startTime: StartTime? {
+    guard needsTime.load(ordering: .relaxed) else { return nil }
     let clock = state.withLock { $0.policyClock }
-    return RateTime(now: clock.now, clock: clock)
+    return StartTime(now: clock.now, clock: clock)
   }
 }

@@ -36,6 +36,14 @@ struct RateLimiter {
     }
   }
 
+  /// Whether earlier starts no longer count.
+  mutating func isUnused(at now: PolicyTime) -> Bool {
+    switch limit.algorithm {
+    case .tokenBucket: bucket.isFull(at: now)
+    case .slidingWindow: window.available(at: now) == limit.count
+    }
+  }
+
   /// A token bucket, stored as the time at which it will be full.
   ///
   /// The rate does not drift. Fractions of a nanosecond are counted: 3 starts per second have intervals of 333,333,333
@@ -69,6 +77,8 @@ struct RateLimiter {
       guard missing <= tolerance else { return 0 }
       return Int(min(Int128(burst), (tolerance - missing) / Int128(period) + 1))
     }
+
+    func isFull(at now: PolicyTime) -> Bool { missingUnits(at: now) == 0 }
 
     /// How far the bucket is from being full, in units of 1 / `count` nanoseconds.
     private func missingUnits(at now: PolicyTime) -> Int128 {

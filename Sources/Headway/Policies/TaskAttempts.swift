@@ -51,7 +51,11 @@ final class TaskAttempts: Sendable {
         let elapsed = Duration.nanoseconds(gate.time - begin)
         guard let delay = delay(after: error, attempt: number, elapsed: elapsed) else { throw error }
         let reference = OperationReference(operation)
-        operation.queue?.update { $0.record { .retrying(reference.operation, attempt: number + 1) } }
+        let (now, hasWrongRequest) = (gate.time, (error as? any RetryableError)?.isRetryable == false)
+        operation.queue?.update { state in
+          state.admission.noteFailedAttempt(of: operation, hasWrongRequest: hasWrongRequest, at: now)
+          state.record { .retrying(reference.operation, attempt: number + 1) }
+        }
         try await operation.pause(for: delay, keepsSlot: policy.keepsSlot)
       }
     }

@@ -30,8 +30,8 @@ extension OperationQueue {
       var raised: [Admission.Raised] = []
       /// Operations of other queues that may get resources, and those of this queue, which are only kept until here.
       var (offered, kept): ([Operation], [Operation]) = ([], [])
-      /// An alarm to set, and its clock.
-      var alarm: (gate: RateGate, clock: PolicyClock)?
+      /// The alarms to set, and their clock.
+      var alarms: (alarms: [QueueAlarm], clock: PolicyClock)?
     }
 
     /// Created on first use.
@@ -128,9 +128,7 @@ extension OperationQueue {
       if !awakened.isEmpty { after.rareCreatedIfNeeded.waiters += awakened }
       after.looksForStall = state.beginToLookForStall()
     }
-    if let rate = state.rate, state.admission.waitsForAllowance, rate.beginWaiting() {
-      after.rareCreatedIfNeeded.alarm = (rate, state.policyClock)
-    }
+    if state.needsTime { noteAlarms(of: &state, &after) }
     if state.producers.areWaiting {
       let woken = state.producers.givePlaces(besides: state.admission.count)
       if !woken.isEmpty { after.rareCreatedIfNeeded.waiters += woken }
@@ -160,6 +158,19 @@ extension OperationQueue {
     }
   }
 
+  /// Notes the alarms to set, because operations wait only for a time.
+  @inline(never)
+  private func noteAlarms(of state: inout QueueState, _ after: inout AfterUpdate) {
+    var alarms: [QueueAlarm] = state.admission.lanes?.takeAlarms(of: self) ?? []
+    // When the operations that are about to start have started, the next time is known.
+    if let rate = state.rate, state.admission.waitsForAllowance, state.admission.grantedCount == 0,
+      rate.beginWaiting(until: rate.nextStart)
+    {
+      alarms.append(rate)
+    }
+    if !alarms.isEmpty { after.rareCreatedIfNeeded.alarms = (alarms, state.policyClock) }
+  }
+
   @inline(never)
   private func takeRaised(from state: inout QueueState, _ after: inout AfterUpdate) {
     let raised = state.admission.takeRaised()
@@ -172,7 +183,7 @@ extension OperationQueue {
     if let rare = after.rare {
       rare.waiters.forEach { $0.wake() }
       Operation.raiseFurther(rare.raised)
-      if let (gate, clock) = rare.alarm { clock.set(gate) }
+      if let (alarms, clock) = rare.alarms { alarms.forEach { clock.set($0) } }
       if !rare.offered.isEmpty { Self.offerResources(to: rare.offered) }
     }
     after.released.release(from: self)

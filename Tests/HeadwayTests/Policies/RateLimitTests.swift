@@ -137,7 +137,7 @@ import Testing
   func earlierClock() async throws {
     let (queue, clock) = (OperationQueue(), ManualClock())
     queue.rateLimit = RateLimit(1, per: .seconds(1))
-    let (gate, time) = (try #require(queue.state.withLock { $0.rate }), try #require(queue.rateTime))
+    let (gate, time) = (try #require(queue.state.withLock { $0.rate }), try #require(queue.startTime))
     queue.clock = clock
     // The alarm was about to ring.
     #expect(gate.retainTarget())

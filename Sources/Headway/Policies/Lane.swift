@@ -1,0 +1,149 @@
+/// The operations of a queue that have the same key.
+///
+/// The operations wait in the lane. Its first operation of each class of workers is its *representative* among the ready
+/// operations of the queue, unless the limits of the lane allow no start now. A representative has the *turn* of its
+/// lane, a number like those of operations without a key. When as many operations as the weight have started, the lane
+/// gets a new turn, behind all others. This is a deficit round robin (Shreedhar and Varghese, “Efficient fair queuing
+/// using deficit round robin”, 1995) for operations of equal cost.
+///
+/// Protected by the queue's lock.
+final class Lane {
+  let key: String
+  var limits: LaneLimits
+  /// Wakes the queue when the next operation may start, if only the time decides.
+  ///
+  /// Exists if the limits depend on the time.
+  var alarm: LaneAlarm?
+  /// How many operations of the queue refer to the lane.
+  var memberCount = 0
+
+  /// The ready operations, except the representatives.
+  private var waiting = ReadyByClass()
+  private var representatives = PerClass<OperationReference?>(nil)
+  private var turn: UInt64 = 0
+  /// How many operations may start before the lane gets a new turn; 0 if it has none.
+  private var remainingCount = 0
+
+  init(_ key: String, _ policy: KeyPolicy) { (self.key, limits) = (key, LaneLimits(policy)) }
+
+  private var hasRepresentative: Bool {
+    WorkerClass.allCases.contains { representatives[$0] != nil }
+  }
+
+  // MARK: The ready operations
+
+  /// Adds a ready operation.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation. Its class is that of its record.
+  ///   - level: Its priority level.
+  ///   - ready: The ready operations of the queue.
+  ///   - numbers: The numbers of the queue, for a new turn.
+  func insert(_ operation: Operation, level: Int, into ready: inout ReadyByClass, _ numbers: inout UInt64) {
+    let workerClass = operation.admission.workerClass
+    if let representative = representatives[workerClass],
+      representative._withUnsafeGuaranteedRef({ operation.precedes($0, level: level) })
+    {
+      withdraw(workerClass, from: &ready)
+    }
+    waiting.insert(operation, level: level)
+    if representatives[workerClass] == nil { represent(among: &ready, &numbers) }
+  }
+
+  /// Removes a ready operation.
+  func remove(_ operation: Operation, from ready: inout ReadyByClass, _ numbers: inout UInt64) {
+    guard operation.admission.isRepresentative else { return waiting.remove(operation) }
+    ready.remove(operation)
+    noteRemoved(operation)
+    represent(among: &ready, &numbers)
+  }
+
+  /// Notes that a representative was removed from the ready operations, because it may start.
+  func noteRemoved(_ operation: Operation) {
+    operation.admission.isRepresentative = false
+    representatives[operation.admission.workerClass] = nil
+  }
+
+  /// Notes that an operation of the lane starts, or is about to.
+  func noteTurn() { remainingCount = max(0, remainingCount - 1) }
+
+  /// Makes the first operations the representatives, after a change of the lane.
+  func represent(among ready: inout ReadyByClass, _ numbers: inout UInt64) {
+    if remainingCount == 0 || !limits.mayStart() { withdraw(from: &ready) }
+    guard limits.mayStart() else { return }
+    guard !waiting.isEmpty || hasRepresentative else { return remainingCount = 0 }
+    if remainingCount == 0 {
+      (turn, remainingCount) = (numbers, limits.policy.weight)
+      numbers += 1
+    }
+    PerClass<Int>.forEachClass { workerClass in
+      guard representatives[workerClass] == nil, let (reference, level) = waiting.first(workerClass) else { return }
+      representatives[workerClass] = reference
+      reference._withUnsafeGuaranteedRef { operation in
+        let urgency = operation.admission.urgency
+        waiting.remove(operation)
+        operation.admission.isRepresentative = true
+        operation.laneMember?.turn = turn
+        ready.insert(operation, level: level)
+        ready.count(operation, asUrgent: urgency)
+      }
+    }
+  }
+
+  /// Returns the representatives to the lane.
+  func withdraw(from ready: inout ReadyByClass) {
+    PerClass<Int>.forEachClass { withdraw($0, from: &ready) }
+  }
+
+  private func withdraw(_ workerClass: WorkerClass, from ready: inout ReadyByClass) {
+    guard let reference = representatives[workerClass] else { return }
+    reference._withUnsafeGuaranteedRef { operation in
+      let (level, urgency) = (Int(operation.admission.readyLevel), operation.admission.urgency)
+      ready.remove(operation)
+      noteRemoved(operation)
+      waiting.insert(operation, level: level)
+      waiting.count(operation, asUrgent: urgency)
+    }
+  }
+
+  /// Counts a waiting operation as more urgent than the queue.
+  func count(_ operation: Operation, asUrgent urgency: WorkerClass) { waiting.count(operation, asUrgent: urgency) }
+
+  /// Moves all waiting operations into the lists of the classes that they belong to now.
+  ///
+  /// The lane has no representatives.
+  func sort(by placement: Placement) { waiting.sort(by: placement) }
+
+  /// Whether the limits allow no start although operations wait, and only the time decides when they do.
+  var waitsForTime: Bool { !waiting.isEmpty && !hasRepresentative && limits.nextStart != nil }
+}
+
+#if DEBUG
+extension Lane {
+  /// How many ready operations wait here.
+  var waitingCount: Int { WorkerClass.allCases.reduce(0) { $0 + waiting.count($1) } }
+  /// How many of them are more urgent than the queue.
+  var urgent: UrgentCounts { waiting.urgent }
+
+  /// Checks that the lane has representatives exactly if its operations may start.
+  func checkInvariants() {
+    let mayStart = limits.mayStart()
+    for workerClass in WorkerClass.allCases {
+      let representative = representatives[workerClass]?.operation
+      precondition(representative?.admission.isRepresentative != false, "a representative of ‘\(key)’ is not marked")
+      precondition(representative == nil || mayStart, "‘\(key)’ has a representative, and may not start")
+      precondition(
+        representative != nil || !mayStart || waiting.count(workerClass) == 0, "‘\(key)’ has no representative")
+    }
+    precondition(memberCount > 0 || waitingCount == 0, "‘\(key)’ has operations and no members")
+  }
+}
+#endif
+
+extension Operation {
+  /// Whether the operation, with a priority level of its own, starts before another one of its lane.
+  fileprivate final func precedes(_ other: Operation, level: Int) -> Bool {
+    let otherLevel = Int(other.admission.readyLevel)
+    return level == otherLevel ? queueLinks.sequence < other.queueLinks.sequence : level > otherLevel
+  }
+}

@@ -1,0 +1,16 @@
+/// Wakes a queue when the next operation of a key may start.
+final class LaneAlarm: QueueAlarm, @unchecked Sendable {  // Like its superclass.
+  private let key: String
+
+  init(_ key: String, of queue: OperationQueue) {
+    self.key = key
+    super.init(of: queue)
+  }
+
+  override func ring(at now: PolicyTime, in state: inout QueueState) {
+    // Otherwise, the time may be that of an earlier clock of the queue.
+    guard let lane = state.admission.lanes?[key], lane.alarm === self else { return }
+    lane.limits.noteTime(now)
+    state.admission.represent(lane)
+  }
+}

@@ -1,0 +1,102 @@
+/// Determines whether operations of a key may start.
+///
+/// A state machine without a clock or locks. Times are in nanoseconds of the queue's clock.
+struct LaneLimits {
+  private(set) var policy: KeyPolicy
+  private var rate: RateLimiter?
+  private var breaker: BreakerState?
+  /// How many operations of the key run.
+  private(set) var runningCount = 0
+  /// How many operations of the key have their resources and a slot, and are about to start.
+  private(set) var grantedCount = 0
+  /// The last time that is known.
+  private(set) var lastTime = PolicyTime.min
+
+  init(_ policy: KeyPolicy) {
+    self.policy = policy
+    rate = policy.rateLimit.map(RateLimiter.init)
+    breaker = policy.circuitBreaker.map(BreakerState.init)
+  }
+
+  /// Changes the policy.
+  ///
+  /// A new rate limit or circuit breaker begins as if no operation had started before.
+  mutating func setPolicy(_ new: KeyPolicy) {
+    if new.rateLimit != policy.rateLimit { rate = new.rateLimit.map(RateLimiter.init) }
+    if new.circuitBreaker != policy.circuitBreaker { breaker = new.circuitBreaker.map(BreakerState.init) }
+    policy = new
+  }
+
+  /// Threads read the clock before they acquire the lock, so a later one may have an earlier time.
+  mutating func noteTime(_ now: PolicyTime) { lastTime = max(lastTime, now) }
+
+  /// Whether an operation may start now.
+  mutating func mayStart() -> Bool {
+    if let limit = policy.maxConcurrentOperationCount, runningCount + grantedCount >= limit { return false }
+    // The granted operation may be the probe.
+    if let breaker, !breaker.mayStart(at: lastTime) || (grantedCount > 0 && breaker.nextStart != nil) { return false }
+    return rate == nil || rate?.available(at: lastTime) ?? 0 > grantedCount
+  }
+
+  /// The reason why no operation may start now.
+  enum Obstacle {
+    case count(running: Int, limit: Int)
+    case breaker
+    case rate
+  }
+
+  /// The reason why no operation may start now, and when the next one may, if only the time decides.
+  mutating func obstacle() -> (obstacle: Obstacle, end: PolicyTime?)? {
+    if let limit = policy.maxConcurrentOperationCount, runningCount + grantedCount >= limit {
+      return (.count(running: runningCount + grantedCount, limit: limit), nil)
+    }
+    guard !mayStart() else { return nil }
+    if let breaker, !breaker.mayStart(at: lastTime) || breaker.nextStart != nil { return (.breaker, breaker.nextStart) }
+    return (.rate, nextStart)
+  }
+
+  /// When the next operation may start, if only the time decides.
+  var nextStart: PolicyTime? {
+    mutating get {
+      if let limit = policy.maxConcurrentOperationCount, runningCount + grantedCount >= limit { return nil }
+      guard grantedCount == 0 else { return nil }
+      if let breaker, !breaker.mayStart(at: lastTime) { return breaker.nextStart }
+      return rate?.nextStart(after: lastTime)
+    }
+  }
+
+  /// The state of the circuit breaker.
+  func breakerState(at now: PolicyTime) -> CircuitBreaker.State { breaker?.state(at: max(now, lastTime)) ?? .closed }
+
+  /// Whether a lane without operations can be forgotten: a new one would be in the same state.
+  mutating func isForgettable(at now: PolicyTime) -> Bool {
+    let now = max(now, lastTime)
+    if let breaker, !breaker.isForgettable(at: now) { return false }
+    return rate == nil || rate?.isUnused(at: now) == true
+  }
+
+  // MARK: Changes
+
+  mutating func noteGrant() { grantedCount += 1 }
+
+  mutating func endGrant() { grantedCount -= 1 }
+
+  /// Counts an operation that starts now.
+  ///
+  /// - Returns: Whether it is the probe of the circuit breaker.
+  mutating func noteStart(at now: PolicyTime) -> Bool {
+    noteTime(now)
+    runningCount += 1
+    rate?.noteStart(at: lastTime)
+    return breaker?.noteStart() ?? false
+  }
+
+  /// Counts an operation that has ended, or pauses.
+  mutating func noteEnd() { runningCount -= 1 }
+
+  /// Notes the result of an operation or an attempt.
+  mutating func noteResult(_ result: BreakerState.Result, isProbe: Bool, at now: PolicyTime) {
+    noteTime(now)
+    breaker?.noteEnd(result, isProbe: isProbe, at: lastTime)
+  }
+}

@@ -1,0 +1,31 @@
+/// What the lane of an operation knows about the operation.
+///
+/// Protected by the queue's lock, except for what the end of the operation notes before it acquires the lock.
+final class LaneMember: @unchecked Sendable {
+  enum Use {
+    /// Neither runs nor is about to.
+    case none
+    /// Has its resources and a slot, and is about to start.
+    case granted
+    case running
+  }
+
+  let key: String
+  /// The lane, from the time when the operation is first ready until it leaves the queue.
+  @exclusivity(unchecked) var lane: Lane?
+  /// The turn of the lane, if the operation represents it.
+  @exclusivity(unchecked) var turn: UInt64 = 0
+  /// Whether the operation is one of the lane's ready operations.
+  @exclusivity(unchecked) var isReady = false
+  /// Whether the operation counts toward the limits of the lane.
+  @exclusivity(unchecked) var use = Use.none
+  /// Whether the operation is the probe of a circuit breaker.
+  @exclusivity(unchecked) var isProbe = false
+
+  // Set before the operation leaves its queue, which acquires the lock.
+  @exclusivity(unchecked) var endTime = PolicyTime.min
+  /// Whether the error of the operation says that its request is wrong.
+  @exclusivity(unchecked) var hasWrongRequest = false
+
+  init(_ key: String) { self.key = key }
+}

@@ -1,0 +1,99 @@
+/// The lanes of a queue: one for each key that its operations have.
+///
+/// Protected by the queue's lock.
+final class Lanes {
+  private(set) var defaultPolicy = KeyPolicy()
+  private var policies: [String: KeyPolicy] = [:]
+  private var lanesByKey: [String: Lane] = [:]
+  /// The lanes that may have to wait for a time, until the owner sets their alarms.
+  private var timed: [Lane] = []
+  /// The last time that is known.
+  private var lastTime = PolicyTime.min
+  /// How many lanes remained when the forgettable ones were last removed.
+  private var remainingCount = 0
+
+  /// The number of lanes above which those that are no longer needed are removed.
+  private static let minSweepCount = 64
+
+  subscript(key: String) -> Lane? { lanesByKey[key] }
+
+  var lanes: some Collection<Lane> { lanesByKey.values }
+
+  /// The policy of a key.
+  func policy(of key: String) -> KeyPolicy { policies[key] ?? defaultPolicy }
+
+  /// Whether a policy depends on the time.
+  private(set) var needsTime = false
+
+  /// The lane of a key, created if needed.
+  func lane(of key: String) -> Lane {
+    if let lane = lanesByKey[key] { return lane }
+    if lanesByKey.count >= max(2 * remainingCount, Self.minSweepCount) { sweep() }
+    let lane = Lane(key, policy(of: key))
+    lanesByKey[key] = lane
+    return lane
+  }
+
+  /// Notes that an operation no longer refers to its lane.
+  func leave(_ lane: Lane) {
+    lane.memberCount -= 1
+    // Otherwise, it is removed when there are many.
+    if lane.memberCount == 0, !lane.limits.policy.needsTime { lanesByKey[lane.key] = nil }
+  }
+
+  /// Removes the lanes that are no longer needed.
+  ///
+  /// Called only when the number of lanes has doubled, so this takes amortized constant time for each lane.
+  private func sweep() {
+    for lane in lanes { lastTime = max(lastTime, lane.limits.lastTime) }
+    lanesByKey = lanesByKey.filter { _, lane in
+      // An alarm that is set must be found when the queue is freed.
+      lane.memberCount > 0 || lane.alarm?.isWaiting == true || !lane.limits.isForgettable(at: lastTime)
+    }
+    remainingCount = lanesByKey.count
+  }
+
+  // MARK: Policies
+
+  /// Sets the policy of a key, or that of all keys without a policy of their own.
+  ///
+  /// - Returns: The lanes whose policy has changed, and the alarms that the caller must retire after the lock.
+  func setPolicy(_ policy: KeyPolicy?, forKey key: String?) -> (changed: [Lane], retired: [LaneAlarm]) {
+    if let key { policies[key] = policy } else { defaultPolicy = policy ?? KeyPolicy() }
+    needsTime = defaultPolicy.needsTime || policies.values.contains(where: \.needsTime)
+    let changed = lanes.filter { self.policy(of: $0.key) != $0.limits.policy }
+    for lane in changed {
+      lane.limits.setPolicy(self.policy(of: lane.key))
+      if lane.memberCount == 0 { lanesByKey[lane.key] = nil }
+    }
+    return (changed, changed.compactMap { $0.alarm.take() })
+  }
+
+  /// Removes all lanes, because the clock has changed; the queue is empty.
+  ///
+  /// - Returns: The alarms, which the caller must retire after the lock.
+  func removeAll() -> [LaneAlarm] {
+    defer { (lanesByKey, timed, lastTime, remainingCount) = ([:], [], .min, 0) }
+    return alarms
+  }
+
+  // MARK: Time
+
+  /// The alarms of all lanes.
+  var alarms: [LaneAlarm] { lanes.compactMap(\.alarm) }
+
+  /// Notes that a lane may have to wait for a time.
+  func noteTimed(_ lane: Lane) { timed.append(lane) }
+
+  /// Returns the alarms that the caller must set after the lock.
+  func takeAlarms(of queue: OperationQueue) -> [LaneAlarm] {
+    guard !timed.isEmpty else { return [] }
+    defer { timed = [] }
+    return timed.compactMap { lane in
+      guard lane.waitsForTime, let time = lane.limits.nextStart else { return nil }
+      let alarm = lane.alarm ?? LaneAlarm(lane.key, of: queue)
+      lane.alarm = alarm
+      return alarm.beginWaiting(until: time) ? alarm : nil
+    }
+  }
+}
