@@ -17,16 +17,7 @@ extension OperationProtocol {
   /// - Throws: `CancellationError` if the waiting task is cancelled; the operation continues.
   /// - Complexity: O(1), even if the waiting task is cancelled.
   @_disfavoredOverload
-  public func untilFinished() async throws {
-    let goal = goalOfTask
-    try await withPriority(raising: raiseQuality) {
-      try await WaitGraph.suspending(on: self) {
-        try await WaiterList.suspend(
-          adding: { waiter in self.addWaiter(waiter, for: goal) },
-          removing: { identifier in self.links.withLock { $0.details?.waiters.remove(identifier) } })
-      }
-    }
-  }
+  public func untilFinished() async throws { try await untilFinished(as: WaiterList.nextIdentifier()) }
 
   /// Suspends the task until the operation has finished, and throws if it did not succeed.
   ///
@@ -43,6 +34,37 @@ extension OperationProtocol {
 }
 
 extension Operation {
+  /// Does the same as ``untilFinished()`` with a wait that ``endWait(_:)`` can end.
+  ///
+  /// - Parameters:
+  ///   - identifier: The identifier of the wait.
+  ///   - isOver: Whether the wait has been ended. It is called after the wait can be found by its identifier.
+  /// - Throws: `CancellationError` if the wait was ended, or the waiting task is cancelled.
+  final func untilFinished(as identifier: UInt64, unless isOver: @Sendable () -> Bool = { false }) async throws {
+    let goal = goalOfTask
+    try await withPriority(raising: raiseQuality) {
+      try await WaitGraph.suspending(on: self) {
+        try await WaiterList.suspend(as: identifier) { waiter in
+          guard self.addWaiter(waiter, for: goal) else { return false }
+          if isOver() { self.endWait(identifier) }
+          return true
+        } removing: {
+          self.removeWaiter($0)
+        }
+      }
+    }
+  }
+
+  private func removeWaiter(_ identifier: UInt64) -> Waiter? {
+    links.withLock { $0.details?.waiters.remove(identifier) }
+  }
+
+  /// Ends the wait of a task, as if the task were cancelled, unless it has been woken.
+  final func endWait(_ identifier: UInt64) {
+    guard case .task(_, let continuation)? = removeWaiter(identifier) else { return }
+    continuation.resume(throwing: CancellationError())
+  }
+
   /// Suspends the task until the operation has finished, whether or not the task is cancelled.
   ///
   /// Raises no quality of service.

@@ -86,16 +86,20 @@ struct WaiterList {
 
   private static let lastIdentifier = Atomic<UInt64>(0)
 
+  /// A number that no other waiter has.
+  static func nextIdentifier() -> UInt64 { lastIdentifier.add(1, ordering: .relaxed).newValue }
+
   /// Suspends the task until it is woken or cancelled.
   ///
   /// - Parameters:
+  ///   - identifier: The identifier of the waiter.
   ///   - add: Adds the waiter to its list; returns false if there is nothing to wait for.
   ///   - remove: Removes the waiter from its list; returns nil if it has been woken or was never added.
   /// - Throws: `CancellationError` if the task is cancelled first.
   static func suspend(
-    adding add: @Sendable (Waiter) -> Bool, removing remove: @escaping @Sendable (UInt64) -> Waiter?
+    as identifier: UInt64 = nextIdentifier(), adding add: @Sendable (Waiter) -> Bool,
+    removing remove: @escaping @Sendable (UInt64) -> Waiter?
   ) async throws {
-    let identifier = lastIdentifier.add(1, ordering: .relaxed).newValue
     let cancel: @Sendable () -> Void = {
       if case .task(_, let continuation)? = remove(identifier) { continuation.resume(throwing: CancellationError()) }
     }
