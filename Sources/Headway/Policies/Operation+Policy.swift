@@ -22,6 +22,12 @@ extension Operation {
     setGate(policy, hasAttempts: policyGate?.hasAttempts == true)
   }
 
+  /// Makes the gate of a new operation notify the calls that share the operation.
+  final func setCoalescedWork(_ work: CoalescedWork) {
+    if !hasGate { setGate(OperationPolicy(), hasAttempts: false) }
+    policyGate?.coalescedWork = work
+  }
+
   /// Sets the gate of an operation that no queue has accepted.
   final func setGate(_ policy: OperationPolicy, hasAttempts: Bool) {
     let gate = OperationGate(policy, of: self, hasAttempts: hasAttempts)

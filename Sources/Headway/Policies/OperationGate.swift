@@ -14,6 +14,11 @@ final class OperationGate: Alarm, @unchecked Sendable {  // What changes later i
   let laneMember: LaneMember?
   private unowned(unsafe) let operation: Operation
 
+  /// The calls that share the operation, if they may.
+  ///
+  /// Set before any other thread has a reference to the operation.
+  @exclusivity(unchecked) var coalescedWork: CoalescedWork?
+
   /// The pause between two attempts.
   let pause = OperationPause()
   /// The current attempt, if the operation repeats its function and the time of each attempt is limited.
@@ -85,6 +90,7 @@ final class OperationGate: Alarm, @unchecked Sendable {  // What changes later i
 
   /// Notes that the operation starts.
   func noteFirstStart() {
+    coalescedWork?.begin()
     guard policy.timeout != nil || policy.totalTimeout != nil else { return }
     firstStartTime.store(clock.now, ordering: .releasing)
     // Attempts have their own starts.
@@ -156,6 +162,7 @@ final class OperationGate: Alarm, @unchecked Sendable {  // What changes later i
   ///
   /// - Parameter home: The queue that holds the operation, or nil.
   func end(in home: Unmanaged<OperationQueue>?) {
+    coalescedWork?.end()
     isOver.store(true, ordering: .releasing)
     clock.remove(self)
     guard let laneMember, let home, home._withUnsafeGuaranteedRef({ $0.needsTime.load(ordering: .relaxed) }) else {

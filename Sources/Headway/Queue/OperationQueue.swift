@@ -156,6 +156,7 @@ open class OperationQueue: @unchecked Sendable {
     LiveQueues.remove(self)
     removeAlarms()
     state.withLock { $0.eventBuffers }?.end()
+    state.withLock { $0.coalescingKeys }?.removeAll()
     ReleasedChain.release(state.withLock { $0.takeUserObjects() })
   }
 

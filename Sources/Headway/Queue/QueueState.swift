@@ -13,6 +13,8 @@ struct QueueState {
   var policyClock = PolicyClock.continuous
   /// Limits the rate of starts, if a limit is set.
   var rate: RateGate?
+  /// The keys of operations that calls can share; nil until the first one is used.
+  var coalescingKeys: CoalescingKeys?
   /// Runs the jobs of an actor.
   ///
   /// Exists only if the order is `.fifo`.

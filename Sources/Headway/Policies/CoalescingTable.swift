@@ -1,0 +1,148 @@
+/// The unfinished operations of a queue that have keys, and how many callers want the result of each.
+///
+/// A state machine without locks. Usually, a key has at most one operation. It has more while operations that were
+/// cancelled or overtaken have not finished.
+///
+/// The guarantees follow from the fact that each of these is one step: a call joins an operation or registers a new one;
+/// an operation begins; it ends; a caller loses interest. So no call joins an operation after its last caller has lost
+/// interest, and a call that joins an operation that waits does so before its function begins. `Models/coalesce.pml`
+/// proves this.
+///
+/// A step costs O(*k*) in the number of unfinished operations with the key.
+struct CoalescingTable {
+  /// What a call does.
+  enum Entry {
+    /// It gets the result of an operation that another call has added.
+    case joined(CoalescedWork, Operation)
+    /// It adds its operation.
+    ///
+    /// - Parameters:
+    ///   - replacing: The operations to cancel afterward.
+    ///   - after: The operations that must finish before.
+    case added(replacing: [Operation], after: [Operation])
+    /// It adds nothing.
+    case dropped
+    /// An operation with the key has a value of another type.
+    case mismatch(Any.Type)
+  }
+
+  private var works: [String: [CoalescedWork]] = [:]
+
+  var count: Int { works.values.reduce(0) { $0 + $1.count } }
+
+  /// Joins an operation with the key.
+  ///
+  /// - Returns: Nil if the caller must create an operation, and register it.
+  mutating func join(_ key: String, _ coalescing: Coalescing, type: Any.Type) -> Entry? {
+    guard let known = works[key] else { return nil }
+    if let other = known.first(where: { $0.valueType != type }) { return .mismatch(other.valueType) }
+    guard let work = known.last(where: { $0.canBeJoined(coalescing) }), let operation = work.operation else {
+      return nil
+    }
+    work.callerCount += 1
+    return .joined(work, operation)
+  }
+
+  /// Registers a new operation, or joins one that another thread has registered in the meantime.
+  mutating func register(_ work: CoalescedWork, _ operation: Operation, _ coalescing: Coalescing) -> Entry {
+    if let entry = join(work.key, coalescing, type: work.valueType) { return entry }
+    let known = works[work.key] ?? []
+    let wanted = known.filter(\.isWanted)
+    if coalescing == .dropNew, !wanted.isEmpty { return .dropped }
+    // A required dependency has failed, so the operation has ended, and replaces nothing.
+    guard work.phase != .ended else { return .added(replacing: [], after: []) }
+    work.operation = operation
+    works[work.key, default: []].append(work)
+    return switch coalescing {
+    case .joinWaiting: .added(replacing: [], after: [])
+    case .joinUnfinished, .dropNew: .added(replacing: [], after: known.compactMap(\.operation))
+    case .replaceWaiting:
+      .added(replacing: wanted.filter { $0.phase == .waiting }.compactMap(\.operation), after: [])
+    case .replaceUnfinished: .added(replacing: wanted.compactMap(\.operation), after: [])
+    }
+  }
+
+  /// Removes an operation that has ended.
+  ///
+  /// - Returns: A reference to it, to release without a lock.
+  mutating func end(_ work: CoalescedWork) -> Operation? {
+    work.phase = .ended
+    guard let position = works[work.key]?.firstIndex(where: { $0 === work }) else { return nil }
+    works[work.key]?.remove(at: position)
+    if works[work.key]?.isEmpty == true { works[work.key] = nil }
+    return work.operation.take()
+  }
+
+  /// Removes all operations, because the queue is being freed.
+  mutating func removeAll() -> [Operation] {
+    defer { works = [:] }
+    return works.values.joined().compactMap { $0.operation.take() }
+  }
+}
+
+/// An operation that several calls can share.
+///
+/// The lock of the keys protects what changes.
+final class CoalescedWork: @unchecked Sendable {
+  enum Phase { case waiting, running, ended }
+
+  let keys: CoalescingKeys
+  let key: String
+  let valueType: Any.Type
+  /// The operation, as long as it is in the table.
+  @exclusivity(unchecked) fileprivate(set) var operation: Operation?
+  @exclusivity(unchecked) fileprivate(set) var phase = Phase.waiting
+  /// How many callers have not lost interest.
+  @exclusivity(unchecked) fileprivate var callerCount = 1
+
+  init(_ key: String, in keys: CoalescingKeys, type: Any.Type) {
+    (self.key, self.keys, valueType) = (key, keys, type)
+  }
+
+  /// Whether a caller wants the result, and no thread has cancelled the operation.
+  fileprivate var isWanted: Bool {
+    guard callerCount > 0, let word = operation?.state.current else { return false }
+    return !word.isCancelled && !word.hasPendingCancellation
+  }
+
+  fileprivate func canBeJoined(_ coalescing: Coalescing) -> Bool {
+    switch coalescing {
+    case .joinWaiting: phase == .waiting && isWanted
+    case .joinUnfinished: isWanted
+    case .replaceWaiting, .replaceUnfinished, .dropNew: false
+    }
+  }
+
+  /// Notes that the operation starts.
+  func begin() { keys.table.withLock { _ in if phase == .waiting { phase = .running } } }
+
+  /// Notes that the operation has ended.
+  ///
+  /// Called before the threads that wait for the end wake.
+  func end() {
+    let operation = keys.table.withLock { $0.end(self) }
+    withExtendedLifetime(operation) {}  // Released after the lock.
+  }
+
+  /// Notes that a caller loses interest.
+  ///
+  /// Called under the lock.
+  ///
+  /// - Returns: Whether it was the last one, so that the operation must be cancelled.
+  func leave() -> Bool {
+    callerCount -= 1
+    return callerCount == 0
+  }
+}
+
+/// The keys of a queue, created with the first one.
+final class CoalescingKeys: Sendable {
+  /// Nothing is called or released under the lock.
+  let table = Guarded(CoalescingTable())
+
+  /// Removes the operations that a subclass of the queue, which is being freed, has never added.
+  func removeAll() {
+    let operations = table.withLock { $0.removeAll() }
+    if !operations.isEmpty { ReleasedChain.release(operations) }
+  }
+}

@@ -1,0 +1,98 @@
+/// One caller's share of an operation whose key several callers may have used.
+///
+/// ```swift
+/// let page = queue.addTask(coalescing: addresses[0]) { try await fetch(addresses[0]) }
+/// print(page.hasJoined ? "already requested" : "requested")
+/// print(try await page.value)
+/// ```
+///
+/// Each call of
+/// ``OperationQueueProtocol/addTask(coalescing:_:name:priority:qualityOfService:policy:dependingOn:requiring:operation:)``
+/// returns a separate object. All calls that joined have the same ``operation``, and receive the same value or error. A
+/// caller that loses interest calls ``cancel()``. The operation is cancelled when all of them have done so. Releasing the
+/// object cancels nothing.
+///
+/// Cancelling a task that awaits the ``value`` only ends its wait. To pass the cancellation on, write this:
+///
+/// ```swift
+/// let page = queue.addTask(coalescing: addresses[0]) { try await fetch(addresses[0]) }
+/// let text = try await withTaskCancellationHandler {
+///   try await page.value
+/// } onCancel: {
+///   page.cancel()
+/// }
+/// print(text)
+/// ```
+public final class CoalescedTask<Success: Sendable>: @unchecked Sendable {
+  // The lock of the keys protects the two variables.
+
+  /// The operation, which all calls that joined share.
+  ///
+  /// Use it for dependencies, and to read its state. If you cancel it, you cancel it for all callers.
+  public let operation: TaskOperation<Success>
+  /// Whether the call joined an operation that another call had added, so that its own function is never called.
+  public let hasJoined: Bool
+  /// Nil if the operation was not added.
+  private let work: CoalescedWork?
+
+  @exclusivity(unchecked) private var hasLeft = false
+  /// The tasks that wait for the value.
+  @exclusivity(unchecked) private var waits: Set<UInt64> = []
+
+  init(_ operation: TaskOperation<Success>, _ work: CoalescedWork?, hasJoined: Bool) {
+    (self.operation, self.work, self.hasJoined) = (operation, work, hasJoined)
+  }
+
+  /// The value that the function returned.
+  ///
+  /// Waits like ``TaskOperation/value``. If the waiting task is cancelled, the wait ends, and the caller keeps its share:
+  /// another task can await the value.
+  ///
+  /// - Throws: The error that the function threw, which all callers receive; a ``DependencyError`` if the function did
+  ///   not run because a required dependency failed; `CancellationError` if ``cancel()`` was called, or the operation or
+  ///   the waiting task was cancelled.
+  public var value: Success {
+    get async throws {
+      let wait = WaiterList.nextIdentifier()
+      if begin(wait) {
+        defer { work?.keys.table.withLock { _ in _ = waits.remove(wait) } }
+        try await operation.untilFinished(as: wait) { hasCancelled }
+      }
+      // If the operation has ended, this no longer changes.
+      if hasCancelled { throw CancellationError() }
+      return try await operation.value
+    }
+  }
+
+  /// Notes a wait; returns false if there is nothing to wait for.
+  private func begin(_ wait: UInt64) -> Bool {
+    work?.keys.table.withLock { _ in
+      guard !hasLeft, work?.phase != .ended else { return false }
+      waits.insert(wait)
+      return true
+    } ?? false
+  }
+
+  /// Whether ``cancel()`` was called before the operation ended.
+  private var hasCancelled: Bool { work?.keys.table.withLock { _ in hasLeft } ?? false }
+
+  /// Whether ``value`` throws `CancellationError`, because ``cancel()`` was called or the operation was cancelled.
+  public var isCancelled: Bool { hasCancelled || operation.isCancelled }
+
+  /// Ends the interest of this caller, and cancels the operation if it was the last one.
+  ///
+  /// The tasks that await the ``value`` of this object resume immediately. Other callers notice nothing. If no callers
+  /// are left, the next call with the key adds a new operation. After the operation has finished, and if you call it
+  /// again, this method has no effect.
+  public func cancel() {
+    guard let work else { return }
+    let (ended, isLast) = work.keys.table.withLock { _ -> (Set<UInt64>, Bool) in
+      guard !hasLeft, work.phase != .ended else { return ([], false) }
+      hasLeft = true
+      defer { waits = [] }
+      return (waits, work.leave())
+    }
+    for wait in ended { operation.endWait(wait) }
+    if isLast { operation.cancel() }
+  }
+}
