@@ -12,7 +12,7 @@ let importExamples = ["ImportFeed"]
 let requestExamples = ["Downloads"]
 let drawingExamples = ["DrawCards", "ScrollCells"]
 // These force the order of what runs at the same time, with the gates of the test kit.
-let gatedExamples = ["BlockOperations", "ConcurrentOperation", "UsingQueues", "RequestOperationStates"]
+let gatedExamples = ["BlockOperations", "ConcurrentOperation", "UsingQueues", "RequestOperationStates", "SearchField"]
 // The same sources twice: NAME is compiled against Foundation, NAMEHeadway against HeadwayFoundation.
 let twins = ["DropIn", "Programs", "Differences"]
 

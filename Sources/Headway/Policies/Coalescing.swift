@@ -1,12 +1,12 @@
-/// What happens if an operation with the same key is waiting or running when you add another one.
+/// The rule for adding an operation while another one with the same key waits or runs.
 ///
 /// ```swift
 /// let page = queue.addTask(coalescing: addresses[0], .joinUnfinished) { try await fetch(addresses[0]) }
 /// print(try await page.value)
 /// ```
 ///
-/// An operation *waits* until it starts, and *runs* from then on until it finishes. A pause between two attempts is part
-/// of the run. An operation that has been cancelled is never joined, and does not keep a new one from being added.
+/// An operation *waits* until it starts, and *runs* from then on until it finishes. A pause between two attempts is
+/// part of the run. An operation that has been cancelled is never joined, and does not keep a new one from being added.
 public enum Coalescing: Sendable, Hashable, Codable {
   /// The call joins the operation that waits, and its function is not called.
   ///

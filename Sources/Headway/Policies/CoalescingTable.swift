@@ -3,24 +3,24 @@
 /// A state machine without locks. Usually, a key has at most one operation. It has more while operations that were
 /// cancelled or overtaken have not finished.
 ///
-/// The guarantees follow from the fact that each of these is one step: a call joins an operation or registers a new one;
-/// an operation begins; it ends; a caller loses interest. So no call joins an operation after its last caller has lost
-/// interest, and a call that joins an operation that waits does so before its function begins. `Models/coalesce.pml`
-/// proves this.
+/// The guarantees follow from the fact that each of these is one step: a call joins an operation or registers a new
+/// one; an operation begins; it ends; a caller loses interest. So no call joins an operation after its last caller has
+/// lost interest, and a call that joins an operation that waits does so before its function begins.
+/// `Models/coalesce.pml` proves this.
 ///
 /// A step costs O(*k*) in the number of unfinished operations with the key.
 struct CoalescingTable {
-  /// What a call does.
+  /// The effect of a call.
   enum Entry {
-    /// It gets the result of an operation that another call has added.
+    /// The caller gets the result of an operation that another call has added.
     case joined(CoalescedWork, Operation)
-    /// It adds its operation.
+    /// The caller adds its operation.
     ///
     /// - Parameters:
     ///   - replacing: The operations to cancel afterward.
     ///   - after: The operations that must finish before.
     case added(replacing: [Operation], after: [Operation])
-    /// It adds nothing.
+    /// The caller adds nothing.
     case dropped
     /// An operation with the key has a value of another type.
     case mismatch(Any.Type)
@@ -89,7 +89,7 @@ final class CoalescedWork: @unchecked Sendable {
   let keys: CoalescingKeys
   let key: String
   let valueType: Any.Type
-  /// The operation, as long as it is in the table.
+  /// The operation; nil before it is in the table, and after it has ended.
   @exclusivity(unchecked) fileprivate(set) var operation: Operation?
   @exclusivity(unchecked) fileprivate(set) var phase = Phase.waiting
   /// How many callers have not lost interest.

@@ -6,11 +6,9 @@
 /// print(try await page.value)
 /// ```
 ///
-/// Each call of
-/// ``OperationQueueProtocol/addTask(coalescing:_:name:priority:qualityOfService:policy:dependingOn:requiring:operation:)``
-/// returns a separate object. All calls that joined have the same ``operation``, and receive the same value or error. A
-/// caller that loses interest calls ``cancel()``. The operation is cancelled when all of them have done so. Releasing the
-/// object cancels nothing.
+/// Each call of `addTask(coalescing:)` returns a separate object. All calls that joined have the same ``operation``,
+/// and receive the same value or error. A caller that loses interest calls ``cancel()``. The operation is cancelled
+/// when all of them have done so. Releasing the object cancels nothing.
 ///
 /// Cancelling a task that awaits the ``value`` only ends its wait. To pass the cancellation on, write this:
 ///
@@ -45,12 +43,12 @@ public final class CoalescedTask<Success: Sendable>: @unchecked Sendable {
 
   /// The value that the function returned.
   ///
-  /// Waits like ``TaskOperation/value``. If the waiting task is cancelled, the wait ends, and the caller keeps its share:
-  /// another task can await the value.
+  /// Waits like ``TaskOperation/value``. If the waiting task is cancelled, the wait ends, and the caller keeps its
+  /// share: another task can await the value.
   ///
-  /// - Throws: The error that the function threw, which all callers receive; a ``DependencyError`` if the function did
-  ///   not run because a required dependency failed; `CancellationError` if ``cancel()`` was called, or the operation or
-  ///   the waiting task was cancelled.
+  /// - Throws: The error that the function threw, which all callers receive; a ``DependencyError`` if a required
+  ///   dependency failed. `CancellationError` if ``cancel()`` was called, or the operation or the waiting task was
+  ///   cancelled.
   public var value: Success {
     get async throws {
       let wait = WaiterList.nextIdentifier()

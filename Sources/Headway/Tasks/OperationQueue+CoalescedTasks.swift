@@ -1,5 +1,6 @@
 extension OperationQueueProtocol {
-  /// Adds an operation that runs an asynchronous function, unless an unfinished operation of the queue has the same key.
+  /// Adds an operation that runs an asynchronous function, unless an unfinished operation of the queue has the same
+  /// key.
   ///
   /// ```swift
   /// let page = queue.addTask(coalescing: addresses[0]) { try await fetch(addresses[0]) }
@@ -14,8 +15,8 @@ extension OperationQueueProtocol {
   /// it, it waits for itself.
   ///
   /// - Parameters:
-  ///   - key: The key. Keys of different queues are independent. All unfinished operations with a key have values of one
-  ///     type.
+  ///   - key: The key. Keys of different queues are independent. All unfinished operations with a key have values of
+  ///     one type.
   ///   - coalescing: What happens if an operation with the key waits or runs.
   ///   - name: The name of the operation in descriptions and messages.
   ///   - priority: The priority among the ready operations of the queue.
@@ -44,8 +45,8 @@ extension OperationQueueProtocol {
     return request.add(operation, work)
   }
 
-  /// Adds an operation that runs an asynchronous function, and runs it again if it fails, unless an unfinished operation
-  /// of the queue has the same key.
+  /// Adds an operation that runs an asynchronous function, and runs it again if it fails, unless an unfinished
+  /// operation of the queue has the same key.
   ///
   /// ```swift
   /// let page = queue.addTask(coalescing: addresses[0], retry: .exponential(maxAttemptCount: 5)) { attempt in
@@ -57,10 +58,10 @@ extension OperationQueueProtocol {
   /// ``TaskOperation/init(retry:retrying:using:_:)`` for attempts.
   ///
   /// - Parameters:
-  ///   - key: The key. Keys of different queues are independent. All unfinished operations with a key have values of one
-  ///     type.
-  ///   - coalescing: What happens if an operation with the key waits or runs. An operation runs from the beginning of its
-  ///     first attempt to the end of its last one.
+  ///   - key: The key. Keys of different queues are independent. All unfinished operations with a key have values of
+  ///     one type.
+  ///   - coalescing: What happens if an operation with the key waits or runs. An operation runs from the beginning of
+  ///     its first attempt to the end of its last one.
   ///   - name: The name of the operation in descriptions and messages.
   ///   - priority: The priority among the ready operations of the queue.
   ///   - qualityOfService: How important the work is to the user. By default, it matches the priority of the current

@@ -180,7 +180,7 @@ import Testing
     #expect(try await share.value == 1)
   }
 
-  @Test("X5: no call joins an operation that is cancelled, whoever has cancelled it", arguments: 0..<4)
+  @Test("X5: no call joins a cancelled operation, no matter how it was cancelled", arguments: 0..<4)
   func cancelled(way: Int) async throws {
     let end = queue.occupy()
     let first = queue.addTask(coalescing: "a", .joinUnfinished) { 1 }

@@ -1,0 +1,62 @@
+// A search field: it searches when the user pauses, and a newer text cancels the search for an older one.
+import Headway
+import HeadwayTestKit
+
+/// A server that finds titles, and takes very long for some texts.
+struct Server: Sendable {
+  /// The texts of the requests that it has received.
+  let requests = EventRecorder<String>()
+
+  func titles(with text: String) async throws -> [String] {
+    requests.record(text)
+    if text == "hea" { try await Task.sleep(for: .seconds(3_600)) }
+    return ["heading", "headway", "heap", "queue"].filter { $0.hasPrefix(text) }
+  }
+}
+
+struct SearchField {
+  let server: Server
+  private let queue = OperationQueue(name: "search")
+
+  init(_ server: Server, clock: some Clock<Duration>) {
+    self.server = server
+    queue.clock = clock
+  }
+
+  /// Searches for a text if no other text follows within 300 milliseconds.
+  func textDidChange(to text: String) -> CoalescedTask<[String]> {
+    queue.addTask(
+      coalescing: "search", .replaceUnfinished, name: "search for ‘\(text)’",
+      policy: OperationPolicy(delay: .milliseconds(300))
+    ) { [server] in
+      try await server.titles(with: text)
+    }
+  }
+}
+
+// An app does not set the clock. Here, it makes the program independent of the speed of the machine.
+let (server, clock) = (Server(), ManualClock())
+let field = SearchField(server, clock: clock)
+var searches: [(text: String, search: CoalescedTask<[String]>)] = []
+
+/// Changes the text, and lets time pass.
+func type(_ text: String, thenWait duration: Duration) async {
+  searches.append((text, field.textDidChange(to: text)))
+  await clock.waitForSleepers(count: 1)
+  clock.advance(by: duration)
+}
+
+for text in ["h", "he"] { await type(text, thenWait: .milliseconds(100)) }
+await type("hea", thenWait: .milliseconds(300))
+server.requests.waitForEvents(count: 1)
+print("The server searches for \(server.requests.events).")
+
+await type("head", thenWait: .milliseconds(300))
+for (text, search) in searches {
+  do {
+    print("‘\(text)’: \(try await search.value)")
+  } catch is CancellationError {
+    print("‘\(text)’: cancelled")
+  }
+}
+print("The server has received \(server.requests.count) requests.")
