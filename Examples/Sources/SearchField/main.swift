@@ -6,10 +6,15 @@ import HeadwayTestKit
 struct Server: Sendable {
   /// The texts of the requests that it has received.
   let requests = EventRecorder<String>()
+  /// Opens when a request takes long.
+  let isSlow = Gate()
 
   func titles(with text: String) async throws -> [String] {
     requests.record(text)
-    if text == "hea" { try await Task.sleep(for: .seconds(3_600)) }
+    if text == "hea" {
+      isSlow.open()
+      try await Task.sleep(for: .seconds(3_600))
+    }
     return ["heading", "headway", "heap", "queue"].filter { $0.hasPrefix(text) }
   }
 }
@@ -40,7 +45,7 @@ let field = SearchField(server, clock: clock)
 var searches: [(text: String, search: CoalescedTask<[String]>)] = []
 
 /// Changes the text, and lets time pass.
-func type(_ text: String, thenWait duration: Duration) async {
+@MainActor func type(_ text: String, thenWait duration: Duration) async {
   searches.append((text, field.textDidChange(to: text)))
   await clock.waitForSleepers(count: 1)
   clock.advance(by: duration)
@@ -48,7 +53,7 @@ func type(_ text: String, thenWait duration: Duration) async {
 
 for text in ["h", "he"] { await type(text, thenWait: .milliseconds(100)) }
 await type("hea", thenWait: .milliseconds(300))
-server.requests.waitForEvents(count: 1)
+await server.isSlow.untilOpen()
 print("The server searches for \(server.requests.events).")
 
 await type("head", thenWait: .milliseconds(300))
