@@ -81,9 +81,7 @@ struct CoalescingTable {
 }
 
 /// An operation that several calls can share.
-///
-/// The lock of the keys protects what changes.
-final class CoalescedWork: @unchecked Sendable {
+final class CoalescedWork: @unchecked Sendable {  // The lock of the keys protects what changes.
   enum Phase { case waiting, running, ended }
 
   let keys: CoalescingKeys

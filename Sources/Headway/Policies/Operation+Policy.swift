@@ -36,6 +36,7 @@ extension Operation {
       _ = state.announceLink()
       let details = links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded
       defer { details.gate = gate }
+      gate.coalescedWork = details.gate?.coalescedWork
       return details.gate
     }
     withExtendedLifetime(old) {}  // Released after the lock.

@@ -21,9 +21,7 @@
 /// }
 /// print(text)
 /// ```
-public final class CoalescedTask<Success: Sendable>: @unchecked Sendable {
-  // The lock of the keys protects the two variables.
-
+public final class CoalescedTask<Success: Sendable>: @unchecked Sendable {  // The lock of the keys protects variables.
   /// The operation, which all calls that joined share.
   ///
   /// Use it for dependencies, and to read its state. If you cancel it, you cancel it for all callers.

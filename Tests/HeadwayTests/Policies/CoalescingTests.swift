@@ -444,6 +444,28 @@ import Testing
     await until { objects.now == 0 }
   }
 
+  @Test("X5: a subclass of the queue can set another policy before it adds the operation") func policyOfSubclass()
+    async throws
+  {
+    final class Limited: OperationQueue, @unchecked Sendable {
+      override func addOperation(_ operation: Operation) {
+        operation.policy.timeout = .seconds(60)
+        super.addOperation(operation)
+      }
+    }
+    let (queue, started, end) = (Limited(), Gate(), Gate())
+    let first = queue.addTask(coalescing: "a") {
+      started.open()
+      await end.untilOpen()
+    }
+    started.wait()
+    #expect(!queue.addTask(coalescing: "a") {}.hasJoined)
+    end.open()
+    try await first.value
+    try await queue.untilAllOperationsAreFinished()
+    #expect(queue.keyCount == 0)
+  }
+
   private final class Counted: Sendable {
     private let crowd: Crowd
 
