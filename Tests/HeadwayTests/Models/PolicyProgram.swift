@@ -226,23 +226,19 @@ struct PolicyProgram {
   private mutating func advance(by time: PolicyTime) throws {
     commands.append("advance \(time)")
     let end = driver.now + time
-    while driver.advance(to: end) { try compareNow() }
+    while driver.advance(to: end) { try compare() }
   }
 
   // MARK: Comparing
 
-  /// Runs all that can run, rings the alarms that are due, and compares.
+  /// Rings the alarms that are due, runs all that can run, and compares.
   private mutating func compare() throws {
-    executor.runSteps()
-    try compareStarts()
-    while driver.advance(to: driver.now) { try compareNow() }
-    try compareNow()
-  }
-
-  private mutating func compareNow() throws {
-    model.advance(to: driver.now)
-    executor.runSteps()
-    try compareStarts()
+    repeat {
+      while driver.advance(to: driver.now) {}
+      model.advance(to: driver.now)
+      executor.runSteps()
+      try compareStarts()
+    } while driver.advance(to: driver.now)
     if let late = model.waiting.first(where: { number in
       model.mayStart(number) && !model.waiting.contains { $0 != number && model.conflict($0, number) }
     }) {
