@@ -23,7 +23,10 @@ extension Admission {
   ///
   /// - Returns: False if the operation has no key, or its key has no effect.
   mutating func insertIntoLane(_ operation: Operation, _ word: OperationWord, level: Int) -> Bool {
-    guard let member = operation.laneMember, order == .priority, laterPosition(of: operation) == nil else {
+    guard let member = operation.laneMember, order == .priority else { return false }
+    guard laterPosition(of: operation) == nil else {
+      // It enters its lane when the barrier before it has finished: see `append(_:)`.
+      _ = lanesCreatedIfNeeded
       return false
     }
     let lane = lane(of: member)

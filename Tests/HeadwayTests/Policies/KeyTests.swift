@@ -110,6 +110,15 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(try await run(queue) == ["a1", "b1", "a2", "barrier", "a3", "b2", "a4"])
   }
 
+  @Test("X6, Q8: keys that only operations behind a barrier have are served in turn as well")
+  func onlyBehindBarrier() async throws {
+    let queue = suspended()
+    queue.addBarrierBlock {}
+    for name in ["a1", "a2"] { add(name, key: "a", to: queue) }
+    add("1", key: nil, to: queue)
+    #expect(try await run(queue) == ["1", "a1", "a2"])
+  }
+
   @Test("X6, Q12: keys do not change the order of a queue that starts its operations in the order of adding")
   func firstInFirstOut() async throws {
     let queue = OperationQueue(name: "fifo", order: .fifo)
