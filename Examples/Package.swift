@@ -11,8 +11,10 @@ let csvExamples = ["Temperatures"]
 let importExamples = ["ImportFeed"]
 let requestExamples = ["Downloads"]
 let drawingExamples = ["DrawCards", "ScrollCells"]
-// These force the order of what runs at the same time, with the gates of the test kit.
-let gatedExamples = ["BlockOperations", "ConcurrentOperation", "UsingQueues", "RequestOperationStates", "SearchField"]
+// These use the gates and the clock of the test kit, so that their output is always the same.
+let gatedExamples = [
+  "BlockOperations", "ConcurrentOperation", "UsingQueues", "RequestOperationStates", "SearchField", "Tenants",
+]
 // The same sources twice: NAME is compiled against Foundation, NAMEHeadway against HeadwayFoundation.
 let twins = ["DropIn", "Programs", "Differences"]
 

@@ -471,11 +471,12 @@ struct Admission {
 
   // MARK: Starting
 
-  /// Claims and returns the operation that a worker of a class starts now, or returns nil.
+  /// Claims the operation that a worker of a class starts now.
   ///
   /// - Parameters:
   ///   - workerClass: The class of the worker.
   ///   - now: The time of the queue's clock, if limits depend on it.
+  /// - Returns: The operation, or nil if there is none for this worker.
   mutating func next(for workerClass: WorkerClass, at now: PolicyTime = .min) -> Operation? {
     while workerClass == .normal, let operation = cancelled.popFirst()?.operation {
       if operation.state.claim() {

@@ -8,8 +8,8 @@
 /// ``OperationPolicy/totalTimeout``.
 ///
 /// A failed attempt of an operation that repeats its function counts as a failure. Cancelled operations do not count,
-/// nor do ``RetryableError``s whose ``RetryableError/isRetryable`` is false, because such an error says that the request
-/// is wrong, not the service.
+/// nor do ``RetryableError``s whose ``RetryableError/isRetryable`` is false, because such an error says that the
+/// request is wrong, not the service.
 public struct CircuitBreaker: Sendable, Hashable, Codable {
   /// Whether operations of a key start.
   public enum State: Sendable, Hashable {

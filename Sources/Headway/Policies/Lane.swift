@@ -1,10 +1,10 @@
 /// The operations of a queue that have the same key.
 ///
-/// The operations wait in the lane. Its first operation of each class of workers is its *representative* among the ready
-/// operations of the queue, unless the limits of the lane allow no start now. A representative has the *turn* of its
-/// lane, a number like those of operations without a key. When as many operations as the weight have started, the lane
-/// gets a new turn, behind all others. This is a deficit round robin (Shreedhar and Varghese, “Efficient fair queuing
-/// using deficit round robin”, 1995) for operations of equal cost.
+/// The operations wait in the lane. Its first operation of each class of workers is its *representative* among the
+/// ready operations of the queue, unless the limits of the lane allow no start now. A representative has the *turn* of
+/// its lane, a number like those of operations without a key. When as many operations as the weight have started, the
+/// lane gets a new turn, behind all others. This is a deficit round robin (Shreedhar and Varghese, “Efficient fair
+/// queuing using deficit round robin”, 1995) for operations of equal cost.
 ///
 /// Protected by the queue's lock.
 final class Lane {

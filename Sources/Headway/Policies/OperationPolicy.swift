@@ -32,8 +32,8 @@ public struct OperationPolicy: Sendable, Hashable, Codable {
   /// What the operation has in common with others of its queue, such as a customer or a server; nil for nothing.
   ///
   /// The keys of a queue are served in turn: of several ready operations with the same priority, that of the key that
-  /// has waited longest for its turn starts next. So many operations of one key delay those of another only a little. An
-  /// operation without a key counts as one that has a key of its own. The policy of the key can also limit its
+  /// has waited longest for its turn starts next. So many operations of one key delay those of another only a little.
+  /// An operation without a key counts as one that has a key of its own. The policy of the key can also limit its
   /// operations: see ``KeyPolicy``.
   ///
   /// A key has no effect on barriers, and in a queue with the order ``QueueOrder/fifo``.

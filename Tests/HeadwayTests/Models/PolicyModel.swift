@@ -99,8 +99,8 @@ struct PolicyModel {
   ) {
     entries.append(
       Entry(
-        priority: priority, key: key, exclusive: exclusive, shared: shared, isBarrier: isBarrier, sequence: takeNumber(),
-        delayEnd: delay.map { now + $0.nanoseconds }, dependency: dependency))
+        priority: priority, key: key, exclusive: exclusive, shared: shared, isBarrier: isBarrier,
+        sequence: takeNumber(), delayEnd: delay.map { now + $0.nanoseconds }, dependency: dependency))
     if let key, keys[key] == nil { keys[key] = Key(limits: LaneLimits(KeyPolicy())) }
     chooseTurns()
   }

@@ -151,8 +151,9 @@ struct PolicyProgram {
     model.add(
       priority: priority, key: key, exclusive: exclusive, shared: shared, isBarrier: isBarrier, delay: delay,
       dependency: dependency)
-    commands.append("add \(number) \(priority) \(key ?? "") \(exclusive) \(shared) delay \(delay ?? .zero)"
-      + (isBarrier ? " barrier" : "") + (dependency.map { " after \($0)" } ?? ""))
+    commands.append(
+      "add \(number) \(priority) \(key ?? "") \(exclusive) \(shared) delay \(delay ?? .zero)"
+        + (isBarrier ? " barrier" : "") + (dependency.map { " after \($0)" } ?? ""))
     if isBarrier {
       (operation as? BlockOperation).map { queue.takeBarrier($0) }
     } else {
@@ -173,7 +174,7 @@ struct PolicyProgram {
   }
 
   private mutating func cancel() {
-    guard let number = model.waiting.randomElement(using: &generator), !model.entries[number].isCancelled else { return }
+    guard let number = model.waiting.randomElement(using: &generator) else { return }
     commands.append("cancel \(number)")
     model.entries[number].isCancelled = true
     operations[number].cancel()

@@ -3,7 +3,7 @@ import Testing
 @Suite("Pairs of policies", .hangLimit) struct PolicyProgramTests {
   @Test("X1, X3, X4, X6, X7, C5, D1, P2, Q3, Q4, Q8: random programs with two kinds of policies agree with a model")
   func pairs() {
-    let count = environmentNumber("HEADWAY_POLICY_PROGRAMS") ?? 1_000
+    let count = environmentNumber("HEADWAY_POLICY_PROGRAMS") ?? 300
     let first = environmentNumber("HEADWAY_POLICY_SEED") ?? 1
     print("Policies: \(count) programs from HEADWAY_POLICY_SEED=\(first)")
     let kinds = PolicyProgram.Kind.allCases

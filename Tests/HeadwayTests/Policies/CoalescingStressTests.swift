@@ -10,7 +10,7 @@ import Testing
 @Suite("Stress of coalescing", HangLimit()) struct CoalescingStressTests {
   @Test("X5: each caller has one outcome, and a caller that wants a value gets one, whatever other threads do")
   func conservation() async throws {
-    let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 30
+    let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 8
     let first = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
     print("Coalescing: \(rounds) rounds from HEADWAY_STRESS_SEED=\(first)")
     for seed in first..<first + rounds {

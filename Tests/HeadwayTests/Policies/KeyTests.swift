@@ -275,7 +275,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(probes[1].isFinished && queue.circuitBreakerState(forKey: "a") == .closed)
   }
 
-  @Test("X7: while a circuit breaker is half open, only one operation runs, and the results of earlier ones don't count")
+  @Test("X7: while a circuit breaker is half open, one operation starts, and results of earlier ones don't count")
   func probe() async throws {
     let queue = OperationQueue(on: clock)
     let breaker = CircuitBreaker(maxFailureCount: 1, openDuration: .seconds(1))
@@ -397,7 +397,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     clock.advance(by: .seconds(1))
   }
 
-  @Test("X6, X7: a clock that is set anew resets the limits of keys")
+  @Test("X6, X7: a clock that is set again resets the limits of keys")
   func clockChange() async throws {
     let queue = OperationQueue(on: clock)
     queue.defaultKeyPolicy = KeyPolicy(rateLimit: RateLimit(1, per: .seconds(1_000)))

@@ -1,0 +1,56 @@
+// A service that renders reports for its customers: they take turns, each has limits, and a failing one is paused.
+import Headway
+import HeadwayTestKit
+
+/// The storage of the customer cannot be reached.
+struct StorageUnreachable: Error {}
+
+struct ReportService {
+  /// The order in which reports begin.
+  let starts = EventRecorder<String>()
+  let queue = OperationQueue(name: "reports", maxConcurrentOperationCount: 2)
+
+  init() {
+    queue.defaultKeyPolicy = KeyPolicy(
+      maxConcurrentOperationCount: 1, circuitBreaker: CircuitBreaker(maxFailureCount: 2, openDuration: .seconds(30)))
+    queue.setKeyPolicy(KeyPolicy(weight: 2), forKey: "premium")
+  }
+
+  func report(for customer: String) -> TaskOperation<String> {
+    queue.addTask(name: "report for \(customer)", policy: OperationPolicy(key: customer)) { [starts] in
+      starts.record(customer)
+      if customer == "broken" { throw StorageUnreachable() }
+      return "report for \(customer)"
+    }
+  }
+}
+
+let clock = ManualClock()
+let service = ReportService()
+service.queue.clock = clock
+
+// One customer wants many reports. The others do not wait for all of them.
+service.queue.maxConcurrentOperationCount = 1
+service.queue.isSuspended = true
+let reports = [("large", 1_000), ("premium", 6), ("small", 2)].flatMap { customer, count in
+  (0..<count).map { _ in service.report(for: customer) }
+}
+service.queue.isSuspended = false
+print(try await reports[reports.count - 1].value)
+print(service.starts.events.prefix(10).joined(separator: " "))
+for report in reports { _ = try await report.value }
+print(service.starts.count, "reports")
+
+// After two failures, the reports of a customer whose storage can't be reached wait.
+let broken = (0..<4).map { _ in service.report(for: "broken") }
+for report in broken[..<2] { try await report.untilFinished() }
+print(service.queue.circuitBreakerState(forKey: "broken"))
+print(broken[3].diagnosis)
+print(try await service.report(for: "small").value)
+
+// Half a minute later, one report shows that the storage still can't be reached.
+await clock.waitForSleepers(count: 1)
+clock.advance(by: .seconds(30))
+try await broken[2].untilFinished()
+print(service.queue.circuitBreakerState(forKey: "broken"), broken[3].isFinished)
+service.queue.cancelAllOperations()
