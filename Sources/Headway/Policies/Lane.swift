@@ -69,9 +69,10 @@ final class Lane {
 
   /// Makes the first operations the representatives, after a change of the lane.
   func represent(among ready: inout ReadyByClass, _ numbers: inout UInt64) {
-    if remainingCount == 0 || !limits.mayStart() { withdraw(from: &ready) }
-    guard limits.mayStart() else { return }
+    let mayStart = limits.mayStart()
+    if remainingCount == 0 || !mayStart { withdraw(from: &ready) }
     guard !waiting.isEmpty || hasRepresentative else { return remainingCount = 0 }
+    guard mayStart else { return }
     if remainingCount == 0 {
       (turn, remainingCount) = (numbers, limits.policy.weight)
       numbers += 1

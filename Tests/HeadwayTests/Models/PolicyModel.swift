@@ -146,9 +146,10 @@ struct PolicyModel {
   /// Gives a turn to each key that has something to start, and none.
   private mutating func chooseTurns() {
     var firsts: [(key: String, number: Int)] = []
-    for key in keys.keys where keys[key]?.limits.mayStart() == true {
+    for key in keys.keys {
       let ready = entries.indices.filter { entries[$0].key == key && isReady($0) }
-      if let first = ready.min(by: precedes) { firsts.append((key, first)) } else { keys[key]?.remainingCount = 0 }
+      if ready.isEmpty { keys[key]?.remainingCount = 0 }
+      if let first = ready.min(by: precedes), keys[key]?.limits.mayStart() == true { firsts.append((key, first)) }
     }
     for (key, _) in firsts.sorted(by: { precedes($0.number, $1.number) }) where keys[key]?.remainingCount == 0 {
       let (turn, weight) = (takeNumber(), keys[key]?.limits.policy.weight ?? 1)

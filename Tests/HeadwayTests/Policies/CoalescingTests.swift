@@ -325,6 +325,27 @@ import Testing
     #expect(searches.events == ["hea"] && shares[0].isCancelled && shares[1].isCancelled)
   }
 
+  @Test("X5, X7: with a rate for the key, the first call runs immediately, and then the newest in each interval")
+  func throttle() async throws {
+    let (clock, previews) = (ManualClock(), EventRecorder<String>())
+    let queue = OperationQueue(on: clock)
+    queue.setKeyPolicy(KeyPolicy(rateLimit: RateLimit(1, per: .seconds(1))), forKey: "preview")
+    @discardableResult func show(_ text: String) -> CoalescedTask<Void> {
+      queue.addTask(coalescing: "preview", .replaceWaiting, policy: OperationPolicy(key: "preview")) {
+        previews.record(text)
+      }
+    }
+    try await show("1").value
+    for text in ["2", "3", "4"] { show(text) }
+    await clock.waitForSleepers(count: 1)
+    clock.advance(by: .milliseconds(999))
+    let last = show("5")
+    #expect(previews.events == ["1"])
+    clock.advance(by: .milliseconds(1))
+    try await last.value
+    #expect(previews.events == ["1", "5"])
+  }
+
   @Test("X5, X3: with a delay, calls that join collect for that time and no longer")
   func collecting() async throws {
     let (clock, saves) = (ManualClock(), Counter())
