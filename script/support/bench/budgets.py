@@ -45,6 +45,11 @@ def judge(results):
         *[at_most(results, f"{title}, against the same without", workload, 2, "×") for title, workload in (
             ("a key path observed on each", "key-path-observed"), ("events listened to", "events-observed"),
             ("progress tracked", "progress-observed"))],
+        *[at_most(results, f"{title}, against the same without", workload, most, "×") for title, workload, most in (
+            ("a name used exclusively, all different", "exclusive-name", 1.5),
+            ("1,000 names used exclusively", "thousand-names", 2), ("1,000 keys", "thousand-keys", 2))],
+        no_early_starts(results),
+        at_most(results, "memory of a pending delay", "delay-memory", 200, "bytes"),
         at_most(results, "200 × sleep 0.5 s", "sleepers", 0.6, "s"),
         at_most(results, "processor-bound operations, against plain threads", "processor-bound", 1.03, "×"),
         busy_threads(results),
@@ -107,6 +112,14 @@ def busy_threads(results):
         return missing(work, needed)
     # The thread that waits for the end was seen asleep or not at all.
     return Verdict(work, f"{busy:.0f}", needed, busy <= results.figure("processor-bound", "headway", "processors") + 1)
+
+
+def no_early_starts(results):
+    work, needed = "10,000 starts per second: started early", "none"
+    early = results.figure("rate-limited", "headway", "early")
+    if early is None:
+        return missing(work, needed)
+    return Verdict(work, f"{early:.0f}", needed, early == 0)
 
 
 def growth(results, work, workload):

@@ -53,6 +53,12 @@ WORKLOADS = {
     "progress-observed": "progress tracked, × without",
     "subclass-memory": "a waiting subclass with one dependency, bytes",
     "arrivals": "one each 150 µs, µs of processor time each",
+    "exclusive-name": "a name used exclusively, all different, × without",
+    "thousand-names": "the same with 1,000 names, × without",
+    "thousand-keys": "1,000 keys, × without",
+    "rate-limited": "10,000 starts per second: share within 1 ms",
+    "delay-memory": "a pending delay, bytes more than without",
+    "delays": "a delay set and removed, ns each more than without",
 }
 
 
@@ -108,6 +114,16 @@ def other_figures(results):
             ("a key path", "key-path-observed"), ("events", "events-observed"), ("progress", "progress-observed"))
           for title, name in ((f"{what}: not observed", "plain"), (f"{what}: observed", "observed"))],
         ("one each 150 µs: with the sleeping, µs of processor time", "arrivals", "withSleeping", 1),
+        *[(f"{title}, ns each", workload, name, 1) for what, workload in (
+            ("a name", "exclusive-name"), ("1,000 names", "thousand-names"), ("1,000 keys", "thousand-keys"))
+          for title, name in ((f"{what}: without", "plain"), (f"{what}: with", "restricted"))],
+        ("10,000 starts per second: latest, µs", "rate-limited", "latest", 1),
+        ("10,000 starts per second: half within, µs", "rate-limited", "median", 1),
+        ("10,000 starts per second: started early", "rate-limited", "early", 1),
+        ("resident bytes of a pending delay", "delay-memory", "resident", 1),
+        *[(f"{title}, ns each", "delays", name, 1) for title, name in (
+            ("added without a delay", "plainAdd"), ("added with a delay", "delayedAdd"),
+            ("cancelled without a delay", "plainCancel"), ("cancelled with a delay", "delayedCancel"))],
         ("most threads, sleepers", "sleepers", "mostThreads", 1),
         ("most threads busy, processor-bound", "processor-bound", "mostBusy", 1),
         ("resident bytes a waiting operation", "waiting-memory", "residentEach", 1),

@@ -49,8 +49,10 @@ private final class HeadwayGraph: ReusableGraph {
   func run() { queue.addOperations([graph.makeOperation()], waitUntilFinished: true) }
 }
 
-private final class HeadwayQueue: CancellableQueue {
+final class HeadwayQueue: CancellableQueue {
   private let queue: OperationQueue
+
+  init(_ queue: OperationQueue) { self.queue = queue }
 
   init(width: QueueWidth, urgency: Urgency) {
     queue = width == .oneInOrder ? OperationQueue(order: .fifo) : OperationQueue()

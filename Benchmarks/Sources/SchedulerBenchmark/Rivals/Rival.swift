@@ -92,6 +92,21 @@ protocol ObservableRival: Rival {
   func runObserved(_ observation: Observation, count: Int, body: @escaping Body)
 }
 
+/// Has operations and queues with policies.
+protocol PolicyRival: Rival {
+  /// Returns a function that runs block operations with the policies, or without any.
+  ///
+  /// It returns when the body has run `count` times, and all memory except that of the policies has been freed. The
+  /// policies are created before.
+  func preparedRun(_ restriction: Restriction?, count: Int) -> (_ body: @escaping Body) -> Void
+
+  /// Returns a suspended queue with block operations, which might have different delays of hours.
+  func makeWaitingQueue(count: Int, delayed: Bool, body: @escaping Body) -> any CancellableQueue
+
+  /// Returns a queue that limits how many operations start per second.
+  func makeQueue(startsPerSecond: Int) -> any WorkQueue
+}
+
 /// Builds a graph once, and runs it any number of times.
 protocol ReusableGraphRival: Rival {
   /// Builds the representation of the nodes.
@@ -133,6 +148,14 @@ enum Observation {
   case events
   /// An observer of the progress of the queue.
   case progress
+}
+
+/// What the policies of operations limit, which are used in turn.
+enum Restriction {
+  /// One name each, of at most so many, which the operation uses exclusively.
+  case exclusiveNames(Int)
+  /// One key each, of at most so many.
+  case keys(Int)
 }
 
 enum QueueWidth {

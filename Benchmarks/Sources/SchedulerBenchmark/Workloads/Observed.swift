@@ -17,22 +17,10 @@ extension Workload {
   private static func observed(_ name: String, _ observation: Observation) -> Workload {
     Workload(name: name) { rival, count in
       guard let rival = rival as? any ObservableRival else { return nil }
-      func time(_ count: Int, _ run: (Observation, Int, @escaping Body) -> Void) -> Double {
-        Memory.trim()
-        let counter = Counter()
-        let seconds = Stopwatch.seconds { run(observation, count) { counter.increment() } }
-        counter.require(count)
-        return seconds / Double(count) * 1e9
+      return .ratio(of: "observed", to: "plain", count: count) { count, isObserved in
+        let run = isObserved ? rival.runObserved : rival.runUnobserved
+        return { run(observation, count, $0) }
       }
-      for run in [rival.runUnobserved, rival.runObserved] { _ = time(max(1000, count / 10), run) }
-      let start = ContinuousClock.now
-      var (plain, observed): ([Double], [Double]) = ([], [])
-      repeat {
-        plain.append(time(count, rival.runUnobserved))
-        observed.append(time(count, rival.runObserved))
-      } while plain.count < 20 && Stopwatch.seconds(since: start) < TimeLimit.seconds
-      let ratios = zip(plain, observed).map { $1 / $0 }
-      return Report(samples: ratios, figures: ["plain": plain.median, "observed": observed.median])
     }
   }
 }

@@ -13,5 +13,6 @@ struct Workload: Sendable {
       .cancellation, .manyQueues, .interactiveLatency, .fairness, .holdUp, .soak, .subclass, .asynchronous, .withName,
       .withCompletionBlock, .task, .suspendingTask, .map, .stream, .blockingCalls, .fan, .keyPathObserved,
       .eventsObserved, .progressObserved, .subclassMemory, .arrivals,
+      .exclusiveName, .thousandNames, .thousandKeys, .rateLimited, .delayMemory, .delays,
     ] + reusableGraphs
 }
