@@ -25,7 +25,7 @@ extension Operation {
       }
       return word.isCancelled ? "was cancelled and has finished" : "has finished"
     case .executing:
-      if hasGate, policyGate?.pause.isActive == true { return "waits for its next attempt" }
+      if hasGate, fullGate?.pause.isActive == true { return "waits for its next attempt" }
       guard let waitedFor = waitedForWhileExecuting else { return "is executing\(missingStepsOfEnd)" }
       let cycle = firstDependencyCycle().map { ", in a cycle: \($0.waitingCycle)" } ?? ""
       return "is executing\(endsWithMain ? ", and blocked" : ""): it waits for \(waitedFor)\(cycle)"

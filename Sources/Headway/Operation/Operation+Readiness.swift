@@ -70,7 +70,7 @@ extension Operation {
     let answer = isReady
     let word = links.withLock { links in
       links.details?.rareDetails?.readinessInquiries == inquiry
-        ? state.setHeldBack(!answer || links.details?.rareDetails?.gate?.isClosed == true) : nil
+        ? state.setHeldBack(!answer || links.details?.gate?.isClosed == true) : nil
     }
     guard let word, word.isEnqueued, word.phase == .pending else { return }
     var effects = Effects()

@@ -19,24 +19,23 @@ extension Operation {
       "The policy of \(label) was set after it was added or started: set it before.")
     if let problem = policy.problem { misuse("The policy of \(label) has \(problem).") }
     guard hasGate || !policy.isEmpty else { return }
-    setGate(policy, hasAttempts: policyGate?.hasAttempts == true)
+    let full = fullGate
+    setGate(policy, hasAttempts: full?.hasAttempts == true, coalescedWork: full?.coalescedWork)
   }
 
   /// Makes the gate of a new operation notify the calls that share the operation.
   final func setCoalescedWork(_ work: CoalescedWork) {
-    if !hasGate { setGate(OperationPolicy(), hasAttempts: false) }
-    policyGate?.coalescedWork = work
+    setGate(policyGate?.policy ?? OperationPolicy(), hasAttempts: fullGate?.hasAttempts == true, coalescedWork: work)
   }
 
   /// Sets the gate of an operation that no queue has accepted.
-  final func setGate(_ policy: OperationPolicy, hasAttempts: Bool) {
-    let gate = OperationGate(policy, of: self, hasAttempts: hasAttempts)
+  final func setGate(_ policy: OperationPolicy, hasAttempts: Bool, coalescedWork: CoalescedWork? = nil) {
+    let gate = OperationGate.make(for: self, policy, hasAttempts: hasAttempts, coalescedWork: coalescedWork)
     let old = links.withLock { links in
       // The thread that ends the operation must find the gate.
       _ = state.announceLink()
-      let details = links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded
+      let details = links.detailsCreatedIfNeeded
       defer { details.gate = gate }
-      gate.coalescedWork = details.gate?.coalescedWork
       return details.gate
     }
     withExtendedLifetime(old) {}  // Released after the lock.

@@ -1,159 +1,81 @@
 import Synchronization
 
-/// Holds an operation back as long as its policy requires, and ends it when its time is up.
+/// Holds an operation back as long as its policy requires.
 ///
-/// An operation without a policy has no gate. The alarm of the gate is set only from the time when a queue accepts the
-/// operation until the operation ends, so the operation exists while the alarm rings.
-final class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atomic or has a lock.
-  let policy: OperationPolicy
-  /// Whether the operation repeats its function if it fails.
-  let hasAttempts: Bool
-  /// The request for the resources of the operation, if it needs any.
-  private(set) var request: ResourceRequest?
-  /// The operation's part of its lane, if it has a key.
-  let laneMember: LaneMember?
-  private unowned(unsafe) let operation: Operation
-
-  /// The calls that share the operation, if they may.
-  ///
-  /// Set before any other thread has a reference to the operation.
-  @exclusivity(unchecked) var coalescedWork: CoalescedWork?
-
-  /// The pause between two attempts.
-  let pause = OperationPause()
-  /// The current attempt, if the operation repeats its function and the time of each attempt is limited.
-  private let attempt = Guarded<Attempt?>(nil)
-
-  private struct Attempt {
-    let cancel: @Sendable () -> Void
-    /// Set when the time is up.
-    var error: TimeLimitError?
-  }
-
-  // Set when a queue accepts the operation, before any other thread can see the gate.
-  @exclusivity(unchecked) private var clock = PolicyClock.continuous
-  @exclusivity(unchecked) private var addedTime = PolicyTime.max
-  @exclusivity(unchecked) private var totalEnd = PolicyTime.max
-
+/// An operation without a policy has no gate. Very many operations can wait for a time, so the gate of an operation
+/// whose policy is only a delay has no more properties than these. All others have a ``FullGate``.
+///
+/// The alarm of the gate is set only from the time when a queue accepts the operation until the operation ends, so the
+/// operation exists while the alarm rings.
+class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atomic.
   // A thread that changes one of these sets the alarm afterward. The lock of the clock orders this: the last thread
   // that sets the alarm sees all changes.
-  private let delays = Atomic<Bool>(false)
-  private let delayEnd = Atomic<PolicyTime>(.min)
-  /// When the operation, or its current attempt, has started.
-  private let startTime = Atomic<PolicyTime>(.max)
-  private let firstStartTime = Atomic<PolicyTime>(.max)
-  private let isOver = Atomic<Bool>(false)
+  private final let delays = Atomic<Bool>(false)
+  private final let hasEnded = Atomic<Bool>(false)
+  private final let delayEnd = Atomic<PolicyTime>(.min)
 
-  init(_ policy: OperationPolicy, of operation: Operation, hasAttempts: Bool) {
-    (self.policy, self.operation, self.hasAttempts) = (policy, operation, hasAttempts)
-    laneMember = policy.key.map(LaneMember.init)
-    super.init()
-    guard !policy.exclusiveResources.isEmpty || !policy.sharedResources.isEmpty else { return }
-    request = ResourceRequest(exclusive: policy.exclusiveResources, shared: policy.sharedResources, gate: self)
+  /// The delay of the policy in nanoseconds; 0 for none.
+  private final let delay: Int64
+  private final unowned(unsafe) let operation: Operation
+  /// Set when a queue accepts the operation, before any other thread can see the gate.
+  @exclusivity(unchecked) private final var clock = PolicyClock.continuous
+
+  init(delay: Int64, of operation: Operation) { (self.delay, self.operation) = (delay, operation) }
+
+  /// Creates a gate that is as small as possible.
+  static func make(
+    for operation: Operation, _ policy: OperationPolicy, hasAttempts: Bool, coalescedWork: CoalescedWork?
+  ) -> OperationGate {
+    let delay = policy.delay?.nanoseconds ?? 0
+    let isFull = hasAttempts || coalescedWork != nil || policy != OperationPolicy(delay: .nanoseconds(delay))
+    return isFull
+      ? FullGate(policy, of: operation, hasAttempts: hasAttempts, coalescedWork: coalescedWork)
+      : OperationGate(delay: delay, of: operation)
   }
+
+  /// The gate itself, if it has more than a delay.
+  var full: FullGate? { nil }
+
+  var policy: OperationPolicy { OperationPolicy(delay: .nanoseconds(delay)) }
+
+  /// The request for the resources of the operation, if it needs any.
+  var request: ResourceRequest? { nil }
+
+  /// The operation's part of its lane, if it has a key.
+  var laneMember: LaneMember? { nil }
 
   /// The operation, which exists as long as its request waits.
-  var target: Operation { operation }
+  final var target: Operation { operation }
 
   /// Whether the policy keeps the operation from being ready.
-  var isClosed: Bool { delays.load(ordering: .acquiring) }
+  final var isClosed: Bool { delays.load(ordering: .acquiring) }
 
   /// The remaining time of the delay, or nil if the operation is not delayed.
-  var remainingDelay: Duration? {
+  final var remainingDelay: Duration? {
     isClosed ? .nanoseconds(max(0, delayEnd.load(ordering: .acquiring).addedClamped(-clock.now))) : nil
   }
+
+  /// The time of the clock.
+  final var time: PolicyTime { clock.now }
 
   // MARK: The life of the operation
 
   /// Notes that a queue is about to accept the operation.
   func begin(on clock: PolicyClock) {
     self.clock = clock
-    guard policy.delay != nil || policy.timeout != nil || policy.totalTimeout != nil else { return }
-    addedTime = clock.now
-    if let delay = policy.delay, delay > .zero {
-      delayEnd.store(addedTime.addedClamped(delay.nanoseconds), ordering: .releasing)
-      delays.store(true, ordering: .releasing)
-    }
-    if let totalTimeout = policy.totalTimeout { totalEnd = addedTime.addedClamped(totalTimeout.nanoseconds) }
-    if isClosed || totalEnd < .max { clock.set(self) }
+    if delay > 0 { close(for: delay) }
+    if nextTime < .max { setAlarm() }
   }
-
-  /// The time of the clock.
-  var time: PolicyTime { clock.now }
 
   /// Holds the operation back for a time, because it pauses between two attempts.
-  func delay(for delay: Duration) {
-    delayEnd.store(clock.now.addedClamped(delay.nanoseconds), ordering: .releasing)
+  final func delay(for delay: Duration) {
+    close(for: delay.nanoseconds)
+    setAlarm()
+  }
+
+  private final func close(for delay: Int64) {
+    delayEnd.store(clock.now.addedClamped(delay), ordering: .releasing)
     delays.store(true, ordering: .releasing)
-    clock.set(self)
-  }
-
-  /// Notes that the operation starts.
-  func noteFirstStart() {
-    coalescedWork?.begin()
-    guard policy.timeout != nil || policy.totalTimeout != nil else { return }
-    firstStartTime.store(clock.now, ordering: .releasing)
-    // Attempts have their own starts.
-    if !hasAttempts { noteStart() }
-  }
-
-  private func noteStart() {
-    guard policy.timeout != nil || policy.totalTimeout != nil else { return }
-    startTime.store(clock.now, ordering: .releasing)
-    if policy.timeout != nil { clock.set(self) }
-  }
-
-  /// Calls a function with the time limit of an attempt.
-  ///
-  /// Earlier attempts and pauses do not count toward this limit, only toward the total timeout.
-  ///
-  /// - Parameters:
-  ///   - executor: Runs the function.
-  ///   - body: The function. Its task is cancelled when the time is up.
-  /// - Returns: The result of the function, even if the function returns after its time is up.
-  /// - Throws: The error of the function; ``TimeLimitError`` if the time was up before the function threw.
-  func runAttempt<Success: Sendable>(
-    on executor: some TaskExecutor, _ body: @escaping @Sendable () async throws -> Success
-  ) async throws -> Success {
-    guard policy.timeout != nil else { return try await body() }
-    let task = Task(executorPreference: executor, operation: body)
-    attempt.withLock { $0 = Attempt { task.cancel() } }
-    noteStart()
-    do {
-      let value = try await withTaskCancellationHandler {
-        try await task.value
-      } onCancel: {
-        task.cancel()
-      }
-      _ = endAttempt()
-      return value
-    } catch {
-      throw endAttempt()?.error ?? error
-    }
-  }
-
-  private func endAttempt() -> Attempt? {
-    startTime.store(.max, ordering: .releasing)
-    return attempt.withLock { attempt in
-      defer { attempt = nil }
-      return attempt
-    }
-  }
-
-  /// Ends the current attempt, if its time is up.
-  ///
-  /// - Returns: The function that cancels its task; nil if the operation has no attempts.
-  private func cancellation(of error: TimeLimitError, at now: PolicyTime) -> (@Sendable () -> Void)? {
-    guard error.code == .timeout else { return nil }
-    return attempt.withLock { attempt in
-      guard hasAttempts else { return nil }
-      // The attempt may just have ended, or another one may have begun.
-      guard attempt != nil else { return {} }
-      guard timeoutEnd <= now else { return {} }
-      attempt?.error = error
-      startTime.store(.max, ordering: .releasing)
-      return attempt?.cancel
-    }
   }
 
   /// Notes that the operation has ended.
@@ -162,81 +84,52 @@ final class OperationGate: Alarm, @unchecked Sendable {  // What changes later i
   ///
   /// - Parameter home: The queue that holds the operation, or nil.
   func end(in home: Unmanaged<OperationQueue>?) {
-    coalescedWork?.end()
-    isOver.store(true, ordering: .releasing)
+    noteOver()
     clock.remove(self)
-    guard let laneMember, let home, home._withUnsafeGuaranteedRef({ $0.needsTime.load(ordering: .relaxed) }) else {
-      return
-    }
-    laneMember.endTime = clock.now
-    laneMember.hasWrongRequest = (operation.error as? any RetryableError)?.isRetryable == false
   }
+
+  /// Notes that the alarm must not ring again.
+  final func noteOver() { hasEnded.store(true, ordering: .releasing) }
+
+  final var isOver: Bool { hasEnded.load(ordering: .acquiring) }
 
   // MARK: The alarm
 
-  override var nextTime: PolicyTime {
-    guard !isOver.load(ordering: .acquiring) else { return .max }
-    let time = min(totalEnd, timeoutEnd)
-    return isClosed ? min(time, delayEnd.load(ordering: .acquiring)) : time
-  }
+  final func setAlarm() { clock.set(self) }
 
-  private var timeoutEnd: PolicyTime {
-    guard let timeout = policy.timeout else { return .max }
-    return startTime.load(ordering: .acquiring).addedClamped(timeout.nanoseconds)
-  }
+  override var nextTime: PolicyTime { isClosed && !isOver ? delayEnd.load(ordering: .acquiring) : .max }
 
-  override func retainTarget() -> Bool {
+  final override func retainTarget() -> Bool {
     _ = OperationReference(operation).retain()
     return true
   }
 
-  override func ring(at now: PolicyTime) {
+  final override func ring(at now: PolicyTime) {
     let reference = OperationReference(operation)
     if isClosed, delayEnd.load(ordering: .acquiring) <= now {
       delays.store(false, ordering: .releasing)
       reference._withUnsafeGuaranteedRef { $0.delayHasEnded() }
     }
-    let error = exceededLimit(at: now)
-    if let error, let cancel = cancellation(of: error, at: now) {
-      clock.set(self)
-      WorkerPool.shared.submit(
-        PoolBlock {
-          cancel()
-          reference.release()
-        }, count: 1)
-    } else if let error {
-      isOver.store(true, ordering: .releasing)
-      // Cancelling runs user code, and so may releasing the operation.
-      WorkerPool.shared.submit(
-        PoolBlock {
-          reference._withUnsafeGuaranteedRef { $0.fail(exceeding: error) }
-          reference.release()
-        }, count: 1)
-    } else {
-      clock.set(self)
-      var operation = reference.takeRetainedValue()
-      // The operation might have just ended.
-      guard isKnownUniquelyReferenced(&operation) else { return }
-      WorkerPool.shared.submit(PoolBlock { [operation] in withExtendedLifetime(operation) {} }, count: 1)
-    }
+    if endExceeding(reference, at: now) { return }
+    setAlarm()
+    var operation = reference.takeRetainedValue()
+    // The operation might have just ended.
+    guard isKnownUniquelyReferenced(&operation) else { return }
+    WorkerPool.shared.submit(PoolBlock { [operation] in withExtendedLifetime(operation) {} }, count: 1)
   }
 
-  private func exceededLimit(at now: PolicyTime) -> TimeLimitError? {
-    guard !isOver.load(ordering: .acquiring) else { return nil }
-    let start = firstStartTime.load(ordering: .acquiring)
-    let (waiting, running) = (min(start, now) - addedTime, start < .max ? now - start : nil)
-    let (code, limit): (TimeLimitError.Code, Duration?) =
-      totalEnd <= now
-      ? (.totalTimeout, policy.totalTimeout) : timeoutEnd <= now ? (.timeout, policy.timeout) : (.timeout, nil)
-    guard let limit else { return nil }
-    return TimeLimitError(
-      code: code, limit: limit, waitingTime: .nanoseconds(waiting), runningTime: running.map { .nanoseconds($0) })
-  }
+  /// Ends the operation or its attempt, if it has exceeded a limit.
+  ///
+  /// - Returns: True if it has; then, this function has taken over the reference, and has set the alarm if needed.
+  func endExceeding(_ reference: OperationReference, at now: PolicyTime) -> Bool { false }
 }
 
 extension Operation {
   /// The gate of an operation that has a policy.
-  final var policyGate: OperationGate? { hasGate ? links.withLock { $0.details?.rareDetails?.gate } : nil }
+  final var policyGate: OperationGate? { hasGate ? links.withLock { $0.details?.gate } : nil }
+
+  /// The gate of an operation whose policy has more than a delay.
+  final var fullGate: FullGate? { policyGate?.full }
 
   /// Records that the operation's delay is over.
   ///
@@ -263,18 +156,6 @@ extension Operation {
       return keepsSlot
     }
     effects.submit(to: nil)
-    if keepsSlot != false { policyGate?.pause.end() }
-  }
-
-  /// Makes the operation fail and cancels it, because it has exceeded a limit of its policy.
-  fileprivate final func fail(exceeding error: TimeLimitError) {
-    var effects = Effects()
-    if let before = beginCancelling(with: error, leaving: &effects) {
-      cancelWork()
-      effects.perform()
-      continueCancelling(from: before)
-    }
-    // This calls an override. The implementation of the superclass finds the operation cancelled.
-    cancel()
+    if keepsSlot != false { fullGate?.pause.end() }
   }
 }

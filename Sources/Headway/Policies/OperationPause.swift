@@ -33,7 +33,7 @@ extension Operation {
   ///   - keepsSlot: Whether the operation keeps its concurrency slot and its resources.
   /// - Throws: `CancellationError` if the task was cancelled.
   final func pause(for delay: Duration, keepsSlot: Bool) async throws {
-    guard let gate = policyGate else { return }
+    guard let gate = fullGate else { return }
     await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         gate.pause.begin(continuation)
@@ -52,7 +52,7 @@ extension Operation {
   /// Ends the pause immediately, because the operation was cancelled.
   private func endPause() {
     queue?.update { $0.admission.abandonPause(of: self) }
-    policyGate?.pause.end()
+    fullGate?.pause.end()
   }
 
   /// Whether the operation is in its `main()`, or in a pause after it; a worker that would start it then ends the
@@ -64,7 +64,7 @@ extension Operation {
   /// - Returns: False if the operation is not executing, and must be started.
   final func resumeFromPause() -> Bool {
     guard hasPause else { return false }
-    policyGate?.pause.end()
+    fullGate?.pause.end()
     return true
   }
 }

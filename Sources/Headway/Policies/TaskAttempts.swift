@@ -38,7 +38,7 @@ final class TaskAttempts: Sendable {
     of operation: Operation, on executor: some TaskExecutor,
     _ body: @escaping @Sendable (_ attempt: Int) async throws -> Success
   ) async throws -> Success {
-    guard let gate = operation.policyGate else { preconditionFailure("an operation with attempts has no gate") }
+    guard let gate = operation.fullGate else { preconditionFailure("an operation with attempts has no gate") }
     let begin = gate.time
     while true {
       let number = state.withLock { state in

@@ -81,11 +81,10 @@ extension Operation {
       if dependents.isDone { return .isUnlinked }
       guard word.isLinked else { return .mustWait }
     }
-    let details = links.detailsCreatedIfNeeded
-    let rareDetails = details.rareDetailsCreatedIfNeeded
+    let rareDetails = links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded
     dependents.takeAll { rareDetails.dependents.append($0) }
     guard rareDetails.dependents.remove(edge) else { return .isBeingPushed }
-    details.successDependents?.remove(edge.dependent)
+    rareDetails.successDependents?.remove(edge.dependent)
     return .wasTaken
   }
 

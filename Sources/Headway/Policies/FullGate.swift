@@ -1,0 +1,194 @@
+import Synchronization
+
+/// The gate of an operation whose policy has more than a delay, whose function is repeated, or that calls share.
+///
+/// It also ends the operation when its time is up.
+final class FullGate: OperationGate, @unchecked Sendable {  // What changes later is atomic or has a lock.
+  private let givenPolicy: OperationPolicy
+  /// Whether the operation repeats its function if it fails.
+  let hasAttempts: Bool
+  /// The calls that share the operation, if they may.
+  let coalescedWork: CoalescedWork?
+  private var ownRequest: ResourceRequest?
+  private let ownLaneMember: LaneMember?
+
+  /// The pause between two attempts.
+  let pause = OperationPause()
+  /// The current attempt, if the operation repeats its function and the time of each attempt is limited.
+  private let attempt = Guarded<Attempt?>(nil)
+
+  private struct Attempt {
+    let cancel: @Sendable () -> Void
+    /// Set when the time is up.
+    var error: TimeLimitError?
+  }
+
+  // Set when a queue accepts the operation, before any other thread can see the gate.
+  @exclusivity(unchecked) private var addedTime = PolicyTime.max
+  @exclusivity(unchecked) private var totalEnd = PolicyTime.max
+
+  // A thread that changes one of these sets the alarm afterward, as with the properties of the superclass.
+  /// When the operation, or its current attempt, has started.
+  private let startTime = Atomic<PolicyTime>(.max)
+  private let firstStartTime = Atomic<PolicyTime>(.max)
+
+  init(_ policy: OperationPolicy, of operation: Operation, hasAttempts: Bool, coalescedWork: CoalescedWork?) {
+    (givenPolicy, self.hasAttempts, self.coalescedWork) = (policy, hasAttempts, coalescedWork)
+    ownLaneMember = policy.key.map(LaneMember.init)
+    super.init(delay: policy.delay?.nanoseconds ?? 0, of: operation)
+    guard !policy.exclusiveResources.isEmpty || !policy.sharedResources.isEmpty else { return }
+    ownRequest = ResourceRequest(exclusive: policy.exclusiveResources, shared: policy.sharedResources, gate: self)
+  }
+
+  override var full: FullGate? { self }
+  override var policy: OperationPolicy { givenPolicy }
+  override var request: ResourceRequest? { ownRequest }
+  override var laneMember: LaneMember? { ownLaneMember }
+
+  // MARK: The life of the operation
+
+  /// Whether the operation has an end in time.
+  private var limitsTime: Bool { givenPolicy.timeout != nil || givenPolicy.totalTimeout != nil }
+
+  override func begin(on clock: PolicyClock) {
+    if limitsTime {
+      addedTime = clock.now
+      totalEnd = givenPolicy.totalTimeout.map { addedTime.addedClamped($0.nanoseconds) } ?? .max
+    }
+    super.begin(on: clock)
+  }
+
+  /// Notes that the operation starts.
+  func noteFirstStart() {
+    coalescedWork?.begin()
+    guard limitsTime else { return }
+    firstStartTime.store(time, ordering: .releasing)
+    // Attempts have their own starts.
+    if !hasAttempts { noteStart() }
+  }
+
+  private func noteStart() {
+    guard limitsTime else { return }
+    startTime.store(time, ordering: .releasing)
+    if givenPolicy.timeout != nil { setAlarm() }
+  }
+
+  /// Calls a function with the time limit of an attempt.
+  ///
+  /// Earlier attempts and pauses do not count toward this limit, only toward the total timeout.
+  ///
+  /// - Parameters:
+  ///   - executor: Runs the function.
+  ///   - body: The function. Its task is cancelled when the time is up.
+  /// - Returns: The result of the function, even if the function returns after its time is up.
+  /// - Throws: The error of the function; ``TimeLimitError`` if the time was up before the function threw.
+  func runAttempt<Success: Sendable>(
+    on executor: some TaskExecutor, _ body: @escaping @Sendable () async throws -> Success
+  ) async throws -> Success {
+    guard givenPolicy.timeout != nil else { return try await body() }
+    let task = Task(executorPreference: executor, operation: body)
+    attempt.withLock { $0 = Attempt { task.cancel() } }
+    noteStart()
+    do {
+      let value = try await withTaskCancellationHandler {
+        try await task.value
+      } onCancel: {
+        task.cancel()
+      }
+      _ = endAttempt()
+      return value
+    } catch {
+      throw endAttempt()?.error ?? error
+    }
+  }
+
+  private func endAttempt() -> Attempt? {
+    startTime.store(.max, ordering: .releasing)
+    return attempt.withLock { attempt in
+      defer { attempt = nil }
+      return attempt
+    }
+  }
+
+  /// Ends the current attempt, if its time is up.
+  ///
+  /// - Returns: The function that cancels its task; nil if the operation has no attempts.
+  private func cancellation(of error: TimeLimitError, at now: PolicyTime) -> (@Sendable () -> Void)? {
+    guard error.code == .timeout else { return nil }
+    return attempt.withLock { attempt in
+      guard hasAttempts else { return nil }
+      // The attempt may just have ended, or another one may have begun.
+      guard attempt != nil else { return {} }
+      guard timeoutEnd <= now else { return {} }
+      attempt?.error = error
+      startTime.store(.max, ordering: .releasing)
+      return attempt?.cancel
+    }
+  }
+
+  override func end(in home: Unmanaged<OperationQueue>?) {
+    coalescedWork?.end()
+    super.end(in: home)
+    guard let laneMember, let home, home._withUnsafeGuaranteedRef({ $0.needsTime.load(ordering: .relaxed) }) else {
+      return
+    }
+    laneMember.endTime = time
+    laneMember.hasWrongRequest = (target.error as? any RetryableError)?.isRetryable == false
+  }
+
+  // MARK: The time limits
+
+  override var nextTime: PolicyTime { isOver ? .max : min(super.nextTime, totalEnd, timeoutEnd) }
+
+  private var timeoutEnd: PolicyTime {
+    guard let timeout = givenPolicy.timeout else { return .max }
+    return startTime.load(ordering: .acquiring).addedClamped(timeout.nanoseconds)
+  }
+
+  override func endExceeding(_ reference: OperationReference, at now: PolicyTime) -> Bool {
+    guard let error = exceededLimit(at: now) else { return false }
+    if let cancel = cancellation(of: error, at: now) {
+      setAlarm()
+      WorkerPool.shared.submit(
+        PoolBlock {
+          cancel()
+          reference.release()
+        }, count: 1)
+    } else {
+      noteOver()
+      // Cancelling runs user code, and so may releasing the operation.
+      WorkerPool.shared.submit(
+        PoolBlock {
+          reference._withUnsafeGuaranteedRef { $0.fail(exceeding: error) }
+          reference.release()
+        }, count: 1)
+    }
+    return true
+  }
+
+  private func exceededLimit(at now: PolicyTime) -> TimeLimitError? {
+    guard !isOver else { return nil }
+    let start = firstStartTime.load(ordering: .acquiring)
+    let (waiting, running) = (min(start, now) - addedTime, start < .max ? now - start : nil)
+    let (code, limit): (TimeLimitError.Code, Duration?) =
+      totalEnd <= now
+      ? (.totalTimeout, givenPolicy.totalTimeout) : timeoutEnd <= now ? (.timeout, givenPolicy.timeout) : (.timeout, nil)
+    guard let limit else { return nil }
+    return TimeLimitError(
+      code: code, limit: limit, waitingTime: .nanoseconds(waiting), runningTime: running.map { .nanoseconds($0) })
+  }
+}
+
+extension Operation {
+  /// Makes the operation fail and cancels it, because it has exceeded a limit of its policy.
+  fileprivate final func fail(exceeding error: TimeLimitError) {
+    var effects = Effects()
+    if let before = beginCancelling(with: error, leaving: &effects) {
+      cancelWork()
+      effects.perform()
+      continueCancelling(from: before)
+    }
+    // This calls an override. The implementation of the superclass finds the operation cancelled.
+    cancel()
+  }
+}
