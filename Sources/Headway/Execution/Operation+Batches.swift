@@ -15,8 +15,8 @@ extension Operation {
 
   /// Whether the operation is ready without evaluating an override of `isReady`.
   ///
-  /// Such an operation can be added through the inbox.
-  final var isReadyUnasked: Bool { !hasGate && (isPlainBlock || !overridesIsReady) }
+  /// Such an operation can be added through the inbox, unless its policy holds it back.
+  final var isReadyUnasked: Bool { isPlainBlock || !overridesIsReady }
 
   /// Whether both are true: a batch can continue with the operation.
   final var startsUnasked: Bool { !hasGate && (isPlainBlock || (fitsBatch && isReadyUnasked)) }

@@ -35,7 +35,8 @@ final class FullGate: OperationGate, @unchecked Sendable {  // What changes late
   init(_ policy: OperationPolicy, of operation: Operation, hasAttempts: Bool, coalescedWork: CoalescedWork?) {
     (givenPolicy, self.hasAttempts, self.coalescedWork) = (policy, hasAttempts, coalescedWork)
     ownLaneMember = policy.key.map(LaneMember.init)
-    super.init(delay: policy.delay?.nanoseconds ?? 0, of: operation)
+    let limitsTime = hasAttempts || policy.timeout != nil || policy.totalTimeout != nil
+    super.init(delay: policy.delay?.nanoseconds ?? 0, limitsTime: limitsTime, of: operation)
     guard !policy.exclusiveResources.isEmpty || !policy.sharedResources.isEmpty else { return }
     ownRequest = ResourceRequest(exclusive: policy.exclusiveResources, shared: policy.sharedResources, gate: self)
   }
@@ -129,10 +130,8 @@ final class FullGate: OperationGate, @unchecked Sendable {  // What changes late
   override func end(in home: Unmanaged<OperationQueue>?) {
     coalescedWork?.end()
     super.end(in: home)
-    guard let laneMember, let home, home._withUnsafeGuaranteedRef({ $0.needsTime.load(ordering: .relaxed) }) else {
-      return
-    }
-    laneMember.endTime = time
+    guard let laneMember, let now = home?._withUnsafeGuaranteedRef({ $0.startTime?.now }) else { return }
+    laneMember.endTime = now
     laneMember.hasWrongRequest = (target.error as? any RetryableError)?.isRetryable == false
   }
 

@@ -49,7 +49,8 @@ extension OperationPolicy {
     for (name, duration) in [("delay", delay), ("timeout", timeout), ("total timeout", totalTimeout)] {
       if let duration, duration < .zero { return "the negative \(name) \(duration)" }
     }
+    guard !sharedResources.isEmpty, !exclusiveResources.isDisjoint(with: sharedResources) else { return nil }
     let both = exclusiveResources.intersection(sharedResources).sorted()
-    return both.isEmpty ? nil : "names that are both exclusive and shared: \(both.joined(separator: ", "))"
+    return "names that are both exclusive and shared: \(both.joined(separator: ", "))"
   }
 }

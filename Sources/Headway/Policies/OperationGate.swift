@@ -14,13 +14,17 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   private final let hasEnded = Atomic<Bool>(false)
   private final let delayEnd = Atomic<PolicyTime>(.min)
 
+  /// Whether the gate ever needs the clock; if not, it has no alarm.
+  final let usesTime: Bool
   /// The delay of the policy in nanoseconds; 0 for none.
   private final let delay: Int64
   private final unowned(unsafe) let operation: Operation
   /// Set when a queue accepts the operation, before any other thread can see the gate.
   @exclusivity(unchecked) private final var clock = PolicyClock.continuous
 
-  init(delay: Int64, of operation: Operation) { (self.delay, self.operation) = (delay, operation) }
+  init(delay: Int64, limitsTime: Bool, of operation: Operation) {
+    (self.delay, usesTime, self.operation) = (delay, delay > 0 || limitsTime, operation)
+  }
 
   /// Creates a gate that is as small as possible.
   static func make(
@@ -30,7 +34,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
     let isFull = hasAttempts || coalescedWork != nil || policy != OperationPolicy(delay: .nanoseconds(delay))
     return isFull
       ? FullGate(policy, of: operation, hasAttempts: hasAttempts, coalescedWork: coalescedWork)
-      : OperationGate(delay: delay, of: operation)
+      : OperationGate(delay: delay, limitsTime: false, of: operation)
   }
 
   /// The gate itself, if it has more than a delay.
@@ -60,7 +64,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
 
   // MARK: The life of the operation
 
-  /// Notes that a queue is about to accept the operation.
+  /// Notes that a queue is about to accept the operation, which needs the clock.
   func begin(on clock: PolicyClock) {
     self.clock = clock
     if delay > 0 { close(for: delay) }
@@ -84,6 +88,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   ///
   /// - Parameter home: The queue that holds the operation, or nil.
   func end(in home: Unmanaged<OperationQueue>?) {
+    guard usesTime else { return }
     noteOver()
     clock.remove(self)
   }

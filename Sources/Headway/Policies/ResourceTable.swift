@@ -100,15 +100,13 @@ struct ResourceTable {
   }
 
   private mutating func refer(to request: ResourceRequest) {
-    func resource(_ name: String) -> Resource {
-      if let known = resources[name] { return known }
-      let made = Resource(name)
-      resources[name] = made
-      return made
+    func refer(to resource: inout Resource, isShared: Bool) {
+      resource.requestCount += 1
+      request.uses.append((resource, isShared))
     }
-    request.uses =
-      request.exclusiveNames.map { (resource($0), false) } + request.sharedNames.map { (resource($0), true) }
-    for use in request.uses { use.resource.requestCount += 1 }
+    request.uses.reserveCapacity(request.exclusiveNames.count + request.sharedNames.count)
+    for name in request.exclusiveNames { refer(to: &resources[name, default: Resource(name)], isShared: false) }
+    for name in request.sharedNames { refer(to: &resources[name, default: Resource(name)], isShared: true) }
   }
 
   private func leave(_ request: ResourceRequest) {

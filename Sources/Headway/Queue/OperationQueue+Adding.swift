@@ -8,7 +8,7 @@ extension OperationQueue {
     let reference = OperationReference.passRetained(operation)
     let word = operation.state.current
     // A more urgent operation may have to start before others, and its dependencies may have to be raised.
-    if servesInbox.load(ordering: .relaxed), operation.isReadyUnasked, word.unfinishedDependencies == 0,
+    if servesInbox.load(ordering: .relaxed), operation.isReadyUnasked, !word.isHeldBack, word.unfinishedDependencies == 0,
       word.priorityLevel <= QueuePriority.normal.level, word.qualityLevel == 0
     {
       guard operation.state.enqueue() else { return reference.release() }
@@ -156,7 +156,7 @@ extension OperationQueue {
 
   /// Begins to apply the policy of an operation.
   private func enterGate(of operation: Operation) {
-    guard let gate = operation.policyGate else { return }
+    guard let gate = operation.policyGate, gate.usesTime else { return }
     gate.begin(on: state.withLock { $0.policyClock })
     if gate.isClosed { _ = operation.state.setHeldBack(true) }
     // The delay may have ended in the meantime.
