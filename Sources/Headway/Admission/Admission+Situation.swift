@@ -6,7 +6,7 @@ struct AdmissionSituation {
   var started: Int
   var waitsForRate: Bool
   /// What the key of the operation waits for, if its limits allow no start.
-  var keyObstacle: LaneLimits.Obstacle?
+  var keyObstacle: KeyLaneLimits.Obstacle?
   /// When the next operation of the key, or of the queue, may start, if only the time decides.
   var nextStart: PolicyTime?
   /// How many operations a barrier waits for.

@@ -191,8 +191,7 @@ extension Admission {
     }
     guard let word = operation.state.raiseQuality(level: workerClass.raisingLevel) else { return }
     if operation.admission.place == .ready {
-      removeReady(operation)
-      insertReady(operation, word, level: readyLevel(of: word))
+      moveReady(operation, word, level: readyLevel(of: word))
     } else if operation.admission.place == .running || word.unfinishedDependencies > 0 {
       raised.append(Raised(operation: operation, level: workerClass.raisingLevel))
     }

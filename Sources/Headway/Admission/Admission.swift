@@ -45,7 +45,7 @@ struct Admission {
   /// The owner offers the resources to them.
   var offered: [Operation] = []
   /// The operations that have keys, if there have been any.
-  var lanes: Lanes?
+  var lanes: KeyLanes?
   /// The operations that overrides of `isReady` hold back.
   ///
   /// The one whose override was evaluated longest ago is the first.
@@ -182,10 +182,10 @@ struct Admission {
     order == .fifo ? QueuePriority.normal.level : word.priorityLevel
   }
 
-  mutating func insertReady(_ operation: Operation, _ word: OperationWord, level: Int) {
+  mutating func insertReady(_ operation: Operation, _ word: OperationWord, level: Int, turn: UInt64? = nil) {
     operation.admission.place = .ready
     operation.admission.workerClass = workerClass(of: operation)
-    if operation.hasGate, insertIntoLane(operation, word, level: level) { return }
+    if operation.hasGate, insertIntoLane(operation, word, level: level, turn: turn) { return }
     withSegment(of: operation) { $0.ready.insert(operation, level: level) }
     if word.hasQuality { noteUrgency(of: operation, word) }
   }
@@ -193,6 +193,13 @@ struct Admission {
   mutating func removeReady(_ operation: Operation) {
     if operation.hasGate, removeFromLane(operation) { return }
     withSegment(of: operation) { $0.ready.remove(operation) }
+  }
+
+  /// Moves a ready operation to the class and the level that it belongs to now.
+  mutating func moveReady(_ operation: Operation, _ word: OperationWord, level: Int) {
+    if operation.hasGate, moveInLane(operation, word, level: level) { return }
+    removeReady(operation)
+    insertReady(operation, word, level: level)
   }
 
   /// Makes a cancelled operation leave, even if it waits for others.
@@ -221,8 +228,7 @@ struct Admission {
     let word = operation.state.current
     if operation.admission.place == .ready {
       let level = readyLevel(of: word)
-      removeReady(operation)
-      insertReady(operation, word, level: level)
+      moveReady(operation, word, level: level)
       if !batches.isEmpty { reclaimBatches(behind: operation, level) }
     }
     switch operation.admission.place {

@@ -139,8 +139,11 @@ struct ReadyByClass {
     var best: (reference: OperationReference, level: Int, workerClass: WorkerClass)?
     PerClass<Int>.forEachClass { workerClass in
       guard let (reference, level) = first(workerClass) else { return }
+      // The representatives of a key have the same turn.
       if let found = best,
-        found.level > level || (found.level == level && found.reference.turn <= reference.turn)
+        found.level > level
+          || (found.level == level
+            && (found.reference.turn, found.reference.sequence) < (reference.turn, reference.sequence))
       {
         return
       }

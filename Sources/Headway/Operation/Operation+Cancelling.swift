@@ -22,7 +22,7 @@ extension OperationProtocol {
       // to the end of the operation.
       let word = state.announceCancellationHandler()
       guard !word.isCancelled, word.phase != .finished else { return word.isCancelled }
-      let details = links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded
+      let details = links.detailsCreatedIfNeeded
       let handlers = details.cancellationHandlers ?? CancellationHandlers()
       details.cancellationHandlers = handlers
       place = (handlers, handlers.append(handler))
@@ -133,7 +133,7 @@ extension Operation {
       endCancelled()
     }
     if before.hasCancellationHandlers {
-      links.withLock { $0.details?.rareDetails?.cancellationHandlers.take() }?.callAll()
+      links.withLock { $0.details?.cancellationHandlers.take() }?.callAll()
     }
     if before.isObserved {
       var changes = [ObservedChange(.isCancelled, true)]

@@ -328,7 +328,7 @@ extension Operation {
   }
 
   /// Whether there are dependents that require the operation, which has finished, to succeed.
-  private var hasSuccessDependents: Bool { links.withLock { $0.details?.rareDetails?.successDependents != nil } }
+  private var hasSuccessDependents: Bool { links.withLock { $0.details?.successDependents != nil } }
 
   private func publish(in batch: Batch, isContinued: Bool) {
     if isContinued { batch.publish(continued: OperationReference(self)) } else { batch.publishTaken() }

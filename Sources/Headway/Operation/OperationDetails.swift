@@ -4,7 +4,7 @@
 /// again at each access.
 final class OperationDetails {
   // Memory of up to 120 bytes is freed without taking the lock of glibc's arena, so the rarely used details are in
-  // another object. This one takes 104 bytes, and with another property, it would take 16 more.
+  // another object. This one takes 120 bytes.
 
   @exclusivity(unchecked) var name: String?
   @exclusivity(unchecked) var completion = Completion.none
@@ -13,6 +13,10 @@ final class OperationDetails {
   @exclusivity(unchecked) var waiters = EndWaiters()
   /// Created with the first observer; removed when the operation ends.
   @exclusivity(unchecked) var observers: ObserverList?
+  /// Created with the first handler; removed when the handlers are called, and when the operation ends.
+  @exclusivity(unchecked) var cancellationHandlers: CancellationHandlers?
+  /// The dependents that require this operation to succeed; removed when the operation ends.
+  @exclusivity(unchecked) var successDependents: SuccessDependents?
   /// The dependencies beyond those that are in the slots of the operation.
   @exclusivity(unchecked) var furtherDependencies: FurtherDependencies?
   /// What holds an operation with a policy back, and limits its time.
@@ -26,7 +30,7 @@ final class OperationDetails {
 
   deinit {
     // A registration may still refer to the handlers, but must not keep the objects that they captured.
-    rareDetails?.cancellationHandlers.take()?.removeAll()
+    if cancellationHandlers != nil { cancellationHandlers.take()?.removeAll() }
     guard completion.block != nil || error != nil || rareDetails?.hasBlocks == true else { return }
     ReleasedChain.release((completion.take(), error.take(), rareDetails.take()))
   }
@@ -58,10 +62,6 @@ final class OperationDetails {
     @exclusivity(unchecked) var calls: [ConcurrentIterations] = []
     /// The number of dependencies that were removed before they finished, plus the number of returns from blocking.
     @exclusivity(unchecked) var withdrawnWaits = 0
-    /// Created with the first handler; removed when the handlers are called, and when the operation ends.
-    @exclusivity(unchecked) var cancellationHandlers: CancellationHandlers?
-    /// The dependents that require this operation to succeed; removed when the operation ends.
-    @exclusivity(unchecked) var successDependents: SuccessDependents?
     /// Whether a queue that has refused the operation reports its failure.
     @exclusivity(unchecked) var hasReport = false
     /// The number of reports of the end that have not returned: see ``EndReport``.

@@ -22,7 +22,7 @@ struct OperationEnding: ~Copyable {
     deinit { cancellationHandlers?.removeAll() }
 
     /// Called under the lock of the links.
-    fileprivate init(taking details: OperationDetails.RareDetails, endedFrom before: OperationWord) {
+    fileprivate init(taking details: OperationDetails, endedFrom before: OperationWord) {
       // The handlers of a cancelled operation belong to the thread that cancelled it, which calls them.
       cancellationHandlers = before.isCancelled ? nil : details.cancellationHandlers.take()
       var (pendingCancellations, others): ([Operation], [Operation]) = ([], [])
@@ -44,11 +44,8 @@ struct OperationEnding: ~Copyable {
       completionBlock = details.completion.take()
       observers = details.observers.take()
       // The dependents that required success are kept from starting before they are counted down.
-      if let details = details.rareDetails, details.cancellationHandlers != nil || details.successDependents != nil {
-        rare = Rare(taking: details, endedFrom: before)
-      } else {
-        rare = nil
-      }
+      let hasRare = details.cancellationHandlers != nil || details.successDependents != nil
+      rare = hasRare ? Rare(taking: details, endedFrom: before) : nil
     } else {
       (completionBlock, observers, rare) = (nil, nil, nil)
     }

@@ -4,6 +4,9 @@
 /// between, it *opens*: no operation of the key starts. After ``openDuration``, it is *half open*: one operation starts
 /// as a probe. If the probe succeeds, the breaker closes. If the probe fails, the breaker opens again.
 ///
+/// A failure no longer counts if it is followed by no other one for ``openDuration``. A breaker that has been half open
+/// for that time, without an operation of the key, closes.
+///
 /// Operations that wait for the breaker hold no thread and no concurrency slot. To limit how long they wait, set their
 /// ``OperationPolicy/totalTimeout``.
 ///
@@ -79,6 +82,11 @@ struct BreakerState {
     case failure
     /// Says nothing about the service.
     case neither
+
+    /// Creates the result of an operation or an attempt that has failed.
+    init(of error: any Error) {
+      self = (error as? any RetryableError)?.isRetryable == false ? .neither : .failure
+    }
   }
 
   let breaker: CircuitBreaker
@@ -90,6 +98,7 @@ struct BreakerState {
   func state(at now: PolicyTime) -> CircuitBreaker.State {
     switch phase {
     case .closed: .closed
+    case .open where isForgettable(at: now): .closed
     case .open(let end): end <= now ? .halfOpen : .open
     case .probing: .halfOpen
     }
@@ -110,8 +119,10 @@ struct BreakerState {
   /// Notes that an operation starts, which it may.
   ///
   /// - Returns: Whether it is the probe.
-  mutating func noteStart() -> Bool {
-    guard case .open = phase else { return false }
+  mutating func noteStart(at now: PolicyTime) -> Bool {
+    if isForgettable(at: now) { phase = .closed(failureCount: 0) }
+    // An operation that had its resources and its slot when the breaker opened is no probe.
+    guard case .open(let end) = phase, end <= now else { return false }
     phase = .probing
     return true
   }
@@ -120,6 +131,7 @@ struct BreakerState {
   ///
   /// If the breaker is not closed, only the result of the probe matters: the others have started earlier.
   mutating func noteEnd(_ result: Result, isProbe: Bool, at now: PolicyTime) {
+    if isForgettable(at: now) { phase = .closed(failureCount: 0) }
     if result == .failure { lastFailureTime = now }
     switch (phase, result) {
     case (.closed, .success): phase = .closed(failureCount: 0)
@@ -129,16 +141,20 @@ struct BreakerState {
     case (.probing, .success) where isProbe: phase = .closed(failureCount: 0)
     case (.probing, .failure) where isProbe: phase = .open(until: openEnd(from: now))
     // The next operation is the probe.
-    case (.probing, .neither) where isProbe: phase = .open(until: .min)
+    case (.probing, .neither) where isProbe: phase = .open(until: now)
     default: break
     }
   }
 
   private func openEnd(from now: PolicyTime) -> PolicyTime { now.addedClamped(breaker.openDuration.nanoseconds) }
 
-  /// Whether the state is that of a new breaker, or the last failure was so long ago that it no longer counts.
+  /// Whether the state is that of a new breaker, or nothing has happened for so long that it no longer counts.
   func isForgettable(at now: PolicyTime) -> Bool {
-    guard case .closed(let count) = phase else { return false }
-    return count == 0 || openEnd(from: lastFailureTime) <= now
+    switch phase {
+    case .closed(let count): count == 0 || openEnd(from: lastFailureTime) <= now
+    // No operation was there to be the probe.
+    case .open(let end): openEnd(from: end) <= now
+    case .probing: false
+    }
   }
 }

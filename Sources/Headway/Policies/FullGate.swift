@@ -10,7 +10,7 @@ final class FullGate: OperationGate, @unchecked Sendable {  // What changes late
   /// The calls that share the operation, if they may.
   let coalescedWork: CoalescedWork?
   private var ownRequest: ResourceRequest?
-  private let ownLaneMember: LaneMember?
+  private let ownLaneMember: KeyLaneMember?
 
   /// The pause between two attempts.
   let pause = OperationPause()
@@ -34,7 +34,7 @@ final class FullGate: OperationGate, @unchecked Sendable {  // What changes late
 
   init(_ policy: OperationPolicy, of operation: Operation, hasAttempts: Bool, coalescedWork: CoalescedWork?) {
     (givenPolicy, self.hasAttempts, self.coalescedWork) = (policy, hasAttempts, coalescedWork)
-    ownLaneMember = policy.key.map(LaneMember.init)
+    ownLaneMember = policy.key.map(KeyLaneMember.init)
     let limitsTime = hasAttempts || policy.timeout != nil || policy.totalTimeout != nil
     super.init(delay: policy.delay?.nanoseconds ?? 0, limitsTime: limitsTime, of: operation)
     guard !policy.exclusiveResources.isEmpty || !policy.sharedResources.isEmpty else { return }
@@ -44,7 +44,7 @@ final class FullGate: OperationGate, @unchecked Sendable {  // What changes late
   override var full: FullGate? { self }
   override var policy: OperationPolicy { givenPolicy }
   override var request: ResourceRequest? { ownRequest }
-  override var laneMember: LaneMember? { ownLaneMember }
+  override var laneMember: KeyLaneMember? { ownLaneMember }
 
   // MARK: The life of the operation
 
@@ -132,7 +132,12 @@ final class FullGate: OperationGate, @unchecked Sendable {  // What changes late
     super.end(in: home)
     guard let laneMember, let now = home?._withUnsafeGuaranteedRef({ $0.startTime?.now }) else { return }
     laneMember.endTime = now
-    laneMember.hasWrongRequest = (target.error as? any RetryableError)?.isRetryable == false
+    laneMember.result =
+      switch target.outcome {
+      case .success: .success
+      case .failure(let error): BreakerState.Result(of: error)
+      case .cancelled, nil: .neither
+      }
   }
 
   // MARK: The time limits
@@ -171,7 +176,8 @@ final class FullGate: OperationGate, @unchecked Sendable {  // What changes late
     let (waiting, running) = (min(start, now) - addedTime, start < .max ? now - start : nil)
     let (code, limit): (TimeLimitError.Code, Duration?) =
       totalEnd <= now
-      ? (.totalTimeout, givenPolicy.totalTimeout) : timeoutEnd <= now ? (.timeout, givenPolicy.timeout) : (.timeout, nil)
+      ? (.totalTimeout, givenPolicy.totalTimeout)
+      : timeoutEnd <= now ? (.timeout, givenPolicy.timeout) : (.timeout, nil)
     guard let limit else { return nil }
     return TimeLimitError(
       code: code, limit: limit, waitingTime: .nanoseconds(waiting), runningTime: running.map { .nanoseconds($0) })

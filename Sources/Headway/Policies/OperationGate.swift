@@ -46,7 +46,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   var request: ResourceRequest? { nil }
 
   /// The operation's part of its lane, if it has a key.
-  var laneMember: LaneMember? { nil }
+  var laneMember: KeyLaneMember? { nil }
 
   /// The operation, which exists as long as its request waits.
   final var target: Operation { operation }

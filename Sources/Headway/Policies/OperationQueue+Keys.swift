@@ -1,7 +1,8 @@
 extension OperationQueueProtocol {
   /// How the queue serves the operations of each key that has no policy of its own.
   ///
-  /// The default policy has the weight 1 and no limits. You can change it at any time.
+  /// The default policy has the weight 1 and no limits. You can change it at any time. Setting the policies of the main
+  /// queue has no effect.
   ///
   /// ```swift
   /// queue.defaultKeyPolicy = KeyPolicy(maxConcurrentOperationCount: 2, rateLimit: RateLimit(10, per: .seconds(1)))
@@ -27,7 +28,8 @@ extension OperationQueueProtocol {
   /// Sets how the queue serves the operations of a key.
   ///
   /// You can call it at any time. A limit that has changed begins as if no operation of the key had started before. An
-  /// operation that runs continues, even if the new policy would not let it start.
+  /// operation that runs continues, even if the new policy would not let it start. Setting the policies of the main
+  /// queue has no effect.
   ///
   /// ```swift
   /// queue.setKeyPolicy(KeyPolicy(weight: 3), forKey: "premium")
@@ -37,7 +39,7 @@ extension OperationQueueProtocol {
   ///   - policy: The policy, or nil for ``defaultKeyPolicy``.
   ///   - key: The key, as in ``OperationPolicy/key``.
   /// - Precondition: The weight and the limit of running operations are 1 or more.
-  /// - Complexity: O(*n*) in the number of keys of the operations in the queue.
+  /// - Complexity: O(1), and O(log *n*) if operations of the key become startable.
   @_disfavoredOverload
   public func setKeyPolicy(_ policy: KeyPolicy?, forKey key: String) { setKeyPolicy(policy, of: key) }
 

@@ -51,9 +51,9 @@ final class TaskAttempts: Sendable {
         let elapsed = Duration.nanoseconds(gate.time - begin)
         guard let delay = delay(after: error, attempt: number, elapsed: elapsed) else { throw error }
         let reference = OperationReference(operation)
-        let (now, hasWrongRequest) = (gate.time, (error as? any RetryableError)?.isRetryable == false)
+        let (now, result) = (gate.time, BreakerState.Result(of: error))
         operation.queue?.update { state in
-          state.admission.noteFailedAttempt(of: operation, hasWrongRequest: hasWrongRequest, at: now)
+          state.admission.noteFailedAttempt(of: operation, result, at: now)
           state.record { .retrying(reference.operation, attempt: number + 1) }
         }
         try await operation.pause(for: delay, keepsSlot: policy.keepsSlot)

@@ -8,8 +8,8 @@ extension OperationQueue {
     let reference = OperationReference.passRetained(operation)
     let word = operation.state.current
     // A more urgent operation may have to start before others, and its dependencies may have to be raised.
-    if servesInbox.load(ordering: .relaxed), operation.isReadyUnasked, !word.isHeldBack, word.unfinishedDependencies == 0,
-      word.priorityLevel <= QueuePriority.normal.level, word.qualityLevel == 0
+    if servesInbox.load(ordering: .relaxed), operation.isReadyUnasked, !word.isHeldBack,
+      word.unfinishedDependencies == 0, word.priorityLevel <= QueuePriority.normal.level, word.qualityLevel == 0
     {
       guard operation.state.enqueue() else { return reference.release() }
       push(reference)

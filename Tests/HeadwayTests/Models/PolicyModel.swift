@@ -16,7 +16,7 @@ struct PolicyModel {
     var delayEnd: PolicyTime?
     var dependency: Int?
     var isCancelled = false
-    var isProbe = false
+    var start: KeyLaneLimits.Start?
     var phase = Phase.waiting
 
     enum Phase {
@@ -26,7 +26,7 @@ struct PolicyModel {
 
   /// What is known of a key.
   struct Key {
-    var limits: LaneLimits
+    var limits: KeyLaneLimits
     var turn: UInt64 = 0
     /// How many more operations may start in the turn.
     var remainingCount = 0
@@ -101,7 +101,7 @@ struct PolicyModel {
       Entry(
         priority: priority, key: key, exclusive: exclusive, shared: shared, isBarrier: isBarrier,
         sequence: takeNumber(), delayEnd: delay.map { now + $0.nanoseconds }, dependency: dependency))
-    if let key, keys[key] == nil { keys[key] = Key(limits: LaneLimits(KeyPolicy())) }
+    if let key, keys[key] == nil { keys[key] = Key(limits: KeyLaneLimits(KeyPolicy())) }
     chooseTurns()
   }
 
@@ -109,7 +109,7 @@ struct PolicyModel {
     entries[number].phase = .running
     rate?.noteStart(at: now)
     if let key = entries[number].key {
-      entries[number].isProbe = keys[key]?.limits.noteStart(at: now) ?? false
+      entries[number].start = keys[key]?.limits.noteStart(at: now)
       keys[key]?.remainingCount -= 1
     }
     chooseTurns()
@@ -119,16 +119,16 @@ struct PolicyModel {
   mutating func end(_ number: Int, _ result: BreakerState.Result) {
     if entries[number].phase == .running, let key = entries[number].key {
       keys[key]?.limits.noteEnd()
-      keys[key]?.limits.noteResult(result, isProbe: entries[number].isProbe, at: now)
+      keys[key]?.limits.noteResult(result, of: entries[number].start, at: now)
     }
     // The operation leaves the queue before its dependents are ready.
     chooseTurns()
     entries[number].phase = .ended
-    chooseTurns()
+    chooseTurns(afterBarrier: entries[number].isBarrier)
   }
 
   mutating func setPolicy(_ policy: KeyPolicy, of key: String) {
-    keys[key, default: Key(limits: LaneLimits(policy))].limits.setPolicy(policy)
+    keys[key, default: Key(limits: KeyLaneLimits(policy))].limits.setPolicy(policy)
     chooseTurns()
   }
 
@@ -144,15 +144,22 @@ struct PolicyModel {
   }
 
   /// Gives a turn to each key that has something to start, and none.
-  private mutating func chooseTurns() {
+  ///
+  /// Keys that wait for the same barrier get their turns by their first operations.
+  private mutating func chooseTurns(afterBarrier: Bool = false) {
     var firsts: [(key: String, number: Int)] = []
     for key in keys.keys {
       let ready = entries.indices.filter { entries[$0].key == key && isReady($0) }
       if ready.isEmpty { keys[key]?.remainingCount = 0 }
+      if let weight = keys[key]?.limits.policy.weight, let count = keys[key]?.remainingCount, count > weight {
+        keys[key]?.remainingCount = weight
+      }
       if let first = ready.min(by: precedes), keys[key]?.limits.mayStart() == true { firsts.append((key, first)) }
     }
     for (key, _) in firsts.sorted(by: { precedes($0.number, $1.number) }) where keys[key]?.remainingCount == 0 {
-      let (turn, weight) = (takeNumber(), keys[key]?.limits.policy.weight ?? 1)
+      let first = entries.indices.first { entries[$0].key == key && isReady($0) }
+      let turn = afterBarrier ? first.map { entries[$0].sequence } ?? 0 : takeNumber()
+      let weight = keys[key]?.limits.policy.weight ?? 1
       keys[key]?.turn = turn
       keys[key]?.remainingCount = weight
     }

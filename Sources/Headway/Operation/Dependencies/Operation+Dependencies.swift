@@ -149,7 +149,7 @@ extension Operation {
   private final func addSuccessDependent(_ dependent: Operation) {
     links.withLock { links in
       guard state.announceLink().phase != .finished else { return }
-      let details = links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded
+      let details = links.detailsCreatedIfNeeded
       let dependents = details.successDependents ?? SuccessDependents()
       dependents.insert(dependent)
       details.successDependents = dependents
@@ -157,7 +157,7 @@ extension Operation {
   }
 
   private final func removeSuccessDependent(_ dependent: Operation) {
-    links.withLock { $0.details?.rareDetails?.successDependents?.remove(OperationReference(dependent)) }
+    links.withLock { $0.details?.successDependents?.remove(OperationReference(dependent)) }
   }
 
   /// Counts down this operation for a dependency that it no longer waits for, and that did not count it down.

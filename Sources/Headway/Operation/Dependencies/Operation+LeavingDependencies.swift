@@ -81,10 +81,11 @@ extension Operation {
       if dependents.isDone { return .isUnlinked }
       guard word.isLinked else { return .mustWait }
     }
-    let rareDetails = links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded
+    let details = links.detailsCreatedIfNeeded
+    let rareDetails = details.rareDetailsCreatedIfNeeded
     dependents.takeAll { rareDetails.dependents.append($0) }
     guard rareDetails.dependents.remove(edge) else { return .isBeingPushed }
-    rareDetails.successDependents?.remove(edge.dependent)
+    details.successDependents?.remove(edge.dependent)
     return .wasTaken
   }
 

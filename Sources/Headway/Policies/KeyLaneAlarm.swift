@@ -1,5 +1,5 @@
 /// Wakes a queue when the next operation of a key may start.
-final class LaneAlarm: QueueAlarm, @unchecked Sendable {  // Like its superclass.
+final class KeyLaneAlarm: QueueAlarm, @unchecked Sendable {  // Like its superclass.
   private let key: String
 
   init(_ key: String, of queue: OperationQueue) {

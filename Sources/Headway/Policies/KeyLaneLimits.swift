@@ -1,10 +1,12 @@
 /// Determines whether operations of a key may start.
 ///
 /// A state machine without a clock or locks. Times are in nanoseconds of the queue's clock.
-struct LaneLimits {
+struct KeyLaneLimits {
   private(set) var policy: KeyPolicy
   private var rate: RateLimiter?
   private var breaker: BreakerState?
+  /// How often the circuit breaker was changed.
+  private var breakerNumber = 0
   /// How many operations of the key run.
   private(set) var runningCount = 0
   /// How many operations of the key have their resources and a slot, and are about to start.
@@ -23,7 +25,10 @@ struct LaneLimits {
   /// A new rate limit or circuit breaker begins as if no operation had started before.
   mutating func setPolicy(_ new: KeyPolicy) {
     if new.rateLimit != policy.rateLimit { rate = new.rateLimit.map(RateLimiter.init) }
-    if new.circuitBreaker != policy.circuitBreaker { breaker = new.circuitBreaker.map(BreakerState.init) }
+    if new.circuitBreaker != policy.circuitBreaker {
+      breaker = new.circuitBreaker.map(BreakerState.init)
+      breakerNumber += 1
+    }
     policy = new
   }
 
@@ -81,22 +86,28 @@ struct LaneLimits {
 
   mutating func endGrant() { grantedCount -= 1 }
 
+  /// How an operation has started, for its result.
+  struct Start {
+    fileprivate let breakerNumber: Int
+    /// Whether it is the probe of the circuit breaker.
+    fileprivate let isProbe: Bool
+  }
+
   /// Counts an operation that starts now.
-  ///
-  /// - Returns: Whether it is the probe of the circuit breaker.
-  mutating func noteStart(at now: PolicyTime) -> Bool {
+  mutating func noteStart(at now: PolicyTime) -> Start {
     noteTime(now)
     runningCount += 1
     rate?.noteStart(at: lastTime)
-    return breaker?.noteStart() ?? false
+    return Start(breakerNumber: breakerNumber, isProbe: breaker?.noteStart(at: lastTime) ?? false)
   }
 
   /// Counts an operation that has ended, or pauses.
   mutating func noteEnd() { runningCount -= 1 }
 
-  /// Notes the result of an operation or an attempt.
-  mutating func noteResult(_ result: BreakerState.Result, isProbe: Bool, at now: PolicyTime) {
+  /// Notes the result of an operation or an attempt, unless it started before the circuit breaker was changed.
+  mutating func noteResult(_ result: BreakerState.Result, of start: Start?, at now: PolicyTime) {
     noteTime(now)
-    breaker?.noteEnd(result, isProbe: isProbe, at: lastTime)
+    guard let start, start.breakerNumber == breakerNumber else { return }
+    breaker?.noteEnd(result, isProbe: start.isProbe, at: lastTime)
   }
 }

@@ -1,6 +1,6 @@
 /// How operations with keys are served in turn, and within the limits of their keys.
 ///
-/// A ready operation that has a key waits in its ``Lane``, which has at most one representative for each class of
+/// A ready operation that has a key waits in its ``KeyLane``, which has at most one representative for each class of
 /// workers among the ready operations of the first segment. So everything that chooses among the ready operations finds
 /// only operations that may start. Behind a barrier, and in a queue that starts its operations in the order of adding,
 /// keys have no effect.
@@ -8,10 +8,10 @@
 /// See `Docs/decisions/0034-lanes.md`.
 extension Admission {
   /// The lanes, created if needed.
-  var lanesCreatedIfNeeded: Lanes {
+  var lanesCreatedIfNeeded: KeyLanes {
     mutating get {
       if let lanes { return lanes }
-      let made = Lanes()
+      let made = KeyLanes()
       lanes = made
       return made
     }
@@ -21,8 +21,15 @@ extension Admission {
 
   /// Adds a ready operation to its lane.
   ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - word: Its state word.
+  ///   - level: Its priority level.
+  ///   - turn: The turn of the lane if it has none; by default, a new one.
   /// - Returns: False if the operation has no key, or its key has no effect.
-  mutating func insertIntoLane(_ operation: Operation, _ word: OperationWord, level: Int) -> Bool {
+  mutating func insertIntoLane(
+    _ operation: Operation, _ word: OperationWord, level: Int, turn: UInt64? = nil
+  ) -> Bool {
     guard let member = operation.laneMember, order == .priority else { return false }
     guard laterPosition(of: operation) == nil else {
       // It enters its lane when the barrier before it has finished: see `append(_:)`.
@@ -31,18 +38,34 @@ extension Admission {
     }
     let lane = lane(of: member)
     member.isReady = true
+    lane.insert(operation, level: level, turn: turn, into: &first.ready, &nextSequence)
+    countUrgency(of: operation, word, in: lane)
+    noteTime(of: lane)
+    return true
+  }
+
+  /// Moves a ready operation within its lane; the lane keeps its turn.
+  ///
+  /// - Returns: False if the operation is in no lane.
+  mutating func moveInLane(_ operation: Operation, _ word: OperationWord, level: Int) -> Bool {
+    guard let member = operation.laneMember, member.isReady, let lane = member.lane else { return false }
+    lane.take(operation, from: &first.ready)
+    operation.admission.workerClass = workerClass(of: operation)
     lane.insert(operation, level: level, into: &first.ready, &nextSequence)
+    countUrgency(of: operation, word, in: lane)
+    return true
+  }
+
+  private mutating func countUrgency(of operation: Operation, _ word: OperationWord, in lane: KeyLane) {
     let urgency = placement.urgency(of: word)
     if operation.admission.isRepresentative {
       first.ready.count(operation, asUrgent: urgency)
     } else {
       lane.count(operation, asUrgent: urgency)
     }
-    noteTime(of: lane)
-    return true
   }
 
-  private mutating func lane(of member: LaneMember) -> Lane {
+  private mutating func lane(of member: KeyLaneMember) -> KeyLane {
     if let lane = member.lane { return lane }
     let lane = lanesCreatedIfNeeded.lane(of: member.key)
     lane.memberCount += 1
@@ -61,23 +84,30 @@ extension Admission {
   }
 
   /// Chooses the representatives of a lane again, after a change of its limits.
-  mutating func represent(_ lane: Lane) {
+  mutating func represent(_ lane: KeyLane) {
     lane.represent(among: &first.ready, &nextSequence)
     noteTime(of: lane)
   }
 
-  private func noteTime(of lane: Lane) { if lane.waitsForTime { lanes?.noteTimed(lane) } }
+  private func noteTime(of lane: KeyLane) { if lane.waitsForTime { lanes?.noteTimed(lane) } }
 
   /// Adds the ready operations of a segment to those of the first one.
   ///
-  /// O(1) if there are no lanes.
+  /// O(1) if there are no lanes, otherwise O(*n* log *n*).
   mutating func append(_ ready: ReadyByClass) {
     guard lanes != nil else { return first.ready.append(ready) }
     var ready = ready
+    var added: [(reference: OperationReference, level: Int)] = []
     for workerClass in WorkerClass.allCases {
       while let (reference, level) = ready.first(workerClass) {
         _ = ready.popFirst(workerClass)
-        reference._withUnsafeGuaranteedRef { insertReady($0, $0.state.current, level: level) }
+        added.append((reference, level))
+      }
+    }
+    // All of them have waited for the same barrier, so each key gets its turn by its first operation.
+    for (reference, level) in added.sorted(by: { $0.reference.sequence < $1.reference.sequence }) {
+      reference._withUnsafeGuaranteedRef { operation in
+        insertReady(operation, operation.state.current, level: level, turn: operation.queueLinks.sequence)
       }
     }
   }
@@ -119,7 +149,7 @@ extension Admission {
   func laneMayStart(_ operation: Operation) -> Bool { operation.laneMember?.lane?.limits.mayStart() != false }
 
   /// The limit of its key that keeps a ready operation from starting.
-  func obstacleInLane(of operation: Operation) -> (LaneLimits.Obstacle?, nextStart: PolicyTime?)? {
+  func obstacleInLane(of operation: Operation) -> (KeyLaneLimits.Obstacle?, nextStart: PolicyTime?)? {
     guard let member = operation.laneMember, member.isReady else { return nil }
     return member.lane?.limits.obstacle().map { ($0.obstacle, $0.end) }
   }
@@ -144,8 +174,13 @@ extension Admission {
   mutating func startInLane(_ operation: Operation, at now: PolicyTime) {
     guard let member = operation.laneMember, let lane = member.lane else { return }
     if member.use == .granted { lane.limits.endGrant() }
+    // It only ends.
+    guard !operation.state.current.isCancelled else {
+      member.use = .none
+      return represent(lane)
+    }
     member.use = .running
-    member.isProbe = lane.limits.noteStart(at: now)
+    member.start = lane.limits.noteStart(at: now)
     lane.noteTurn()
     represent(lane)
   }
@@ -160,10 +195,9 @@ extension Admission {
   }
 
   /// Notes that an attempt of an operation has failed.
-  mutating func noteFailedAttempt(of operation: Operation, hasWrongRequest: Bool, at now: PolicyTime) {
+  mutating func noteFailedAttempt(of operation: Operation, _ result: BreakerState.Result, at now: PolicyTime) {
     guard let member = operation.laneMember, let lane = member.lane, member.use == .running else { return }
-    lane.limits.noteResult(hasWrongRequest ? .neither : .failure, isProbe: member.isProbe, at: now)
-    member.isProbe = false
+    lane.limits.noteResult(result, of: member.start.take(), at: now)
     represent(lane)
   }
 
@@ -171,30 +205,27 @@ extension Admission {
   mutating func leavePolicies(of operation: Operation) {
     releaseResources(of: operation)
     guard let member = operation.laneMember, let lane = member.lane else { return }
-    let word = operation.state.current
-    let result: BreakerState.Result =
-      word.hasFailed ? (member.hasWrongRequest ? .neither : .failure) : word.isCancelled ? .neither : .success
-    endUse(of: lane, by: member, result)
+    endUse(of: lane, by: member, member.result)
     member.lane = nil
     lanes?.leave(lane)
     represent(lane)
   }
 
-  private func endUse(of lane: Lane, by member: LaneMember, _ result: BreakerState.Result) {
+  private func endUse(of lane: KeyLane, by member: KeyLaneMember, _ result: BreakerState.Result) {
     switch member.use {
     case .none: break
     case .granted: lane.limits.endGrant()
     case .running:
       lane.limits.noteEnd()
-      lane.limits.noteResult(result, isProbe: member.isProbe, at: member.endTime)
+      lane.limits.noteResult(result, of: member.start.take(), at: member.endTime)
     }
-    (member.use, member.isProbe) = (.none, false)
+    member.use = .none
   }
 }
 
 extension Operation {
   /// The operation's part of its lane, if it has a key.
-  final var laneMember: LaneMember? { hasGate ? policyGate?.laneMember : nil }
+  final var laneMember: KeyLaneMember? { hasGate ? policyGate?.laneMember : nil }
 
   /// The turn of the lane that the operation represents.
   final var laneTurn: UInt64 {

@@ -1,12 +1,12 @@
 /// The lanes of a queue: one for each key that its operations have.
 ///
 /// Protected by the queue's lock.
-final class Lanes {
+final class KeyLanes {
   private(set) var defaultPolicy = KeyPolicy()
   private var policies: [String: KeyPolicy] = [:]
-  private var lanesByKey: [String: Lane] = [:]
+  private var lanesByKey: [String: KeyLane] = [:]
   /// The lanes that may have to wait for a time, until the owner sets their alarms.
-  private var timed: [Lane] = []
+  private var timed: [KeyLane] = []
   /// The last time that is known.
   private var lastTime = PolicyTime.min
   /// How many lanes remained when the forgettable ones were last removed.
@@ -15,27 +15,29 @@ final class Lanes {
   /// The number of lanes above which those that are no longer needed are removed.
   private static let minSweepCount = 64
 
-  subscript(key: String) -> Lane? { lanesByKey[key] }
+  subscript(key: String) -> KeyLane? { lanesByKey[key] }
 
-  var lanes: some Collection<Lane> { lanesByKey.values }
+  var lanes: some Collection<KeyLane> { lanesByKey.values }
 
   /// The policy of a key.
   func policy(of key: String) -> KeyPolicy { policies[key] ?? defaultPolicy }
 
   /// Whether a policy depends on the time.
-  private(set) var needsTime = false
+  var needsTime: Bool { defaultPolicy.needsTime || timedPolicyCount > 0 }
+  /// How many keys have a policy of their own that depends on the time.
+  private var timedPolicyCount = 0
 
   /// The lane of a key, created if needed.
-  func lane(of key: String) -> Lane {
+  func lane(of key: String) -> KeyLane {
     if let lane = lanesByKey[key] { return lane }
     if lanesByKey.count >= max(2 * remainingCount, Self.minSweepCount) { sweep() }
-    let lane = Lane(key, policy(of: key))
+    let lane = KeyLane(key, policy(of: key))
     lanesByKey[key] = lane
     return lane
   }
 
   /// Notes that an operation no longer refers to its lane.
-  func leave(_ lane: Lane) {
+  func leave(_ lane: KeyLane) {
     lane.memberCount -= 1
     // Otherwise, it is removed when there are many.
     if lane.memberCount == 0, !lane.limits.policy.needsTime { lanesByKey[lane.key] = nil }
@@ -58,10 +60,16 @@ final class Lanes {
   /// Sets the policy of a key, or that of all keys without a policy of their own.
   ///
   /// - Returns: The lanes whose policy has changed, and the alarms that the caller must retire after the lock.
-  func setPolicy(_ policy: KeyPolicy?, forKey key: String?) -> (changed: [Lane], retired: [LaneAlarm]) {
-    if let key { policies[key] = policy } else { defaultPolicy = policy ?? KeyPolicy() }
-    needsTime = defaultPolicy.needsTime || policies.values.contains(where: \.needsTime)
-    let changed = lanes.filter { self.policy(of: $0.key) != $0.limits.policy }
+  func setPolicy(_ policy: KeyPolicy?, forKey key: String?) -> (changed: [KeyLane], retired: [KeyLaneAlarm]) {
+    if let key {
+      if policies[key]?.needsTime == true { timedPolicyCount -= 1 }
+      policies[key] = policy
+      if policy?.needsTime == true { timedPolicyCount += 1 }
+    } else {
+      defaultPolicy = policy ?? KeyPolicy()
+    }
+    let candidates = key.map { lanesByKey[$0].map { [$0] } ?? [] } ?? Array(lanes)
+    let changed = candidates.filter { self.policy(of: $0.key) != $0.limits.policy }
     for lane in changed {
       lane.limits.setPolicy(self.policy(of: lane.key))
       if lane.memberCount == 0 { lanesByKey[lane.key] = nil }
@@ -72,7 +80,7 @@ final class Lanes {
   /// Removes all lanes, because the clock has changed; the queue is empty.
   ///
   /// - Returns: The alarms, which the caller must retire after the lock.
-  func removeAll() -> [LaneAlarm] {
+  func removeAll() -> [KeyLaneAlarm] {
     defer { (lanesByKey, timed, lastTime, remainingCount) = ([:], [], .min, 0) }
     return alarms
   }
@@ -80,18 +88,18 @@ final class Lanes {
   // MARK: Time
 
   /// The alarms of all lanes.
-  var alarms: [LaneAlarm] { lanes.compactMap(\.alarm) }
+  var alarms: [KeyLaneAlarm] { lanes.compactMap(\.alarm) }
 
   /// Notes that a lane may have to wait for a time.
-  func noteTimed(_ lane: Lane) { timed.append(lane) }
+  func noteTimed(_ lane: KeyLane) { timed.append(lane) }
 
   /// Returns the alarms that the caller must set after the lock.
-  func takeAlarms(of queue: OperationQueue) -> [LaneAlarm] {
+  func takeAlarms(of queue: OperationQueue) -> [KeyLaneAlarm] {
     guard !timed.isEmpty else { return [] }
     defer { timed = [] }
     return timed.compactMap { lane in
       guard lane.waitsForTime, let time = lane.limits.nextStart else { return nil }
-      let alarm = lane.alarm ?? LaneAlarm(lane.key, of: queue)
+      let alarm = lane.alarm ?? KeyLaneAlarm(lane.key, of: queue)
       lane.alarm = alarm
       return alarm.beginWaiting(until: time) ? alarm : nil
     }

@@ -7,13 +7,13 @@
 /// queuing using deficit round robin”, 1995) for operations of equal cost.
 ///
 /// Protected by the queue's lock.
-final class Lane {
+final class KeyLane {
   let key: String
-  var limits: LaneLimits
+  var limits: KeyLaneLimits
   /// Wakes the queue when the next operation may start, if only the time decides.
   ///
   /// Exists if the limits depend on the time.
-  var alarm: LaneAlarm?
+  var alarm: KeyLaneAlarm?
   /// How many operations of the queue refer to the lane.
   var memberCount = 0
 
@@ -24,7 +24,7 @@ final class Lane {
   /// How many operations may start before the lane gets a new turn; 0 if it has none.
   private var remainingCount = 0
 
-  init(_ key: String, _ policy: KeyPolicy) { (self.key, limits) = (key, LaneLimits(policy)) }
+  init(_ key: String, _ policy: KeyPolicy) { (self.key, limits) = (key, KeyLaneLimits(policy)) }
 
   private var hasRepresentative: Bool {
     WorkerClass.allCases.contains { representatives[$0] != nil }
@@ -37,9 +37,12 @@ final class Lane {
   /// - Parameters:
   ///   - operation: The operation. Its class is that of its record.
   ///   - level: Its priority level.
+  ///   - turn: The turn of the lane if it has none; by default, a new one.
   ///   - ready: The ready operations of the queue.
   ///   - numbers: The numbers of the queue, for a new turn.
-  func insert(_ operation: Operation, level: Int, into ready: inout ReadyByClass, _ numbers: inout UInt64) {
+  func insert(
+    _ operation: Operation, level: Int, turn: UInt64? = nil, into ready: inout ReadyByClass, _ numbers: inout UInt64
+  ) {
     let workerClass = operation.admission.workerClass
     if let representative = representatives[workerClass],
       representative._withUnsafeGuaranteedRef({ operation.precedes($0, level: level) })
@@ -47,15 +50,20 @@ final class Lane {
       withdraw(workerClass, from: &ready)
     }
     waiting.insert(operation, level: level)
-    if representatives[workerClass] == nil { represent(among: &ready, &numbers) }
+    represent(among: &ready, &numbers, turn: turn)
   }
 
   /// Removes a ready operation.
   func remove(_ operation: Operation, from ready: inout ReadyByClass, _ numbers: inout UInt64) {
+    take(operation, from: &ready)
+    represent(among: &ready, &numbers)
+  }
+
+  /// Removes a ready operation, which is about to be inserted again.
+  func take(_ operation: Operation, from ready: inout ReadyByClass) {
     guard operation.admission.isRepresentative else { return waiting.remove(operation) }
     ready.remove(operation)
     noteRemoved(operation)
-    represent(among: &ready, &numbers)
   }
 
   /// Notes that a representative was removed from the ready operations, because it may start.
@@ -68,14 +76,16 @@ final class Lane {
   func noteTurn() { remainingCount = max(0, remainingCount - 1) }
 
   /// Makes the first operations the representatives, after a change of the lane.
-  func represent(among ready: inout ReadyByClass, _ numbers: inout UInt64) {
+  func represent(among ready: inout ReadyByClass, _ numbers: inout UInt64, turn firstTurn: UInt64? = nil) {
     let mayStart = limits.mayStart()
+    // The weight may have changed.
+    remainingCount = min(remainingCount, limits.policy.weight)
     if remainingCount == 0 || !mayStart { withdraw(from: &ready) }
     guard !waiting.isEmpty || hasRepresentative else { return remainingCount = 0 }
     guard mayStart else { return }
     if remainingCount == 0 {
-      (turn, remainingCount) = (numbers, limits.policy.weight)
-      numbers += 1
+      (turn, remainingCount) = (firstTurn ?? numbers, limits.policy.weight)
+      if firstTurn == nil { numbers += 1 }
     }
     PerClass<Int>.forEachClass { workerClass in
       guard representatives[workerClass] == nil, let (reference, level) = waiting.first(workerClass) else { return }
@@ -120,7 +130,7 @@ final class Lane {
 }
 
 #if DEBUG
-extension Lane {
+extension KeyLane {
   /// How many ready operations wait here.
   var waitingCount: Int { WorkerClass.allCases.reduce(0) { $0 + waiting.count($1) } }
   /// How many of them are more urgent than the queue.
