@@ -143,11 +143,14 @@ import Testing
     queue.addOperation(operation)
     for attempt in 1...2 {
       await until { begun.count == attempt }
-      // The function, and the alarm.
+      // The limit of the attempt begins, and the function and the alarm sleep.
+      let end = Duration.seconds(11 * attempt - 1)
+      await until { operation.policyGate?.nextTime == end.nanoseconds }
       await clock.waitForSleepers(count: 2)
       clock.advance(by: .seconds(10))
       await until { operation.attemptErrors.count == attempt }
       #expect((operation.attemptErrors.last as? TimeLimitError)?.code == .timeout)
+      await until { operation.policyGate?.isClosed == true }
       await advance(.seconds(1))
     }
     await until { begun.count == 3 }

@@ -20,6 +20,24 @@ import Testing
     try await operation.untilSucceeded()
   }
 
+  @Test("X3: a policy is returned as it was set, whichever gate applies it")
+  func returnedPolicy() {
+    let delays: [Duration?] = [
+      nil, .zero, .milliseconds(1), Duration(secondsComponent: 0, attosecondsComponent: 1),
+      .seconds(Int64.max), .nanoseconds(Int64.max),
+    ]
+    for delay in delays {
+      let operation = BlockOperation {}
+      for policy in [
+        OperationPolicy(delay: delay), OperationPolicy(delay: delay, timeout: .seconds(1)),
+        OperationPolicy(delay: delay, key: "key"), OperationPolicy(delay: delay),
+      ] {
+        operation.policy = policy
+        #expect(operation.policy == policy)
+      }
+    }
+  }
+
   @Test("X3: delayed operations start in the order of their times, whatever the order of adding")
   func orderOfDelays() async throws {
     let (queue, order) = (OperationQueue(on: clock, limit: 1), EventRecorder<Int>())
