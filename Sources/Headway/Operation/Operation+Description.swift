@@ -20,7 +20,7 @@ extension Operation {
 
   /// Implements ``debugDescription``.
   final var longDescription: String {
-    let progress = links.withLock { $0.details?.progress }
+    let progress = links.withLock { $0.details?.rareDetails?.progress }
     var parts = ["\(type(of: self)) \(description)"]
     if let queue { parts.append("in \(queue.label)") }
     if queuePriority != .normal { parts.append("priority \(queuePriority)") }

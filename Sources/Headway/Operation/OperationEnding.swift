@@ -42,7 +42,7 @@ struct OperationEnding: ~Copyable {
   init(closing links: inout Operation.Links, of operation: Operation, endedFrom before: OperationWord) {
     if let details = links.details {
       completionBlock = details.completion.take()
-      observers = details.observers.take()
+      observers = details.rareDetails?.observers.take()
       // The dependents that required success are kept from starting before they are counted down.
       let hasRare = details.cancellationHandlers != nil || details.successDependents != nil
       rare = hasRare ? Rare(taking: details, endedFrom: before) : nil
