@@ -11,7 +11,7 @@ let csvExamples = ["Temperatures"]
 let importExamples = ["ImportFeed"]
 let requestExamples = ["Downloads"]
 let drawingExamples = ["DrawCards", "ScrollCells"]
-// These use the gates and the clock of the test kit, so that their output is always the same.
+// These use the gates and the manual clock of HeadwayTestKit, so their output is always the same.
 let gatedExamples = [
   "BlockOperations", "ConcurrentOperation", "UsingQueues", "RequestOperationStates", "SearchField", "Tenants",
 ]

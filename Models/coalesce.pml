@@ -1,25 +1,27 @@
 /*
- * Coalescing by key: several callers share operations that have the same key, and lose interest in them.
+ * Coalescing by key: several callers share operations that have the same key, and can cancel their shares.
  *
  *   caller    CoalescingRequest.join(), prepare(_:_:), add(_:_:); CoalescedTask.value
  *   canceller CoalescedTask.cancel()
- *   worker    a worker of the queue, OperationGate.noteFirstStart(), OperationGate.end()
+ *   worker    a worker of the queue, FullGate.noteFirstStart(), FullGate.end(in:)
  *
- * Steps under the lock of the keys are atomic (CoalescingTable). A caller that joins nothing creates an operation without
- * the lock, and looks again when it registers it. The last caller that loses interest cancels the operation after the
- * lock. Operation N belongs to caller N, if that registers one. There is one key, and the limit allows all operations to
- * run at the same time. Left out: cases that replace operations, which take the same steps, and the queue.
+ * Steps under the lock of the keys are atomic (CoalescingTable). A caller that joins nothing creates an operation
+ * without the lock. When it registers the operation, it checks again whether there is one to join. The last caller to
+ * cancel its share cancels the operation after it has released the lock. If caller N registers an operation, that is
+ * operation N. There is one key, and the limit allows all operations to run at the same time. The model omits the
+ * queue, and the cases that replace operations, which take the same steps.
  *
- * Proved: a caller that did not lose interest gets a value. Each caller has one outcome, which does not change. The table
- * contains each operation that a caller wants. There is one of them at most that waits. With `joinWaiting`, a
- * function begins after the calls that have joined it. With `joinUnfinished` (UNFINISHED), one function runs at a time.
+ * Proved: a caller that does not cancel its share gets a value. Each caller has one outcome, which does not change. The
+ * table contains each operation that a caller wants, and at most one of these is waiting. With `joinWaiting`, a
+ * function begins after all calls that have joined its operation. With `joinUnfinished` (UNFINISHED), only one function
+ * runs at a time.
  */
 
 #ifndef CALLERS
 #define CALLERS 3
 #endif
 #ifndef CANCELS
-#define CANCELS 3      /* The callers that lose interest, as bits. */
+#define CANCELS 3      /* The callers that cancel their shares, as bits. */
 #endif
 #define NONE 9
 
@@ -27,13 +29,13 @@ mtype = { waiting, running, ended, value, cancelled };
 
 /* Protected by the lock of the keys. */
 mtype phase[CALLERS];
-byte callers[CALLERS];      /* The callers of an operation that have not lost interest. */
+byte callers[CALLERS];      /* The callers of an operation that have not cancelled their shares. */
 byte table;                 /* The operations in the table, as bits. */
 bool left[CALLERS];
 
 bool isAdded[CALLERS];
 bool isCancelled[CALLERS];  /* The flag in the state word. */
-byte after[CALLERS];        /* The operations that must end before, as bits. */
+byte after[CALLERS];        /* The operations that must end before it starts, as bits. */
 bool hasBegun[CALLERS];     /* The function has begun. */
 byte functions;             /* The functions that are running. */
 byte cancellers;            /* The cancellers that have not returned. */
@@ -105,7 +107,7 @@ proctype caller(byte number) {
   :: else
   fi;
   op = share[number];
-  /* The value: this resumes when the operation ends, or the caller loses interest. */
+  /* The value: this resumes when the operation ends, or the caller cancels its share. */
   atomic { phase[op] == ended || left[number] ->
     outcome[number] = (left[number] || isCancelled[op] -> cancelled : value)
   };
@@ -141,7 +143,7 @@ proctype worker(byte op) {
   byte other;
 end_unused:
   isAdded[op];
-  /* An operation that is cancelled waits for nothing. */
+  /* A cancelled operation waits for nothing. */
   (isCancelled[op] || !(after[op] & table));
   if
   :: isCancelled[op]
@@ -193,7 +195,7 @@ init {
     :: else -> break
     od
   };
-  /* All callers have returned, and their cancellations. */
+  /* Waits until all callers and cancellers have returned. */
   number = 0;
   do
   :: number < CALLERS -> outcome[number] != 0; number++

@@ -1,12 +1,12 @@
-// A search field: it searches when the user pauses, and a newer text cancels the search for an older one.
+// A search field that searches when the user stops typing. Each change of the text cancels the previous search.
 import Headway
 import HeadwayTestKit
 
-/// A server that finds titles, and takes very long for some texts.
+/// A server that finds titles, and takes an hour for one of the texts.
 struct Server: Sendable {
-  /// The texts of the requests that it has received.
+  /// The texts of the requests that the server has received.
   let requests = EventRecorder<String>()
-  /// Opens when a request takes long.
+  /// Opens when the slow request begins.
   let isSlow = Gate()
 
   func titles(with text: String) async throws -> [String] {
@@ -39,12 +39,12 @@ struct SearchField {
   }
 }
 
-// An app does not set the clock. Here, it makes the program independent of the speed of the machine.
+// An app does not set the clock. Here, a manual clock makes the output independent of the machine's speed.
 let (server, clock) = (Server(), ManualClock())
 let field = SearchField(server, clock: clock)
 var searches: [(text: String, search: CoalescedTask<[String]>)] = []
 
-/// Changes the text, and lets time pass.
+/// Changes the text, and advances the clock.
 @MainActor func type(_ text: String, thenWait duration: Duration) async {
   searches.append((text, field.textDidChange(to: text)))
   await clock.waitForSleepers(count: 1)

@@ -1,12 +1,13 @@
-// A service that renders reports for its customers: they take turns, each has limits, and a failing one is paused.
+// A service that renders reports for its customers. Customers take turns, each within its own limits. If the reports of
+// a customer fail, the service pauses them.
 import Headway
 import HeadwayTestKit
 
-/// The storage of the customer cannot be reached.
+/// Thrown if the customer's storage can't be reached.
 struct StorageUnreachable: Error {}
 
 struct ReportService {
-  /// The order in which reports begin.
+  /// The customers of the reports, in the order in which the reports began.
   let starts = EventRecorder<String>()
   let queue = OperationQueue(name: "reports", maxConcurrentOperationCount: 2)
 
@@ -29,7 +30,7 @@ let clock = ManualClock()
 let service = ReportService()
 service.queue.clock = clock
 
-// One customer wants many reports. The others do not wait for all of them.
+// One customer requests many reports. The other customers don't have to wait for all of them.
 service.queue.maxConcurrentOperationCount = 1
 service.queue.isSuspended = true
 let reports = [("large", 1_000), ("premium", 6), ("small", 2)].flatMap { customer, count in
@@ -41,14 +42,14 @@ print(service.starts.events.prefix(10).joined(separator: " "))
 for report in reports { _ = try await report.value }
 print(service.starts.count, "reports")
 
-// After two failures, the reports of a customer whose storage can't be reached wait.
+// The storage of one customer can't be reached. After two failures, the remaining reports of this customer wait.
 let broken = (0..<4).map { _ in service.report(for: "broken") }
 for report in broken[..<2] { try await report.untilFinished() }
 print(service.queue.circuitBreakerState(forKey: "broken"))
 print(broken[3].diagnosis)
 print(try await service.report(for: "small").value)
 
-// Half a minute later, one report shows that the storage still can't be reached.
+// Half a minute later, one report starts as a probe. It fails because the storage still can't be reached.
 await clock.waitForSleepers(count: 1)
 clock.advance(by: .seconds(30))
 try await broken[2].untilFinished()

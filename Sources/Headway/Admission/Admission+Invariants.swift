@@ -154,7 +154,7 @@ extension Admission {
       precondition(
         segment.unfinished == unfinished, "a segment has \(unfinished) operations, and counts \(segment.unfinished)")
       var (readyCount, urgent) = (WorkerClass.allCases.reduce(0) { $0 + segment.ready.count($1) }, segment.ready.urgent)
-      // The keys of operations behind a barrier have no effect yet.
+      // Behind a barrier, keys have no effect yet.
       if position < 0 {
         for lane in lanes.map({ Array($0.lanes) }) ?? [] {
           lane.checkInvariants()

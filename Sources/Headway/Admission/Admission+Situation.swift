@@ -5,9 +5,9 @@ struct AdmissionSituation {
   var limit: Int
   var started: Int
   var waitsForRate: Bool
-  /// What the key of the operation waits for, if its limits allow no start.
+  /// The limit of the operation's key that allows no start, or nil.
   var keyObstacle: KeyLaneLimits.Obstacle?
-  /// When the next operation of the key, or of the queue, may start, if only the time decides.
+  /// When the next operation of the key or of the queue may start, if that depends only on time.
   var nextStart: PolicyTime?
   /// How many operations a barrier waits for.
   ///

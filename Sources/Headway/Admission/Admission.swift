@@ -44,13 +44,13 @@ struct Admission {
   ///
   /// The owner offers the resources to them.
   var offered: [Operation] = []
-  /// The operations that have keys, if there have been any.
+  /// The lanes of keys; nil until the queue needs one, or a key policy is set.
   var lanes: KeyLanes?
   /// The operations that overrides of `isReady` hold back.
   ///
   /// The one whose override was evaluated longest ago is the first.
   private(set) var heldBack = OperationList<PlaceLinks>()
-  /// The next number, of an operation or of the turn of a lane.
+  /// The next number for an operation, or for the turn of a lane.
   var nextSequence: UInt64 = 0
   /// How many operations have been started separately and have not finished.
   ///

@@ -100,7 +100,7 @@ extension Operation {
     return "waits for the resource ‘\(name)’"
   }
 
-  /// Says how long an operation waits for a time, if only the time decides.
+  /// Describes the remaining time, if the start of an operation depends only on time.
   private static func wait(from now: PolicyTime?, until nextStart: PolicyTime?) -> String {
     guard let now, let nextStart, nextStart < .max else { return "" }
     return ", for another \(Duration.nanoseconds(max(0, nextStart.addedClamped(-now))))"

@@ -132,7 +132,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   /// - Parameters:
   ///   - state: The state of the queue.
   ///   - request: What the thread needs.
-  ///   - startTime: The time of the queue's clock, if starts depended on it before the lock.
+  ///   - startTime: The time of the queue's clock, if starts depended on time before the lock was acquired.
   ///   - released: Receives the operations that the caller must release after the lock.
   /// - Returns: The queue's response.
   func choose(
@@ -148,7 +148,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     // visitor was requested.
     guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
     if state.needsTime {
-      // A limit or the clock was set just now.
+      // A limit or the clock was set after the thread had read the time.
       guard let startTime, startTime.clock === state.policyClock else { return .again }
       state.refreshRate(at: startTime.now)
     }

@@ -34,11 +34,11 @@ extension OperationProtocol {
 }
 
 extension Operation {
-  /// Does the same as ``untilFinished()`` with a wait that ``endWait(_:)`` can end.
+  /// Waits like ``untilFinished()``, but ``endWait(_:)`` can end the wait.
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the wait.
-  ///   - isOver: Whether the wait has been ended. It is called after the wait can be found by its identifier.
+  ///   - isOver: Returns whether the wait must end. Called when `endWait(_:)` can already find the wait.
   /// - Throws: `CancellationError` if the wait was ended, or the waiting task is cancelled.
   final func untilFinished(as identifier: UInt64, unless isOver: @Sendable () -> Bool = { false }) async throws {
     let goal = goalOfTask
@@ -59,7 +59,7 @@ extension Operation {
     links.withLock { $0.details?.waiters.remove(identifier) }
   }
 
-  /// Ends the wait of a task, as if the task were cancelled, unless it has been woken.
+  /// Ends the wait of a task as if the task were cancelled, unless the task has already been woken.
   final func endWait(_ identifier: UInt64) {
     guard case .task(_, let continuation)? = removeWaiter(identifier) else { return }
     continuation.resume(throwing: CancellationError())

@@ -4,7 +4,7 @@
 /// again at each access.
 final class OperationDetails {
   // Memory of up to 120 bytes is freed without taking the lock of glibc's arena, so the rarely used details are in
-  // another object. This one takes 104 bytes, and with another property, it would take 16 more.
+  // another object. This one uses 104 bytes. Another property would add 16 bytes.
 
   @exclusivity(unchecked) var name: String?
   @exclusivity(unchecked) var completion = Completion.none
@@ -16,7 +16,7 @@ final class OperationDetails {
   @exclusivity(unchecked) var successDependents: SuccessDependents?
   /// The dependencies beyond those that are in the slots of the operation.
   @exclusivity(unchecked) var furtherDependencies: FurtherDependencies?
-  /// What holds an operation with a policy back, and limits its time.
+  /// The gate of an operation with a policy, which holds the operation back and limits its time.
   ///
   /// Set before the operation is added to a queue.
   @exclusivity(unchecked) var gate: OperationGate?

@@ -42,8 +42,8 @@ extension OperationReference {
 
   var sequence: UInt64 { _withUnsafeGuaranteedRef { $0.queueLinks.sequence } }
 
-  /// The number that orders the ready operations of one priority: that of the operation, or that of the turn of its
-  /// lane if it represents one.
+  /// The number that orders ready operations of the same priority: the turn of the lane that the operation represents,
+  /// or the number of the operation if it represents none.
   var turn: UInt64 {
     _withUnsafeGuaranteedRef { operation in
       operation.admission.isRepresentative ? operation.laneTurn : operation.queueLinks.sequence

@@ -1,9 +1,9 @@
-/// How operations with keys are served in turn, and within the limits of their keys.
+/// Serves keys in turn, and applies their limits.
 ///
-/// A ready operation that has a key waits in its ``KeyLane``, which has at most one representative for each class of
-/// workers among the ready operations of the first segment. So everything that chooses among the ready operations finds
-/// only operations that may start. Behind a barrier, and in a queue that starts its operations in the order of adding,
-/// keys have no effect.
+/// A ready operation that has a key waits in its ``KeyLane``. The lane has at most one representative for each class of
+/// workers among the ready operations of the first segment. So all code that chooses among the ready operations finds
+/// only operations that may start. Keys have no effect on operations behind a barrier, or in a queue that starts its
+/// operations in the order of adding.
 ///
 /// See `Docs/decisions/0034-lanes.md`.
 extension Admission {
@@ -25,14 +25,14 @@ extension Admission {
   ///   - operation: The operation.
   ///   - word: Its state word.
   ///   - level: Its priority level.
-  ///   - turn: The turn of the lane if it has none; by default, a new one.
+  ///   - turn: The turn for a lane that has none; by default, a new one.
   /// - Returns: False if the operation has no key, or its key has no effect.
   mutating func insertIntoLane(
     _ operation: Operation, _ word: OperationWord, level: Int, turn: UInt64? = nil
   ) -> Bool {
     guard let member = operation.laneMember, order == .priority else { return false }
     guard laterPosition(of: operation) == nil else {
-      // It enters its lane when the barrier before it has finished: see `append(_:)`.
+      // The operation enters its lane when the barrier before it has finished: see `append(_:)`.
       _ = lanesCreatedIfNeeded
       return false
     }
@@ -44,7 +44,9 @@ extension Admission {
     return true
   }
 
-  /// Moves a ready operation within its lane; the lane keeps its turn.
+  /// Moves a ready operation to its new position in its lane.
+  ///
+  /// The lane keeps its turn.
   ///
   /// - Returns: False if the operation is in no lane.
   mutating func moveInLane(_ operation: Operation, _ word: OperationWord, level: Int) -> Bool {
@@ -104,7 +106,7 @@ extension Admission {
         added.append((reference, level))
       }
     }
-    // All of them have waited for the same barrier, so each key gets its turn by its first operation.
+    // All of them have waited for the same barrier, so the first operation of each key determines the turn of the key.
     for (reference, level) in added.sorted(by: { $0.reference.sequence < $1.reference.sequence }) {
       reference._withUnsafeGuaranteedRef { operation in
         insertReady(operation, operation.state.current, level: level, turn: operation.queueLinks.sequence)
@@ -125,7 +127,7 @@ extension Admission {
 
   // MARK: Starts
 
-  /// Checks the policy of an operation that was removed from the ready ones to start it.
+  /// Acquires the resources of an operation that was removed from the ready operations in order to start.
   ///
   /// - Returns: False if the operation waits for its resources.
   mutating func passPolicies(of operation: Operation) -> Bool {
@@ -139,16 +141,16 @@ extension Admission {
     return false
   }
 
-  /// Releases the resources of an operation that was removed from the ready ones and can't start.
+  /// Releases the resources of an operation that was removed from the ready operations and can't start.
   mutating func failToStart(_ operation: Operation) {
     releaseResources(of: operation)
     if let lane = operation.laneMember?.lane { represent(lane) }
   }
 
-  /// Whether the limits of its key allow an operation to start.
+  /// Whether the limits of an operation's key allow it to start.
   func laneMayStart(_ operation: Operation) -> Bool { operation.laneMember?.lane?.limits.mayStart() != false }
 
-  /// The limit of its key that keeps a ready operation from starting.
+  /// The limit of the key that keeps a ready operation from starting, or nil.
   func obstacleInLane(of operation: Operation) -> (KeyLaneLimits.Obstacle?, nextStart: PolicyTime?)? {
     guard let member = operation.laneMember, member.isReady else { return nil }
     return member.lane?.limits.obstacle().map { ($0.obstacle, $0.end) }
@@ -174,7 +176,7 @@ extension Admission {
   mutating func startInLane(_ operation: Operation, at now: PolicyTime) {
     guard let member = operation.laneMember, let lane = member.lane else { return }
     if member.use == .granted { lane.limits.endGrant() }
-    // It only ends.
+    // A cancelled operation only ends.
     guard !operation.state.current.isCancelled else {
       member.use = .none
       return represent(lane)
@@ -201,7 +203,9 @@ extension Admission {
     represent(lane)
   }
 
-  /// Ends all uses of what the policy of an operation needs, because the operation leaves or is cancelled.
+  /// Releases everything that the policy of an operation uses.
+  ///
+  /// Called when the operation leaves or is cancelled.
   mutating func leavePolicies(of operation: Operation) {
     releaseResources(of: operation)
     guard let member = operation.laneMember, let lane = member.lane else { return }
@@ -224,7 +228,7 @@ extension Admission {
 }
 
 extension Operation {
-  /// The operation's part of its lane, if it has a key.
+  /// The state of the operation in its lane, if it has a key.
   final var laneMember: KeyLaneMember? { hasGate ? policyGate?.laneMember : nil }
 
   /// The turn of the lane that the operation represents.

@@ -1,18 +1,18 @@
-/// Stops starting the operations of a key after several failures, until one of them succeeds.
+/// After several failures, stops starting the operations of a key until one of them succeeds.
 ///
 /// While the breaker is *closed*, operations start as usual. After ``maxFailureCount`` failures without a success in
 /// between, it *opens*: no operation of the key starts. After ``openDuration``, it is *half open*: one operation starts
 /// as a probe. If the probe succeeds, the breaker closes. If the probe fails, the breaker opens again.
 ///
-/// A failure no longer counts if it is followed by no other one for ``openDuration``. A breaker that has been half open
-/// for that time, without an operation of the key, closes.
+/// Failures are forgotten if no other failure follows within ``openDuration``. A half-open breaker closes if no
+/// operation of the key starts within ``openDuration``.
 ///
 /// Operations that wait for the breaker hold no thread and no concurrency slot. To limit how long they wait, set their
 /// ``OperationPolicy/totalTimeout``.
 ///
-/// A failed attempt of an operation that repeats its function counts as a failure. Cancelled operations do not count,
-/// nor do ``RetryableError``s whose ``RetryableError/isRetryable`` is false, because such an error says that the
-/// request is wrong, not the service.
+/// If an operation has a retry policy, each failed attempt counts as a failure. Cancelled operations do not count.
+/// Neither do errors that conform to ``RetryableError`` and whose ``RetryableError/isRetryable`` is false: they
+/// indicate a problem with the request, not with the service.
 public struct CircuitBreaker: Sendable, Hashable, Codable {
   /// Whether operations of a key start.
   public enum State: Sendable, Hashable {
@@ -20,11 +20,11 @@ public struct CircuitBreaker: Sendable, Hashable, Codable {
     case closed
     /// No operation starts.
     case open
-    /// One operation starts, or runs, as a probe.
+    /// One operation can start as a probe, or the probe is running.
     case halfOpen
   }
 
-  /// How many failures without a success in between open the breaker.
+  /// The number of failures, without a success in between, after which the breaker opens.
   public let maxFailureCount: Int
   /// How long the breaker stays open before the next probe.
   public let openDuration: Duration
@@ -32,7 +32,7 @@ public struct CircuitBreaker: Sendable, Hashable, Codable {
   /// Creates a circuit breaker.
   ///
   /// - Parameters:
-  ///   - maxFailureCount: How many failures without a success in between open the breaker.
+  ///   - maxFailureCount: The number of failures, without a success in between, after which the breaker opens.
   ///   - openDuration: How long the breaker stays open before the next probe.
   /// - Precondition: `maxFailureCount` is 1 or more, and `openDuration` is positive.
   public init(maxFailureCount: Int = 5, openDuration: Duration = .seconds(30)) {
@@ -80,7 +80,7 @@ struct BreakerState {
   enum Result {
     case success
     case failure
-    /// Says nothing about the service.
+    /// Cancelled, or failed for a reason that is unrelated to the service.
     case neither
 
     /// Creates the result of an operation or an attempt that has failed.
@@ -113,15 +113,15 @@ struct BreakerState {
     }
   }
 
-  /// When the next probe may start, if the time decides.
+  /// When the next probe may start, if that depends only on time.
   var nextStart: PolicyTime? { if case .open(let end) = phase { end } else { nil } }
 
-  /// Notes that an operation starts, which it may.
+  /// Notes that an operation starts.
   ///
   /// - Returns: Whether it is the probe.
   mutating func noteStart(at now: PolicyTime) -> Bool {
     if isForgettable(at: now) { phase = .closed(failureCount: 0) }
-    // An operation that had its resources and its slot when the breaker opened is no probe.
+    // If an operation had its resources and its slot when the breaker opened, it is not a probe.
     guard case .open(let end) = phase, end <= now else { return false }
     phase = .probing
     return true
@@ -129,7 +129,7 @@ struct BreakerState {
 
   /// Notes the end of an operation or an attempt.
   ///
-  /// If the breaker is not closed, only the result of the probe matters: the others have started earlier.
+  /// If the breaker is not closed, only the result of the probe counts: the other operations started earlier.
   mutating func noteEnd(_ result: Result, isProbe: Bool, at now: PolicyTime) {
     if isForgettable(at: now) { phase = .closed(failureCount: 0) }
     if result == .failure { lastFailureTime = now }
@@ -148,11 +148,11 @@ struct BreakerState {
 
   private func openEnd(from now: PolicyTime) -> PolicyTime { now.addedClamped(breaker.openDuration.nanoseconds) }
 
-  /// Whether the state is that of a new breaker, or nothing has happened for so long that it no longer counts.
+  /// Whether a new breaker would behave in the same way, because earlier failures no longer count.
   func isForgettable(at now: PolicyTime) -> Bool {
     switch phase {
     case .closed(let count): count == 0 || openEnd(from: lastFailureTime) <= now
-    // No operation was there to be the probe.
+    // No operation has started as the probe.
     case .open(let end): openEnd(from: end) <= now
     case .probing: false
     }

@@ -1,30 +1,30 @@
-/// The rule for adding an operation while another one with the same key waits or runs.
+/// Determines what happens if you add an operation while another one with the same key is waiting or running.
 ///
 /// ```swift
 /// let page = queue.addTask(coalescing: addresses[0], .joinUnfinished) { try await fetch(addresses[0]) }
 /// print(try await page.value)
 /// ```
 ///
-/// An operation *waits* until it starts, and *runs* from then on until it finishes. A pause between two attempts is
-/// part of the run. An operation that has been cancelled is never joined, and does not keep a new one from being added.
+/// An operation is *waiting* until it starts, and *running* from then on until it finishes, even during a pause between
+/// two attempts. A cancelled operation is never joined, and does not prevent a new one from being added.
 public enum Coalescing: Sendable, Hashable, Codable {
-  /// The call joins the operation that waits, and its function is not called.
+  /// The call joins the waiting operation. The function that you pass is not called.
   ///
-  /// So the function whose value the caller receives begins after the call, and sees everything that happened before
-  /// it. While an operation runs, the first call adds another one. The two can run at the same time.
+  /// So the function whose value you receive begins after the call, and sees everything that happened before the call.
+  /// If an operation is running and none is waiting, the call adds a new one. Both can run at the same time.
   case joinWaiting
-  /// The call joins the operation that waits or runs, and its function is not called.
+  /// The call joins the waiting or running operation. The function that you pass is not called.
   ///
   /// At most one function per key runs at a time, if all calls with the key use this case or ``dropNew``.
   case joinUnfinished
-  /// The new operation is added, and the one that waits is cancelled for all of its callers.
+  /// The call adds a new operation, and cancels the waiting one for all of its callers.
   ///
-  /// An operation that runs continues.
+  /// A running operation continues.
   case replaceWaiting
-  /// The new operation is added, and the one that waits or runs is cancelled for all of its callers.
+  /// The call adds a new operation, and cancels the waiting or running one for all of its callers.
   ///
-  /// The new function can begin while the one before reacts to the cancellation.
+  /// The new function can begin before the cancelled one has returned.
   case replaceUnfinished
-  /// The new operation is not added if one waits or runs, and ends as cancelled.
+  /// The call adds nothing if an operation is waiting or running. Its ``CoalescedTask`` ends as cancelled.
   case dropNew
 }

@@ -1,24 +1,24 @@
-/// The unfinished operations of a queue that have keys, and how many callers want the result of each.
+/// The unfinished operations of a queue that have coalescing keys, and how many callers want the result of each.
 ///
-/// A state machine without locks. Usually, a key has at most one operation. It has more while operations that were
-/// cancelled or overtaken have not finished.
+/// A state machine without locks. Usually, a key has at most one operation. It has more while earlier operations, which
+/// are running or were cancelled, have not finished.
 ///
-/// The guarantees follow from the fact that each of these is one step: a call joins an operation or registers a new
-/// one; an operation begins; it ends; a caller loses interest. So no call joins an operation after its last caller has
-/// lost interest, and a call that joins an operation that waits does so before its function begins.
+/// The guarantees hold because each of these is a single step: a call joins an operation or registers a new one; an
+/// operation begins; an operation ends; a caller cancels its share. So no call joins an operation after the last caller
+/// has cancelled its share. A call that joins a waiting operation does so before the function begins.
 /// `Models/coalesce.pml` proves this.
 ///
-/// A step costs O(*k*) in the number of unfinished operations with the key.
+/// A step takes O(*k*) in the number of unfinished operations with the key.
 struct CoalescingTable {
   /// The effect of a call.
   enum Entry {
-    /// The caller gets the result of an operation that another call has added.
+    /// The caller receives the result of an operation that another call has added.
     case joined(CoalescedWork, Operation)
     /// The caller adds its operation.
     ///
     /// - Parameters:
-    ///   - replacing: The operations to cancel afterward.
-    ///   - after: The operations that must finish before.
+    ///   - replacing: The operations to cancel after the new one has been added.
+    ///   - after: The operations that must finish before the new one starts.
     case added(replacing: [Operation], after: [Operation])
     /// The caller adds nothing.
     case dropped
@@ -49,7 +49,7 @@ struct CoalescingTable {
     let known = works[work.key] ?? []
     let wanted = known.filter(\.isWanted)
     if coalescing == .dropNew, !wanted.isEmpty { return .dropped }
-    // A required dependency has failed, so the operation has ended, and replaces nothing.
+    // If a required dependency has failed, the operation has already ended. Then it replaces nothing.
     guard work.phase != .ended else { return .added(replacing: [], after: []) }
     work.operation = operation
     works[work.key, default: []].append(work)
@@ -73,7 +73,9 @@ struct CoalescingTable {
     return work.operation.take()
   }
 
-  /// Removes all operations, because the queue is being freed.
+  /// Removes all operations.
+  ///
+  /// Called when the queue is being freed.
   mutating func removeAll() -> [Operation] {
     defer { works = [:] }
     return works.values.joined().compactMap { $0.operation.take() }
@@ -81,7 +83,7 @@ struct CoalescingTable {
 }
 
 /// An operation that several calls can share.
-final class CoalescedWork: @unchecked Sendable {  // The lock of the keys protects what changes.
+final class CoalescedWork: @unchecked Sendable {  // The lock of the keys protects variables.
   enum Phase { case waiting, running, ended }
 
   let keys: CoalescingKeys
@@ -90,7 +92,7 @@ final class CoalescedWork: @unchecked Sendable {  // The lock of the keys protec
   /// The operation; nil before it is in the table, and after it has ended.
   @exclusivity(unchecked) fileprivate(set) var operation: Operation?
   @exclusivity(unchecked) fileprivate(set) var phase = Phase.waiting
-  /// How many callers have not lost interest.
+  /// How many callers have not cancelled their shares.
   @exclusivity(unchecked) fileprivate var callerCount = 1
 
   init(_ key: String, in keys: CoalescingKeys, type: Any.Type) {
@@ -116,29 +118,31 @@ final class CoalescedWork: @unchecked Sendable {  // The lock of the keys protec
 
   /// Notes that the operation has ended.
   ///
-  /// Called before the threads that wait for the end wake.
+  /// Called before the threads that wait for the operation wake.
   func end() {
     let operation = keys.table.withLock { $0.end(self) }
     withExtendedLifetime(operation) {}  // Released after the lock.
   }
 
-  /// Notes that a caller loses interest.
+  /// Notes that a caller cancels its share.
   ///
   /// Called under the lock.
   ///
-  /// - Returns: Whether it was the last one, so that the operation must be cancelled.
+  /// - Returns: Whether it was the last caller. Then, the operation must be cancelled.
   func leave() -> Bool {
     callerCount -= 1
     return callerCount == 0
   }
 }
 
-/// The keys of a queue, created with the first one.
+/// The coalescing keys of a queue, created when the first one is used.
 final class CoalescingKeys: Sendable {
   /// Nothing is called or released under the lock.
   let table = Guarded(CoalescingTable())
 
-  /// Removes the operations that a subclass of the queue, which is being freed, has never added.
+  /// Removes the operations that a subclass of the queue has never added.
+  ///
+  /// Called when the queue is being freed.
   func removeAll() {
     let operations = table.withLock { $0.removeAll() }
     if !operations.isEmpty { ReleasedChain.release(operations) }

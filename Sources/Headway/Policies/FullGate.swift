@@ -1,13 +1,14 @@
 import Synchronization
 
-/// The gate of an operation whose policy has more than a delay, whose function is repeated, or that calls share.
+/// The gate of an operation whose policy has more than a delay, that has a retry policy, or that several calls can
+/// share.
 ///
-/// It also ends the operation when its time is up.
+/// This gate also ends the operation when its time is up.
 final class FullGate: OperationGate, @unchecked Sendable {  // What changes later is atomic or has a lock.
   private let givenPolicy: OperationPolicy
   /// Whether the operation repeats its function if it fails.
   let hasAttempts: Bool
-  /// The calls that share the operation, if they may.
+  /// The entry of the operation in the table of coalescing keys, if calls can share the operation.
   let coalescedWork: CoalescedWork?
   private var ownRequest: ResourceRequest?
   private let ownLaneMember: KeyLaneMember?
@@ -48,7 +49,7 @@ final class FullGate: OperationGate, @unchecked Sendable {  // What changes late
 
   // MARK: The life of the operation
 
-  /// Whether the operation has an end in time.
+  /// Whether the time of the operation or its attempts is limited.
   private var limitsTime: Bool { givenPolicy.timeout != nil || givenPolicy.totalTimeout != nil }
 
   override func begin(on clock: PolicyClock) {

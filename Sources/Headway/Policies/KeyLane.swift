@@ -2,17 +2,17 @@
 ///
 /// The operations wait in the lane. Its first operation of each class of workers is its *representative* among the
 /// ready operations of the queue, unless the limits of the lane allow no start now. A representative has the *turn* of
-/// its lane, a number like those of operations without a key. When as many operations as the weight have started, the
-/// lane gets a new turn, behind all others. This is a deficit round robin (Shreedhar and Varghese, “Efficient fair
-/// queuing using deficit round robin”, 1995) for operations of equal cost.
+/// its lane, a number from the same sequence as the numbers of the operations. After as many starts as the weight
+/// allows, the lane gets a new turn, behind all others. This is deficit round robin (Shreedhar and Varghese, “Efficient
+/// fair queuing using deficit round robin”, 1995) for operations of equal cost.
 ///
 /// Protected by the queue's lock.
 final class KeyLane {
   let key: String
   var limits: KeyLaneLimits
-  /// Wakes the queue when the next operation may start, if only the time decides.
+  /// Wakes the queue when the next operation may start, if that depends only on time.
   ///
-  /// Exists if the limits depend on the time.
+  /// Created when the lane first waits for a time.
   var alarm: KeyLaneAlarm?
   /// How many operations of the queue refer to the lane.
   var memberCount = 0
@@ -37,7 +37,7 @@ final class KeyLane {
   /// - Parameters:
   ///   - operation: The operation. Its class is that of its record.
   ///   - level: Its priority level.
-  ///   - turn: The turn of the lane if it has none; by default, a new one.
+  ///   - turn: The turn for a lane that has none; by default, a new one.
   ///   - ready: The ready operations of the queue.
   ///   - numbers: The numbers of the queue, for a new turn.
   func insert(
@@ -66,7 +66,7 @@ final class KeyLane {
     noteRemoved(operation)
   }
 
-  /// Notes that a representative was removed from the ready operations, because it may start.
+  /// Notes that a representative was removed from the ready operations.
   func noteRemoved(_ operation: Operation) {
     operation.admission.isRepresentative = false
     representatives[operation.admission.workerClass] = nil
@@ -75,7 +75,9 @@ final class KeyLane {
   /// Notes that an operation of the lane starts, or is about to.
   func noteTurn() { remainingCount = max(0, remainingCount - 1) }
 
-  /// Makes the first operations the representatives, after a change of the lane.
+  /// Makes the first operations the representatives.
+  ///
+  /// Called after each change of the lane.
   func represent(among ready: inout ReadyByClass, _ numbers: inout UInt64, turn firstTurn: UInt64? = nil) {
     let mayStart = limits.mayStart()
     // The weight may have changed.
@@ -125,7 +127,7 @@ final class KeyLane {
   /// The lane has no representatives.
   func sort(by placement: Placement) { waiting.sort(by: placement) }
 
-  /// Whether the limits allow no start although operations wait, and only the time decides when they do.
+  /// Whether operations wait because of the limits, and the next start depends only on time.
   var waitsForTime: Bool { !waiting.isEmpty && !hasRepresentative && limits.nextStart != nil }
 }
 
@@ -152,7 +154,7 @@ extension KeyLane {
 #endif
 
 extension Operation {
-  /// Whether the operation, with a priority level of its own, starts before another one of its lane.
+  /// Whether the operation, at a priority level, starts before another operation of its lane.
   fileprivate final func precedes(_ other: Operation, level: Int) -> Bool {
     let otherLevel = Int(other.admission.readyLevel)
     return level == otherLevel ? queueLinks.sequence < other.queueLinks.sequence : level > otherLevel

@@ -8,7 +8,7 @@ final class KeyLaneAlarm: QueueAlarm, @unchecked Sendable {  // Like its supercl
   }
 
   override func ring(at now: PolicyTime, in state: inout QueueState) {
-    // Otherwise, the time may be that of an earlier clock of the queue.
+    // Otherwise, the time might be from an earlier clock of the queue.
     guard let lane = state.admission.lanes?[key], lane.alarm === self else { return }
     lane.limits.noteTime(now)
     state.admission.represent(lane)

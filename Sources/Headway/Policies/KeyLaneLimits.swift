@@ -7,11 +7,11 @@ struct KeyLaneLimits {
   private var breaker: BreakerState?
   /// How often the circuit breaker was changed.
   private var breakerNumber = 0
-  /// How many operations of the key run.
+  /// How many operations of the key are running.
   private(set) var runningCount = 0
   /// How many operations of the key have their resources and a slot, and are about to start.
   private(set) var grantedCount = 0
-  /// The last time that is known.
+  /// The latest time that is known.
   private(set) var lastTime = PolicyTime.min
 
   init(_ policy: KeyPolicy) {
@@ -32,13 +32,13 @@ struct KeyLaneLimits {
     policy = new
   }
 
-  /// Threads read the clock before they acquire the lock, so a later one may have an earlier time.
+  /// Threads read the clock before they acquire the lock, so a thread that acquires it later can have an earlier time.
   mutating func noteTime(_ now: PolicyTime) { lastTime = max(lastTime, now) }
 
   /// Whether an operation may start now.
   mutating func mayStart() -> Bool {
     if let limit = policy.maxConcurrentOperationCount, runningCount + grantedCount >= limit { return false }
-    // The granted operation may be the probe.
+    // The granted operation might become the probe.
     if let breaker, !breaker.mayStart(at: lastTime) || (grantedCount > 0 && breaker.nextStart != nil) { return false }
     return rate == nil || rate?.available(at: lastTime) ?? 0 > grantedCount
   }
@@ -50,7 +50,7 @@ struct KeyLaneLimits {
     case rate
   }
 
-  /// The reason why no operation may start now, and when the next one may, if only the time decides.
+  /// The reason why no operation may start now, and when the next one may start, if that depends only on time.
   mutating func obstacle() -> (obstacle: Obstacle, end: PolicyTime?)? {
     if let limit = policy.maxConcurrentOperationCount, runningCount + grantedCount >= limit {
       return (.count(running: runningCount + grantedCount, limit: limit), nil)
@@ -60,7 +60,7 @@ struct KeyLaneLimits {
     return (.rate, nextStart)
   }
 
-  /// When the next operation may start, if only the time decides.
+  /// When the next operation may start, if that depends only on time.
   var nextStart: PolicyTime? {
     mutating get {
       if let limit = policy.maxConcurrentOperationCount, runningCount + grantedCount >= limit { return nil }
@@ -73,7 +73,7 @@ struct KeyLaneLimits {
   /// The state of the circuit breaker.
   func breakerState(at now: PolicyTime) -> CircuitBreaker.State { breaker?.state(at: max(now, lastTime)) ?? .closed }
 
-  /// Whether a lane without operations can be forgotten: a new one would be in the same state.
+  /// Whether a lane without operations can be removed, because a new lane would behave in the same way.
   mutating func isForgettable(at now: PolicyTime) -> Bool {
     let now = max(now, lastTime)
     if let breaker, !breaker.isForgettable(at: now) { return false }
@@ -86,7 +86,7 @@ struct KeyLaneLimits {
 
   mutating func endGrant() { grantedCount -= 1 }
 
-  /// How an operation has started, for its result.
+  /// How an operation has started, which is needed when its result is noted.
   struct Start {
     fileprivate let breakerNumber: Int
     /// Whether it is the probe of the circuit breaker.
@@ -101,7 +101,7 @@ struct KeyLaneLimits {
     return Start(breakerNumber: breakerNumber, isProbe: breaker?.noteStart(at: lastTime) ?? false)
   }
 
-  /// Counts an operation that has ended, or pauses.
+  /// Notes that an operation has ended or pauses, so it is no longer running.
   mutating func noteEnd() { runningCount -= 1 }
 
   /// Notes the result of an operation or an attempt, unless it started before the circuit breaker was changed.

@@ -5,14 +5,16 @@ final class KeyLanes {
   private(set) var defaultPolicy = KeyPolicy()
   private var policies: [String: KeyPolicy] = [:]
   private var lanesByKey: [String: KeyLane] = [:]
-  /// The lanes that may have to wait for a time, until the owner sets their alarms.
+  /// The lanes that might have to wait for a time.
+  ///
+  /// Emptied when the owner sets their alarms.
   private var timed: [KeyLane] = []
-  /// The last time that is known.
+  /// The latest time that is known.
   private var lastTime = PolicyTime.min
-  /// How many lanes remained when the forgettable ones were last removed.
+  /// How many lanes remained after the last sweep.
   private var remainingCount = 0
 
-  /// The number of lanes above which those that are no longer needed are removed.
+  /// The lowest number of lanes that triggers a sweep.
   private static let minSweepCount = 64
 
   subscript(key: String) -> KeyLane? { lanesByKey[key] }
@@ -22,9 +24,9 @@ final class KeyLanes {
   /// The policy of a key.
   func policy(of key: String) -> KeyPolicy { policies[key] ?? defaultPolicy }
 
-  /// Whether a policy depends on the time.
+  /// Whether a policy depends on time.
   var needsTime: Bool { defaultPolicy.needsTime || timedPolicyCount > 0 }
-  /// How many keys have a policy of their own that depends on the time.
+  /// How many keys have their own policies that depend on time.
   private var timedPolicyCount = 0
 
   /// The lane of a key, created if needed.
@@ -39,17 +41,17 @@ final class KeyLanes {
   /// Notes that an operation no longer refers to its lane.
   func leave(_ lane: KeyLane) {
     lane.memberCount -= 1
-    // Otherwise, it is removed when there are many.
+    // Otherwise, a sweep removes it later.
     if lane.memberCount == 0, !lane.limits.policy.needsTime { lanesByKey[lane.key] = nil }
   }
 
   /// Removes the lanes that are no longer needed.
   ///
-  /// Called only when the number of lanes has doubled, so this takes amortized constant time for each lane.
+  /// Called only when the number of lanes has doubled, so this takes amortized constant time per lane.
   private func sweep() {
     for lane in lanes { lastTime = max(lastTime, lane.limits.lastTime) }
     lanesByKey = lanesByKey.filter { _, lane in
-      // An alarm that is set must be found when the queue is freed.
+      // A lane whose alarm is set must stay, so that the alarm is found when the queue is freed.
       lane.memberCount > 0 || lane.alarm?.isWaiting == true || !lane.limits.isForgettable(at: lastTime)
     }
     remainingCount = lanesByKey.count
@@ -57,7 +59,7 @@ final class KeyLanes {
 
   // MARK: Policies
 
-  /// Sets the policy of a key, or that of all keys without a policy of their own.
+  /// Sets the policy of a key, or the default policy if the key is nil.
   ///
   /// - Returns: The lanes whose policy has changed, and the alarms that the caller must retire after the lock.
   func setPolicy(_ policy: KeyPolicy?, forKey key: String?) -> (changed: [KeyLane], retired: [KeyLaneAlarm]) {
@@ -77,7 +79,9 @@ final class KeyLanes {
     return (changed, changed.compactMap { $0.alarm.take() })
   }
 
-  /// Removes all lanes, because the clock has changed; the queue is empty.
+  /// Removes all lanes.
+  ///
+  /// Called when the clock has changed, while the queue is empty.
   ///
   /// - Returns: The alarms, which the caller must retire after the lock.
   func removeAll() -> [KeyLaneAlarm] {
@@ -90,7 +94,7 @@ final class KeyLanes {
   /// The alarms of all lanes.
   var alarms: [KeyLaneAlarm] { lanes.compactMap(\.alarm) }
 
-  /// Notes that a lane may have to wait for a time.
+  /// Notes that a lane might have to wait for a time.
   func noteTimed(_ lane: KeyLane) { timed.append(lane) }
 
   /// Returns the alarms that the caller must set after the lock.

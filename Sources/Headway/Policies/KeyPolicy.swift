@@ -1,25 +1,25 @@
-/// How a queue serves the operations that have the same ``OperationPolicy/key``.
+/// Weights and limits for the operations of a queue that have the same ``OperationPolicy/key``.
 ///
 /// ```swift
 /// queue.defaultKeyPolicy = KeyPolicy(maxConcurrentOperationCount: 2)
 /// queue.setKeyPolicy(KeyPolicy(weight: 3), forKey: "premium")
 /// ```
 public struct KeyPolicy: Sendable, Hashable, Codable {
-  /// How many operations of the key start in each of its turns; 1 by default.
+  /// How many operations of the key can start in each turn of the key; 1 by default.
   public var weight: Int
   /// How many operations of the key may run at the same time; nil for no limit other than that of the queue.
   public var maxConcurrentOperationCount: Int?
-  /// How many operations of the key start in a period of time; nil for no limit other than that of the queue.
+  /// How many operations of the key may start in a period of time; nil for no limit other than that of the queue.
   public var rateLimit: RateLimit?
-  /// Stops starting operations of the key after several failures; nil to always start them.
+  /// Stops starting operations of the key after several failures; nil for no circuit breaker.
   public var circuitBreaker: CircuitBreaker?
 
   /// Creates a policy.
   ///
   /// - Parameters:
-  ///   - weight: How many operations of the key start in each of its turns.
+  ///   - weight: How many operations of the key can start in each turn of the key.
   ///   - maxConcurrentOperationCount: How many operations of the key may run at the same time.
-  ///   - rateLimit: How many operations of the key start in a period of time.
+  ///   - rateLimit: How many operations of the key may start in a period of time.
   ///   - circuitBreaker: Stops starting operations of the key after several failures.
   public init(
     weight: Int = 1, maxConcurrentOperationCount: Int? = nil, rateLimit: RateLimit? = nil,
@@ -29,7 +29,7 @@ public struct KeyPolicy: Sendable, Hashable, Codable {
     (self.rateLimit, self.circuitBreaker) = (rateLimit, circuitBreaker)
   }
 
-  /// Whether the policy depends on the time.
+  /// Whether the policy depends on time.
   var needsTime: Bool { rateLimit != nil || circuitBreaker != nil }
 
   /// The reason why the values are not valid, or nil.

@@ -23,7 +23,7 @@ extension Operation {
     setGate(policy, hasAttempts: full?.hasAttempts == true, coalescedWork: full?.coalescedWork)
   }
 
-  /// Makes the gate of a new operation notify the calls that share the operation.
+  /// Makes the gate of a new operation notify the table of coalescing keys.
   final func setCoalescedWork(_ work: CoalescedWork) {
     setGate(policyGate?.policy ?? OperationPolicy(), hasAttempts: fullGate?.hasAttempts == true, coalescedWork: work)
   }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Holds an operation back as long as its policy requires.
 ///
-/// An operation without a policy has no gate. Very many operations can wait for a time, so the gate of an operation
-/// whose policy is only a delay has no more properties than these. All others have a ``FullGate``.
+/// An operation without a policy has no gate. A program can have very many delayed operations, so this class has only
+/// the properties that a delay needs. Operations with other policies have a ``FullGate``.
 ///
 /// The alarm of the gate is set only from the time when a queue accepts the operation until the operation ends, so the
 /// operation exists while the alarm rings.
@@ -14,7 +14,9 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   private final let hasEnded = Atomic<Bool>(false)
   private final let delayEnd = Atomic<PolicyTime>(.min)
 
-  /// Whether the gate ever needs the clock; if not, it has no alarm.
+  /// Whether the gate needs the clock.
+  ///
+  /// If not, it never sets its alarm.
   final let usesTime: Bool
   /// The delay of the policy in nanoseconds; 0 for none.
   private final let delay: Int64
@@ -37,7 +39,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
       : OperationGate(delay: delay, limitsTime: false, of: operation)
   }
 
-  /// The gate itself, if it has more than a delay.
+  /// This gate as a ``FullGate``; nil if it has only a delay.
   var full: FullGate? { nil }
 
   var policy: OperationPolicy { OperationPolicy(delay: .nanoseconds(delay)) }
@@ -45,7 +47,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   /// The request for the resources of the operation, if it needs any.
   var request: ResourceRequest? { nil }
 
-  /// The operation's part of its lane, if it has a key.
+  /// The state of the operation in its lane, if it has a key.
   var laneMember: KeyLaneMember? { nil }
 
   /// The operation, which exists as long as its request waits.
@@ -64,7 +66,9 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
 
   // MARK: The life of the operation
 
-  /// Notes that a queue is about to accept the operation, which needs the clock.
+  /// Notes that a queue is about to accept the operation.
+  ///
+  /// Called only if the gate needs the clock.
   func begin(on clock: PolicyClock) {
     self.clock = clock
     if delay > 0 { close(for: delay) }
@@ -125,7 +129,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
 
   /// Ends the operation or its attempt, if it has exceeded a limit.
   ///
-  /// - Returns: True if it has; then, this function has taken over the reference, and has set the alarm if needed.
+  /// - Returns: True if a limit was exceeded. Then, this function releases the reference, and sets the alarm if needed.
   func endExceeding(_ reference: OperationReference, at now: PolicyTime) -> Bool { false }
 }
 

@@ -29,14 +29,13 @@ public struct OperationPolicy: Sendable, Hashable, Codable {
   ///
   /// An operation that has one of these names among its ``exclusiveResources`` does not run at the same time.
   public var sharedResources: Set<String>
-  /// What the operation has in common with others of its queue, such as a customer or a server; nil for nothing.
+  /// The name of the customer, the server, or another group that the operation belongs to; nil for none.
   ///
-  /// The keys of a queue are served in turn: of several ready operations with the same priority, that of the key that
-  /// has waited longest for its turn starts next. So many operations of one key delay those of another only a little.
-  /// An operation without a key counts as one that has a key of its own. The policy of the key can also limit its
-  /// operations: see ``KeyPolicy``.
+  /// The keys of a queue take turns. Of the ready operations with the highest priority, the one whose key has waited
+  /// longest for its turn starts next. So a key with many operations delays other keys only a little. An operation
+  /// without a key is treated as if it had its own key. You can also limit the operations of a key: see ``KeyPolicy``.
   ///
-  /// A key has no effect on barriers, and in a queue with the order ``QueueOrder/fifo``.
+  /// Keys have no effect on barriers, or in a queue with the order ``QueueOrder/fifo``.
   public var key: String?
 
   /// Creates a policy.
@@ -47,7 +46,7 @@ public struct OperationPolicy: Sendable, Hashable, Codable {
   ///   - totalTimeout: The time within which the operation must finish after it is added to a queue.
   ///   - exclusiveResources: The names of the resources that only this operation may use while it runs.
   ///   - sharedResources: The names of the resources that this operation shares with operations that also share them.
-  ///   - key: What the operation has in common with others of its queue, such as a customer or a server.
+  ///   - key: The name of the customer, the server, or another group that the operation belongs to.
   public init(
     delay: Duration? = nil, timeout: Duration? = nil, totalTimeout: Duration? = nil,
     exclusiveResources: Set<String> = [], sharedResources: Set<String> = [], key: String? = nil

@@ -13,7 +13,9 @@ final class PolicyClock: Sendable {
     var heap = AlarmHeap()
     /// The time when the driver wakes.
     var wakeTime = PolicyTime.max
-    /// Whether the driver is awake: then, it reads the first time itself before it sleeps.
+    /// Whether the driver is awake.
+    ///
+    /// If it is, it reads the time of the first alarm before it sleeps.
     var isAwake = false
 
     /// Makes the time of the first alarm the time to wake, if that is earlier; returns whether it is.
@@ -42,7 +44,7 @@ final class PolicyClock: Sendable {
   /// Creates the clock for a queue with a clock of its own.
   convenience init(_ clock: any Clock<Duration>) { self.init(clock, driver: Self.driver(on: clock)) }
 
-  /// Creates a clock whose alarms another object drives.
+  /// Creates a clock with a driver that rings its alarms.
   init(_ clock: any Clock<Duration>, driver: any AlarmDriver) { (self.clock, self.driver) = (clock, driver) }
 
   private static func driver(on clock: some Clock<Duration>) -> any AlarmDriver { SleepingTasks(on: clock) }

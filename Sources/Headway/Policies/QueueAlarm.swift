@@ -1,7 +1,7 @@
 import CHeadway
 import Synchronization
 
-/// An alarm of a queue, which rings when more operations may start.
+/// An alarm that rings when more operations of a queue may start.
 class QueueAlarm: Alarm, @unchecked Sendable {  // What changes is atomic.
   private final let queue: Unmanaged<OperationQueue>
   /// When the alarm rings.
@@ -29,9 +29,10 @@ class QueueAlarm: Alarm, @unchecked Sendable {  // What changes is atomic.
     isRetired.load(ordering: .acquiring) ? .max : alarmTime.load(ordering: .acquiring)
   }
 
-  /// Removes the alarm permanently: the queue no longer uses it, or is being freed.
+  /// Removes the alarm permanently, because the queue no longer uses it or is being freed.
   ///
-  /// A thread may be about to set the alarm. It finds that the alarm is retired, or this function removes the alarm.
+  /// Another thread might be about to set the alarm. Either it finds that the alarm is retired, or this function
+  /// removes the alarm.
   final func retire(from clock: PolicyClock) {
     isRetired.store(true, ordering: .releasing)
     clock.remove(self)
@@ -50,6 +51,8 @@ class QueueAlarm: Alarm, @unchecked Sendable {  // What changes is atomic.
     ReleasedChain.release(queue)
   }
 
-  /// Lets more operations start, under the queue's lock.
+  /// Allows more operations to start.
+  ///
+  /// Called under the queue's lock.
   func ring(at now: PolicyTime, in state: inout QueueState) {}
 }

@@ -26,14 +26,14 @@ final class RateGate: QueueAlarm, @unchecked Sendable {  // The queue's lock pro
     limiter.noteStart(at: lastTime)
   }
 
-  /// Threads read the clock before they acquire the lock, so a later one may have an earlier time.
+  /// Threads read the clock before they acquire the lock, so a thread that acquires it later can have an earlier time.
   private func noteTime(_ now: PolicyTime) { lastTime = max(lastTime, now) }
 
   /// When the next operation may start.
   var nextStart: PolicyTime { limiter.nextStart(after: lastTime) }
 
   override func ring(at now: PolicyTime, in state: inout QueueState) {
-    // Otherwise, the time may be that of an earlier clock of the queue.
+    // Otherwise, the time might be from an earlier clock of the queue.
     if state.rate === self { state.refreshRate(at: now) }
   }
 }
@@ -57,7 +57,7 @@ extension QueueState {
     return old
   }
 
-  /// Whether starts need the time of the clock.
+  /// Whether the queue needs the time to start operations.
   var needsTime: Bool { rate != nil || admission.lanes?.needsTime == true }
 
   /// Publishes ``needsTime`` for reading without the lock.

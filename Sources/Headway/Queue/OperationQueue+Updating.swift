@@ -158,11 +158,11 @@ extension OperationQueue {
     }
   }
 
-  /// Notes the alarms to set, because operations wait only for a time.
+  /// Notes the alarms to set for operations that wait only for a time.
   @inline(never)
   private func noteAlarms(of state: inout QueueState, _ after: inout AfterUpdate) {
     var alarms: [QueueAlarm] = state.admission.lanes?.takeAlarms(of: self) ?? []
-    // When the operations that are about to start have started, the next time is known.
+    // While operations are about to start, the time of the next start is not known yet.
     if let rate = state.rate, state.admission.waitsForAllowance, state.admission.grantedCount == 0,
       rate.beginWaiting(until: rate.nextStart)
     {

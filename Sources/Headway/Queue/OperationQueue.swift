@@ -43,7 +43,7 @@ open class OperationQueue: @unchecked Sendable {
   let hasJobs = Atomic<Bool>(false)
   /// Whether the queue is about to check for waiting jobs whose tasks have been escalated.
   let looksForEscalations = Atomic<Bool>(false)
-  /// Whether starts need the time of the clock, because of a rate limit or a circuit breaker.
+  /// Whether the queue needs the time to start operations, because of a rate limit or a circuit breaker.
   let needsTime = Atomic<Bool>(false)
   /// The level of its quality of service, for reading without the lock.
   let qualityLevel = Atomic<Int>(0)

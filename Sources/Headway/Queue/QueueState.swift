@@ -13,7 +13,7 @@ struct QueueState {
   var policyClock = PolicyClock.continuous
   /// Limits the rate of starts, if a limit is set.
   var rate: RateGate?
-  /// The keys of operations that calls can share; nil until the first one is used.
+  /// The coalescing keys; nil until the first one is used.
   var coalescingKeys: CoalescingKeys?
   /// Runs the jobs of an actor.
   ///

@@ -1,4 +1,4 @@
-/// One caller's share of an operation whose key several callers may have used.
+/// A caller's share of an operation that several calls with the same key can share.
 ///
 /// ```swift
 /// let page = queue.addTask(coalescing: addresses[0]) { try await fetch(addresses[0]) }
@@ -6,11 +6,11 @@
 /// print(try await page.value)
 /// ```
 ///
-/// Each call of `addTask(coalescing:)` returns a separate object. All calls that joined have the same ``operation``,
-/// and receive the same value or error. A caller that loses interest calls ``cancel()``. The operation is cancelled
-/// when all of them have done so. Releasing the object cancels nothing.
+/// Each call of `addTask(coalescing:)` returns a separate object. All callers that share an ``operation`` receive the
+/// same value or error. If you no longer need the result, call ``cancel()``. The operation is cancelled when all of its
+/// callers have done so. Releasing the object cancels nothing.
 ///
-/// Cancelling a task that awaits the ``value`` only ends its wait. To pass the cancellation on, write this:
+/// If you cancel a Swift task that awaits the ``value``, only the wait ends. To pass the cancellation on, write this:
 ///
 /// ```swift
 /// let page = queue.addTask(coalescing: addresses[0]) { try await fetch(addresses[0]) }
@@ -22,11 +22,13 @@
 /// print(text)
 /// ```
 public final class CoalescedTask<Success: Sendable>: @unchecked Sendable {  // The lock of the keys protects variables.
-  /// The operation, which all calls that joined share.
+  /// The operation that the calls share.
   ///
-  /// Use it for dependencies, and to read its state. If you cancel it, you cancel it for all callers.
+  /// Use it to add dependencies, and to read its state. If you cancel it, you cancel it for all callers.
   public let operation: TaskOperation<Success>
-  /// Whether the call joined an operation that another call had added, so that its own function is never called.
+  /// Whether the call joined an operation that another call had added.
+  ///
+  /// If so, the function that you passed is never called.
   public let hasJoined: Bool
   /// Nil if the operation was not added.
   private let work: CoalescedWork?
@@ -41,11 +43,11 @@ public final class CoalescedTask<Success: Sendable>: @unchecked Sendable {  // T
 
   /// The value that the function returned.
   ///
-  /// Waits like ``TaskOperation/value``. If the waiting task is cancelled, the wait ends, and the caller keeps its
-  /// share: another task can await the value.
+  /// Waits like ``TaskOperation/value``. If the waiting task is cancelled, only its wait ends: another task can still
+  /// await the value.
   ///
   /// - Throws: The error that the function threw, which all callers receive; a ``DependencyError`` if a required
-  ///   dependency failed. `CancellationError` if ``cancel()`` was called, or the operation or the waiting task was
+  ///   dependency failed; `CancellationError` if ``cancel()`` was called, or if the operation or the waiting task was
   ///   cancelled.
   public var value: Success {
     get async throws {
@@ -60,7 +62,9 @@ public final class CoalescedTask<Success: Sendable>: @unchecked Sendable {  // T
     }
   }
 
-  /// Notes a wait; returns false if there is nothing to wait for.
+  /// Notes a wait.
+  ///
+  /// - Returns: False if there is nothing to wait for.
   private func begin(_ wait: UInt64) -> Bool {
     work?.keys.table.withLock { _ in
       guard !hasLeft, work?.phase != .ended else { return false }
@@ -75,11 +79,11 @@ public final class CoalescedTask<Success: Sendable>: @unchecked Sendable {  // T
   /// Whether ``value`` throws `CancellationError`, because ``cancel()`` was called or the operation was cancelled.
   public var isCancelled: Bool { hasCancelled || operation.isCancelled }
 
-  /// Ends the interest of this caller, and cancels the operation if it was the last one.
+  /// Cancels the share of this caller, and also the operation if no other caller shares it.
   ///
-  /// The tasks that await the ``value`` of this object resume immediately. Other callers notice nothing. If no callers
-  /// are left, the next call with the key adds a new operation. After the operation has finished, and if you call it
-  /// again, this method has no effect.
+  /// The tasks that await the ``value`` of this object resume immediately. Other callers are not affected. If no
+  /// callers are left, the next call with the key adds a new operation. Calling this method again, or after the
+  /// operation has finished, has no effect.
   public func cancel() {
     guard let work else { return }
     let (ended, isLast) = work.keys.table.withLock { _ -> (Set<UInt64>, Bool) in

@@ -8,16 +8,17 @@ extension OperationQueueProtocol {
   /// print(try await page.value == same.value)  // One request.
   /// ```
   ///
-  /// If the call joins an operation, its function is not called, and its name, policy and dependencies have no effect.
-  /// Only its urgency has: the operation gets the higher priority and the higher quality of service of the two.
+  /// If the call joins an operation, the function that you pass is not called, and the name, policy and dependencies
+  /// that you pass have no effect. The priority and the quality of service that you pass can only raise those of the
+  /// operation.
   ///
-  /// The function runs with the task-local values of the first caller. If it awaits a call with its own key that joins
-  /// it, it waits for itself.
+  /// The function runs with the task-local values of the caller that added the operation. The function must not join
+  /// its own operation and await the value, because it would wait for itself forever.
   ///
   /// - Parameters:
-  ///   - key: The key. Keys of different queues are independent. All unfinished operations with a key have values of
-  ///     one type.
-  ///   - coalescing: What happens if an operation with the key waits or runs.
+  ///   - key: The key. It must contain everything that the result depends on. Keys of different queues are independent.
+  ///     All calls that use a key at the same time must have the same type of value.
+  ///   - coalescing: What happens if an operation with the key is waiting or running.
   ///   - name: The name of the operation in descriptions and messages.
   ///   - priority: The priority among the ready operations of the queue.
   ///   - qualityOfService: How important the work is to the user. By default, it matches the priority of the current
@@ -26,8 +27,8 @@ extension OperationQueueProtocol {
   ///   - dependencies: The operations that must finish first.
   ///   - requirement: The outcome that the new operation requires of the dependencies.
   ///   - body: The function to run.
-  /// - Returns: The share of this caller. Its ``CoalescedTask/value`` is the value that the function of the operation
-  ///   returns.
+  /// - Returns: Your share of the operation. Its ``CoalescedTask/value`` is the value that the function of the
+  ///   operation returns.
   /// - Complexity: O(*n*) in the number of dependencies and of unfinished operations with the key.
   @discardableResult
   public func addTask<Success: Sendable>(
@@ -58,10 +59,10 @@ extension OperationQueueProtocol {
   /// ``TaskOperation/init(retry:retrying:using:_:)`` for attempts.
   ///
   /// - Parameters:
-  ///   - key: The key. Keys of different queues are independent. All unfinished operations with a key have values of
-  ///     one type.
-  ///   - coalescing: What happens if an operation with the key waits or runs. An operation runs from the beginning of
-  ///     its first attempt to the end of its last one.
+  ///   - key: The key. It must contain everything that the result depends on. Keys of different queues are independent.
+  ///     All calls that use a key at the same time must have the same type of value.
+  ///   - coalescing: What happens if an operation with the key is waiting or running. An operation
+  ///     is running from the beginning of its first attempt to the end of its last one.
   ///   - name: The name of the operation in descriptions and messages.
   ///   - priority: The priority among the ready operations of the queue.
   ///   - qualityOfService: How important the work is to the user. By default, it matches the priority of the current
@@ -72,8 +73,8 @@ extension OperationQueueProtocol {
   ///   - dependencies: The operations that must finish first.
   ///   - requirement: The outcome that the new operation requires of the dependencies.
   ///   - body: The function to run. It receives the number of the attempt, from 1.
-  /// - Returns: The share of this caller. Its ``CoalescedTask/value`` is the value that the function of the operation
-  ///   returns.
+  /// - Returns: Your share of the operation. Its ``CoalescedTask/value`` is the value that the function of the
+  ///   operation returns.
   /// - Complexity: O(*n*) in the number of dependencies and of unfinished operations with the key.
   @discardableResult
   public func addTask<Success: Sendable>(
@@ -93,7 +94,7 @@ extension OperationQueueProtocol {
   }
 }
 
-/// A call that adds an operation with a key.
+/// A call that adds or joins an operation with a key.
 private struct CoalescingRequest {
   let queue: OperationQueue
   let keys: CoalescingKeys
@@ -123,9 +124,9 @@ private struct CoalescingRequest {
     keys.table.withLock { $0.join(key, coalescing, type: Success.self) }.flatMap { task(for: $0) }
   }
 
-  /// Sets the policy of a new operation, and makes it notify the keys of its start and its end.
+  /// Sets the policy of a new operation, and makes the operation notify the keys when it starts and ends.
   ///
-  /// This comes before its dependencies, because one that has failed ends the operation.
+  /// Called before the dependencies are added, because a required dependency that has failed ends the operation.
   func prepare<Success>(_ operation: TaskOperation<Success>, _ policy: OperationPolicy) -> CoalescedWork {
     let work = CoalescedWork(key, in: keys, type: Success.self)
     operation.policy = policy
@@ -143,7 +144,7 @@ private struct CoalescingRequest {
     }
     for other in earlier { operation.addDependency(other) }
     queue.addOperation(operation)
-    // If the queue is closed, the last operation that it has accepted must not be lost.
+    // If the queue is closed, it refuses the new operation. Then, the operation that it has accepted must continue.
     if operation.rejection == nil { for other in replaced { other.cancel() } }
     return CoalescedTask(operation, work, hasJoined: false)
   }
