@@ -199,7 +199,7 @@ extension Admission {
   /// Notes that an attempt of an operation has failed.
   mutating func noteFailedAttempt(of operation: Operation, _ result: BreakerState.Result, at now: PolicyTime) {
     guard let member = operation.laneMember, let lane = member.lane, member.use == .running else { return }
-    lane.limits.noteResult(result, of: member.start.take(), at: now)
+    lane.limits.noteResult(result, of: &member.start, at: now)
     represent(lane)
   }
 
@@ -221,7 +221,7 @@ extension Admission {
     case .granted: lane.limits.endGrant()
     case .running:
       lane.limits.noteEnd()
-      lane.limits.noteResult(result, of: member.start.take(), at: member.endTime)
+      lane.limits.noteResult(result, of: &member.start, at: member.endTime)
     }
     member.use = .none
   }

@@ -90,7 +90,7 @@ struct KeyLaneLimits {
   struct Start {
     fileprivate let breakerNumber: Int
     /// Whether it is the probe of the circuit breaker.
-    fileprivate let isProbe: Bool
+    fileprivate var isProbe: Bool
   }
 
   /// Counts an operation that starts now.
@@ -105,9 +105,12 @@ struct KeyLaneLimits {
   mutating func noteEnd() { runningCount -= 1 }
 
   /// Notes the result of an operation or an attempt, unless it started before the circuit breaker was changed.
-  mutating func noteResult(_ result: BreakerState.Result, of start: Start?, at now: PolicyTime) {
+  ///
+  /// If the operation makes another attempt without a new start, that attempt is no probe.
+  mutating func noteResult(_ result: BreakerState.Result, of start: inout Start?, at now: PolicyTime) {
     noteTime(now)
-    guard let start, start.breakerNumber == breakerNumber else { return }
-    breaker?.noteEnd(result, isProbe: start.isProbe, at: lastTime)
+    guard let known = start, known.breakerNumber == breakerNumber else { return }
+    breaker?.noteEnd(result, isProbe: known.isProbe, at: lastTime)
+    start?.isProbe = false
   }
 }

@@ -119,7 +119,7 @@ struct PolicyModel {
   mutating func end(_ number: Int, _ result: BreakerState.Result) {
     if entries[number].phase == .running, let key = entries[number].key {
       keys[key]?.limits.noteEnd()
-      keys[key]?.limits.noteResult(result, of: entries[number].start, at: now)
+      keys[key]?.limits.noteResult(result, of: &entries[number].start, at: now)
     }
     // The operation leaves the queue before its dependents are ready.
     chooseTurns()

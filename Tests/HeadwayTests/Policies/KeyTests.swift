@@ -408,6 +408,19 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(upload.attempt == 3)
   }
 
+  @Test("X7, X2: the failed attempts of an operation that keeps its slot count for the circuit breaker")
+  func attemptsInSlot() async throws {
+    let queue = OperationQueue(on: clock)
+    queue.defaultKeyPolicy = KeyPolicy(circuitBreaker: CircuitBreaker(maxFailureCount: 2, openDuration: .seconds(60)))
+    let retry = RetryPolicy(
+      maxAttemptCount: 3, backoff: .constant(.zero), jitter: .none, maxElapsedTime: nil, keepsSlot: true)
+    let upload = queue.addTask(policy: OperationPolicy(key: "a"), retry: retry) { attempt in
+      if attempt < 3 { throw Failure() }
+    }
+    try await upload.untilSucceeded()
+    #expect(queue.circuitBreakerState(forKey: "a") == .open)
+  }
+
   // MARK: Settings
 
   @Test("X7: a new limit begins as if no operation had started before, and ends the wait for the old one")
