@@ -8,11 +8,14 @@
 /// operation of the key starts within ``openDuration``.
 ///
 /// Operations that wait for the breaker hold no thread and no concurrency slot. To limit how long they wait, set their
-/// ``OperationPolicy/totalTimeout``.
+/// ``OperationPolicy/totalTimeout``. To make operations fail immediately, check
+/// ``OperationQueueProtocol/circuitBreakerState(forKey:)`` before you add them.
 ///
 /// If an operation has a retry policy, each failed attempt counts as a failure. Cancelled operations do not count.
 /// Neither do errors that conform to ``RetryableError`` and whose ``RetryableError/isRetryable`` is false: they
-/// indicate a problem with the request, not with the service.
+/// indicate a problem with the request, not with the service. An operation that exceeds its total timeout does not
+/// count either, because it may have waited for most of that time. To detect a service that does not answer, set the
+/// ``OperationPolicy/timeout`` of the operations.
 public struct CircuitBreaker: Sendable, Hashable, Codable {
   /// Whether operations of a key start.
   public enum State: Sendable, Hashable {
@@ -85,7 +88,10 @@ struct BreakerState {
 
     /// Creates the result of an operation or an attempt that has failed.
     init(of error: any Error) {
-      self = (error as? any RetryableError)?.isRetryable == false ? .neither : .failure
+      let hasWrongRequest = (error as? any RetryableError)?.isRetryable == false
+      // The operation may have waited for most of that time.
+      let hasWaited = (error as? TimeLimitError)?.code == .totalTimeout
+      self = hasWrongRequest || hasWaited ? .neither : .failure
     }
   }
 

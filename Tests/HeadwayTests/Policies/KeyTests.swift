@@ -348,6 +348,22 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(queue.circuitBreakerState(forKey: "a") == .open)
   }
 
+  @Test("X7, X3: an operation that exceeds its total timeout does not open a circuit breaker")
+  func totalTimeout() async throws {
+    let queue = OperationQueue(on: clock)
+    queue.defaultKeyPolicy = KeyPolicy(circuitBreaker: CircuitBreaker(maxFailureCount: 1, openDuration: .seconds(9)))
+    let operation = OpenEnded("", key: "a", recordingStartsIn: order)
+    operation.policy = OperationPolicy(totalTimeout: .seconds(1), key: "a")
+    operation.onCancel { operation.finish() }
+    queue.addOperation(operation)
+    await until { order.count == 1 }
+    await clock.waitForSleepers(count: 1)
+    clock.advance(by: .seconds(1))
+    try await operation.untilFinished()
+    #expect((operation.error as? TimeLimitError)?.code == .totalTimeout)
+    #expect(queue.circuitBreakerState(forKey: "a") == .closed)
+  }
+
   @Test("X7: operations that started before a circuit breaker was set do not count for it")
   func newBreaker() async throws {
     let queue = OperationQueue(on: clock)
