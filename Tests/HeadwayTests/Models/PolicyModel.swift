@@ -132,6 +132,9 @@ struct PolicyModel {
     chooseTurns()
   }
 
+  /// Notes the time for all keys.
+  mutating func noteTimes() { for key in keys.keys { keys[key]?.limits.noteTime(now) } }
+
   /// Does what is due at a time.
   mutating func advance(to now: PolicyTime) {
     self.now = now
