@@ -7,7 +7,7 @@ import HeadwayTestKit
 struct StorageUnreachable: Error {}
 
 struct ReportService {
-  /// The customers of the reports, in the order in which the reports began.
+  /// The customer of each report, in the order of the starts.
   let starts = EventRecorder<String>()
   let queue = OperationQueue(name: "reports", maxConcurrentOperationCount: 2)
 

@@ -39,10 +39,10 @@ extension Admission {
   /// O(*n*) for barriers.
   func situation(of operation: Operation) -> AdmissionSituation {
     let predecessors = operation.admission.place == .cancelledWithinLimit ? [] : predecessors(of: operation)
-    let (keyObstacle, nextStart) = obstacleInLane(of: operation) ?? (nil, nil)
+    let inLane = obstacleInLane(of: operation)
     return AdmissionSituation(
       isBarrier: operation.isBarrier, isSuspended: isSuspended, limit: limit, started: started,
-      waitsForRate: waitsForAllowance, keyObstacle: keyObstacle, nextStart: nextStart,
+      waitsForRate: waitsForAllowance, keyObstacle: inLane?.obstacle, nextStart: inLane?.end,
       predecessorCount: predecessors.count, predecessor: order == .fifo ? predecessors.first : nil)
   }
 

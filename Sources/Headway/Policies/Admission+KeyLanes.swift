@@ -77,7 +77,7 @@ extension Admission {
 
   /// Removes a ready operation from its lane.
   ///
-  /// - Returns: False if it is in no lane.
+  /// - Returns: False if the operation is not in a lane.
   mutating func removeFromLane(_ operation: Operation) -> Bool {
     guard let member = operation.laneMember, member.isReady, let lane = member.lane else { return false }
     member.isReady = false
@@ -151,9 +151,9 @@ extension Admission {
   func laneMayStart(_ operation: Operation) -> Bool { operation.laneMember?.lane?.limits.mayStart() != false }
 
   /// The limit of the key that keeps a ready operation from starting, or nil.
-  func obstacleInLane(of operation: Operation) -> (KeyLaneLimits.Obstacle?, nextStart: PolicyTime?)? {
+  func obstacleInLane(of operation: Operation) -> (obstacle: KeyLaneLimits.Obstacle, end: PolicyTime?)? {
     guard let member = operation.laneMember, member.isReady else { return nil }
-    return member.lane?.limits.obstacle().map { ($0.obstacle, $0.end) }
+    return member.lane?.limits.obstacle()
   }
 
   /// Counts an operation that has its resources and a slot, and is about to start.

@@ -27,7 +27,7 @@ public struct CircuitBreaker: Sendable, Hashable, Codable {
     case halfOpen
   }
 
-  /// The number of failures, without a success in between, after which the breaker opens.
+  /// How many failures, without a success in between, open the breaker.
   public let maxFailureCount: Int
   /// How long the breaker stays open before the next probe.
   public let openDuration: Duration
@@ -35,7 +35,7 @@ public struct CircuitBreaker: Sendable, Hashable, Codable {
   /// Creates a circuit breaker.
   ///
   /// - Parameters:
-  ///   - maxFailureCount: The number of failures, without a success in between, after which the breaker opens.
+  ///   - maxFailureCount: How many failures, without a success in between, open the breaker.
   ///   - openDuration: How long the breaker stays open before the next probe.
   /// - Precondition: `maxFailureCount` is 1 or more, and `openDuration` is positive.
   public init(maxFailureCount: Int = 5, openDuration: Duration = .seconds(30)) {

@@ -131,6 +131,8 @@ final class FullGate: OperationGate, @unchecked Sendable {  // What changes late
   override func end(in home: Unmanaged<OperationQueue>?) {
     coalescedWork?.end()
     super.end(in: home)
+    // If limits were set before the operation started, this thread finds that the queue needs the time: operations
+    // start under the queue's lock. Limits that were set later ignore the operation.
     guard let laneMember, let now = home?._withUnsafeGuaranteedRef({ $0.startTime?.now }) else { return }
     laneMember.endTime = now
     laneMember.result =

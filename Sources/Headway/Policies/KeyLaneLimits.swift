@@ -35,9 +35,14 @@ struct KeyLaneLimits {
   /// Threads read the clock before they acquire the lock, so a thread that acquires it later can have an earlier time.
   mutating func noteTime(_ now: PolicyTime) { lastTime = max(lastTime, now) }
 
+  /// How many operations of the key run or are about to.
+  private var startedCount: Int { runningCount + grantedCount }
+
+  private var isFull: Bool { policy.maxConcurrentOperationCount.map { startedCount >= $0 } ?? false }
+
   /// Whether an operation may start now.
   mutating func mayStart() -> Bool {
-    if let limit = policy.maxConcurrentOperationCount, runningCount + grantedCount >= limit { return false }
+    if isFull { return false }
     // The granted operation might become the probe.
     if let breaker, !breaker.mayStart(at: lastTime) || (grantedCount > 0 && breaker.nextStart != nil) { return false }
     return rate == nil || rate?.available(at: lastTime) ?? 0 > grantedCount
@@ -52,8 +57,8 @@ struct KeyLaneLimits {
 
   /// The reason why no operation may start now, and when the next one may start, if that depends only on time.
   mutating func obstacle() -> (obstacle: Obstacle, end: PolicyTime?)? {
-    if let limit = policy.maxConcurrentOperationCount, runningCount + grantedCount >= limit {
-      return (.count(running: runningCount + grantedCount, limit: limit), nil)
+    if isFull, let limit = policy.maxConcurrentOperationCount {
+      return (.count(running: startedCount, limit: limit), nil)
     }
     guard !mayStart() else { return nil }
     if let breaker, !breaker.mayStart(at: lastTime) || breaker.nextStart != nil { return (.breaker, breaker.nextStart) }
@@ -63,8 +68,7 @@ struct KeyLaneLimits {
   /// When the next operation may start, if that depends only on time.
   var nextStart: PolicyTime? {
     mutating get {
-      if let limit = policy.maxConcurrentOperationCount, runningCount + grantedCount >= limit { return nil }
-      guard grantedCount == 0 else { return nil }
+      guard !isFull, grantedCount == 0 else { return nil }
       if let breaker, !breaker.mayStart(at: lastTime) { return breaker.nextStart }
       return rate?.nextStart(after: lastTime)
     }

@@ -2,7 +2,7 @@
 ///
 /// Protected by the queue's lock, except for the properties that are set when the operation ends, before the lock is
 /// acquired.
-final class KeyLaneMember: @unchecked Sendable {
+final class KeyLaneMember: @unchecked Sendable {  // The queue's lock protects what changes.
   enum Use {
     /// Neither running nor about to start.
     case none

@@ -326,6 +326,19 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     try await queue.untilAllOperationsAreFinished()
   }
 
+  /// Runs an operation that exceeds a limit of one second.
+  private func exceed(_ policy: OperationPolicy, in queue: OperationQueue, _ code: TimeLimitError.Code) async throws {
+    let (operation, count) = (OpenEnded("late", key: nil, recordingStartsIn: order), order.count)
+    operation.policy = policy
+    operation.onCancel { operation.finish() }
+    queue.addOperation(operation)
+    await until { order.count > count }
+    await clock.waitForSleepers(count: 1)
+    clock.advance(by: .seconds(1))
+    try await operation.untilFinished()
+    #expect((operation.error as? TimeLimitError)?.code == code)
+  }
+
   @Test("X7: cancelled operations do not open a circuit breaker, whatever they throw, but those that exceed a limit do")
   func cancelledFailures() async throws {
     let queue = OperationQueue(on: clock)
@@ -337,14 +350,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     operation.finish(throwing: Failure())
     try await operation.untilFinished()
     #expect(operation.outcome.map { "\($0)" } == "cancelled" && queue.circuitBreakerState(forKey: "a") == .closed)
-    let late = OpenEnded("late", key: "a", recordingStartsIn: order)
-    late.policy = OperationPolicy(timeout: .seconds(1), key: "a")
-    late.onCancel { late.finish() }
-    queue.addOperation(late)
-    await until { order.count == 2 }
-    await clock.waitForSleepers(count: 1)
-    clock.advance(by: .seconds(1))
-    try await late.untilFinished()
+    try await exceed(OperationPolicy(timeout: .seconds(1), key: "a"), in: queue, .timeout)
     #expect(queue.circuitBreakerState(forKey: "a") == .open)
   }
 
@@ -352,15 +358,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
   func totalTimeout() async throws {
     let queue = OperationQueue(on: clock)
     queue.defaultKeyPolicy = KeyPolicy(circuitBreaker: CircuitBreaker(maxFailureCount: 1, openDuration: .seconds(9)))
-    let operation = OpenEnded("", key: "a", recordingStartsIn: order)
-    operation.policy = OperationPolicy(totalTimeout: .seconds(1), key: "a")
-    operation.onCancel { operation.finish() }
-    queue.addOperation(operation)
-    await until { order.count == 1 }
-    await clock.waitForSleepers(count: 1)
-    clock.advance(by: .seconds(1))
-    try await operation.untilFinished()
-    #expect((operation.error as? TimeLimitError)?.code == .totalTimeout)
+    try await exceed(OperationPolicy(totalTimeout: .seconds(1), key: "a"), in: queue, .totalTimeout)
     #expect(queue.circuitBreakerState(forKey: "a") == .closed)
   }
 

@@ -150,7 +150,7 @@ enum Observation {
   case progress
 }
 
-/// What the policies of operations limit, which are used in turn.
+/// The names that the policies of operations use, in turn.
 enum Restriction {
   /// One name each, of at most so many, which the operation uses exclusively.
   case exclusiveNames(Int)

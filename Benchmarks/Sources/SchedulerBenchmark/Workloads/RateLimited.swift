@@ -31,7 +31,7 @@ extension Workload {
       figures: ["latest": lateness.max() ?? 0, "median": lateness.median, "early": Double(earlyCount)])
   }
 
-  /// The times at which operations started, without a lock.
+  /// The start times of the operations, stored without a lock.
   private final class StartTimes: @unchecked Sendable {  // Each operation writes an element of its own.
     private let times: UnsafeMutableBufferPointer<ContinuousClock.Instant>
     private let count = Atomic(0)
