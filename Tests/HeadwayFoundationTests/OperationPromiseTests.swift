@@ -141,7 +141,7 @@ import Testing
       }
       let queue = OperationQueue()
       queue.addOperation(operation)
-      started.wait()
+      await started.untilOpen()
       operation.addDependency(Operation())
       #expect(operation.isExecuting)
       end.open()

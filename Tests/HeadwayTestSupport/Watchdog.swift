@@ -146,6 +146,8 @@ package final class Watchdog: Sendable {
     alarm(60)
     print(["What the queues and their threads wait for:", libraryDiagnosis()])
     for child in children { kill(child.identifier, SIGKILL) }
+    // So that the text above is the last: Swift's handler of crashes would add a report about this thread.
+    signal(SIGABRT, SIG_DFL)
     #if canImport(Darwin)
     Darwin.abort()
     #else

@@ -80,7 +80,7 @@ import Testing
     queue.addOperations(
       operations[..<position] + [gate] + operations[position...] + [dependent], waitUntilFinished: false)
     queue.isSuspended = false
-    begun.wait()
+    await begun.untilOpen()
     var iterator = queue.events.makeAsyncIterator()
     go.open()
     var events: [OperationQueueEvent] = []

@@ -167,10 +167,12 @@ import Testing
   @Test("P5, Q15: a running job is raised, too") func runningJob() async {
     let queue = OperationQueue()
     let (begun, end) = (Gate(), Gate())
-    let low = Task(executorPreference: queue, priority: .background) {
+    // The job blocks its thread: if the task were suspended, the job would have ended.
+    let run: @Sendable () -> Void = {
       begun.open()
       end.wait()
     }
+    let low = Task(executorPreference: queue, priority: .background) { run() }
     await begun.untilOpen()
     let job = queue.operations[0]
     let high = Task.detached(priority: .high) { await low.value }

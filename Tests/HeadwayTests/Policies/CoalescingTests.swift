@@ -30,7 +30,7 @@ import Testing
       await end.untilOpen()
       return calls.increment()
     }
-    started.wait()
+    await started.untilOpen()
     let joined = queue.addTask(coalescing: "a", .joinUnfinished) { calls.increment() }
     let second = queue.addTask(coalescing: "a") { calls.increment() }
     #expect(joined.hasJoined && joined.operation === first.operation && !second.hasJoined)
@@ -139,7 +139,7 @@ import Testing
       try Task.checkCancellation()
       return 1
     }
-    started.wait()
+    await started.untilOpen()
     let second = queue.addTask(coalescing: "a", .joinUnfinished) { 2 }
     let waiting = Task {
       try await withTaskCancellationHandler {
@@ -209,7 +209,7 @@ import Testing
       await end.untilOpen()  // Reacts to no cancellation.
       crowd.leave()
     }
-    started.wait()
+    await started.untilOpen()
     first.cancel()
     let second = queue.addTask(coalescing: "a", .joinUnfinished) { crowd.enter() }
     second.cancel()
@@ -240,7 +240,7 @@ import Testing
       await end.untilOpen()
       return 0
     }
-    started.wait()
+    await started.untilOpen()
     let old = [1, 2].map { number in queue.addTask(coalescing: "a") { number } }
     let new = queue.addTask(coalescing: "a", .replaceWaiting) { 3 }
     #expect(old.allSatisfy { $0.isCancelled } && !running.isCancelled && !new.isCancelled && !new.hasJoined)
@@ -260,7 +260,7 @@ import Testing
         cancelled.open()
       }
     }
-    started.wait()
+    await started.untilOpen()
     let new = queue.addTask(coalescing: "a", .replaceUnfinished) {}
     await #expect(throws: CancellationError.self) { try await running.value }
     try await new.value
@@ -276,7 +276,7 @@ import Testing
     }
     let whileWaiting = queue.addTask(coalescing: "a", .dropNew) { _ = calls.increment() }
     place.open()
-    started.wait()
+    await started.untilOpen()
     let whileRunning = queue.addTask(coalescing: "a", .dropNew) { _ = calls.increment() }
     for share in [whileWaiting, whileRunning] {
       #expect(share.isCancelled && share.operation.isFinished && !share.hasJoined)
@@ -479,7 +479,7 @@ import Testing
       started.open()
       await end.untilOpen()
     }
-    started.wait()
+    await started.untilOpen()
     #expect(!queue.addTask(coalescing: "a") {}.hasJoined)
     end.open()
     try await first.value

@@ -123,8 +123,11 @@ import Testing
     let token = other.observe(\.operationCount) { other, _ in
       if kind == .queueWithObserver, other.operationCount == 0 { report() }
     }
+    // Otherwise, this thread could call the observer: it would wait for an operation that it has not started.
+    other.isSuspended = true
     other.addOperation { throw Mishap() }
     if kind == .startedByHand { operation.start() } else { queue.addOperation(operation) }
+    other.isSuspended = false
     try await operation.untilFinished()
     try await other.untilAllOperationsAreFinished()
     waiting.withLock { $0 = nil }

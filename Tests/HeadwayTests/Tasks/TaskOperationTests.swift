@@ -50,7 +50,7 @@ import Testing
 
     let (gate, waiting) = (Gate(), OperationQueue())
     let many = (0..<2_000).map { _ in waiting.addTask { await gate.untilOpen() } }
-    #expect(eventually { many.allSatisfy { $0.isExecuting } })
+    await until { many.allSatisfy { $0.isExecuting } }
     gate.open()
     try await waiting.untilAllOperationsAreFinished()
     #expect(many.allSatisfy { $0.isFinished })
@@ -161,7 +161,7 @@ import Testing
   @Test("B3: an operation releases its captures after its end, or when it is freed without running")
   func released() async throws {
     final class Captured: Sendable {}
-    func make(_ use: (TaskOperation<Void>) async throws -> Void) async rethrows -> Bool {
+    func expectRelease(after use: (TaskOperation<Void>) async throws -> Void) async rethrows {
       let captured = WeakReference<Captured>()
       let operation = { () -> TaskOperation<Void> in
         let object = Captured()
@@ -169,14 +169,13 @@ import Testing
         return TaskOperation { withExtendedLifetime(object) {} }
       }()
       try await use(operation)
-      return eventually { captured.object == nil }
+      await until { captured.object == nil }
     }
-    #expect(
-      try await make { operation in
-        operation.start()
-        try await operation.value
-      })
-    #expect(await make { $0.cancel() })
+    try await expectRelease { operation in
+      operation.start()
+      try await operation.value
+    }
+    await expectRelease { $0.cancel() }
     // Dropped without having been used.
     let captured = WeakReference<Captured>()
     do {
