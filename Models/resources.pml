@@ -5,14 +5,17 @@
  * of the table is atomic, and a critical section of a queue is not.
  *
  *   worker            Visit.choose, Admission.next(for:), nextGranted(for:)
+ *   batch             Operation.beginWithResources(in:), releaseResources(in:leaving:), Admission.claimTaken(_:of:)
+ *   acquireAlone      Resource.acquireAlone(), releaseAlone()
  *   acquire           ResourceTable.acquire(_:)
  *   release, withdraw ResourceTable.release(_:), withdraw(_:), grantable(after:)
  *   offer             Admission.offerResources(to:)
  *   leave             the end or the cancellation of an operation, OperationQueue.offerResources(to:)
  *
  * Operation 0 needs resources A and B, 1 needs A, and 2 needs B. Operation 3 needs none, and competes with 2 for the only
- * slot of its queue (BLOCKER: it blocks until 0 has ended, and 1 needs B). Left out: shared use, priorities, classes, batches. ResourceTableTests compares the table with shared
- * use with a list.
+ * slot of its queue (BLOCKER: it blocks until 0 has ended, and 1 needs B). A worker starts an operation by itself or in
+ * a batch. Left out: shared use, priorities, classes, and the rest of a batch, which holds nothing. ResourceTableTests
+ * compares the table with shared use with a list.
  *
  * Proved: no two operations have a resource at the same time; a request is not overtaken while it waits; each operation
  * ends, so none waits for a free resource (an invalid end state).
@@ -22,14 +25,18 @@
 #define A 1
 #define B 2
 
-mtype = { ready, gated, granted, running, done };
+mtype = { ready, taken, gated, granted, running, done };
 mtype = { idle, waiting, offered, holding };
 
 mtype place[N] = ready;
 mtype request[N] = idle;
 byte ticket[N];
 byte lastTicket;
+/* Resources in use, as the lock of the table protects them; those that were acquired without the lock; and those that
+   are open: `held` shows whether they are in use. */
 byte held;
+byte alone;
+byte opened;
 byte need[N];
 byte queueOf[N];
 byte started[2];
@@ -42,18 +49,91 @@ bool locked[2];
 #ifdef FAULT_OVERTAKE
 #define behind(x, y) false
 #else
-#define behind(x, y) (x != y && waits(y) && conflicts(x, y) && ticket[y] < ticket[x])
+#define behind(x, y) isOvertaken(x, y)
 #endif
 #define isFree(x) ((held & need[x]) == 0 && !behind(x, 0) && !behind(x, 1) && !behind(x, 2))
-#define isOvertaken(x, y) (x != y && waits(y) && conflicts(x, y) && ticket[y] < ticket[x])
+/* A request without a ticket is later than all that wait. */
+#define isOvertaken(x, y) (x != y && waits(y) && conflicts(x, y) && (ticket[x] == 0 || ticket[y] < ticket[x]))
+#define isShared(x, y) (x != y && request[y] == holding && conflicts(x, y))
+#define isSingle(x) (need[x] == A || need[x] == B)
+#define waitsFor(r) ((waits(0) && (need[0] & r)) || (waits(1) && (need[1] & r)) || (waits(2) && (need[2] & r)))
 #define canStart(q) (!suspended[q] && started[q] < limit[q])
 
 inline lock(q) { atomic { !locked[q] -> locked[q] = true } }
 inline unlock(q) { locked[q] = false }
 
+/* In a step of the table: from here on, `held` shows which of the resources of x are in use. */
+inline open(x) {
+#ifndef FAULT_OPEN
+  held = held | (alone & need[x]);
+#endif
+  alone = alone & ~need[x];
+  opened = opened | need[x]
+}
+
+inline closeIfUnused(x, r) {
+  if
+#ifdef FAULT_CLOSE
+  :: (need[x] & r) && !(held & r) -> opened = opened & ~r
+#else
+  :: (need[x] & r) && !(held & r) && !waitsFor(r) -> opened = opened & ~r
+#endif
+  :: else
+  fi
+}
+
+inline hold(x) {
+  assert(!isShared(x, 0) && !isShared(x, 1) && !isShared(x, 2));
+  assert(!isOvertaken(x, 0) && !isOvertaken(x, 1) && !isOvertaken(x, 2));
+  request[x] = holding
+}
+
+/* Gives a request its resources without the lock of a queue, and does nothing if they are not available. */
+inline acquireAlone(x, isGranted) {
+  atomic {
+    isGranted = isSingle(x) && ((alone | opened) & need[x]) == 0;
+    if
+    :: isGranted -> hold(x); alone = alone | need[x]
+    :: else
+    fi
+  };
+  if
+  :: isGranted
+  :: else ->
+    d_step {
+      open(x);
+      isGranted = isFree(x);
+      if
+      :: isGranted -> hold(x); held = held | need[x]
+      :: else -> closeIfUnused(x, A); closeIfUnused(x, B)
+      fi
+    }
+  fi
+}
+
+/* Ends the use of the resources of x without the lock of a queue. */
+inline releaseAlone(x, offers) {
+  atomic {
+    if
+#ifdef FAULT_RELEASE
+    :: isSingle(x) ->
+#else
+    :: isSingle(x) && (alone & need[x]) ->
+#endif
+      alone = alone & ~need[x]; opened = opened & ~need[x]; request[x] = idle; ticket[x] = 0
+    :: else
+    fi
+  };
+  if
+  :: request[x] == holding -> end(x, offers)
+  :: else
+  fi
+}
+
 /* Gives a request its resources, or makes it wait. */
 inline acquire(x, isGranted) {
   d_step {
+    open(x);
     if
     :: ticket[x] == 0 -> lastTicket++; ticket[x] = lastTicket
     :: else
@@ -61,10 +141,8 @@ inline acquire(x, isGranted) {
     isGranted = isFree(x);
     if
     :: isGranted ->
-      assert((held & need[x]) == 0);
-      assert(!isOvertaken(x, 0) && !isOvertaken(x, 1) && !isOvertaken(x, 2));
-      held = held | need[x];
-      request[x] = holding
+      hold(x);
+      held = held | need[x]
     :: else -> request[x] = waiting
     fi
   }
@@ -80,6 +158,7 @@ inline offerIf(x, freed, offers) {
 /* Ends a request, whether it holds or waits; adds those that can be granted to `offers`. */
 inline end(x, offers) {
   d_step {
+    open(x);
     if
     :: request[x] == holding -> held = held & ~need[x]; ticket[x] = 0
     :: else
@@ -87,7 +166,9 @@ inline end(x, offers) {
     request[x] = idle;
     offerIf(0, need[x], offers);
     offerIf(1, need[x], offers);
-    offerIf(2, need[x], offers)
+    offerIf(2, need[x], offers);
+    closeIfUnused(x, A);
+    closeIfUnused(x, B)
   }
 }
 
@@ -164,6 +245,32 @@ inline leave(x, offers, others, y, isGranted) {
 #define hasGranted(q) (isGrantedIn(0, q) || isGrantedIn(1, q) || isGrantedIn(2, q))
 #define hasReady(q) (isReadyIn(0, q) || isReadyIn(1, q) || isReadyIn(2, q) || isReadyIn(3, q))
 
+/* Runs an operation that was taken, in a batch, without the lock of the queue. */
+inline batch(x, q, offers, y, isGranted) {
+  acquireAlone(x, isGranted);
+  if
+  :: isGranted ->
+    place[x] = running;
+    releaseAlone(x, offers);
+#ifdef FAULT_OFFERS
+    offers = 0;
+#endif
+    offerAll(offers, y, isGranted);
+    lock(q);
+    place[x] = done;
+    started[q]--;
+    unlock(q)
+  :: else ->
+    lock(q);
+    acquire(x, isGranted);
+    if
+    :: isGranted -> place[x] = granted
+    :: else -> place[x] = gated; started[q]--
+    fi;
+    unlock(q)
+  fi
+}
+
 proctype worker(byte q) {
   byte x, y, offers, others;
   bool isGranted;
@@ -188,15 +295,19 @@ end_idle:
       fi;
       if
       :: need[x] == 0 -> isGranted = true
-      :: else -> acquire(x, isGranted)
+      :: need[x] != 0 -> acquire(x, isGranted)
+      :: need[x] != 0 -> place[x] = taken
       fi;
       if
-      :: isGranted -> started[q]++
+      :: isGranted || place[x] == taken -> started[q]++
       :: else -> place[x] = gated
       fi
     fi;
     if
-    :: isGranted ->
+    :: place[x] == taken ->
+      unlock(q);
+      batch(x, q, offers, y, isGranted)
+    :: isGranted && place[x] != taken ->
       place[x] = running;
       unlock(q);
       /* The operation runs here. */
@@ -250,5 +361,5 @@ init {
   };
   /* Blocks forever, at an invalid end, if an operation does not end. */
   place[0] == done && place[1] == done && place[2] == done && place[3] == done && !locked[0] && !locked[1];
-  assert(held == 0 && started[0] == 0 && started[1] == 0)
+  assert(held == 0 && alone == 0 && opened == 0 && started[0] == 0 && started[1] == 0)
 }

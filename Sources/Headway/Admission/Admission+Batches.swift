@@ -20,9 +20,9 @@ extension Admission {
     guard !hasCancelled || workerClass != .normal, !isSuspended, started < limit else { return false }
     let share = max(1, indivisible, first.ready.count(workerClass) / (2 * ProcessorCount.usable))
     let most = min(share, mostCount, Batch.capacity)
-    let mayEndLater = aloneCount == 0
+    let takesAll = aloneCount == 0
     while batch.count < most, let list = nextList(for: workerClass),
-      let (operation, level) = first.ready.popFirst(list, where: { isFit($0) && (mayEndLater || !$0.mayEndLater) })
+      let (operation, level) = first.ready.popFirst(list, where: { isFit($0) && (takesAll || !$0.mayLeaveBatch) })
     {
       operation._withUnsafeGuaranteedRef { operation in
         if limit != .max, !first.ready.urgent.isZero { raiseToFloor(operation) }
@@ -215,10 +215,16 @@ extension Admission {
       return false
     }
     members.takeBack(operation, behind: nil)
+    if operation.hasGate, !acquireResources(of: operation) {
+      // The operations that follow probably need the same resources.
+      aloneCount = Self.mostAlone
+      return false
+    }
     if operation.state.claim() {
       _ = begin(operation)
       return true
     }
+    if operation.hasGate { releaseResources(of: operation) }
     // A dependency was added to the operation, or its own `isReady` holds it back.
     operation.admission.place = .waiting
     noteHeldBack(operation)

@@ -14,7 +14,7 @@ struct Admission {
   static let mostTickets = 64
   /// How many operations are cancelled, or end because they were cancelled, in one critical section.
   static let mostCancelled = 64
-  /// How many operations that can end after their `main()` run on their own, after one of them did so in a batch.
+  /// How many operations that may have to leave a batch run on their own, after one of them did so.
   static let mostAlone = 64
   /// How many operations are reevaluated at a time if their overrides hold them back.
   ///
@@ -73,7 +73,7 @@ struct Admission {
   /// The threads keep them alive.
   var batches = ActiveBatches()
 
-  /// How many operations that can end after their `main()` must not be in a batch.
+  /// How many operations that may have to leave a batch must not be in one.
   var aloneCount = 0
 
   /// The class of the most urgent caller that waits until the queue is empty, or holds fewer operations.
@@ -540,7 +540,7 @@ struct Admission {
   /// Counts a claimed operation as started separately.
   mutating func begin(_ operation: Operation) -> Operation {
     operation.admission.place = .running
-    if aloneCount > 0, operation.mayEndLater { aloneCount -= 1 }
+    if aloneCount > 0, operation.mayLeaveBatch { aloneCount -= 1 }
     runningCount += 1
     operation.admission.workerClass = placement.raisingClass(of: operation.state.current)
     running[operation.admission.workerClass].append(OperationReference(operation))

@@ -25,7 +25,7 @@ extension Operation {
       }
       return word.isCancelled ? "was cancelled and has finished" : "has finished"
     case .executing:
-      if hasGate, fullGate?.pause.isActive == true { return "waits for its next attempt" }
+      if gateKind == .other, fullGate?.pause.isActive == true { return "waits for its next attempt" }
       guard let waitedFor = waitedForWhileExecuting else { return "is executing\(missingStepsOfEnd)" }
       let cycle = firstDependencyCycle().map { ", in a cycle: \($0.waitingCycle)" } ?? ""
       return "is executing\(endsWithMain ? ", and blocked" : ""): it waits for \(waitedFor)\(cycle)"
@@ -94,9 +94,9 @@ extension Operation {
   private var obstacleInPolicy: String? {
     guard let gate = policyGate else { return nil }
     if let delay = gate.remainingDelay { return "is delayed for another \(delay)" }
-    guard let request = gate.request, let name = ResourceTable.shared.withLock({ $0.obstacle(of: request) }) else {
-      return nil
-    }
+    guard let needing = gate.needingResources,
+      let name = ResourceTable.shared.withLock({ $0.obstacle(of: needing) })
+    else { return nil }
     return "waits for the resource ‘\(name)’"
   }
 

@@ -141,6 +141,10 @@ final class Batch: @unchecked Sendable {
   @exclusivity(unchecked) var mainEnd = MainEnd()
   /// The steps that remain after the end of the last operation, and that can run user code.
   @exclusivity(unchecked) var effects = Effects()
+  /// The gate of the running operation, if it has resources to release.
+  ///
+  /// The operation keeps the gate alive.
+  @exclusivity(unchecked) var gate: Unmanaged<ResourceGate>?
   /// Steps that have been performed, recycled for the next operation.
   ///
   /// Otherwise, each observed operation would need an allocation.

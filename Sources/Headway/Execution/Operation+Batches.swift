@@ -7,11 +7,16 @@ extension Operation {
 
   /// Whether the operation can be in a batch.
   ///
-  /// Such an operation has no policy, and starts with ``main()``. It ends when `main()` returns, or when Headway ends
-  /// it. No other code of a subclass runs then.
+  /// Such an operation starts with ``main()``. It ends when `main()` returns, or when Headway ends it. No other code of
+  /// a subclass runs then. Its policy contains nothing but resources, and then it ends in `main()`.
   final var fitsBatch: Bool {
-    !hasGate && (isPlainBlock || (!OperationOverrides.hasStart(type(of: self)) && (endsWithMain || mayEndLater)))
+    if isPlainBlock { return gateKind != .other }
+    guard gateKind != .other, !OperationOverrides.hasStart(type(of: self)) else { return false }
+    return endsWithMain || (mayEndLater && gateKind == .none)
   }
+
+  /// Whether the operation may have to leave a batch: it can end after ``main()``, or it needs resources.
+  final var mayLeaveBatch: Bool { hasGate || mayEndLater }
 
   /// Whether the operation is ready without evaluating an override of `isReady`.
   ///

@@ -3,7 +3,7 @@ import Synchronization
 extension OperationQueue {
   /// Runs an operation that has been claimed.
   final func run(_ operation: Operation) {
-    if operation.hasGate, operation.resumeFromPause() { return }
+    if operation.gateKind == .other, operation.resumeFromPause() { return }
     operation.noteStart(in: self)
     ThreadContext.run(operation, in: self) {
       operation.start()
@@ -36,7 +36,7 @@ extension OperationQueue {
         let course = reference._withUnsafeGuaranteedRef { operation -> Course in
           batch.noteCurrent(reference)
           if isLow { worker?.switchOperation(to: reference, in: self) }
-          guard isContinued || operation.state.beginPlainly() else { return .notBegun }
+          guard isContinued || operation.beginPlainly(in: batch) else { return .notBegun }
           context.pointee.enter(reference)
           operation.noteStart(in: self)
           if operation.mayEndLater {
@@ -202,7 +202,7 @@ extension OperationQueue {
   /// Returns false if the operation can't start, because a dependency was added to it. Closes the batch, and gives up
   /// ownership of the operation.
   private func runTaken(_ reference: OperationReference, of batch: Batch) -> Bool {
-    var effects = Effects()
+    var effects = batch.effects.take()
     let claimed = update(collectingBatches: true, leaving: &effects) { state -> Operation? in
       let operation = reference.operation
       guard state.admission.claimTaken(operation, of: batch) else { return nil }

@@ -117,9 +117,9 @@ enum RecycledOperations {
 extension Operation {
   /// Whether ``BlockOperation/renew(_:)`` can turn the operation into a new one, if it has no other references.
   ///
-  /// Its state word shows everything that its links can hold.
+  /// Its state word shows everything that its links can hold, except a gate.
   final var canBeUsedAgain: Bool {
-    guard isPlainBlock, state.current.hasEndedPlainly else { return false }
+    guard isPlainBlock, !hasGate, state.current.hasEndedPlainly else { return false }
     assert(dependents.isEmpty && links.withLockOnThisThread { $0.isUntouched }, "\(self) does not match its state")
     return true
   }

@@ -63,7 +63,7 @@ extension Operation {
     from before: OperationWord, at site: EndSite, in home: Unmanaged<OperationQueue>?, continues: Bool,
     _ effects: inout Effects, releasing release: (borrowing OperationEnding) -> Void
   ) -> OperationReference? {
-    if hasGate { policyGate?.end(in: home) }
+    if gateKind == .other { policyGate?.end(in: home) }
     // This comes before the operation leaves the queue, so that a thread that waits until the queue is empty finds the
     // unit completed, and the completion block counted.
     if let progress = home?._withUnsafeGuaranteedRef({ $0.countUnit(of: self) }) { effects.notify(progress) }
@@ -131,7 +131,7 @@ extension Operation {
     case .batch(let batch, let isContinued):
       return batch._withUnsafeGuaranteedRef { batch in
         batch.beginSettling()
-        publish(in: batch, isContinued: isContinued)
+        publish(in: batch, isContinued: isContinued, leaving: &effects)
         if batch.hasToTakeLock {
           home._withUnsafeGuaranteedRef { $0.update(collectingBatches: true, leaving: &effects) { _ in } }
         }
@@ -309,7 +309,7 @@ extension Operation {
   final func end(in batch: Batch, isContinued: Bool, continues: Bool) -> OperationReference? {
     let home = batch.home
     if home?._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, state.finishPlainly() {
-      publish(in: batch, isContinued: isContinued)
+      publish(in: batch, isContinued: isContinued, leaving: &batch.effects)
       return nil
     }
     guard let before = state.finish() else { return nil }
@@ -330,7 +330,10 @@ extension Operation {
   /// Whether there are dependents that require the operation, which has finished, to succeed.
   private var hasSuccessDependents: Bool { links.withLock { $0.details?.successDependents != nil } }
 
-  private func publish(in batch: Batch, isContinued: Bool) {
+  @inline(__always)
+  private func publish(in batch: Batch, isContinued: Bool, leaving effects: inout Effects) {
+    // Before any thread can find the queue empty.
+    if hasGate { releaseResources(in: batch, leaving: &effects) }
     if isContinued { batch.publish(continued: OperationReference(self)) } else { batch.publishTaken() }
   }
 }

@@ -12,7 +12,7 @@ extension Operation {
   @inline(__always)
   final func noteStart(in queue: OperationQueue?) {
     queue?.startUnit(of: self)
-    if hasGate, queue != nil { fullGate?.noteFirstStart() }
+    if gateKind == .other, queue != nil { fullGate?.noteFirstStart() }
   }
 
   /// Implements ``start()``.

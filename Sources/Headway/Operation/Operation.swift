@@ -65,10 +65,10 @@ open class Operation: @unchecked Sendable {
   /// Set before any other thread has a reference to the operation, and never changed afterwards.
   @exclusivity(unchecked) final var isBarrier = false
 
-  /// True if the operation has a policy, and so a gate.
+  /// The kind of gate that the operation has because of its policy.
   ///
   /// Set before the operation is added to a queue, and never changed afterwards.
-  @exclusivity(unchecked) final var hasGate = false
+  @exclusivity(unchecked) final var gateKind = GateKind.none
 
   /// The operation's place in its queue.
   ///

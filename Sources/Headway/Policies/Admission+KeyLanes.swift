@@ -229,7 +229,7 @@ extension Admission {
 
 extension Operation {
   /// The state of the operation in its lane, if it has a key.
-  final var laneMember: KeyLaneMember? { hasGate ? policyGate?.laneMember : nil }
+  final var laneMember: KeyLaneMember? { gateKind == .other ? policyGate?.laneMember : nil }
 
   /// The turn of the lane that the operation represents.
   final var laneTurn: UInt64 {

@@ -1,10 +1,3 @@
-extension ResourceTable {
-  /// The resources of the process.
-  ///
-  /// The lock can be taken under that of a queue. Nothing is called under it.
-  static let shared = Guarded(ResourceTable())
-}
-
 /// How operations of a queue get their resources.
 ///
 /// An operation requests them when a worker would start it. If they are in use, the operation waits in the place
@@ -20,8 +13,8 @@ extension Admission {
   ///
   /// - Returns: True if it has them, or needs none. If not, it waits for them.
   mutating func acquireResources(of operation: Operation) -> Bool {
-    guard let request = operation.policyGate?.request, operation.state.current.isStartable else { return true }
-    if ResourceTable.shared.withLock({ $0.acquire(request) }) { return true }
+    guard let gate = operation.resourceGate, operation.state.current.isStartable else { return true }
+    if ResourceTable.shared.withLock({ $0.acquire(gate) }) { return true }
     operation.admission.place = .gated
     return false
   }
@@ -30,29 +23,27 @@ extension Admission {
   ///
   /// Afterward, ``offered`` contains the operations that might get them.
   mutating func releaseResources(of operation: Operation) {
-    guard let request = operation.policyGate?.request else { return }
+    guard let gate = operation.resourceGate else { return }
     offered += ResourceTable.shared.withLock { table in
-      let requests = table.release(request) + table.withdraw(request)
-      table.forget(request)
-      return requests.map(\.gate.target)
+      (table.release(gate) + table.withdraw(gate)).map(\.target)
     }
   }
 
   /// Makes an operation stop waiting for its resources, if it does; it keeps its turn.
   mutating func withdrawRequest(of operation: Operation) {
-    guard let request = operation.policyGate?.request else { return }
-    offered += ResourceTable.shared.withLock { $0.withdraw(request).map(\.gate.target) }
+    guard let gate = operation.resourceGate else { return }
+    offered += ResourceTable.shared.withLock { $0.withdraw(gate).map(\.target) }
   }
 
   /// Gives an operation the resources that it has waited for, if it can start now.
   mutating func offerResources(to operation: Operation) {
-    guard operation.admission.place == .gated, let request = operation.policyGate?.request else { return }
+    guard operation.admission.place == .gated, let gate = operation.resourceGate else { return }
     let mayStart = !isSuspended && started < limit && allowance > 0 && laneMayStart(operation)
     guard mayStart, operation.state.current.isStartable else {
       withdrawRequest(of: operation)
       return operation.hasPause ? endPause(of: operation) : becameReady(operation)
     }
-    guard ResourceTable.shared.withLock({ $0.acquire(request) }) else { return }
+    guard ResourceTable.shared.withLock({ $0.acquire(gate) }) else { return }
     operation.admission.place = .granted
     operation.admission.workerClass = workerClass(of: operation)
     granted.insert(operation, level: QueuePriority.normal.level)
@@ -99,14 +90,55 @@ extension OperationQueue {
   /// Offers resources to operations, whose queues may all be different.
   ///
   /// Called with no lock held. Each offer that a queue can't use leads to others, so this is a loop.
-  static func offerResources(to operations: [Operation]) {
+  ///
+  /// - Parameters:
+  ///   - operations: The operations that may get resources.
+  ///   - effects: Receives the steps that can run user code.
+  static func offerResources(to operations: [Operation], leaving effects: inout Effects) {
     var waiting = operations
     while let operation = waiting.popLast() {
+      if operation.runsUserCodeWhenFreed { effects.release(operation) }
       guard let queue = operation.queue else { continue }
-      waiting += queue.update { state in
+      waiting += queue.update(leaving: &effects) { state in
         state.admission.offerResources(to: operation)
         return state.admission.takeOffered()
       }
     }
+  }
+}
+
+/// How operations of a batch get their resources.
+///
+/// The batch's thread requests them when it would begin the operation, and releases them when the operation has ended.
+/// It needs no lock of a queue for that. A request that can't be granted does not wait, because the operation is not in
+/// the place *gated*: the thread takes the queue's lock, and starts the operation like one outside a batch.
+extension Operation {
+  /// Begins an operation in a batch, if it has its resources and starts plainly.
+  ///
+  /// Called on the batch's thread.
+  ///
+  /// - Parameter batch: The batch, which receives the steps that can run user code.
+  /// - Returns: Whether the operation has begun.
+  @inline(__always)
+  final func beginPlainly(in batch: Batch) -> Bool { hasGate ? beginWithResources(in: batch) : state.beginPlainly() }
+
+  private func beginWithResources(in batch: Batch) -> Bool {
+    guard let gate = resourceGate, ResourceTable.shared.acquireIfAvailable(gate) else { return false }
+    batch.gate = .passUnretained(gate)
+    if state.beginPlainly() { return true }
+    releaseResources(in: batch, leaving: &batch.effects)
+    return false
+  }
+
+  /// Releases the resources of the operation that has ended in a batch.
+  ///
+  /// Called on the batch's thread.
+  ///
+  /// - Parameters:
+  ///   - batch: The batch.
+  ///   - effects: Receives the steps that can run user code.
+  final func releaseResources(in batch: Batch, leaving effects: inout Effects) {
+    let offered = batch.gate.take()?._withUnsafeGuaranteedRef { ResourceTable.shared.release($0) } ?? []
+    if !offered.isEmpty { OperationQueue.offerResources(to: offered.map(\.target), leaving: &effects) }
   }
 }

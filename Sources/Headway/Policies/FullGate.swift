@@ -1,16 +1,15 @@
 import Synchronization
 
-/// The gate of an operation whose policy has more than a delay, that has a retry policy, or that several calls can
-/// share.
+/// The gate of an operation whose policy has more than a delay and resources, that has a retry policy, or that several
+/// calls can share.
 ///
 /// This gate also ends the operation when its time is up.
-final class FullGate: OperationGate, @unchecked Sendable {  // What changes later is atomic or has a lock.
-  private let givenPolicy: OperationPolicy
+final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later is atomic or has a lock.
+  let givenPolicy: OperationPolicy
   /// Whether the operation repeats its function if it fails.
   let hasAttempts: Bool
   /// The entry of the operation in the table of coalescing keys, if calls can share the operation.
   let coalescedWork: CoalescedWork?
-  private var ownRequest: ResourceRequest?
   private let ownLaneMember: KeyLaneMember?
 
   /// The pause between two attempts.
@@ -37,14 +36,10 @@ final class FullGate: OperationGate, @unchecked Sendable {  // What changes late
     (givenPolicy, self.hasAttempts, self.coalescedWork) = (policy, hasAttempts, coalescedWork)
     ownLaneMember = policy.key.map(KeyLaneMember.init)
     let limitsTime = hasAttempts || policy.timeout != nil || policy.totalTimeout != nil
-    super.init(delay: policy.delay?.nanoseconds ?? 0, limitsTime: limitsTime, of: operation)
-    guard !policy.exclusiveResources.isEmpty || !policy.sharedResources.isEmpty else { return }
-    ownRequest = ResourceRequest(exclusive: policy.exclusiveResources, shared: policy.sharedResources, gate: self)
+    super.init(policy.resources, delay: policy.delay?.nanoseconds ?? 0, limitsTime: limitsTime, of: operation)
   }
 
   override var full: FullGate? { self }
-  override var policy: OperationPolicy { givenPolicy }
-  override var request: ResourceRequest? { ownRequest }
   override var laneMember: KeyLaneMember? { ownLaneMember }
 
   // MARK: The life of the operation

@@ -32,25 +32,24 @@ extension Operation {
   final func setGate(_ policy: OperationPolicy, hasAttempts: Bool, coalescedWork: CoalescedWork? = nil) {
     let gate = OperationGate.make(for: self, policy, hasAttempts: hasAttempts, coalescedWork: coalescedWork)
     let old = links.withLock { links in
-      // The thread that ends the operation must find the gate.
-      _ = state.announceLink()
       let details = links.detailsCreatedIfNeeded
       defer { details.gate = gate }
       return details.gate
     }
     withExtendedLifetime(old) {}  // Released after the lock.
-    hasGate = true
+    gateKind = gate.fitsBatch ? .ofBatches : .other
+    // The end of the operation has steps for the gate.
+    if !gate.fitsBatch { _ = state.announceLink() }
   }
 }
 
 extension OperationPolicy {
   /// The reason why the values are not valid, or nil.
   fileprivate var problem: String? {
-    for (name, duration) in [("delay", delay), ("timeout", timeout), ("total timeout", totalTimeout)] {
-      if let duration, duration < .zero { return "the negative \(name) \(duration)" }
-    }
-    guard !sharedResources.isEmpty, !exclusiveResources.isDisjoint(with: sharedResources) else { return nil }
-    let both = exclusiveResources.intersection(sharedResources).sorted()
+    if let delay, delay < .zero { return "the negative delay \(delay)" }
+    if let timeout, timeout < .zero { return "the negative timeout \(timeout)" }
+    if let totalTimeout, totalTimeout < .zero { return "the negative total timeout \(totalTimeout)" }
+    guard let both = resources?.namesInBothSets, !both.isEmpty else { return nil }
     return "names that are both exclusive and shared: \(both.joined(separator: ", "))"
   }
 }

@@ -36,19 +36,30 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
     for operation: Operation, _ policy: OperationPolicy, hasAttempts: Bool, coalescedWork: CoalescedWork?
   ) -> OperationGate {
     let delay = policy.delay?.nanoseconds ?? 0
-    let isFull = hasAttempts || coalescedWork != nil || policy != OperationPolicy(delay: .nanoseconds(delay))
-    return isFull
-      ? FullGate(policy, of: operation, hasAttempts: hasAttempts, coalescedWork: coalescedWork)
-      : OperationGate(delay: delay, limitsTime: false, of: operation)
+    let isSimple =
+      policy.timeout == nil && policy.totalTimeout == nil && policy.key == nil && policy.delay == Self.duration(delay)
+    guard isSimple, !hasAttempts, coalescedWork == nil else {
+      return FullGate(policy, of: operation, hasAttempts: hasAttempts, coalescedWork: coalescedWork)
+    }
+    guard let resources = policy.resources else { return OperationGate(delay: delay, limitsTime: false, of: operation) }
+    return ResourceGate(resources, delay: delay, of: operation)
   }
 
-  /// This gate as a ``FullGate``; nil if it has only a delay.
+  /// This gate as a ``FullGate``; nil if it has only a delay and resources.
   var full: FullGate? { nil }
 
-  var policy: OperationPolicy { OperationPolicy(delay: .nanoseconds(delay)) }
+  /// The policy of the operation.
+  final var policy: OperationPolicy {
+    full?.givenPolicy ?? OperationPolicy(delay: Self.duration(delay), needingResources?.resources)
+  }
 
-  /// The request for the resources of the operation, if it needs any.
-  var request: ResourceRequest? { nil }
+  private static func duration(_ delay: Int64) -> Duration? { delay > 0 ? .nanoseconds(delay) : nil }
+
+  /// This gate as a ``ResourceGate``; nil if the operation needs no resources.
+  var needingResources: ResourceGate? { nil }
+
+  /// Whether the operation can run in a batch: its policy has nothing but resources.
+  final var fitsBatch: Bool { !usesTime && full == nil }
 
   /// The state of the operation in its lane, if it has a key.
   var laneMember: KeyLaneMember? { nil }
@@ -136,11 +147,25 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   func endExceeding(_ reference: OperationReference, at now: PolicyTime) -> Bool { false }
 }
 
+/// Whether an operation has a gate, and where it can run.
+enum GateKind: UInt8 {
+  case none
+  /// The operation needs only resources, and can run in a batch.
+  case ofBatches
+  case other
+}
+
 extension Operation {
+  /// Whether the operation has a policy, and so a gate.
+  final var hasGate: Bool { gateKind != .none }
+
   /// The gate of an operation that has a policy.
   final var policyGate: OperationGate? { hasGate ? links.withLock { $0.details?.gate } : nil }
 
-  /// The gate of an operation whose policy has more than a delay.
+  /// The gate of an operation that needs resources.
+  final var resourceGate: ResourceGate? { policyGate?.needingResources }
+
+  /// The gate of an operation whose policy has more than a delay and resources.
   final var fullGate: FullGate? { policyGate?.full }
 
   /// Records that the operation's delay is over.

@@ -57,7 +57,7 @@ extension Operation {
 
   /// Whether the operation is in its `main()`, or in a pause after it; a worker that would start it then ends the
   /// pause.
-  final var hasPause: Bool { hasGate && state.current.phase == .executing }
+  final var hasPause: Bool { gateKind == .other && state.current.phase == .executing }
 
   /// Ends the pause, because the operation has a concurrency slot and its resources again.
   ///

@@ -24,11 +24,20 @@ public struct OperationPolicy: Sendable, Hashable, Codable {
   /// The names of the resources that only this operation may use while it runs.
   ///
   /// Operations that have a name in common never run at the same time, in any queue of the process.
-  public var exclusiveResources: Set<String>
+  ///
+  /// Setting it takes O(*n*) in the number of all names. If many operations use the same resources, create one policy,
+  /// and set it for each of them.
+  public var exclusiveResources: Set<String> {
+    get { resources?.exclusiveNames ?? [] }
+    set { resources = ResourceList(exclusive: newValue, shared: sharedResources) }
+  }
   /// The names of the resources that this operation shares with operations that also list them here.
   ///
   /// An operation that has one of these names among its ``exclusiveResources`` does not run at the same time.
-  public var sharedResources: Set<String>
+  public var sharedResources: Set<String> {
+    get { resources?.sharedNames ?? [] }
+    set { resources = ResourceList(exclusive: exclusiveResources, shared: newValue) }
+  }
   /// The name of the customer, the server, or another group that the operation belongs to; nil for none.
   ///
   /// The keys of a queue take turns. Of the ready operations with the highest priority, the one whose key has waited
@@ -37,6 +46,8 @@ public struct OperationPolicy: Sendable, Hashable, Codable {
   ///
   /// Keys have no effect on barriers, or in a queue with the order ``QueueOrder/fifo``.
   public var key: String?
+  /// The resources; nil for none.
+  private(set) var resources: ResourceList?
 
   /// Creates a policy.
   ///
@@ -52,12 +63,51 @@ public struct OperationPolicy: Sendable, Hashable, Codable {
     exclusiveResources: Set<String> = [], sharedResources: Set<String> = [], key: String? = nil
   ) {
     (self.delay, self.timeout, self.totalTimeout) = (delay, timeout, totalTimeout)
-    (self.exclusiveResources, self.sharedResources, self.key) = (exclusiveResources, sharedResources, key)
+    (self.key, resources) = (key, ResourceList(exclusive: exclusiveResources, shared: sharedResources))
+  }
+
+  /// Creates a policy with a delay and a list of resources.
+  init(delay: Duration?, _ resources: ResourceList?) {
+    (self.delay, self.resources) = (delay, resources)
   }
 
   /// Whether the policy limits nothing.
   var isEmpty: Bool {
-    delay == nil && timeout == nil && totalTimeout == nil && exclusiveResources.isEmpty && sharedResources.isEmpty
-      && key == nil
+    delay == nil && timeout == nil && totalTimeout == nil && resources == nil && key == nil
+  }
+}
+
+extension OperationPolicy {
+  private enum CodingKeys: CodingKey {
+    case delay, timeout, totalTimeout, exclusiveResources, sharedResources, key
+  }
+
+  /// Creates a policy by decoding it.
+  ///
+  /// - Parameter decoder: The decoder.
+  /// - Throws: An error if a value has the wrong type. A missing value stands for the default.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      delay: try values.decodeIfPresent(Duration.self, forKey: .delay),
+      timeout: try values.decodeIfPresent(Duration.self, forKey: .timeout),
+      totalTimeout: try values.decodeIfPresent(Duration.self, forKey: .totalTimeout),
+      exclusiveResources: try values.decodeIfPresent(Set<String>.self, forKey: .exclusiveResources) ?? [],
+      sharedResources: try values.decodeIfPresent(Set<String>.self, forKey: .sharedResources) ?? [],
+      key: try values.decodeIfPresent(String.self, forKey: .key))
+  }
+
+  /// Encodes the policy.
+  ///
+  /// - Parameter encoder: The encoder.
+  /// - Throws: An error of the encoder.
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encodeIfPresent(delay, forKey: .delay)
+    try values.encodeIfPresent(timeout, forKey: .timeout)
+    try values.encodeIfPresent(totalTimeout, forKey: .totalTimeout)
+    try values.encode(exclusiveResources, forKey: .exclusiveResources)
+    try values.encode(sharedResources, forKey: .sharedResources)
+    try values.encodeIfPresent(key, forKey: .key)
   }
 }

@@ -1,4 +1,4 @@
-/// The resources of the process that operations use exclusively or share, and the operations that wait for them.
+/// Decides which operations get the resources of the process, and in which order.
 ///
 /// A state machine without locks. An operation requests all of its resources when everything else is ready, and gets
 /// all of them or none. A request that can't be granted waits. No later request overtakes it on a resource that both
@@ -11,221 +11,155 @@
 /// A request costs O(1) for each of its resources, and O(log *n*) if it waits, in the number of requests that wait for
 /// the resource.
 struct ResourceTable {
-  /// A resource that operations use or wait for.
-  final class Resource {
-    let name: String
-    /// How many requests refer to it.
-    fileprivate var requestCount = 0
-    fileprivate var isHeldExclusively = false
-    fileprivate var sharingCount = 0
-    fileprivate var exclusive = WaitingRequests()
-    fileprivate var shared = WaitingRequests()
+  /// The table of the process.
+  ///
+  /// The lock can be taken under that of a queue. Nothing is called under it.
+  static let shared = Guarded(ResourceTable())
 
-    fileprivate init(_ name: String) { self.name = name }
-  }
-
-  private var resources: [String: Resource] = [:]
   private var lastTicket: UInt64 = 0
-
-  var resourceCount: Int { resources.count }
 
   // MARK: Requests
 
-  /// Gives the request its resources, or makes it wait.
+  /// Gives a request its resources if they are available, and does nothing otherwise.
+  ///
+  /// - Returns: Whether it has them.
+  func acquireIfAvailable(_ gate: ResourceGate) -> Bool {
+    open(gate)
+    if grant(gate) { return true }
+    close(gate)
+    return false
+  }
+
+  /// Gives a request its resources, or makes it wait.
   ///
   /// - Returns: Whether it has them. If not, ``release(_:)`` or ``withdraw(_:)`` of another request returns it later.
-  mutating func acquire(_ request: ResourceRequest) -> Bool {
-    assert(request.state != .holding)
-    if request.uses.isEmpty { refer(to: request) }
-    if request.ticket == 0 {
+  mutating func acquire(_ gate: ResourceGate) -> Bool {
+    open(gate)
+    if grant(gate) { return true }
+    if gate.ticket == 0 {
       lastTicket += 1
-      request.ticket = lastTicket
+      gate.ticket = lastTicket
     }
-    let isGranted = request.uses.allSatisfy { Self.isFree($0.resource, for: request, isShared: $0.isShared) }
-    if isGranted {
-      if request.state != .idle { leave(request) }
-      request.state = .holding
-      for use in request.uses {
-        if use.isShared { use.resource.sharingCount += 1 } else { use.resource.isHeldExclusively = true }
+    if gate.request == .idle {
+      gate.resources?.forEach { resource, isShared in
+        if isShared { resource.shared.insert(gate) } else { resource.exclusive.insert(gate) }
       }
-    } else if request.state == .idle {
-      for use in request.uses {
-        if use.isShared { use.resource.shared.insert(request) } else { use.resource.exclusive.insert(request) }
-      }
-      request.state = .waiting
-    } else {
-      request.state = .waiting
     }
-    return isGranted
+    gate.request = .waiting
+    return false
   }
 
   /// Releases the resources of a request that has them.
   ///
   /// - Returns: The waiting requests that can be granted now. Later ones still wait behind them, until the caller has
   ///   called ``acquire(_:)`` or ``withdraw(_:)`` for each.
-  mutating func release(_ request: ResourceRequest) -> [ResourceRequest] {
-    guard request.state == .holding else { return [] }
-    for use in request.uses {
-      if use.isShared { use.resource.sharingCount -= 1 } else { use.resource.isHeldExclusively = false }
+  func release(_ gate: ResourceGate) -> [ResourceGate] {
+    guard gate.request == .holding else { return [] }
+    open(gate)
+    defer { close(gate) }
+    gate.resources?.forEach { resource, isShared in
+      if isShared { resource.sharingCount -= 1 } else { resource.isHeldExclusively = false }
     }
-    request.state = .idle
-    request.ticket = 0
-    return grantable(after: request)
+    gate.request = .idle
+    gate.ticket = 0
+    return grantable(after: gate)
   }
 
   /// Makes a request that waits stop waiting; the request keeps its turn in case it waits again.
   ///
   /// - Returns: The waiting requests that can be granted now, as for ``release(_:)``.
-  mutating func withdraw(_ request: ResourceRequest) -> [ResourceRequest] {
-    guard request.state == .waiting || request.state == .offered else { return [] }
-    leave(request)
-    request.state = .idle
-    return grantable(after: request)
-  }
-
-  /// Forgets a request that neither holds anything nor waits.
-  mutating func forget(_ request: ResourceRequest) {
-    assert(request.state == .idle)
-    for use in request.uses {
-      use.resource.requestCount -= 1
-      if use.resource.requestCount == 0 { resources[use.resource.name] = nil }
-    }
-    request.uses = []
+  func withdraw(_ gate: ResourceGate) -> [ResourceGate] {
+    guard gate.request == .waiting || gate.request == .offered else { return [] }
+    leave(gate)
+    defer { close(gate) }
+    gate.request = .idle
+    return grantable(after: gate)
   }
 
   /// The name of a resource that keeps a request waiting.
-  func obstacle(of request: ResourceRequest) -> String? {
-    guard request.state == .waiting else { return nil }
-    return request.uses.first { !Self.isFree($0.resource, for: request, isShared: $0.isShared) }?.resource.name
+  func obstacle(of gate: ResourceGate) -> String? {
+    guard gate.request == .waiting else { return nil }
+    return gate.resources?.first { !Self.isFree($0, for: gate, isShared: $1) }?.name
   }
 
-  private mutating func refer(to request: ResourceRequest) {
-    func refer(to resource: inout Resource, isShared: Bool) {
-      resource.requestCount += 1
-      request.uses.append((resource, isShared))
+  private func grant(_ gate: ResourceGate) -> Bool {
+    assert(gate.request != .holding)
+    guard isGrantable(gate) else { return false }
+    if gate.request != .idle { leave(gate) }
+    gate.request = .holding
+    gate.resources?.forEach { resource, isShared in
+      if isShared { resource.sharingCount += 1 } else { resource.isHeldExclusively = true }
     }
-    request.uses.reserveCapacity(request.exclusiveNames.count + request.sharedNames.count)
-    for name in request.exclusiveNames { refer(to: &resources[name, default: Resource(name)], isShared: false) }
-    for name in request.sharedNames { refer(to: &resources[name, default: Resource(name)], isShared: true) }
+    return true
   }
 
-  private func leave(_ request: ResourceRequest) {
-    for use in request.uses {
-      if use.isShared { use.resource.shared.remove(request) } else { use.resource.exclusive.remove(request) }
+  private func open(_ gate: ResourceGate) { gate.resources?.forEach { resource, _ in resource.open() } }
+
+  private func close(_ gate: ResourceGate) { gate.resources?.forEach { resource, _ in resource.closeIfUnused() } }
+
+  private func leave(_ gate: ResourceGate) {
+    gate.resources?.forEach { resource, isShared in
+      if isShared { resource.shared.remove(gate) } else { resource.exclusive.remove(gate) }
     }
   }
 
   // MARK: The order of requests
 
+  private func isGrantable(_ gate: ResourceGate) -> Bool {
+    gate.resources?.first { !Self.isFree($0, for: gate, isShared: $1) } == nil
+  }
+
   /// Whether a resource is available to a request, and no earlier request that waits for it excludes this one.
-  private static func isFree(_ resource: Resource, for request: ResourceRequest, isShared: Bool) -> Bool {
+  private static func isFree(_ resource: Resource, for gate: ResourceGate, isShared: Bool) -> Bool {
     guard !resource.isHeldExclusively, isShared || resource.sharingCount == 0 else { return false }
-    if let first = resource.exclusive.first, first.ticket < request.ticket { return false }
+    // A request without a ticket is later than all that wait.
+    let ticket = gate.ticket == 0 ? .max : gate.ticket
+    if let first = resource.exclusive.first, first.ticket < ticket { return false }
     guard !isShared, let first = resource.shared.first else { return true }
-    return first.ticket > request.ticket
+    return first.ticket > ticket
   }
 
   /// Returns the requests that a request kept waiting, and that can be granted now.
-  private func grantable(after request: ResourceRequest) -> [ResourceRequest] {
-    var offered: [ResourceRequest] = []
-    func offer(_ request: ResourceRequest) {
-      guard request.state == .waiting,
-        request.uses.allSatisfy({ Self.isFree($0.resource, for: request, isShared: $0.isShared) })
-      else { return }
-      request.state = .offered
-      offered.append(request)
+  private func grantable(after gate: ResourceGate) -> [ResourceGate] {
+    var offered: [ResourceGate] = []
+    func offer(_ gate: ResourceGate) {
+      guard gate.request == .waiting, isGrantable(gate) else { return }
+      gate.request = .offered
+      offered.append(gate)
     }
-    for use in request.uses {
-      if let first = use.resource.exclusive.first { offer(first) }
+    gate.resources?.forEach { resource, _ in
+      if let first = resource.exclusive.first { offer(first) }
       // All that share it, up to the first that excludes them.
-      let end = use.resource.exclusive.first?.ticket ?? .max
-      use.resource.shared.forEach(before: end, offer)
+      let end = resource.exclusive.first?.ticket ?? .max
+      resource.shared.forEach(before: end, offer)
     }
     return offered
   }
 }
 
-/// The request of an operation for its resources.
+/// Requests that do not wait, of operations in batches.
 ///
-/// Protected by the lock of the table.
-final class ResourceRequest: @unchecked Sendable {  // The lock of the table protects what changes.
-  enum State {
-    /// Holds nothing, and does not wait.
-    case idle
-    case waiting
-    /// Waits, and was returned because it can be granted.
-    case offered
-    case holding
+/// Called by the thread that has taken the operation, with no lock held. It needs the lock of the table only if the
+/// request is for several resources, or for one that another operation needs.
+extension Guarded<ResourceTable> {
+  /// Gives a request its resources if they are available, and does nothing otherwise.
+  ///
+  /// - Returns: Whether the request has them.
+  func acquireIfAvailable(_ gate: ResourceGate) -> Bool {
+    guard let resource = gate.resources?.only, resource.acquireAlone() else {
+      return withLock { $0.acquireIfAvailable(gate) }
+    }
+    gate.request = .holding
+    return true
   }
 
-  let exclusiveNames: [String]
-  let sharedNames: [String]
-  /// The gate of the operation, which exists as long as the request.
-  unowned(unsafe) let gate: OperationGate
-  @exclusivity(unchecked) fileprivate(set) var state = State.idle
-  /// The turn: requests with lower numbers are first; 0 if the resources have not been requested.
-  @exclusivity(unchecked) fileprivate var ticket: UInt64 = 0
-  @exclusivity(unchecked) fileprivate var uses: [(resource: ResourceTable.Resource, isShared: Bool)] = []
-
-  init(exclusive: some Sequence<String>, shared: some Sequence<String>, gate: OperationGate) {
-    (exclusiveNames, sharedNames, self.gate) = (exclusive.sorted(), shared.sorted(), gate)
-  }
-}
-
-extension ResourceTable {
-  /// Requests that wait for a resource, by their tickets.
-  fileprivate struct WaitingRequests {
-    /// The requests in order, and nil for each that was removed from the middle.
-    private var requests: [(ticket: UInt64, request: ResourceRequest?)] = []
-    private var head = 0
-    private var removedCount = 0
-
-    var first: ResourceRequest? { head < requests.count ? requests[head].request : nil }
-
-    func forEach(before ticket: UInt64, _ body: (ResourceRequest) -> Void) {
-      var position = head
-      while position < requests.count, requests[position].ticket < ticket {
-        if let request = requests[position].request { body(request) }
-        position += 1
-      }
-    }
-
-    /// O(1) for a new ticket; O(*n*) for one that was withdrawn and returns.
-    mutating func insert(_ request: ResourceRequest) {
-      let position = self.position(of: request.ticket)
-      if position < requests.count, requests[position].ticket == request.ticket {
-        requests[position].request = request
-        removedCount -= 1
-      } else {
-        requests.insert((request.ticket, request), at: position)
-      }
-    }
-
-    /// Amortized O(log *n*).
-    mutating func remove(_ request: ResourceRequest) {
-      let position = self.position(of: request.ticket)
-      guard position < requests.count, requests[position].request === request else { return }
-      requests[position].request = nil
-      removedCount += 1
-      // The first entry is never a removed one.
-      while head < requests.count, requests[head].request == nil {
-        head += 1
-        removedCount -= 1
-      }
-      guard (head + removedCount) * 2 > requests.count else { return }
-      requests = requests[head...].filter { $0.request != nil }
-      (head, removedCount) = (0, 0)
-    }
-
-    /// The position of the first entry with this ticket or a later one.
-    private func position(of ticket: UInt64) -> Int {
-      guard let last = requests.last, last.ticket >= ticket else { return requests.count }
-      var (low, high) = (head, requests.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if requests[middle].ticket < ticket { low = middle + 1 } else { high = middle }
-      }
-      return low
-    }
+  /// Releases the resources of a request that has them.
+  ///
+  /// - Returns: The waiting requests that can be granted now, as for ``ResourceTable/release(_:)``.
+  func release(_ gate: ResourceGate) -> [ResourceGate] {
+    guard let resource = gate.resources?.only, resource.releaseAlone() else { return withLock { $0.release(gate) } }
+    gate.request = .idle
+    if gate.ticket != 0 { gate.ticket = 0 }
+    return []
   }
 }

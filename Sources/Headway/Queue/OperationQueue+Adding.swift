@@ -171,7 +171,7 @@ extension OperationQueue {
   ///   and may have changed in the meantime without a notification to the queue.
   private func enter(_ operation: Operation) -> Bool {
     operation.queueLinks.home = .passUnretained(self)
-    if operation.hasGate { enterGate(of: operation) }
+    if operation.gateKind == .other { enterGate(of: operation) }
     return operation.overridesIsReady && operation.evaluateReadinessBeforeAdding()
   }
 }

@@ -184,7 +184,7 @@ extension OperationQueue {
       rare.waiters.forEach { $0.wake() }
       Operation.raiseFurther(rare.raised)
       if let (alarms, clock) = rare.alarms { alarms.forEach { clock.set($0) } }
-      if !rare.offered.isEmpty { Self.offerResources(to: rare.offered) }
+      if !rare.offered.isEmpty { Self.offerResources(to: rare.offered, leaving: &effects) }
     }
     after.released.release(from: self)
     if after.looksForStall { lookForStall() }

@@ -188,7 +188,7 @@ import Testing
     queue.addOperations(operations, waitUntilFinished: false)
     await until {
       ResourceTable.shared.withLock { table in
-        operations.allSatisfy { table.obstacle(of: $0.policyGate!.request!) != nil }
+        operations.allSatisfy { table.obstacle(of: $0.resourceGate!) != nil }
       }
     }
     go.open()

@@ -7,7 +7,7 @@ import Testing
 @Suite("Resource table") struct ResourceTableTests {
   private struct Request {
     let operation: BlockOperation
-    let request: ResourceRequest
+    let request: ResourceGate
     let exclusive: Set<String>
     let shared: Set<String>
     /// Its turn among those that wait, or nil if it does not wait.
@@ -25,7 +25,7 @@ import Testing
   private static func makeRequest(_ exclusive: Set<String>, _ shared: Set<String>) -> Request {
     let operation = BlockOperation {}
     operation.policy = OperationPolicy(exclusiveResources: exclusive, sharedResources: shared)
-    return Request(operation: operation, request: operation.policyGate!.request!, exclusive: exclusive, shared: shared)
+    return Request(operation: operation, request: operation.resourceGate!, exclusive: exclusive, shared: shared)
   }
 
   /// The first waiting requests that nothing excludes: by definition, these can be granted.
@@ -45,15 +45,18 @@ import Testing
     arguments: 0..<300)
   func random(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    let names = ["a", "b", "c", "d", "e"].prefix(Int.random(in: 1...5, using: &random))
-    var (table, requests, lastTurn) = (ResourceTable(), [Request](), 0)
+    // All tables of the process have the same resources.
+    let prefix = "table \(seed) "
+    let names = (1...Int.random(in: 1...5, using: &random)).map { prefix + "\($0)" }
+    let table = Guarded(ResourceTable())
+    var (requests, lastTurn) = ([Request](), 0)
     for _ in 0..<Int.random(in: 2...12, using: &random) {
       let chosen = names.shuffled(using: &random).prefix(Int.random(in: 1...names.count, using: &random))
       let split = Int.random(in: 0...chosen.count, using: &random)
       requests.append(Self.makeRequest(Set(chosen.prefix(split)), Set(chosen.dropFirst(split))))
     }
     /// Answers the offers of the table, like the queues of the operations would.
-    func answer(_ offered: [ResourceRequest]) {
+    func answer(_ offered: [ResourceGate]) {
       var offered = offered
       while let request = offered.popLast() {
         let position = requests.firstIndex { $0.request === request }!
@@ -61,9 +64,9 @@ import Testing
         if Int.random(in: 0..<4, using: &random) == 0 {
           // The operation can't start now.
           (requests[position].keptTurn, requests[position].turn) = (requests[position].turn, nil)
-          offered += table.withdraw(request)
+          offered += table.withLock { $0.withdraw(request) }
         } else {
-          let isGranted = table.acquire(request)
+          let isGranted = table.withLock { $0.acquire(request) }
           #expect(isGranted)
           (requests[position].holds, requests[position].turn, requests[position].keptTurn) = (true, nil, nil)
         }
@@ -80,13 +83,16 @@ import Testing
       } else if requests[position].turn != nil {
         guard Int.random(in: 0..<3, using: &random) == 0 else { continue }
         (requests[position].keptTurn, requests[position].turn) = (requests[position].turn, nil)
-        answer(table.withdraw(request))
+        answer(table.withLock { $0.withdraw(request) })
       } else {
         lastTurn += 1
         requests[position].turn = requests[position].keptTurn ?? lastTurn
         let isFree = Self.grantable(requests).contains(position)
-        let isGranted = table.acquire(request)
+        let mayWait = Bool.random(using: &random)
+        let isGranted = mayWait ? table.withLock { $0.acquire(request) } : table.acquireIfAvailable(request)
         #expect(isGranted == isFree, "seed \(seed)")
+        // Otherwise, the request has no turn yet, or keeps the one that it has.
+        if !isFree, !mayWait { requests[position].turn = nil }
         if isFree {
           (requests[position].holds, requests[position].turn, requests[position].keptTurn) = (true, nil, nil)
         }
@@ -94,13 +100,14 @@ import Testing
     }
     for position in requests.indices {
       (requests[position].holds, requests[position].turn) = (false, nil)
-      answer(table.release(requests[position].request) + table.withdraw(requests[position].request))
+      let request = requests[position].request
+      answer(table.withLock { $0.release(request) + $0.withdraw(request) })
       requests[position].holds = false
     }
-    for position in requests.indices {
-      _ = table.release(requests[position].request)
-      table.forget(requests[position].request)
-    }
-    #expect(table.resourceCount == 0)
+    for request in requests { _ = table.withLock { $0.release(request.request) } }
+    #expect(requests.allSatisfy { $0.request.resources?.first { resource, _ in !resource.isUnused } == nil })
+    #expect(Resource.count(withPrefix: prefix) > 0)
+    requests = []
+    #expect(Resource.count(withPrefix: prefix) == 0)
   }
 }

@@ -73,9 +73,14 @@ import Testing
     await until { holder.isExecuting }
     let both = operation(["left", "right"]) { order.record("both") }
     queue.addOperation(both)
-    await until { ResourceTable.shared.withLock { $0.obstacle(of: both.policyGate!.request!) } != nil }
+    await until { ResourceTable.shared.withLock { $0.obstacle(of: both.resourceGate!) } != nil }
     let later = (0..<10).map { _ in operation(["right"]) { order.record("right") } }
     queue.addOperations(later, waitUntilFinished: false)
+    await until {
+      later.allSatisfy { later in
+        later.isFinished || ResourceTable.shared.withLock { $0.obstacle(of: later.resourceGate!) } != nil
+      }
+    }
     go.open()
     try await queue.untilAllOperationsAreFinished()
     #expect(order.events.first == "both" && order.count == 11)
@@ -106,7 +111,7 @@ import Testing
     await until { holder.isExecuting }
     let waiting = operation(["suspended"])
     queue.addOperation(waiting)
-    await until { ResourceTable.shared.withLock { $0.obstacle(of: waiting.policyGate!.request!) } != nil }
+    await until { ResourceTable.shared.withLock { $0.obstacle(of: waiting.resourceGate!) } != nil }
     queue.isSuspended = true
     let later = operation(["suspended"])
     busy.addOperation(later)
@@ -125,7 +130,7 @@ import Testing
     await until { holder.isExecuting }
     let waiting = operation(["late"])
     queue.addOperation(waiting)
-    await until { ResourceTable.shared.withLock { $0.obstacle(of: waiting.policyGate!.request!) } != nil }
+    await until { ResourceTable.shared.withLock { $0.obstacle(of: waiting.resourceGate!) } != nil }
     let dependency = OperationQueue().addTask { await hold.untilOpen() }
     waiting.addDependency(dependency)
     queue.isSuspended = true
@@ -147,9 +152,9 @@ import Testing
     await until { holder.isExecuting }
     let (first, second) = (operation(["cancelled", "other"]), operation(["other"]))
     queue.addOperation(first)
-    await until { ResourceTable.shared.withLock { $0.obstacle(of: first.policyGate!.request!) } != nil }
+    await until { ResourceTable.shared.withLock { $0.obstacle(of: first.resourceGate!) } != nil }
     queue.addOperation(second)
-    await until { ResourceTable.shared.withLock { $0.obstacle(of: second.policyGate!.request!) } != nil }
+    await until { ResourceTable.shared.withLock { $0.obstacle(of: second.resourceGate!) } != nil }
     first.cancel()
     try await first.untilFinished()
     try await second.untilSucceeded()
@@ -166,7 +171,7 @@ import Testing
     let first = operation(["order"]) { order.record(1) }
     queue.addOperation(first)
     queue.addOperation { order.record(2) }
-    await until { ResourceTable.shared.withLock { $0.obstacle(of: first.policyGate!.request!) } != nil }
+    await until { ResourceTable.shared.withLock { $0.obstacle(of: first.resourceGate!) } != nil }
     #expect(order.events.isEmpty)
     go.open()
     try await queue.untilAllOperationsAreFinished()

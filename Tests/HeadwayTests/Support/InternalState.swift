@@ -11,3 +11,19 @@ extension OperationQueue {
   /// Whether a list of observers exists.
   var keepsObservers: Bool { state.withLock { $0.observers != nil } }
 }
+
+extension Resource {
+  /// Whether no operation uses the resource or waits for it.
+  var isUnused: Bool {
+    ResourceTable.shared.withLock { _ in
+      open()
+      defer { closeIfUnused() }
+      return !isHeldExclusively && sharingCount == 0 && exclusive.first == nil && shared.first == nil
+    }
+  }
+
+  /// How many resources have names that begin with `prefix`.
+  static func count(withPrefix prefix: String) -> Int {
+    known.withLock { known in known.keys.count { $0.hasPrefix(prefix) } }
+  }
+}

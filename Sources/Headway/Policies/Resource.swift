@@ -1,0 +1,144 @@
+import Synchronization
+
+/// A resource that operations of the process use exclusively or share.
+///
+/// All policies of the process that use the same name refer to the same object, as long as there is one.
+/// An operation that needs only this resource acquires and releases it without a lock, as long as no other operation
+/// needs it. As soon as there is another one, the resource is *open*: the lock of the ``ResourceTable`` protects it.
+/// See `Models/resources.pml`.
+final class Resource: @unchecked Sendable {  // The lock protects what is not atomic.
+  let name: String
+  private let mode = Atomic<Mode>(.unused)
+  @exclusivity(unchecked) var isHeldExclusively = false
+  @exclusivity(unchecked) var sharingCount = 0
+  @exclusivity(unchecked) var exclusive = WaitingRequests()
+  @exclusivity(unchecked) var shared = WaitingRequests()
+
+  private enum Mode: UInt8, AtomicRepresentable {
+    case unused
+    /// An operation uses the resource exclusively, and has acquired it without the lock.
+    case heldAlone
+    /// The other properties show who uses the resource, and who waits for it.
+    case open
+  }
+
+  /// How many lists contain the resource.
+  ///
+  /// Protected by the lock of ``known``.
+  @exclusivity(unchecked) private var listCount = 0
+
+  private init(_ name: String) { self.name = name }
+
+  // MARK: Use
+
+  /// Acquires the resource for exclusive use, without the lock, if no operation uses it or waits for it.
+  func acquireAlone() -> Bool {
+    mode.compareExchange(expected: .unused, desired: .heldAlone, ordering: .acquiring).exchanged
+  }
+
+  /// Releases the resource without the lock, if it was acquired in this way and no other operation has needed it since.
+  func releaseAlone() -> Bool {
+    mode.compareExchange(expected: .heldAlone, desired: .unused, ordering: .releasing).exchanged
+  }
+
+  /// Makes the resource open.
+  ///
+  /// Called under the lock, before the other properties are used.
+  func open() {
+    guard mode.load(ordering: .relaxed) != .open else { return }
+    if mode.exchange(.open, ordering: .acquiringAndReleasing) == .heldAlone { isHeldExclusively = true }
+  }
+
+  /// Ends being open if no operation uses the resource or waits for it.
+  ///
+  /// Called under the lock.
+  func closeIfUnused() {
+    guard !isHeldExclusively, sharingCount == 0, exclusive.first == nil, shared.first == nil else { return }
+    mode.store(.unused, ordering: .releasing)
+  }
+
+  // MARK: Names
+
+  /// The resources that lists contain, by their names.
+  static let known = Guarded<[String: Resource]>([:])
+
+  /// Returns the resources with the given names, for a new list.
+  ///
+  /// O(*n*) in the number of names. ``leaveList(_:)`` must follow when the list is freed.
+  static func enterList(_ names: some Sequence<String>) -> [Resource] {
+    known.withLock { known in
+      names.map { name in
+        let resource = known[name] ?? Resource(name)
+        resource.listCount += 1
+        known[name] = resource
+        return resource
+      }
+    }
+  }
+
+  /// Forgets the resources of a list that are in no other one.
+  static func leaveList(_ resources: [Resource]) {
+    known.withLock { known in
+      for resource in resources {
+        resource.listCount -= 1
+        if resource.listCount == 0 { known[resource.name] = nil }
+      }
+    }
+  }
+}
+
+/// Requests that wait for a resource, by their tickets.
+struct WaitingRequests {
+  /// The requests in order, and nil for each that was removed from the middle.
+  private var requests: [(ticket: UInt64, request: ResourceGate?)] = []
+  private var head = 0
+  private var removedCount = 0
+
+  var first: ResourceGate? { head < requests.count ? requests[head].request : nil }
+
+  func forEach(before ticket: UInt64, _ body: (ResourceGate) -> Void) {
+    var position = head
+    while position < requests.count, requests[position].ticket < ticket {
+      if let request = requests[position].request { body(request) }
+      position += 1
+    }
+  }
+
+  /// O(1) for a new ticket; O(*n*) for one that was withdrawn and returns.
+  mutating func insert(_ request: ResourceGate) {
+    let position = self.position(of: request.ticket)
+    if position < requests.count, requests[position].ticket == request.ticket {
+      requests[position].request = request
+      removedCount -= 1
+    } else {
+      requests.insert((request.ticket, request), at: position)
+    }
+  }
+
+  /// Amortized O(log *n*).
+  mutating func remove(_ request: ResourceGate) {
+    let position = self.position(of: request.ticket)
+    guard position < requests.count, requests[position].request === request else { return }
+    requests[position].request = nil
+    removedCount += 1
+    // The first entry is never a removed one.
+    while head < requests.count, requests[head].request == nil {
+      head += 1
+      removedCount -= 1
+    }
+    guard (head + removedCount) * 2 > requests.count else { return }
+    requests = requests[head...].filter { $0.request != nil }
+    (head, removedCount) = (0, 0)
+  }
+
+  /// The position of the first entry with this ticket or a later one.
+  private func position(of ticket: UInt64) -> Int {
+    guard let last = requests.last, last.ticket >= ticket else { return requests.count }
+    var (low, high) = (head, requests.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if requests[middle].ticket < ticket { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
