@@ -45,8 +45,10 @@ public final class Gate: Sendable {
 
   /// Blocks the calling thread until the gate is open.
   ///
-  /// To the thread pool, this looks like any blocking system call. Tasks call ``untilOpen()`` instead: Swift has about as
-  /// many threads for tasks as there are processors, so a few blocked tasks could keep the gate from being opened.
+  /// To the thread pool, this looks like any blocking system call.
+  ///
+  /// Tasks call ``untilOpen()`` instead. Swift has about as many threads for tasks as there are processors, so a few
+  /// blocked tasks could keep the gate from being opened.
   @available(*, noasync, message: "This blocks the thread: await untilOpen() instead.")
   public func wait() {
     semaphore.wait()

@@ -113,7 +113,7 @@ import Testing
     Resource.leaveList(resources)
   }
 
-  @Test("X1, E1: an operation of a batch that fails or observes its end releases its resources")
+  @Test("X1, O7: an operation of a batch that fails or observes its end releases its resources")
   func failing() {
     let (queue, executor) = makeQueue()
     queue.failureHandler = nil
