@@ -58,7 +58,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   /// This gate as a ``ResourceGate``; nil if the operation needs no resources.
   var needingResources: ResourceGate? { nil }
 
-  /// Whether the operation can run in a batch: its policy has nothing but resources.
+  /// Whether the operation can run in a batch: its policy has only resources.
   final var fitsBatch: Bool { !usesTime && full == nil }
 
   /// The state of the operation in its lane, if it has a key.
