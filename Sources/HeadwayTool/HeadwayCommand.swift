@@ -20,6 +20,8 @@ import HeadwayImport
       EXIT CODES:
         0 for success, 3 if some rows of an import were rejected, 64 to 78 as in sysexits.h, and 128 plus the \
       number of the signal that stopped the command. 'headway import --help' lists the exit codes of an import.
+
+      SIGQUIT (Control-\\) prints what each operation and thread does or waits for, and the command continues.
       """,
     version: packageVersion,
     subcommands: [ImportCommand.self, CheckCommand.self, ExportCommand.self, SampleCommand.self] + requestCommands
@@ -48,6 +50,7 @@ import HeadwayImport
   /// With an asynchronous `main` on Linux, the first thread ends, and the main queue runs on any thread.
   static func main() {
     StandardStream.openMissing()
+    OperationQueue.dumpOnSignal(SIGQUIT)
     Task {
       await runCommand()
       exit()

@@ -71,10 +71,7 @@ package final class Watchdog: Sendable {
       defer { state.isWatching = true }
       return (state.lastNumber, !state.isWatching)
     }
-    if isFirst {
-      startRecordingQueues()
-      detachThread { Watchdog.shared.watch() }
-    }
+    if isFirst { detachThread { Watchdog.shared.watch() } }
     return number
   }
 
@@ -117,7 +114,6 @@ package final class Watchdog: Sendable {
   /// It also ends a process whose parent has ended. No process waits for it, and it would continue to hold what it has
   /// inherited, including locks on files.
   fileprivate func watchExitTest() {
-    startRecordingQueues()
     detachThread { [limit = exitTestLimit, parent = getppid()] in
       var quiet = Quiet()
       while quiet.seconds < limit {

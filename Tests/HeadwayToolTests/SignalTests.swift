@@ -112,6 +112,20 @@ struct SignalTests {
   }
   #endif
 
+  @Test("Q18: SIGQUIT prints what the operations of an import wait for, and the import continues")
+  func dump() async throws {
+    let fifo = try FIFO("\(folder.path)/silent.csv")
+    let tool = try Tool(["import", "silent.csv", "db", "--progress", "plain"], in: folder)
+    // It handles the signal before it opens files.
+    try fifo.fill(with: "column")
+    tool.send(SIGQUIT)
+    _ = await tool.errors.first { $0.hasPrefix("queue ‘") && $0.hasSuffix(")") }
+    _ = await tool.errors.first { $0.hasPrefix("thread headway-") }
+    tool.send(SIGINT)
+    #expect(await tool.finish().status == 130)
+    withExtendedLifetime(fifo) {}
+  }
+
   @Test("A second signal ends the tool immediately, even while it waits for input")
   func secondSignal() async throws {
     let fifo = try FIFO("\(folder.path)/silent.csv")

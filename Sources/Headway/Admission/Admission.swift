@@ -531,6 +531,7 @@ struct Admission {
       reference._withUnsafeGuaranteedRef({ $0.isPlainBlock && $0.state.finishCancelledPlainly() }),
       let member = reference._withUnsafeGuaranteedRef({ finished($0) })
     {
+      member._withUnsafeGuaranteedRef { $0.traceCancelledPlainly() }
       body(member)
       count += 1
     }

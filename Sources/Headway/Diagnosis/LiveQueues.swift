@@ -1,69 +1,55 @@
+import CHeadway
 import Synchronization
 
-/// The queues of the process, for a diagnosis of all of them.
+/// The queues of the process, for snapshots of all of them.
 ///
-/// They are recorded only on request, because this costs a lock per queue.
-package enum LiveQueues {
-  private final class Reference: Sendable {
-    private let queue: WeakQueue
-
-    init(_ queue: OperationQueue) { self.queue = WeakQueue(queue) }
-
-    var value: OperationQueue? { queue.queue }
+/// They are a doubly linked list, so adding and removing a queue takes constant time and needs no memory.
+enum LiveQueues {
+  /// The neighbors of a queue.
+  struct Links {
+    fileprivate var next: Unmanaged<OperationQueue>?
+    fileprivate var previous: Unmanaged<OperationQueue>?
   }
 
-  private struct WeakQueue: @unchecked Sendable {  // A weak reference, protected by the runtime.
-    weak var queue: OperationQueue?
+  // Nothing is called under the lock, and no last reference is released there.
+  private static let last = Mutex<Unmanaged<OperationQueue>?>(nil)
 
-    init(_ queue: OperationQueue) { self.queue = queue }
-  }
-
-  private static let isRecording = Atomic<Bool>(false)
-  private static let references = Mutex<[ObjectIdentifier: Reference]>([:])
-
-  /// Records queues that are created from now on.
-  package static func startRecording() { isRecording.store(true, ordering: .relaxed) }
-
+  /// Adds a new queue.
   static func add(_ queue: OperationQueue) {
-    guard isRecording.load(ordering: .relaxed) else { return }
-    references.withLock { $0[ObjectIdentifier(queue)] = Reference(queue) }
+    let reference = Unmanaged.passUnretained(queue)
+    last.withLock { last in
+      queue.liveLinks.previous = last
+      last?._withUnsafeGuaranteedRef { $0.liveLinks.next = reference }
+      last = reference
+    }
   }
 
+  /// Removes a queue that is being freed.
   static func remove(_ queue: OperationQueue) {
-    guard isRecording.load(ordering: .relaxed) else { return }
-    _ = references.withLock { $0.removeValue(forKey: ObjectIdentifier(queue)) }
+    last.withLock { last in
+      let links = queue.liveLinks
+      links.previous?._withUnsafeGuaranteedRef { $0.liveLinks.next = links.next }
+      if let next = links.next {
+        next._withUnsafeGuaranteedRef { $0.liveLinks.previous = links.previous }
+      } else {
+        last = links.previous
+      }
+    }
   }
 
+  /// The queues, in the order of their creation.
+  ///
+  /// O(*n*).
   static var all: [OperationQueue] {
-    let all = references.withLock { Array($0.values) }
-    return all.compactMap(\.value)
-  }
-}
-
-/// Describes what every queue and thread of Headway waits for, for human readers.
-///
-/// Includes only queues created since ``LiveQueues/startRecording()``. O(*n*²) at worst in the number of operations of
-/// a queue. Only the first hundred operations of each queue are described.
-package func processDiagnosis() -> String {
-  var lines: [String] = []
-  for queue in LiveQueues.all {
-    let operations = queue.operations
-    guard !operations.isEmpty else { continue }
-    lines.append(queue.description)
-    for operation in operations.prefix(100) { lines.append("  \(operation.diagnosis)") }
-    if operations.count > 100 { lines.append("  … and \(operations.count - 100) more") }
-  }
-  for workerClass in WorkerClass.allCases {
-    let pool = WorkerPool.pool(of: workerClass)
-    let (workers, works, isWatched) = pool.state.withLock { state in
-      (state.workers.map { ($0.name, $0.status, $0.probe) }, state.work.count, state.isWatched)
+    let found = last.withLock { last in
+      var (found, position) = ([OperationQueue](), last)
+      while let reference = position {
+        // The memory of the queue is allocated: before the queue is freed, its deinit removes it from the list.
+        if swift_tryRetain(reference.toOpaque()) != nil { found.append(reference.takeRetainedValue()) }
+        position = reference._withUnsafeGuaranteedRef { $0.liveLinks.previous }
+      }
+      return found
     }
-    guard !workers.isEmpty || works > 0 else { continue }
-    lines.append("\(workerClass) workers: \(works) asked for\(isWatched ? ", watched" : "")")
-    for (name, status, probe) in workers {
-      let sleeps = probe?.isSleeping.map { $0 ? ", sleeps" : ", computes" } ?? ""
-      lines.append("  \(name) \(status)\(sleeps)")
-    }
+    return found.reversed()
   }
-  return lines.isEmpty ? "No queue holds an operation, and no worker is there." : lines.joined(separator: "\n")
 }

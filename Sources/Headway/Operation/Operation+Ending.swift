@@ -63,6 +63,7 @@ extension Operation {
     from before: OperationWord, at site: EndSite, in home: Unmanaged<OperationQueue>?, continues: Bool,
     _ effects: inout Effects, releasing release: (borrowing OperationEnding) -> Void
   ) -> OperationReference? {
+    traceFinished()
     if gateKind == .other { policyGate?.end(in: home) }
     // This comes before the operation leaves the queue, so that a thread that waits until the queue is empty finds the
     // unit completed, and the completion block counted.
@@ -281,6 +282,8 @@ extension Operation {
   /// Ends the operation in `main()`, unless the end requires special handling.
   private func endPlainly(in batch: Batch, mayContinue: Bool) -> Bool {
     // While user code continues, the batch must not occupy a concurrency slot.
+    // Before any thread can find the operation finished.
+    traceFinished()
     guard let queue = batch.home, !(mayContinue && batch.keepsOrder),
       queue._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, state.finishPlainly()
     else { return false }
@@ -308,6 +311,8 @@ extension Operation {
   ///   notified of it.
   final func end(in batch: Batch, isContinued: Bool, continues: Bool) -> OperationReference? {
     let home = batch.home
+    // Before any thread can find the operation finished.
+    traceFinished()
     if home?._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, state.finishPlainly() {
       publish(in: batch, isContinued: isContinued, leaving: &batch.effects)
       return nil

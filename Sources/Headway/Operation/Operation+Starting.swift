@@ -5,13 +5,14 @@ extension Operation {
   ///
   /// Called for every start, in a batch, separately or manually, on the thread that then runs the operation.
   ///
-  /// Attach a trace point or a metric here. Called with no lock held, and calls no user code. For a cancelled
-  /// operation, it is called only if a queue starts the operation to run code of its subclass.
+  /// Called with no lock held, and calls no user code. For a cancelled operation, it is called only if a queue starts
+  /// the operation to run code of its subclass.
   ///
   /// - Parameter queue: The queue that runs the operation; nil if ``start()`` was called manually.
   @inline(__always)
   final func noteStart(in queue: OperationQueue?) {
     queue?.startUnit(of: self)
+    traceStarted(in: queue)
     if gateKind == .other, queue != nil { fullGate?.noteFirstStart() }
   }
 

@@ -56,7 +56,9 @@ final class TaskAttempts: Sendable {
           state.admission.noteFailedAttempt(of: operation, result, at: now)
           state.record { .retrying(reference.operation, attempt: number + 1) }
         }
+        operation.tracePaused()
         try await operation.pause(for: delay, keepsSlot: policy.keepsSlot)
+        operation.traceStarted(in: operation.queue)
       }
     }
   }

@@ -34,6 +34,7 @@ extension OperationQueue {
     reference._withUnsafeGuaranteedRef { operation in
       operation.queueLinks.home = .passUnretained(self)
       operation.state.reserveUnshared(isEnqueued: servesInbox)
+      operation.traceAdded(to: self)
     }
     if servesInbox {
       push(reference)
@@ -171,6 +172,7 @@ extension OperationQueue {
   ///   and may have changed in the meantime without a notification to the queue.
   private func enter(_ operation: Operation) -> Bool {
     operation.queueLinks.home = .passUnretained(self)
+    operation.traceAdded(to: self)
     if operation.gateKind == .other { enterGate(of: operation) }
     return operation.overridesIsReady && operation.evaluateReadinessBeforeAdding()
   }

@@ -31,6 +31,8 @@ open class OperationQueue: @unchecked Sendable {
   let state: Guarded<QueueState>
   /// Set before any other code has a reference to the queue.
   @exclusivity(unchecked) final private(set) var isMain = false
+  /// The queue's neighbors among all queues; belongs to ``LiveQueues``.
+  @exclusivity(unchecked) final var liveLinks = LiveQueues.Links()
   /// Notifies the worker that spins for this queue, if there is one, that work is available.
   let spinSignal = Atomic<Bool>(false)
   /// The operations that were added while the inbox was served.

@@ -15,7 +15,7 @@ extension OperationProtocol {
 }
 
 /// The state of an operation: how far it has progressed.
-public enum OperationState: Sendable, Hashable, CaseIterable {
+public enum OperationState: String, Sendable, Hashable, Codable, CaseIterable {
   /// The operation waits for dependencies.
   case pending
   /// Only its queue keeps the operation from starting.

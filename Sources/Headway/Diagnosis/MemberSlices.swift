@@ -1,0 +1,64 @@
+/// Collects the operations of a queue in several steps, so that the lock of the queue is never held for long.
+///
+/// Operations can be added, finish, and move between the lists of the queue between two steps. An operation that is in
+/// the queue all the time is collected once.
+struct MemberSlices {
+  /// How many operations one step collects.
+  static let size = 2_048
+  /// How many of the last operations a step looks at to find its place in the list again.
+  private static let mostLookedAt = 4_096
+
+  /// The operations that have been collected, in the order of adding. The others follow at the end.
+  private(set) var operations: [Operation] = []
+  private var others: [Operation] = []
+
+  /// Collects the next operations that have been in no batch.
+  ///
+  /// Called under the lock of the queue.
+  ///
+  /// - Returns: Whether there are no more.
+  mutating func appendNext(from members: Members, atMost count: Int) -> Bool {
+    var position = next(in: members)
+    for _ in 0..<count {
+      guard let reference = position else { return true }
+      operations.append(reference.operation)
+      position = reference.memberNext
+    }
+    return position == nil
+  }
+
+  /// The first operation of the list that has not been collected.
+  private func next(in members: Members) -> OperationReference? {
+    for operation in operations.suffix(Self.mostLookedAt).reversed() where Self.isListed(operation) {
+      return OperationReference(operation).memberNext
+    }
+    guard let last = operations.last else { return members.list.first }
+    // All of the last operations have left the list. It is in the order of adding.
+    let sequence = last.queueLinks.sequence
+    var position = members.list.first
+    while let reference = position, reference.sequence <= sequence { position = reference.memberNext }
+    return position
+  }
+
+  /// Whether the operation is in the list of those that have been in no batch.
+  private static func isListed(_ operation: Operation) -> Bool {
+    operation.admission.place != .none && operation.admission.place != .taken && !operation.admission.wasReturned
+  }
+
+  /// Collects the operations that are or were in batches.
+  ///
+  /// Called under the lock of the queue, after the other steps. The number of these operations is limited by the number
+  /// of threads.
+  mutating func appendOthers(from members: Members, _ batches: ActiveBatches) {
+    members.returned.forEach { others.append($0.operation) }
+    batches.forEach { $0.forEachUnfinished { others.append($0) } }
+  }
+
+  /// The first of the collected operations, in the order of adding, each once.
+  func sorted(atMost count: Int) -> [Operation] {
+    guard !others.isEmpty else { return Array(operations.prefix(count)) }
+    var known = Set(operations.map { ObjectIdentifier($0) })
+    let all = operations + others.filter { known.insert(ObjectIdentifier($0)).inserted }
+    return Array(all.sorted { $0.queueLinks.sequence < $1.queueLinks.sequence }.prefix(count))
+  }
+}

@@ -1,0 +1,116 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#endif
+
+extension OperationQueue {
+  /// Describes all queues, operations and threads as text for a person, and why each operation waits.
+  ///
+  /// Use it to find out why a program hangs: it is what a thread dump is for threads. The text contains the queues that
+  /// hold operations, and the first 100 operations of each.
+  ///
+  /// - Returns: The text, of several lines.
+  /// - Complexity: O(*n*) in the number of queues and of described operations, plus the cost of their
+  ///   ``OperationProtocol/diagnosis``.
+  public static func dump() -> String { snapshotAll(maxOperationCount: 100).description }
+
+  /// Prints ``dump()`` to standard error whenever the process receives a signal.
+  ///
+  /// ```swift
+  /// OperationQueue.dumpOnSignal(SIGQUIT)  // Control-\ in a terminal
+  /// ```
+  ///
+  /// The signal no longer ends the process. Calling this method again with the same signal has no effect.
+  ///
+  /// - Parameter signal: The number of the signal.
+  public static func dumpOnSignal(_ signal: Int32) { SignalDump.begin(for: signal) }
+}
+
+extension OperationQueuesSnapshot: CustomStringConvertible {
+  /// The queues that hold operations, their operations and the threads, a line for each.
+  public var description: String {
+    var lines: [String] = []
+    for queue in queues where queue.operationCount > 0 { lines.append(queue.description) }
+    if lines.isEmpty { lines.append("No queue holds an operation.") }
+    for thread in threads {
+      let owner = thread.queue.flatMap { $0 < queues.count ? queues[$0].label : nil }.map { " for \($0)" } ?? ""
+      let workClass = thread.workClass == "\(WorkerClass.normal)" ? "" : ", class \(thread.workClass)"
+      lines.append("thread \(thread.name) is \(thread.state)\(owner)\(workClass)")
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension OperationQueueSnapshot: CustomStringConvertible {
+  fileprivate var label: String { name.map { "queue ‘\($0)’" } ?? "a queue without a name" }
+
+  /// The queue, and the diagnosis of each operation, a line for each.
+  public var description: String {
+    var parts = ["\(operationCount) operation\(operationCount == 1 ? "" : "s")"]
+    if let limit = maxConcurrentOperationCount { parts.append("\(occupiedSlotCount) of \(limit) slots in use") }
+    if isSuspended { parts.append("suspended") }
+    if isClosed { parts.append("closed") }
+    var lines = ["\(label) (\(parts.joined(separator: ", ")))"]
+    lines += operations.map { "  \($0.description)" }
+    if operations.count < operationCount { lines.append("  … and \(operationCount - operations.count) more") }
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension OperationSnapshot: CustomStringConvertible {
+  /// The diagnosis, with the attempt and the progress.
+  public var description: String {
+    var parts = [diagnosis]
+    if let attempt, attempt > 1 { parts.append("attempt \(attempt)") }
+    if let fractionCompleted { parts.append("\(Int(fractionCompleted * 100)) % done") }
+    return parts.joined(separator: ", ")
+  }
+}
+
+/// Prints the dump when signals arrive.
+private enum SignalDump {
+  // The sources exist as long as the process.
+  private static let sources = Mutex<[Int32: any DispatchSourceSignal]>([:])
+
+  static func begin(for number: Int32) {
+    let source = sources.withLock { sources -> (any DispatchSourceSignal)? in
+      guard sources[number] == nil else { return nil }
+      // A queue of its own gets a thread even if all other threads of Dispatch are blocked.
+      let source = DispatchSource.makeSignalSource(signal: number, queue: DispatchQueue(label: "headway.dump"))
+      sources[number] = source
+      return source
+    }
+    guard let source else { return }
+    // The source starts to handle signals at some time after `resume()`.
+    let installing = DispatchGroup()
+    installing.enter()
+    source.setRegistrationHandler { installing.leave() }
+    source.setEventHandler { printDump() }
+    source.resume()
+    installing.wait()
+    #if canImport(Darwin)
+    // On those platforms, a source only observes the signal; elsewhere it handles the signal itself.
+    signal(number, SIG_IGN)
+    #endif
+  }
+
+  private static func printDump() {
+    let text = Array((OperationQueue.dump() + "\n").utf8)
+    text.withUnsafeBytes { bytes in
+      var written = 0
+      while written < bytes.count {
+        let count = write(STDERR_FILENO, bytes.baseAddress! + written, bytes.count - written)
+        if count < 0, errno != EINTR { return }
+        written += max(0, count)
+      }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/// All queues of the process and Headway's threads, at about the same moment.
+///
+/// A snapshot is a plain value. You can encode it, for example as the answer of a server to a request from an operator.
+public struct OperationQueuesSnapshot: Sendable, Hashable, Codable {
+  /// The queues, in the order of their creation.
+  public var queues: [OperationQueueSnapshot]
+  /// The threads that run operations.
+  public var threads: [ThreadSnapshot]
+
+  /// One of Headway's threads.
+  public struct ThreadSnapshot: Sendable, Hashable, Codable {
+    /// The name of the thread, as debuggers and profilers show it.
+    public var name: String
+    /// The work that the thread runs: the default class, or one of lower quality of service.
+    public var workClass: String
+    /// What the thread is doing.
+    public var state: ThreadState
+    /// The position in ``OperationQueuesSnapshot/queues`` of the queue whose operations the thread runs; nil if it runs
+    /// none.
+    public var queue: Int?
+  }
+
+  /// What a thread is doing.
+  public enum ThreadState: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The thread was created or woken, and has not looked for work since.
+    case starting
+    /// The thread runs operations, or looks for work.
+    case working
+    /// The thread is inside an operation that sleeps, waits or reads, so another thread can take its place.
+    case blocked
+    /// The thread waits for work.
+    case sleeping
+  }
+}
+
+/// A queue at one moment.
+public struct OperationQueueSnapshot: Sendable, Hashable, Codable {
+  /// The name of the queue, or nil.
+  public var name: String?
+  /// Whether the queue starts no operations until it is resumed.
+  public var isSuspended: Bool
+  /// Whether the queue accepts no more operations.
+  public var isClosed: Bool
+  /// How many operations can run at the same time; nil if the system decides.
+  public var maxConcurrentOperationCount: Int?
+  /// How many operations the queue holds.
+  public var operationCount: Int
+  /// How many concurrency slots are occupied.
+  ///
+  /// A thread that runs short operations one after another occupies one slot.
+  public var occupiedSlotCount: Int
+  /// The first operations, in the order of adding.
+  ///
+  /// There are fewer than ``operationCount`` if the caller asked for fewer, or if operations were added or finished in
+  /// the meantime.
+  public var operations: [OperationSnapshot]
+}
+
+/// An operation at one moment.
+public struct OperationSnapshot: Sendable, Hashable, Codable {
+  /// The name of the operation, or nil.
+  public var name: String?
+  /// The name of its class.
+  public var type: String
+  /// How far the operation has progressed.
+  public var state: OperationState
+  /// Whether the operation was cancelled.
+  public var isCancelled: Bool
+  /// What the operation does or waits for, as a sentence without a full stop: see ``OperationProtocol/diagnosis``.
+  public var diagnosis: String
+  /// The number of the current attempt, counting from 1; nil if the operation does not repeat its function.
+  public var attempt: Int?
+  /// The fraction of the work that is done, from 0 to 1; nil if the operation does not report progress.
+  public var fractionCompleted: Double?
+}

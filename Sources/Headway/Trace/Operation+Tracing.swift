@@ -1,0 +1,57 @@
+/// The events of an operation in a trace. Called with no lock held, on the thread that causes the event.
+extension Operation {
+  private var address: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+
+  /// Records that the operation is about to be added to a queue.
+  @inline(__always)
+  final func traceAdded(to queue: OperationQueue) {
+    if Trace.isRecording { recordAdded(to: queue) }
+  }
+
+  /// Records that the operation, or its next attempt, starts.
+  @inline(__always)
+  final func traceStarted(in queue: OperationQueue?) {
+    if Trace.isRecording { recordStarted(in: queue) }
+  }
+
+  /// Records that an attempt of the operation ended, and the operation pauses.
+  final func tracePaused() { if Trace.isRecording { Trace.note(.paused, of: address) } }
+
+  /// Records that the operation ends.
+  ///
+  /// Can be called again. The last call before the operation has ended counts.
+  @inline(__always)
+  final func traceFinished() { if Trace.isRecording { recordFinished() } }
+
+  /// Records that the operation was cancelled, and has ended without a name, an error and observers.
+  ///
+  /// Called under the lock of the queue.
+  final func traceCancelledPlainly() { if Trace.isRecording { Trace.note(.finished(.cancelled, nil), of: address) } }
+
+  @inline(never)
+  private final func recordAdded(to queue: OperationQueue) {
+    Trace.note(queue)
+    let parent = ThreadContext.innermostOperation.map(\.address) ?? 0
+    let queueAddress = UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque())
+    Trace.note(.added(type(of: self), queue: queueAddress, parent: parent), of: address)
+    for dependency in dependencies { Trace.note(.dependency(on: dependency.address), of: address) }
+    if let name { Trace.note(.named(name), of: address) }
+  }
+
+  @inline(never)
+  private final func recordStarted(in queue: OperationQueue?) {
+    if let queue { Trace.note(queue) }
+    let queueAddress = queue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
+    Trace.note(.started(type(of: self), queue: queueAddress), of: address)
+    if let name { Trace.note(.named(name), of: address) }
+  }
+
+  @inline(never)
+  private final func recordFinished() {
+    let error = error
+    let word = state.current
+    let result: TraceRecording.Result = error != nil ? .failure : word.isCancelled ? .cancelled : .success
+    if let name { Trace.note(.named(name), of: address) }
+    Trace.note(.finished(result, error), of: address)
+  }
+}

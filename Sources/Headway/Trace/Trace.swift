@@ -1,0 +1,197 @@
+import Dispatch
+import Synchronization
+
+/// A trace that is being recorded: what all queues of the process do, and when.
+///
+/// ```swift
+/// let recording = try await Trace.record {
+///   queue.addOperation { parse() }
+///   try await queue.untilAllOperationsAreFinished()
+/// }
+/// for operation in recording.operations { print(operation.name, operation.runs) }
+/// ```
+///
+/// The product `HeadwayTrace` draws a recording, and finds its critical path.
+///
+/// Each thread records its events in a buffer of its own, which has a fixed capacity. Events that do not fit are counted
+/// in ``TraceRecording/lostEventCount``. While no trace is recorded, this costs one branch for each event.
+public final class Trace: Sendable {
+  /// The number of the trace that is being recorded; 0 if there is none.
+  private static let number = Atomic<UInt>(0)
+  private static let current = Mutex<TraceSession?>(nil)
+
+  /// Whether a trace is being recorded.
+  @inline(__always) static var isRecording: Bool { number.load(ordering: .relaxed) != 0 }
+
+  private let session: TraceSession
+
+  fileprivate init(maxEventCountPerThread: Int) {
+    let session = TraceSession(capacity: maxEventCountPerThread)
+    self.session = session
+    let isFirst = Self.current.withLock { current in
+      guard current == nil else { return false }
+      current = session
+      Self.number.store(session.number, ordering: .releasing)
+      return true
+    }
+    require(isFirst, "startTrace() was called while a trace is being recorded: stop that one first.")
+  }
+
+  deinit { _ = end() }
+
+  /// Ends the recording.
+  ///
+  /// Describes the errors of operations that failed, so this method calls user code.
+  ///
+  /// - Returns: What was recorded. If the recording was stopped before, the result is empty.
+  /// - Complexity: O(*n* log *n*) in the number of recorded events.
+  public func stop() -> TraceRecording {
+    guard let threads = end() else { return TraceRecording(duration: 0) }
+    var builder = TraceBuilder(threads, beginTime: session.beginTime, endTime: TraceEvent.now)
+    return builder.makeRecording()
+  }
+
+  private func end() -> [TraceSession.ThreadEvents]? {
+    let isCurrent = Self.current.withLock { current in
+      guard current === session else { return false }
+      current = nil
+      Self.number.store(0, ordering: .releasing)
+      return true
+    }
+    return isCurrent ? session.takeEvents() : nil
+  }
+
+  // MARK: Recording
+
+  /// Records a trace while a function runs.
+  ///
+  /// - Parameters:
+  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three events, and one more for
+  ///     its name and for each dependency.
+  ///   - body: The function to call.
+  /// - Returns: What was recorded until the function returned.
+  /// - Throws: The error that the function throws.
+  /// - Precondition: No other trace is being recorded.
+  public static func record(
+    maxEventCountPerThread: Int = OperationQueue.defaultMaxTraceEventCount, _ body: () throws -> Void
+  ) rethrows -> TraceRecording {
+    let trace = Trace(maxEventCountPerThread: maxEventCountPerThread)
+    try body()
+    return trace.stop()
+  }
+
+  /// Records a trace while an asynchronous function runs.
+  ///
+  /// - Parameters:
+  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three events, and one more for
+  ///     its name and for each dependency.
+  ///   - actor: The isolation of the caller, where the function runs.
+  ///   - body: The function to call.
+  /// - Returns: What was recorded until the function returned.
+  /// - Throws: The error that the function throws.
+  /// - Precondition: No other trace is being recorded.
+  public static func record(
+    maxEventCountPerThread: Int = OperationQueue.defaultMaxTraceEventCount,
+    isolation actor: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
+  ) async rethrows -> TraceRecording {
+    let trace = Trace(maxEventCountPerThread: maxEventCountPerThread)
+    try await body()
+    return trace.stop()
+  }
+
+  // MARK: Marks and spans
+
+  /// Records the current moment, if a trace is being recorded.
+  ///
+  /// - Parameter name: The name of the moment.
+  public static func mark(_ name: @autoclosure () -> String) {
+    if isRecording { note(.mark(name())) }
+  }
+
+  /// Records how long a function takes, if a trace is being recorded.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the function's work.
+  ///   - body: The function to call.
+  /// - Returns: The result of the function.
+  /// - Throws: The error that the function throws.
+  public static func span<Success, Failure: Error>(
+    _ name: @autoclosure () -> String, _ body: () throws(Failure) -> Success
+  ) throws(Failure) -> Success {
+    let identifier = beginSpan(name)
+    defer { endSpan(identifier) }
+    return try body()
+  }
+
+  /// Records how long an asynchronous function takes, if a trace is being recorded.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the function's work.
+  ///   - actor: The isolation of the caller, where the function runs.
+  ///   - body: The function to call.
+  /// - Returns: The result of the function.
+  /// - Throws: The error that the function throws.
+  public static func span<Success>(
+    _ name: @autoclosure () -> String, isolation actor: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> Success
+  ) async rethrows -> Success {
+    let identifier = beginSpan(name)
+    defer { endSpan(identifier) }
+    return try await body()
+  }
+
+  private static let lastSpan = Atomic<UInt>(0)
+
+  private static func beginSpan(_ name: () -> String) -> UInt? {
+    guard isRecording else { return nil }
+    let identifier = lastSpan.add(1, ordering: .relaxed).newValue
+    note(.spanBegan(name()), of: identifier)
+    return identifier
+  }
+
+  private static func endSpan(_ identifier: UInt?) {
+    if let identifier, isRecording { note(.spanEnded, of: identifier) }
+  }
+
+  // MARK: For the core
+
+  /// Records an event on the calling thread.
+  ///
+  /// Takes only locks under which nothing is called.
+  static func note(_ kind: TraceEvent.Kind, of object: UInt = 0) {
+    buffer?.append(TraceEvent(time: TraceEvent.now, object: object, kind: kind))
+  }
+
+  /// Records a queue, if the calling thread has not done so.
+  ///
+  /// Called with no lock held.
+  static func note(_ queue: OperationQueue) {
+    let address = UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque())
+    guard let buffer, buffer.isNew(queue: address) else { return }
+    let limit = queue.maxConcurrentOperationCount
+    note(.queue(queue.name, limit: limit < 0 ? nil : limit), of: address)
+  }
+
+  /// The buffer of the calling thread for the trace that is being recorded.
+  private static var buffer: TraceBuffer? {
+    // The number changes under the lock of `current`. A thread that reads an old one records an event in vain.
+    if let buffer = TraceBuffer.ofThread, buffer.session.number == number.load(ordering: .acquiring) { return buffer }
+    return current.withLock { $0 }?.addBuffer()
+  }
+}
+
+extension OperationQueue {
+  /// How many events each thread can record in a trace, if you do not set another number.
+  public static var defaultMaxTraceEventCount: Int { 250_000 }
+
+  /// Starts to record what all queues of the process do.
+  ///
+  /// - Parameter maxEventCountPerThread: How many events each thread can record. An operation has three events, and one
+  ///   more for its name and for each dependency.
+  /// - Returns: The trace. Call ``Trace/stop()`` to get the recording.
+  /// - Precondition: No other trace is being recorded, and `maxEventCountPerThread` is positive.
+  public static func startTrace(maxEventCountPerThread: Int = defaultMaxTraceEventCount) -> Trace {
+    require(maxEventCountPerThread > 0, "startTrace() was called with room for \(maxEventCountPerThread) events.")
+    return Trace(maxEventCountPerThread: maxEventCountPerThread)
+  }
+}

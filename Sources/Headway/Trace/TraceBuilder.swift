@@ -1,0 +1,117 @@
+/// Turns the events of threads into a recording.
+struct TraceBuilder {
+  private let threads: [TraceSession.ThreadEvents]
+  private let beginTime: UInt64
+  private var recording: TraceRecording
+  /// The position of the operation that an address stands for at the current event.
+  ///
+  /// The memory of an operation that has ended can be used for another one.
+  private var operations: [UInt: Int] = [:]
+  private var queues: [UInt: Int] = [:]
+  private var spans: [UInt: Int] = [:]
+
+  init(_ threads: [TraceSession.ThreadEvents], beginTime: UInt64, endTime: UInt64) {
+    (self.threads, self.beginTime) = (threads, beginTime)
+    recording = TraceRecording(
+      duration: Int64(endTime - beginTime), threads: threads.map { TraceRecording.Thread(name: $0.thread) },
+      lostEventCount: threads.reduce(0) { $0 + $1.lostCount })
+  }
+
+  mutating func makeRecording() -> TraceRecording {
+    var all: [(event: TraceEvent, thread: Int, number: Int)] = []
+    for (thread, events) in threads.enumerated() {
+      for (number, event) in events.events.enumerated() { all.append((event, thread, number)) }
+    }
+    // The clock is the same on all processors. Events of one thread stay in their order.
+    all.sort { ($0.event.time, $0.thread, $0.number) < ($1.event.time, $1.thread, $1.number) }
+    for (event, thread, _) in all { add(event, thread) }
+    noteReadyTimes()
+    return recording
+  }
+
+  private mutating func add(_ event: TraceEvent, _ thread: Int) {
+    let time = Int64(event.time) - Int64(beginTime)
+    switch event.kind {
+    case .queue(let name, let limit):
+      let queue = TraceRecording.Queue(name: name, maxConcurrentOperationCount: limit)
+      // Each thread records a queue once. The memory of a queue can be used for another one.
+      if let known = queues[event.object], recording.queues[known].name == name {
+        recording.queues[known] = queue
+      } else {
+        queues[event.object] = recording.queues.count
+        recording.queues.append(queue)
+      }
+    case .added(let type, let queue, let parent):
+      let position = makeIfEnded(event.object, type)
+      recording.operations[position].addedTime = time
+      recording.operations[position].queue = queues[queue]
+      recording.operations[position].parent = parent == 0 ? nil : operations[parent]
+    case .named(let name):
+      if let position = operations[event.object] { recording.operations[position].name = name }
+    case .dependency(let dependency):
+      guard let position = operations[event.object] else { break }
+      // One that was not added to a queue yet gets its events later.
+      let dependency = operations[dependency] ?? make(dependency, "Operation")
+      if !recording.operations[position].dependencies.contains(dependency) {
+        recording.operations[position].dependencies.append(dependency)
+      }
+    case .started(let type, let queue):
+      let position = makeIfEnded(event.object, type)
+      if queue != 0 { recording.operations[position].queue = queues[queue] }
+      recording.operations[position].runs.append(TraceRecording.Run(startTime: time, thread: thread))
+    case .paused: endRun(of: event.object, at: time)
+    case .finished(let result, let error):
+      guard let position = operations[event.object] else { break }
+      // The end can be recorded twice. It has happened after the first time, and the last result counts.
+      endRun(of: event.object, at: time)
+      recording.operations[position].finishedTime = recording.operations[position].finishedTime ?? time
+      recording.operations[position].result = result
+      recording.operations[position].error = error.map { "\($0)" }
+    case .spanBegan(let name):
+      spans[event.object] = recording.spans.count
+      recording.spans.append(TraceRecording.Span(name: name, startTime: time, thread: thread))
+    case .spanEnded: if let position = spans[event.object] { recording.spans[position].endTime = time }
+    case .mark(let name): recording.marks.append(TraceRecording.Mark(name: name, time: time, thread: thread))
+    }
+  }
+
+  /// The position of the operation at an address; a new one if the last one there has ended.
+  private mutating func makeIfEnded(_ address: UInt, _ type: Operation.Type) -> Int {
+    let name = "\(type)"
+    guard let position = operations[address], recording.operations[position].finishedTime == nil else {
+      return make(address, name)
+    }
+    let operation = recording.operations[position]
+    if operation.addedTime == nil, operation.runs.isEmpty { recording.operations[position].name = name }
+    return position
+  }
+
+  private mutating func make(_ address: UInt, _ name: String) -> Int {
+    operations[address] = recording.operations.count
+    recording.operations.append(TraceRecording.Operation(name: name))
+    return recording.operations.count - 1
+  }
+
+  private mutating func endRun(of address: UInt, at time: Int64) {
+    guard let position = operations[address], let last = recording.operations[position].runs.indices.last,
+      recording.operations[position].runs[last].endTime == nil
+    else { return }
+    recording.operations[position].runs[last].endTime = time
+  }
+
+  /// Operations are ready when they have been added and their last dependency has finished.
+  private mutating func noteReadyTimes() {
+    for position in recording.operations.indices {
+      guard var time = recording.operations[position].addedTime else { continue }
+      var isReady = true
+      for dependency in recording.operations[position].dependencies {
+        guard let end = recording.operations[dependency].finishedTime else {
+          isReady = false
+          break
+        }
+        time = max(time, end)
+      }
+      if isReady || !recording.operations[position].runs.isEmpty { recording.operations[position].readyTime = time }
+    }
+  }
+}

@@ -1,0 +1,184 @@
+/// What operations did while a trace was recorded: the operations, and when each was added, became ready, started and
+/// finished, on which thread.
+///
+/// A recording is a plain value. You can store it, send it to another machine, and draw it there.
+///
+/// All times are in nanoseconds since the recording began. A time that is missing is nil: the operation was added
+/// before the recording, or had not finished at its end.
+public struct TraceRecording: Sendable, Hashable, Codable {
+  /// How long the recording took, in nanoseconds.
+  public var duration: Int64
+  /// The operations, in the order of their first event.
+  public var operations: [Operation]
+  /// The queues that held the operations.
+  public var queues: [Queue]
+  /// The threads that ran operations or recorded spans.
+  public var threads: [Thread]
+  /// The spans that ``Trace/span(_:_:)`` recorded, in the order of their beginning.
+  public var spans: [Span]
+  /// The marks that ``Trace/mark(_:)`` recorded, in order.
+  public var marks: [Mark]
+  /// How many events were lost because a thread's buffer was full.
+  public var lostEventCount: Int
+
+  /// Creates a recording.
+  ///
+  /// - Parameters:
+  ///   - duration: How long the recording took, in nanoseconds.
+  ///   - operations: The operations, in the order of their first event.
+  ///   - queues: The queues that held the operations.
+  ///   - threads: The threads that ran operations or recorded spans.
+  ///   - spans: The spans, in the order of their beginning.
+  ///   - marks: The marks, in order.
+  ///   - lostEventCount: How many events were lost because a thread's buffer was full.
+  public init(
+    duration: Int64, operations: [Operation] = [], queues: [Queue] = [], threads: [Thread] = [], spans: [Span] = [],
+    marks: [Mark] = [], lostEventCount: Int = 0
+  ) {
+    (self.duration, self.operations, self.queues, self.threads) = (duration, operations, queues, threads)
+    (self.spans, self.marks, self.lostEventCount) = (spans, marks, lostEventCount)
+  }
+
+  /// An operation of a recording.
+  public struct Operation: Sendable, Hashable, Codable {
+    /// The name of the operation, or of its class if it has no name.
+    public var name: String
+    /// The position in ``TraceRecording/queues`` of the queue that held the operation; nil for an operation that was
+    /// started manually.
+    public var queue: Int?
+    /// The position in ``TraceRecording/operations`` of the operation that added this one while it ran.
+    public var parent: Int?
+    /// The positions in ``TraceRecording/operations`` of the operations that this one waited for.
+    public var dependencies: [Int]
+    /// When the operation was added to its queue.
+    public var addedTime: Int64?
+    /// When only its queue kept the operation from starting.
+    public var readyTime: Int64?
+    /// The periods in which the operation ran: one, or one for each attempt.
+    ///
+    /// An asynchronous operation also runs while its task is suspended.
+    public var runs: [Run]
+    /// When the operation finished.
+    public var finishedTime: Int64?
+    /// How the operation ended; nil if it had not ended at the end of the recording.
+    public var result: Result?
+    /// A description of the error of an operation that failed.
+    public var error: String?
+
+    /// Creates an operation of a recording.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the operation.
+    ///   - queue: The position of its queue.
+    ///   - parent: The position of the operation that added it.
+    ///   - dependencies: The positions of the operations that it waited for.
+    ///   - addedTime: When it was added.
+    ///   - readyTime: When only its queue kept it from starting.
+    ///   - runs: The periods in which it ran.
+    ///   - finishedTime: When it finished.
+    ///   - result: How it ended.
+    ///   - error: A description of its error.
+    public init(
+      name: String, queue: Int? = nil, parent: Int? = nil, dependencies: [Int] = [], addedTime: Int64? = nil,
+      readyTime: Int64? = nil, runs: [Run] = [], finishedTime: Int64? = nil, result: Result? = nil, error: String? = nil
+    ) {
+      (self.name, self.queue, self.parent, self.dependencies) = (name, queue, parent, dependencies)
+      (self.addedTime, self.readyTime, self.runs, self.finishedTime) = (addedTime, readyTime, runs, finishedTime)
+      (self.result, self.error) = (result, error)
+    }
+  }
+
+  /// A period in which an operation ran.
+  public struct Run: Sendable, Hashable, Codable {
+    /// When the operation, or its attempt, started.
+    public var startTime: Int64
+    /// When it ended; nil if it had not ended at the end of the recording.
+    public var endTime: Int64?
+    /// The position in ``TraceRecording/threads`` of the thread that started it.
+    public var thread: Int
+
+    /// Creates a period.
+    ///
+    /// - Parameters:
+    ///   - startTime: When the operation started.
+    ///   - endTime: When it ended.
+    ///   - thread: The position of the thread that started it.
+    public init(startTime: Int64, endTime: Int64? = nil, thread: Int) {
+      (self.startTime, self.endTime, self.thread) = (startTime, endTime, thread)
+    }
+  }
+
+  /// How an operation ended.
+  public enum Result: String, Sendable, Hashable, Codable {
+    case success, failure, cancelled
+  }
+
+  /// A queue of a recording.
+  public struct Queue: Sendable, Hashable, Codable {
+    /// The name of the queue, or nil.
+    public var name: String?
+    /// How many of its operations could run at the same time when the recording ended; nil for no limit.
+    public var maxConcurrentOperationCount: Int?
+
+    /// Creates a queue of a recording.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the queue.
+    ///   - maxConcurrentOperationCount: How many of its operations can run at the same time.
+    public init(name: String? = nil, maxConcurrentOperationCount: Int? = nil) {
+      (self.name, self.maxConcurrentOperationCount) = (name, maxConcurrentOperationCount)
+    }
+  }
+
+  /// A thread of a recording.
+  public struct Thread: Sendable, Hashable, Codable {
+    /// The name of the thread.
+    public var name: String
+
+    /// Creates a thread of a recording.
+    ///
+    /// - Parameter name: The name of the thread.
+    public init(name: String) { self.name = name }
+  }
+
+  /// A part of the work, which the program named.
+  public struct Span: Sendable, Hashable, Codable {
+    /// The name.
+    public var name: String
+    /// When the work began.
+    public var startTime: Int64
+    /// When it ended; nil if it had not ended at the end of the recording.
+    public var endTime: Int64?
+    /// The position in ``TraceRecording/threads`` of the thread on which it began.
+    public var thread: Int
+
+    /// Creates a span.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - startTime: When the work began.
+    ///   - endTime: When it ended.
+    ///   - thread: The position of the thread on which it began.
+    public init(name: String, startTime: Int64, endTime: Int64? = nil, thread: Int) {
+      (self.name, self.startTime, self.endTime, self.thread) = (name, startTime, endTime, thread)
+    }
+  }
+
+  /// A moment that the program named.
+  public struct Mark: Sendable, Hashable, Codable {
+    /// The name.
+    public var name: String
+    /// The moment.
+    public var time: Int64
+    /// The position in ``TraceRecording/threads`` of the thread.
+    public var thread: Int
+
+    /// Creates a mark.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - time: The moment.
+    ///   - thread: The position of the thread.
+    public init(name: String, time: Int64, thread: Int) { (self.name, self.time, self.thread) = (name, time, thread) }
+  }
+}

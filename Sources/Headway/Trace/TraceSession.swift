@@ -1,0 +1,115 @@
+import Dispatch
+import Synchronization
+
+/// An event that a thread has recorded.
+struct TraceEvent {
+  enum Kind {
+    case queue(String?, limit: Int?)
+    case added(Operation.Type, queue: UInt, parent: UInt)
+    case named(String)
+    case dependency(on: UInt)
+    case started(Operation.Type, queue: UInt)
+    /// An attempt ended, and the operation pauses.
+    case paused
+    case finished(TraceRecording.Result, (any Error)?)
+    case spanBegan(String)
+    case spanEnded
+    case mark(String)
+  }
+
+  /// In nanoseconds of uptime.
+  let time: UInt64
+  /// The address of the operation or the queue, or the number of the span.
+  let object: UInt
+  let kind: Kind
+
+  static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+}
+
+/// The buffers of one recording.
+final class TraceSession: Sendable {
+  private static let lastNumber = Atomic<UInt>(0)
+
+  let number = lastNumber.add(1, ordering: .relaxed).newValue
+  let capacity: Int
+  let beginTime = TraceEvent.now
+  private let buffers = Mutex<[TraceBuffer]>([])
+
+  init(capacity: Int) { self.capacity = capacity }
+
+  /// The events of a thread, in order.
+  struct ThreadEvents {
+    let thread: String
+    let events: [TraceEvent]
+    let lostCount: Int
+  }
+
+  /// Creates the buffer of the calling thread.
+  func addBuffer() -> TraceBuffer {
+    let buffer = buffers.withLock { buffers in
+      let buffer = TraceBuffer(self, thread: Worker.current?.name ?? "thread \(buffers.count + 1)")
+      buffers.append(buffer)
+      return buffer
+    }
+    TraceBuffer.ofThread = buffer
+    return buffer
+  }
+
+  /// Returns the events of all threads.
+  ///
+  /// Called after the recording has ended. A thread that had begun to record an event records it in vain.
+  func takeEvents() -> [ThreadEvents] {
+    let all = buffers.withLock { buffers in
+      defer { buffers = [] }
+      return buffers
+    }
+    return all.map { $0.take() }
+  }
+}
+
+/// The events that one thread records for one session.
+///
+/// The lock is contended only when the recording ends.
+final class TraceBuffer: Sendable {
+  private struct State {
+    var events: [TraceEvent] = []
+    var lostCount = 0
+    var queues: Set<UInt> = []
+  }
+
+  let session: TraceSession
+  private let thread: String
+  private let state = Mutex(State())
+
+  init(_ session: TraceSession, thread: String) { (self.session, self.thread) = (session, thread) }
+
+  private static let key = ThreadKey(atThreadEnd: { pointer in
+    if let pointer { Unmanaged<TraceBuffer>.fromOpaque(pointer).release() }
+  })
+
+  /// The last buffer of the calling thread.
+  fileprivate(set) static var ofThread: TraceBuffer? {
+    get { key.value.map { Unmanaged<TraceBuffer>.fromOpaque($0).takeUnretainedValue() } }
+    set {
+      let old = key.value
+      key.value = newValue.map { Unmanaged.passRetained($0).toOpaque() }
+      if let old { Unmanaged<TraceBuffer>.fromOpaque(old).release() }
+    }
+  }
+
+  func append(_ event: TraceEvent) {
+    state.withLock { state in
+      if state.events.count < session.capacity { state.events.append(event) } else { state.lostCount += 1 }
+    }
+  }
+
+  /// Whether the thread has not recorded a queue.
+  func isNew(queue: UInt) -> Bool { state.withLock { $0.queues.insert(queue).inserted } }
+
+  fileprivate func take() -> TraceSession.ThreadEvents {
+    state.withLock { state in
+      defer { state.events = [] }
+      return TraceSession.ThreadEvents(thread: thread, events: state.events, lostCount: state.lostCount)
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import HeadwayTestKit
+import HeadwayTestSupport
+import Synchronization
+import Testing
+
+@testable import Headway
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+@Suite("Snapshots", .hangLimit) struct SnapshotTests {
+  @Test("Q18: a snapshot shows the queue's settings, and what each operation does or waits for")
+  func contents() async throws {
+    let (queue, started, end) = (OperationQueue(name: "import", maxConcurrentOperationCount: 1), Gate(), Gate())
+    let parse = BlockOperation(name: "parse") {
+      started.open()
+      end.wait()
+    }
+    let save = BlockOperation(name: "save")
+    save.addDependency(parse)
+    let unnamed = BlockOperation {}
+    queue.addOperations([parse, save, unnamed], waitUntilFinished: false)
+    await started.untilOpen()
+    parse.progress.totalUnitCount = 4
+    parse.progress.completedUnitCount = 3
+    let snapshot = queue.snapshot()
+    #expect(snapshot.name == "import" && snapshot.maxConcurrentOperationCount == 1)
+    #expect(snapshot.operationCount == 3 && snapshot.occupiedSlotCount == 1)
+    #expect(!snapshot.isSuspended && !snapshot.isClosed)
+    #expect(snapshot.operations.map(\.name) == ["parse", "save", nil])
+    #expect(snapshot.operations.map(\.state) == [.executing, .pending, .ready])
+    #expect(snapshot.operations.map(\.fractionCompleted) == [0.75, nil, nil])
+    #expect(snapshot.operations.map(\.diagnosis) == [parse, save, unnamed].map(\.diagnosis))
+    #expect(snapshot.operations.allSatisfy { $0.type == "BlockOperation" && $0.attempt == nil && !$0.isCancelled })
+    queue.isSuspended = true
+    save.cancel()
+    queue.close()
+    let later = queue.snapshot(maxOperationCount: 1)
+    #expect(later.isSuspended && later.isClosed && later.operations.map(\.name) == ["parse"])
+    #expect(queue.snapshot(maxOperationCount: 0).operations.isEmpty)
+    end.open()
+    queue.isSuspended = false
+    try await queue.untilAllOperationsAreFinished()
+    #expect(queue.snapshot().operationCount == 0)
+  }
+
+  @Test("Q18, X2: a snapshot shows the number of the attempt")
+  func attempts() async throws {
+    let (queue, clock) = (OperationQueue(), ManualClock())
+    queue.clock = clock
+    let task = queue.addTask(name: "upload", retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
+      if attempt == 1 { throw Mishap() }
+    }
+    await clock.waitForSleepers(count: 1)
+    let snapshot = queue.snapshot().operations
+    #expect(snapshot.map(\.attempt) == [1])
+    #expect(snapshot.map(\.diagnosis) == ["‘upload’ waits for its next attempt"])
+    clock.advance(by: .seconds(1))
+    try await task.value
+  }
+
+  @Test("Q18: a negative number of operations is a programmer's error")
+  func negative() async {
+    await #expect(processExitsWith: .failure) { _ = OperationQueue().snapshot(maxOperationCount: -1) }
+  }
+
+  @Test("Q18: operations that are in the queue all the time are included once, in order, while others come and go")
+  func slices() {
+    let (queue, never) = (OperationQueue(), BlockOperation {})
+    let count = 3 * MemberSlices.size
+    let lasting = (0..<count).map { number in
+      let operation = BlockOperation {}
+      operation.addDependency(never)
+      return operation
+    }
+    let isOver = Atomic<Bool>(false)
+    for operation in lasting { queue.addOperation(operation) }
+    let numbers = Dictionary(uniqueKeysWithValues: lasting.enumerated().map { (ObjectIdentifier($1), $0) })
+    onThreads(3) { thread in
+      if thread == 0 {
+        for _ in 0..<20 {
+          let found = queue.firstOperations(atMost: .max).compactMap { numbers[ObjectIdentifier($0)] }
+          #expect(found == Array(0..<count))
+        }
+        isOver.store(true, ordering: .releasing)
+      }
+      while !isOver.load(ordering: .acquiring) {
+        let short = (0..<100).map { _ in BlockOperation {} }
+        queue.addOperations(short, waitUntilFinished: true)
+      }
+    }
+    queue.addOperation(never)
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("Q18: a snapshot continues at the right operation after all that it has seen have left")
+  func resumes() {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let operations = (0..<40).map { _ in BlockOperation {} }
+    queue.addOperations(operations, waitUntilFinished: false)
+    var slices = MemberSlices()
+    func collect(_ count: Int) -> Bool { queue.update { slices.appendNext(from: $0.admission.members, atMost: count) } }
+    #expect(!collect(10))
+    for operation in operations[..<10] { operation.cancel() }
+    for operation in operations[..<10] { operation.waitUntilFinished() }
+    #expect(!collect(10) && !collect(5) && collect(20))
+    let found = slices.sorted(atMost: .max)
+    #expect(found.map { ObjectIdentifier($0) } == operations.map { ObjectIdentifier($0) })
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("Q18: all queues of the process are included, in the order of their creation, but none that was freed")
+  func allQueues() async {
+    let names = (0..<3).map { "all queues \($0)" }
+    let queues = names.map { OperationQueue(name: $0) }
+    func found() -> [String] {
+      OperationQueue.snapshotAll().queues.compactMap(\.name).filter { $0.hasPrefix("all queues") }
+    }
+    do {
+      let freed = OperationQueue(name: "all queues, freed")
+      withExtendedLifetime(freed) { #expect(found() == names + ["all queues, freed"]) }
+    }
+    // Another test's snapshot can hold it for a moment.
+    await until { OperationQueue.snapshotAll().queues.allSatisfy { $0.name != "all queues, freed" } }
+    withExtendedLifetime(queues) {}
+  }
+
+  @Test("Q18, Q11: queues can be created and freed while snapshots of all are made")
+  func creation() {
+    let isOver = Atomic<Bool>(false)
+    onThreads(3) { thread in
+      if thread == 0 {
+        for _ in 0..<200 { _ = OperationQueue.snapshotAll(maxOperationCount: 10) }
+        isOver.store(true, ordering: .releasing)
+      }
+      while !isOver.load(ordering: .acquiring) {
+        let queues = (0..<20).map { _ in OperationQueue() }
+        queues[0].addOperation {}
+        queues[0].waitUntilAllOperationsAreFinished()
+      }
+    }
+  }
+
+  @Test("Q18: the dump names the queue, the obstacle of each operation, and the threads")
+  func dump() async throws {
+    let (queue, started, end) = (OperationQueue(name: "dump", maxConcurrentOperationCount: 1), Gate(), Gate())
+    queue.addOperation(
+      BlockOperation(name: "first") {
+        started.open()
+        end.wait()
+      })
+    for _ in 0..<101 { queue.addOperation(BlockOperation(name: "later")) }
+    await started.untilOpen()
+    let lines = OperationQueue.dump().split(separator: "\n").map(String.init)
+    let position = try #require(lines.firstIndex(of: "queue ‘dump’ (102 operations, 1 of 1 slots in use)"))
+    #expect(lines[position + 1] == "  ‘first’ is executing")
+    #expect(lines[position + 2].hasPrefix("  ‘later’ waits for "))
+    #expect(lines[position + 101] == "  … and 2 more")
+    #expect(lines.contains { $0.hasPrefix("thread headway-") && $0.hasSuffix("for queue ‘dump’") })
+    end.open()
+    try await queue.untilAllOperationsAreFinished()
+    #expect(!OperationQueue.dump().contains("queue ‘dump’"))
+  }
+
+  private static let dumpOfSignals =
+    "queue ‘signals’ (1 operation, suspended)\n  BlockOperation is suspended in queue ‘signals’\n"
+
+  @Test("Q18: a signal prints the dump to standard error, each time, and the process continues")
+  func signals() async {
+    await #expect(processExitsWith: .success) {
+      OperationQueue.dumpOnSignal(SIGQUIT)
+      OperationQueue.dumpOnSignal(SIGQUIT)
+      let queue = OperationQueue(name: "signals")
+      queue.isSuspended = true
+      queue.addOperation {}
+      var pipes: [Int32] = [0, 0]
+      let (made, redirected) = (pipe(&pipes), dup2(pipes[1], STDERR_FILENO))
+      #expect(made == 0 && redirected == STDERR_FILENO)
+      for _ in 0..<2 {
+        kill(getpid(), SIGQUIT)
+        // Another thread prints the dump, after the signal. If it prints something else, this waits forever.
+        var (text, buffer) = ("", [UInt8](repeating: 0, count: 4_096))
+        while !text.contains(Self.dumpOfSignals) {
+          let count = read(pipes[0], &buffer, buffer.count)
+          text += String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+        }
+      }
+    }
+  }
+}
