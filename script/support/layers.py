@@ -12,7 +12,7 @@ import sys
 LAYERS = [
     ["Platform", "Support"],
     ["WorkerPool"],
-    ["Operation", "Admission", "Queue", "Execution", "Observation", "Diagnosis", "Policies"],
+    ["Operation", "Admission", "Queue", "Execution", "Observation", "Diagnosis", "Policies", "Trace"],
     ["Tasks", "Groups", "Graphs"],
 ]
 

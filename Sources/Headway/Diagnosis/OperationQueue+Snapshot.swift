@@ -64,11 +64,9 @@ extension OperationQueue {
 }
 
 /// An operation that can repeat its function.
-private protocol RepeatingOperation {
+protocol RepeatingOperation {
   var attempt: Int { get }
 }
-
-extension TaskOperation: RepeatingOperation {}
 
 extension Operation {
   fileprivate final func makeSnapshot() -> OperationSnapshot {
@@ -92,6 +90,7 @@ extension WorkerPool {
   /// Describes the threads of all classes.
   ///
   /// - Parameter queues: The queues of the snapshot.
+  /// - Returns: A description of each thread.
   fileprivate static func threadSnapshots(of queues: [OperationQueue]) -> [OperationQueuesSnapshot.ThreadSnapshot] {
     var positions: [ObjectIdentifier: Int] = [:]
     for (position, queue) in queues.enumerated() { positions[ObjectIdentifier(queue)] = position }

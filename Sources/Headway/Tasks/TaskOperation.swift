@@ -185,3 +185,5 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     task?.escalate(to: priority)
   }
 }
+
+extension TaskOperation: RepeatingOperation {}

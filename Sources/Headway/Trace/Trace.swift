@@ -13,8 +13,8 @@ import Synchronization
 ///
 /// The product `HeadwayTrace` draws a recording, and finds its critical path.
 ///
-/// Each thread records its events in a buffer of its own, which has a fixed capacity. Events that do not fit are counted
-/// in ``TraceRecording/lostEventCount``. While no trace is recorded, this costs one branch for each event.
+/// Each thread records its events in a buffer of its own, which has a fixed capacity. Events that do not fit are
+/// counted in ``TraceRecording/lostEventCount``. While no trace is recorded, this costs one branch for each event.
 public final class Trace: Sendable {
   /// The number of the trace that is being recorded; 0 if there is none.
   private static let number = Atomic<UInt>(0)
@@ -66,7 +66,7 @@ public final class Trace: Sendable {
   /// Records a trace while a function runs.
   ///
   /// - Parameters:
-  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three events, and one more for
+  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three events, and more for
   ///     its name and for each dependency.
   ///   - body: The function to call.
   /// - Returns: What was recorded until the function returned.
@@ -83,7 +83,7 @@ public final class Trace: Sendable {
   /// Records a trace while an asynchronous function runs.
   ///
   /// - Parameters:
-  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three events, and one more for
+  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three events, and more for
   ///     its name and for each dependency.
   ///   - actor: The isolation of the caller, where the function runs.
   ///   - body: The function to call.
@@ -186,7 +186,7 @@ extension OperationQueue {
 
   /// Starts to record what all queues of the process do.
   ///
-  /// - Parameter maxEventCountPerThread: How many events each thread can record. An operation has three events, and one
+  /// - Parameter maxEventCountPerThread: How many events each thread can record. An operation has three events, and
   ///   more for its name and for each dependency.
   /// - Returns: The trace. Call ``Trace/stop()`` to get the recording.
   /// - Precondition: No other trace is being recorded, and `maxEventCountPerThread` is positive.

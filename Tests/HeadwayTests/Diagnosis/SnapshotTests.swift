@@ -114,6 +114,27 @@ import Glibc
     queue.waitUntilAllOperationsAreFinished()
   }
 
+  @Test("Q18: operations of a batch, and those that another thread has put back, are included in their order")
+  func returned() {
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let operations = (0..<20).map { _ in BlockOperation {} }
+    for operation in operations { queue.addOperation(operation) }
+    func found() -> [Int?] {
+      queue.firstOperations(atMost: .max).map { found in operations.firstIndex { $0 === found } }
+    }
+    executor.runBatch(of: queue) {
+      #expect(found() == Array(0..<20))
+      queue.isSuspended = true
+      queue.addOperation {}
+      #expect(found() == Array(0..<20) + [nil])
+      #expect(queue.firstOperations(atMost: 3).count == 3)
+    }
+    queue.isSuspended = false
+    executor.runSteps()
+    #expect(found().isEmpty)
+  }
+
   @Test("Q18: all queues of the process are included, in the order of their creation, but none that was freed")
   func allQueues() async {
     let names = (0..<3).map { "all queues \($0)" }
