@@ -76,6 +76,9 @@ let modules = [
   // For tests of code that uses the core, and of the core itself.
   Module(name: "HeadwayTestKit", needs: ["Headway"]),
 
+  // Draws what the core has traced.
+  Module(name: "HeadwayTrace", needs: ["Headway"]),
+
   // Files.
   Module(
     name: "CArchive", kind: .system(debian: ["libarchive-dev", "zlib1g-dev"], homebrew: ["libarchive", "zlib"])),
@@ -148,6 +151,8 @@ let modules = [
     needs: ["HeadwayFoundation", "HeadwayFoundationNetworking", "HeadwayTestKit", "HeadwayTestSupport"]),
   Module(name: "HeadwayTestKitTests", kind: .tests, needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
   Module(
+    name: "HeadwayTraceTests", kind: .tests, needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport", "HeadwayTrace"]),
+  Module(
     name: "HeadwayLinesTests", kind: .tests,
     needs: ["Headway", "HeadwayLines", "HeadwayTestKit", "HeadwayTestSupport"]),
   Module(
@@ -186,6 +191,7 @@ let package = Package(
     .library(name: "HeadwayFoundation", targets: ["HeadwayFoundation"]),
     .library(name: "HeadwayFoundationNetworking", targets: ["HeadwayFoundationNetworking"]),
     .library(name: "HeadwayTestKit", targets: ["HeadwayTestKit"]),
+    .library(name: "HeadwayTrace", targets: ["HeadwayTrace"]),
     .library(name: "HeadwayImport", targets: ["HeadwayImport"]),
     .library(name: "HeadwaySampleData", targets: ["HeadwaySampleData"]),
     .library(name: "HeadwayHTTP", targets: ["HeadwayHTTP"]),

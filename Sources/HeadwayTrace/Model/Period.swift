@@ -1,0 +1,83 @@
+import Headway
+
+/// A period of a recording, in nanoseconds since the recording began.
+///
+/// It is never negative and never ends before it starts, even if the times of the recording do.
+struct Period: Hashable, Sendable {
+  let start: Int64
+  let end: Int64
+
+  /// Creates a period, and corrects times that are negative or in the wrong order.
+  init(from start: Int64, to end: Int64) {
+    self.start = max(0, start)
+    self.end = max(self.start, end)
+  }
+
+  var length: Int64 { end - start }
+
+  /// The order in which periods are drawn: by start; an outer period precedes the periods inside it.
+  static func precedes(_ left: Period, _ right: Period) -> Bool { (left.start, right.end) < (right.start, left.end) }
+}
+
+extension TraceRecording {
+  /// The time of the last event, or of the end of the recording if that is later.
+  var extent: Int64 {
+    var extent = max(0, duration)
+    for operation in operations {
+      for time in [operation.addedTime, operation.readyTime, operation.finishedTime] { extent = max(extent, time ?? 0) }
+      for run in operation.runs { extent = max(extent, run.startTime, run.endTime ?? 0) }
+    }
+    for span in spans { extent = max(extent, span.startTime, span.endTime ?? 0) }
+    for mark in marks { extent = max(extent, mark.time) }
+    return extent
+  }
+
+  /// The periods in which an operation ran, in the order of the attempts.
+  ///
+  /// A run that never ended lasts until `extent`.
+  func runPeriods(of operation: Operation, extent: Int64) -> [Period] {
+    operation.runs.map { Period(from: $0.startTime, to: $0.endTime ?? extent) }
+  }
+
+  /// The period from the moment at which only its queue kept an operation from starting until it started.
+  ///
+  /// An operation that never started waits until it finished, or until `extent`.
+  func queueWait(of operation: Operation, extent: Int64) -> Period? {
+    guard let ready = operation.readyTime else { return nil }
+    let end = operation.runs.first?.startTime ?? operation.finishedTime ?? extent
+    return end > max(0, ready) ? Period(from: ready, to: end) : nil
+  }
+
+  /// The valid positions of an operation's dependencies, each of them once.
+  func dependencies(of position: Int) -> [Int] {
+    var seen: Set = [position]
+    return operations[position].dependencies.filter { operations.indices.contains($0) && seen.insert($0).inserted }
+  }
+
+  /// The valid position of an operation's parent.
+  func parent(of position: Int) -> Int? {
+    guard let parent = operations[position].parent, operations.indices.contains(parent), parent != position else {
+      return nil
+    }
+    return parent
+  }
+
+  /// The valid position of an operation's queue.
+  func queue(of operation: Operation) -> Int? {
+    operation.queue.flatMap { queues.indices.contains($0) ? $0 : nil }
+  }
+
+  /// The name of a queue, or a substitute.
+  func queueName(_ position: Int) -> String {
+    guard queues.indices.contains(position), let name = queues[position].name, !name.isEmpty else {
+      return "Queue \(position + 1)"
+    }
+    return name
+  }
+
+  /// The name of a thread, or a substitute.
+  func threadName(_ position: Int) -> String {
+    guard threads.indices.contains(position), !threads[position].name.isEmpty else { return "Thread \(position)" }
+    return threads[position].name
+  }
+}
