@@ -1,0 +1,47 @@
+public import Headway
+
+extension TraceRecording {
+  /// Returns the graph of the operations in the language of Graphviz (`dot -Tsvg`).
+  ///
+  /// An arrow leads from each dependency to the operations that waited for it, and a dashed one from each operation to
+  /// the operations that it added. The operations and arrows of the ``criticalPath()`` are bold. A failed operation has
+  /// a double outline, and a cancelled one has a dashed outline.
+  ///
+  /// - Returns: A directed graph.
+  /// - Complexity: O(*n* log *n*) in the number of operations, runs, and dependencies.
+  public func graphviz() -> String {
+    let graph = DependencyGraph(self)
+    var lines = ["digraph trace {", "  rankdir=LR;", "  node [shape=box, fontname=\"sans-serif\"];"]
+    for (position, operation) in operations.enumerated() {
+      var attributes = ["label=\"\(graph.label(position).map(\.escapedForGraphviz).joined(separator: "\\n"))\""]
+      if graph.criticalOperations.contains(position) { attributes.append("penwidth=3") }
+      if operation.result == .failure { attributes.append("peripheries=2") }
+      if operation.result == .cancelled { attributes.append("style=dashed") }
+      lines.append("  n\(position) [\(attributes.joined(separator: ", "))];")
+    }
+    for edge in graph.edges {
+      var attributes: [String] = []
+      if edge.kind == .parent { attributes.append("style=dashed") }
+      if edge.isCritical { attributes.append("penwidth=3") }
+      let suffix = attributes.isEmpty ? "" : " [\(attributes.joined(separator: ", "))]"
+      lines.append("  n\(edge.source) -> n\(edge.target)\(suffix);")
+    }
+    return (lines + ["}", ""]).joined(separator: "\n")
+  }
+}
+
+extension String {
+  /// The text for a quoted string of Graphviz, which interprets backslashes and entities of HTML.
+  fileprivate var escapedForGraphviz: String {
+    var escaped = ""
+    for character in self {
+      switch character {
+      case "\"": escaped += "\\\""
+      case "\\": escaped += "\\\\"
+      case "&": escaped += "&amp;"
+      default: escaped.append(character)
+      }
+    }
+    return escaped
+  }
+}
