@@ -1,0 +1,95 @@
+import Headway
+
+/// An entry of the legend with its place.
+struct PlacedLegendItem {
+  let item: SVGLegend.Item
+  let x: Double
+  let y: Double
+}
+
+/// The entries of the legend: only what the picture contains.
+struct SVGLegend {
+  enum Item {
+    case color(name: String, classes: String)
+    case wait, span, failure, cancelled, unfinished, many, mark, arrow
+
+    var text: String {
+      switch self {
+      case .color(let name, _): name
+      case .wait: "ready, waits for its queue"
+      case .span: "span"
+      case .failure: "failed"
+      case .cancelled: "cancelled"
+      case .unfinished: "not ended"
+      case .many: "many, too narrow or overlapping"
+      case .mark: "mark"
+      case .arrow: "dependency"
+      }
+    }
+  }
+
+  /// How many queues are listed.
+  private static let queueLimit = 14
+
+  private(set) var items: [Item] = []
+
+  init(_ recording: TraceRecording, rows: [TimelineRow], showsDependencies: Bool) {
+    for queue in recording.queues.indices.prefix(Self.queueLimit) {
+      var name = recording.queueName(queue).onOneLine.shortened(to: 30)
+      if let limit = recording.queues[queue].maxConcurrentOperationCount { name += " (\(limit))" }
+      items.append(.color(name: name, classes: "run \(SVGStyle.queueClass(queue))"))
+    }
+    let others = recording.queues.count - Self.queueLimit
+    if others > 0 { items.append(.color(name: "and \(others) more queues", classes: "run none")) }
+    if recording.operations.contains(where: { recording.queue(of: $0) == nil }) {
+      items.append(.color(name: "no queue", classes: "run none"))
+    }
+    if rows.contains(where: { $0.kind == .waits }) { items.append(.wait) }
+    if rows.contains(where: { $0.kind == .spans }) { items.append(.span) }
+    if recording.operations.contains(where: { $0.result == .failure }) { items.append(.failure) }
+    if recording.operations.contains(where: { $0.result == .cancelled }) { items.append(.cancelled) }
+    if recording.operations.contains(where: { $0.runs.contains { $0.endTime == nil } }) { items.append(.unfinished) }
+    if recording.operations.count > 1000 { items.append(.many) }
+    if !recording.marks.isEmpty { items.append(.mark) }
+    if showsDependencies { items.append(.arrow) }
+  }
+
+  /// The entries in lines of a width.
+  func placed(width: Double) -> [PlacedLegendItem] {
+    var (x, y) = (12.0, 40.0)
+    return items.map { item in
+      let itemWidth = 24 + textWidth(item.text) + 12
+      if x > 12, x + itemWidth > width - 12 { (x, y) = (12, y + 18) }
+      defer { x += itemWidth }
+      return PlacedLegendItem(item: item, x: x, y: y)
+    }
+  }
+}
+
+extension SVGTimeline {
+  /// The legend.
+  var legendElements: String {
+    legend.map { placed in
+      let (x, y) = (decimalText(placed.x), decimalText(placed.y))
+      return """
+        <g transform="translate(\(x) \(y))">\(sample(placed.item))\
+        <text x="22" y="4">\(placed.item.text.escapedForXML)</text></g>
+        """
+    }.joined(separator: "\n")
+  }
+
+  private func sample(_ item: SVGLegend.Item) -> String {
+    let box = "x=\"0\" y=\"-6\" width=\"16\" height=\"12\""
+    return switch item {
+    case .color(_, let classes): "<rect class=\"\(classes)\" \(box)/>"
+    case .wait: "<rect class=\"wait none\" x=\"0\" y=\"-2\" width=\"16\" height=\"4\"/>"
+    case .span: "<rect class=\"span\" \(box)/>"
+    case .failure: "<rect class=\"run none failure\" \(box)/><path class=\"cross\" d=\"M4 -4l8 8m0 -8l-8 8\"/>"
+    case .cancelled: "<rect class=\"run none cancelled\" \(box)/><path class=\"dash\" d=\"M4 0h8\"/>"
+    case .unfinished: "<rect class=\"run none\" \(box)/><path class=\"open\" d=\"M8 -4l4 4l-4 4\"/>"
+    case .many: "<rect class=\"run many\" \(box)/>"
+    case .mark: "<path class=\"mark\" d=\"M8 -7v14\"/>"
+    case .arrow: "<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M0 4C8 4 8 -2 16 -2\"/>"
+    }
+  }
+}
