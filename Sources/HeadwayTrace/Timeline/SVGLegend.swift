@@ -84,8 +84,15 @@ extension SVGTimeline {
     case .color(_, let classes): "<rect class=\"\(classes)\" \(box)/>"
     case .wait: "<rect class=\"wait none\" x=\"0\" y=\"-2\" width=\"16\" height=\"4\"/>"
     case .span: "<rect class=\"span\" \(box)/>"
-    case .failure: "<rect class=\"run none failure\" \(box)/><path class=\"cross\" d=\"M4 -4l8 8m0 -8l-8 8\"/>"
-    case .cancelled: "<rect class=\"run none cancelled\" \(box)/><path class=\"dash\" d=\"M4 0h8\"/>"
+    case .failure:
+      """
+      <rect class="run none failure" \(box)/><circle class="badge bad" cx="8" cy="0" r="5"/>\
+      <path class="cross" d="M5.5 -2.5l5 5m0 -5l-5 5"/>
+      """
+    case .cancelled:
+      """
+      <rect class="run none cancelled" \(box)/><circle class="badge" cx="8" cy="0" r="5"/><path class="dash" d="M5 0h6"/>
+      """
     case .unfinished: "<rect class=\"run none\" \(box)/><path class=\"open\" d=\"M8 -4l4 4l-4 4\"/>"
     case .many: "<rect class=\"run many\" \(box)/>"
     case .mark: "<path class=\"mark\" d=\"M8 -7v14\"/>"

@@ -23,9 +23,9 @@ enum SVGStyle {
       .span{fill:none;stroke:var(--edge);stroke-width:1}
       .failure{stroke:var(--bad);stroke-width:1.5}
       .cancelled{fill-opacity:.35;stroke:var(--edge);stroke-width:1;stroke-dasharray:3 2}
-      .cross{stroke:var(--bad);stroke-width:2;fill:none}.dash{stroke:var(--edge);stroke-width:2;fill:none}
-      .open{stroke:var(--edge);stroke-width:1.5;fill:none}
-      .halo{stroke:var(--back);stroke-width:5;stroke-linecap:square;fill:none}
+      .cross,.dash{stroke:#fff;stroke-width:2;fill:none;pointer-events:none}
+      .badge{fill:#48484a;stroke:#fff;stroke-width:.5;pointer-events:none}.badge.bad{fill:#b3001b}
+      .open{stroke:var(--edge);stroke-width:1.5;fill:none;pointer-events:none}
       .name{fill:#111;pointer-events:none}.name.light{fill:#fff}.name.plain{fill:var(--text)}
       .mark{stroke:var(--edge);stroke-width:1;stroke-dasharray:1 2}
       .arrow{fill:none;stroke:var(--dim);stroke-width:1;opacity:.6}.head{fill:var(--dim)}

@@ -53,11 +53,11 @@ extension SVGTimeline {
     let (x, y) = (decimalText(center), decimalText(placed.middle))
     switch sign {
     case .cross:
-      let lines = "M\(x) \(y)m-4 -4l8 8m0 -8l-8 8"
-      return "<path class=\"halo\" d=\"\(lines)\"/><path class=\"cross\" d=\"\(lines)\"/>"
+      return """
+        <circle class="badge bad" cx="\(x)" cy="\(y)" r="6"/><path class="cross" d="M\(x) \(y)m-2.5 -2.5l5 5m0 -5l-5 5"/>
+        """
     case .dash:
-      let line = "M\(x) \(y)m-4 0h8"
-      return "<path class=\"halo\" d=\"\(line)\"/><path class=\"dash\" d=\"\(line)\"/>"
+      return "<circle class=\"badge\" cx=\"\(x)\" cy=\"\(y)\" r=\"6\"/><path class=\"dash\" d=\"M\(x) \(y)m-3 0h6\"/>"
     case .chevron: return "<path class=\"open\" d=\"M\(x) \(y)m-1 -4l4 4l-4 4\"/>"
     }
   }
