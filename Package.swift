@@ -76,8 +76,8 @@ let modules = [
   // For tests of code that uses the core, and of the core itself.
   Module(name: "HeadwayTestKit", needs: ["Headway"]),
 
-  // Draws what the core has traced.
-  Module(name: "HeadwayTrace", needs: ["Headway"]),
+  // Draws what the core has traced. Its page is embedded in the program.
+  Module(name: "HeadwayTrace", needs: ["Headway"], resources: [.embedInCode("Page")]),
 
   // Files.
   Module(

@@ -100,7 +100,7 @@ extension TraceRecording {
       threads: (0...8).map { Thread(name: "worker \($0)") })
   }
 
-  /// A recording in which times and positions are random, many of them impossible.
+  /// A recording with random times and positions, many of them impossible.
   static func random(seed: UInt64) -> TraceRecording {
     var generator = SeededGenerator(seed: seed)
     var time: Int64 {

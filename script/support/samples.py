@@ -26,6 +26,7 @@ LINKED = {
     "Headway": ["CHeadway", "Headway"],
     "HeadwayFoundation": ["HeadwayFoundation"],
     "HeadwayTestKit": ["HeadwayTestKit"],
+    "HeadwayTrace": ["HeadwayTrace"],
     "HeadwayLines": ["HeadwayLines"],
     "HeadwayCSV": ["HeadwayLines", "HeadwayCSV"],
     "HeadwayDrawing": ["CHeadwayDrawing", "HeadwayDrawing"],

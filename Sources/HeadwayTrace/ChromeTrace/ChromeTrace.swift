@@ -8,7 +8,7 @@ extension TraceRecording {
   /// The file has a track per thread, with a slice per run and span, and an instant per mark. Operations that overlap
   /// on a thread, because they are asynchronous, are on further tracks with the thread's name and a number. Arrows lead
   /// from the end of a dependency to the start of the dependent operation, and from an operation to the operations that
-  /// it added. The time between the adding and the start of an operation is an asynchronous slice named after its
+  /// it added. The time from when an operation was added until it started is an asynchronous slice named after its
   /// queue. The details of a slice contain the queue, the result, the error, the number of the attempt, and how long
   /// the operation waited.
   ///

@@ -124,7 +124,7 @@ struct ChromeTraceBuilder {
     }
   }
 
-  /// Adds the time between the adding and the start of each operation.
+  /// Adds the time from when each operation was added until it started.
   ///
   /// These events have the name of the queue, not of the operation, because viewers draw a track per name.
   private mutating func addWaits() {

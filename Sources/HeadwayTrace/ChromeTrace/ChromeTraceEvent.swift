@@ -1,7 +1,7 @@
 /// A file in the JSON object format of Chrome's traces.
 struct ChromeTraceFile: Codable {
   let traceEvents: [ChromeTraceEvent]
-  /// The unit in which the viewer writes times: `ms` or `ns`.
+  /// The unit of the times that the viewer displays: `ms` or `ns`.
   ///
   /// The times in the file are always in microseconds.
   let displayTimeUnit: String

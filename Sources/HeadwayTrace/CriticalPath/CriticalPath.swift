@@ -10,7 +10,7 @@ public struct CriticalPath: Sendable, Hashable, Codable {
     /// It was ready, but as many operations of this queue ran as its limit allows. The previous step is the operation
     /// whose end allowed it to start.
     ///
-    /// The value is the position of the queue in ``TraceRecording/queues``.
+    /// The value is the position of the queue in `TraceRecording.queues`.
     case limit(queue: Int)
     /// It was ready, and its queue was below its limit or had none, but no thread started it, or its queue was
     /// suspended.
@@ -23,7 +23,7 @@ public struct CriticalPath: Sendable, Hashable, Codable {
 
   /// An operation of the path.
   public struct Step: Sendable, Hashable, Codable {
-    /// The position of the operation in ``TraceRecording/operations``.
+    /// The position of the operation in `TraceRecording.operations`.
     public var operation: Int
     /// When the operation started, in nanoseconds since the recording began.
     public var startTime: Int64
@@ -60,7 +60,7 @@ public struct CriticalPath: Sendable, Hashable, Codable {
 
   /// The limit that the operations of the path waited for longest.
   public struct Limit: Sendable, Hashable, Codable {
-    /// The position of the queue in ``TraceRecording/queues``.
+    /// The position of the queue in `TraceRecording.queues`.
     public var queue: Int
     /// How long at least one operation of the path waited for the limit, in nanoseconds.
     public var waitDuration: Int64

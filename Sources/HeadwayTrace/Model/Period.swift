@@ -15,7 +15,7 @@ struct Period: Hashable, Sendable {
 
   var length: Int64 { end - start }
 
-  /// The order in which periods are drawn: by start; an outer period precedes the periods inside it.
+  /// The order of periods in a drawing: by start; an outer period precedes the periods inside it.
   static func precedes(_ left: Period, _ right: Period) -> Bool { (left.start, right.end) < (right.start, left.end) }
 }
 
@@ -32,14 +32,14 @@ extension TraceRecording {
     return extent
   }
 
-  /// The periods in which an operation ran, in the order of the attempts.
+  /// The periods of the runs of an operation, in the order of the attempts.
   ///
   /// A run that never ended lasts until `extent`.
   func runPeriods(of operation: Operation, extent: Int64) -> [Period] {
     operation.runs.map { Period(from: $0.startTime, to: $0.endTime ?? extent) }
   }
 
-  /// The period from the moment at which only its queue kept an operation from starting until it started.
+  /// The period from when an operation was ready, except for its queue, until it started.
   ///
   /// An operation that never started waits until it finished, or until `extent`.
   func queueWait(of operation: Operation, extent: Int64) -> Period? {

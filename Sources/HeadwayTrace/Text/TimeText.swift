@@ -1,4 +1,4 @@
-/// A unit in which times are written.
+/// A unit of time.
 enum TimeUnit: Int64, CaseIterable {
   case nanoseconds = 1
   case microseconds = 1000

@@ -69,12 +69,12 @@ struct SVGTimeline {
     let height = bottom + 14
     return """
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(decimalText(width)) \(decimalText(height))" \
-      width="\(decimalText(width))" height="\(decimalText(height))" role="img" aria-label="\(summary.escapedForXML)">
+      width="\(decimalText(width))" height="\(decimalText(height))" role="img" aria-label="\(recording.summary.escapedForXML)">
       <style>\(SVGStyle.sheet)</style>
       <defs><marker id="head" viewBox="0 0 6 6" refX="6" refY="3" markerWidth="6" markerHeight="6" orient="auto">\
       <path class="head" d="M0 0L6 3L0 6z"/></marker></defs>
       <rect class="back" width="100%" height="100%"/>
-      <text class="title" x="12" y="20">\(summary.escapedForXML)</text>
+      <text class="title" x="12" y="20">\(recording.summary.escapedForXML)</text>
       \(legendElements)
       \(bands)
       \(axis)
@@ -84,18 +84,6 @@ struct SVGTimeline {
       </svg>
 
       """
-  }
-
-  /// The heading.
-  private var summary: String {
-    let count = recording.operations.count
-    var parts = ["\(count) operation\(count == 1 ? "" : "s") in \(timeText(recording.extent))"]
-    let failures = recording.operations.lazy.filter { $0.result == .failure }.count
-    if failures > 0 { parts.append("\(failures) failed") }
-    let cancelled = recording.operations.lazy.filter { $0.result == .cancelled }.count
-    if cancelled > 0 { parts.append("\(cancelled) cancelled") }
-    if recording.lostEventCount > 0 { parts.append("incomplete: \(recording.lostEventCount) events were lost") }
-    return parts.joined(separator: " · ")
   }
 
   /// The background of every other thread, and the names of threads.

@@ -4,7 +4,7 @@ extension TimelineRow {
   /// Merges neighboring bars that are shorter than a time, and bars that overlap.
   ///
   /// - Parameters:
-  ///   - shortest: The length from which a bar remains alone. Shorter ones are merged if less than this time is
+  ///   - shortest: The length of the shortest bar that remains alone. Shorter ones are merged if less than this time is
   ///     between them.
   ///   - isFailure: Whether a bar shows an operation that failed, which the merged bar counts.
   /// - Returns: The row with the merged bars.

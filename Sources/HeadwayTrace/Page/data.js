@@ -1,0 +1,68 @@
+// The recording, its layout, and words for them.
+
+const page = JSON.parse(document.getElementById("recording").textContent);
+const { recording, extent } = page;
+const operations = recording.operations;
+const byId = (id) => document.getElementById(id);
+
+/** The rows from top to bottom: bars `{ start, end, index, attempt }` that are sorted by start. */
+const rows = page.rows.map((row) => ({
+  ...row,
+  bars: row.bars.map(([index, attempt, start, end]) => ({ index, attempt, start, end })),
+}));
+
+const path = new Set(page.path);
+const dependents = operations.map(() => []);
+operations.forEach((operation, position) => {
+  for (const dependency of operation.dependencies) dependents[dependency]?.push(position);
+});
+
+/** The largest unit that is not longer than a time, and its length. */
+const fittingUnit = (nanoseconds) =>
+  nanoseconds >= 1e9 ? ["s", 1e9] : nanoseconds >= 1e6 ? ["ms", 1e6] : nanoseconds >= 1e3 ? ["µs", 1e3] : ["ns", 1];
+
+function timeText(nanoseconds) {
+  const [unit, size] = fittingUnit(nanoseconds);
+  const value = nanoseconds / size;
+  return `${Number(value.toFixed(size === 1 || value >= 100 ? 0 : value >= 10 ? 1 : 2))} ${unit}`;
+}
+
+const validQueue = (operation) => (recording.queues[operation.queue] ? operation.queue : undefined);
+
+function queueName(position) {
+  return recording.queues[position].name || `Queue ${position + 1}`;
+}
+
+function resultText(operation) {
+  if (operation.result === "failure") return operation.error ? `failed: ${operation.error}` : "failed";
+  if (operation.result) return operation.result === "success" ? "succeeded" : "cancelled";
+  return operation.runs.length > 0 ? "not ended" : "not started";
+}
+
+const startOf = (operation) => operation.runs[0]?.startTime;
+const runTime = (operation) =>
+  operation.runs.reduce((sum, run) => sum + Math.max(0, (run.endTime ?? extent) - run.startTime), 0);
+const waitTime = (operation) => {
+  const [ready, start] = [operation.readyTime, startOf(operation)];
+  return ready === undefined || start === undefined ? undefined : Math.max(0, start - ready);
+};
+
+/** The description of an operation. */
+function operationText(position) {
+  const operation = operations[position];
+  const queue = validQueue(operation);
+  const lines = [operation.name, `${queue === undefined ? "no queue" : queueName(queue)}, ${resultText(operation)}`];
+  if (startOf(operation) !== undefined) {
+    lines.push(`Started at ${timeText(Math.max(0, startOf(operation)))}, ran for ${timeText(runTime(operation))}`);
+  }
+  if (waitTime(operation) > 0) lines.push(`Waited ${timeText(waitTime(operation))} for its queue`);
+  if (operation.runs.length > 1) lines.push(`${operation.runs.length} attempts`);
+  if (path.has(position)) lines.push("On the critical path");
+  return lines.join("\n");
+}
+
+/** The description of a bar. */
+function barText(row, bar) {
+  if (row.kind !== "spans") return operationText(bar.index);
+  return `${recording.spans[bar.index].name}\n${timeText(bar.end - bar.start)} from ${timeText(bar.start)}`;
+}
