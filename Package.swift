@@ -151,7 +151,8 @@ let modules = [
     needs: ["HeadwayFoundation", "HeadwayFoundationNetworking", "HeadwayTestKit", "HeadwayTestSupport"]),
   Module(name: "HeadwayTestKitTests", kind: .tests, needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
   Module(
-    name: "HeadwayTraceTests", kind: .tests, needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport", "HeadwayTrace"]),
+    name: "HeadwayTraceTests", kind: .tests,
+    needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport", "HeadwayTrace"]),
   Module(
     name: "HeadwayLinesTests", kind: .tests,
     needs: ["Headway", "HeadwayLines", "HeadwayTestKit", "HeadwayTestSupport"]),

@@ -46,7 +46,8 @@ extension TraceRecording {
 
   /// A recording of a plausible schedule, with random dependencies, parents, attempts, and results.
   ///
-  /// Three queues have limits and one has none. There are eight threads. The operations of the last queue are asynchronous and start on one thread.
+  /// Three queues have limits and one has none. There are eight threads. The operations of the last queue are
+  /// asynchronous and start on one thread.
   static func generated(operationCount: Int, seed: UInt64) -> TraceRecording {
     var generator = SeededGenerator(seed: seed)
     var threadsFree = Array(repeating: Int64(0), count: 8)

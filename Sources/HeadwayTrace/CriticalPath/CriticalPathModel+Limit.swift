@@ -28,9 +28,9 @@ extension CriticalPathModel {
 
   /// How much earlier the last operation finishes if no operation waits for the limit of a queue.
   ///
-  /// Each operation is moved to the earliest time that its dependencies and its parent allow. If it waited for the limit
-  /// of another queue or for a thread, it still starts after the operation whose end allowed it to start. The times that
-  /// operations run stay as they are.
+  /// Each operation is moved to the earliest time that its dependencies and its parent allow. If it waited for the
+  /// limit of another queue or for a thread, it still starts after the operation whose end allowed it to start. The
+  /// times that operations run stay as they are.
   private func possibleSaving(withoutLimitOf queue: Int) -> Int64 {
     let order = work.indices.filter { work[$0] != nil }.sorted { left, right in
       guard let first = work[left], let second = work[right] else { return false }

@@ -91,7 +91,8 @@ extension SVGTimeline {
       """
     case .cancelled:
       """
-      <rect class="run none cancelled" \(box)/><circle class="badge" cx="8" cy="0" r="5"/><path class="dash" d="M5 0h6"/>
+      <rect class="run none cancelled" \(box)/><circle class="badge" cx="8" cy="0" r="5"/>\
+      <path class="dash" d="M5 0h6"/>
       """
     case .unfinished: "<rect class=\"run none\" \(box)/><path class=\"open\" d=\"M8 -4l4 4l-4 4\"/>"
     case .many: "<rect class=\"run many\" \(box)/>"

@@ -21,8 +21,8 @@ extension SVGTimeline {
     let details = details(bar, of: placed.row.kind)
     let rectangle = """
       <rect class="\(details.classes)" x="\(decimalText(x))" y="\(decimalText(placed.top))" \
-      width="\(decimalText(width))" height="\(decimalText(placed.height))"><title>\(details.title.escapedForXML)</title>\
-      </rect>
+      width="\(decimalText(width))" height="\(decimalText(placed.height))">\
+      <title>\(details.title.escapedForXML)</title></rect>
       """
     let sign = details.sign.map { element($0, x: x, width: width, placed) } ?? ""
     guard let name = details.name, width > 20 else { return rectangle + sign }
@@ -54,7 +54,8 @@ extension SVGTimeline {
     switch sign {
     case .cross:
       return """
-        <circle class="badge bad" cx="\(x)" cy="\(y)" r="6"/><path class="cross" d="M\(x) \(y)m-2.5 -2.5l5 5m0 -5l-5 5"/>
+        <circle class="badge bad" cx="\(x)" cy="\(y)" r="6"/>\
+        <path class="cross" d="M\(x) \(y)m-2.5 -2.5l5 5m0 -5l-5 5"/>
         """
     case .dash:
       return "<circle class=\"badge\" cx=\"\(x)\" cy=\"\(y)\" r=\"6\"/><path class=\"dash\" d=\"M\(x) \(y)m-3 0h6\"/>"

@@ -48,8 +48,9 @@ extension SVGTimeline {
     let numbers = [
       source.x, source.y, source.x + reach, source.y, target.x - reach, target.y, target.x, target.y,
     ].map { decimalText($0) }
+    let points = numbers[2...].joined(separator: " ")
     return """
-      <path class="arrow" marker-end="url(#head)" d="M\(numbers[0]) \(numbers[1])C\(numbers[2...].joined(separator: " "))"/>
+      <path class="arrow" marker-end="url(#head)" d="M\(numbers[0]) \(numbers[1])C\(points)"/>
       """
   }
 }

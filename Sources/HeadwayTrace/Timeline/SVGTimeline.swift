@@ -69,7 +69,8 @@ struct SVGTimeline {
     let height = bottom + 14
     return """
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(decimalText(width)) \(decimalText(height))" \
-      width="\(decimalText(width))" height="\(decimalText(height))" role="img" aria-label="\(recording.summary.escapedForXML)">
+      width="\(decimalText(width))" height="\(decimalText(height))" role="img" \
+      aria-label="\(recording.summary.escapedForXML)">
       <style>\(SVGStyle.sheet)</style>
       <defs><marker id="head" viewBox="0 0 6 6" refX="6" refY="3" markerWidth="6" markerHeight="6" orient="auto">\
       <path class="head" d="M0 0L6 3L0 6z"/></marker></defs>
