@@ -16,7 +16,7 @@ struct MemberSlices {
   ///
   /// Called under the lock of the queue.
   ///
-  /// - Returns: Whether there are no more.
+  /// - Returns: Whether these were the last ones.
   mutating func appendNext(from members: Members, atMost count: Int) -> Bool {
     var position = next(in: members)
     for _ in 0..<count {

@@ -98,7 +98,7 @@ import Testing
     #expect(found[0].runs[0].endTime! <= found[0].runs[1].startTime)
   }
 
-  @Test("Q19: spans and marks are recorded while there is a trace, and cost nothing but their function otherwise")
+  @Test("Q19: spans and marks are recorded while there is a trace, and otherwise only the function is called")
   func spans() async throws {
     let evaluations = Counter()
     func name(_ name: String) -> String {
