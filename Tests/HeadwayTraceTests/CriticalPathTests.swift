@@ -71,8 +71,8 @@ import Testing
           queue: 0, waitDuration: 40 * Self.millisecond, possibleSaving: 40 * Self.millisecond))
     #expect(
       path.description == """
-        100 % of the 100 ms is work on the path first → third. For 40 ms, operations on it waited for the limit of \
-        ‘queue 0’ (2). Without that limit, the last operation could finish at most 40 ms earlier.
+        100 % of the 100 ms is work on the path first → third. For 40 ms, operations on this path waited because \
+        ‘queue 0’ was at its limit (2). Without that limit, the last operation could finish at most 40 ms earlier.
         """)
   }
 
@@ -140,7 +140,7 @@ import Testing
     #expect(names == ["before", "after"])
     #expect(path.steps[1].waitReason == .thread)
     #expect(path.steps[1].waitDuration == 40 * Self.millisecond)
-    #expect(path.description.hasSuffix("For 40 ms, ‘after’ was ready and waited for a thread."))
+    #expect(path.description.hasSuffix("For 40 ms, ‘after’ was ready, but was not started."))
   }
 
   @Test("An operation that waited for a busy thread follows the one that ran on it") func busyThread() throws {

@@ -8,7 +8,7 @@ struct MemberSlices {
   /// How many of the last operations a step looks at to find its place in the list again.
   private static let mostLookedAt = 4_096
 
-  /// The operations that have been in no batch when they were collected, in the order of adding.
+  /// The operations that had never been in a batch when they were collected, in the order of adding.
   private(set) var operations: [Operation] = []
   private var others: [Operation] = []
 

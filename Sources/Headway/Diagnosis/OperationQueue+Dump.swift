@@ -14,7 +14,7 @@ import Android
 extension OperationQueue {
   /// Describes all queues, operations and threads as text for a person, and why each operation waits.
   ///
-  /// Use it to find out why a program hangs: it is what a thread dump is for threads. The text contains the queues that
+  /// Use it to find out why a program hangs: it is for operations what a thread dump is for threads. The text contains the queues that
   /// hold operations, and the first 100 operations of each.
   ///
   /// - Returns: The text, of several lines.
@@ -97,7 +97,7 @@ private enum SignalDump {
     source.resume()
     installing.wait()
     #if canImport(Darwin)
-    // On those platforms, a source only observes the signal; elsewhere it handles the signal itself.
+    // On Apple platforms, a source only observes the signal. On other platforms, it handles the signal itself.
     signal(number, SIG_IGN)
     #endif
   }

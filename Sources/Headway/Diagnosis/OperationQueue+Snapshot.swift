@@ -12,7 +12,8 @@ extension OperationQueueProtocol {
   /// - Parameter maxOperationCount: How many operations to describe, at most. The first ones are described.
   /// - Returns: The snapshot.
   /// - Complexity: O(*n*) in the number of operations that are described, plus the cost of their
-  ///   ``OperationProtocol/diagnosis``. The lock of the queue is held for at most 2,048 operations at a time.
+  ///   ``OperationProtocol/diagnosis``. Each time the lock of the queue is acquired, at most 2,048
+  ///   operations are collected.
   @_disfavoredOverload
   public func snapshot(maxOperationCount: Int = 1_000) -> OperationQueueSnapshot {
     makeSnapshot(maxOperationCount: maxOperationCount)

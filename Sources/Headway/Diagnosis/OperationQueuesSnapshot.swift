@@ -11,7 +11,7 @@ public struct OperationQueuesSnapshot: Sendable, Hashable, Codable {
   public struct ThreadSnapshot: Sendable, Hashable, Codable {
     /// The name of the thread, as debuggers and profilers show it.
     public var name: String
-    /// The work that the thread runs: the default class, or one of lower quality of service.
+    /// The class of work that the thread runs: `normal`, `utility` or `background`.
     public var workClass: String
     /// What the thread is doing.
     public var state: ThreadState
@@ -51,8 +51,8 @@ public struct OperationQueueSnapshot: Sendable, Hashable, Codable {
   public var occupiedSlotCount: Int
   /// The first operations, in the order of adding.
   ///
-  /// There are fewer than ``operationCount`` if the caller asked for fewer, or if operations were added or finished in
-  /// the meantime.
+  /// Their number can differ from ``operationCount``, because the caller can limit it, and because operations can be
+  /// added or finish in the meantime.
   public var operations: [OperationSnapshot]
 }
 

@@ -29,7 +29,9 @@ extension Admission {
     }
   }
 
-  /// Makes an operation stop waiting for its resources, if it does; it keeps its turn.
+  /// Ends the wait of an operation for its resources, if it waits.
+  ///
+  /// It keeps its position in the order of requests.
   mutating func withdrawRequest(of operation: Operation) {
     guard let gate = operation.resourceGate else { return }
     offered += ResourceTable.shared.withLock { $0.withdraw(gate).map(\.target) }

@@ -49,7 +49,7 @@ final class Resource: @unchecked Sendable {  // The lock protects what is not at
     if mode.exchange(.open, ordering: .acquiringAndReleasing) == .heldAlone { isHeldExclusively = true }
   }
 
-  /// Ends being open if no operation uses the resource or waits for it.
+  /// Makes the resource unused if no operation uses it or waits for it.
   ///
   /// Called under the lock.
   func closeIfUnused() {

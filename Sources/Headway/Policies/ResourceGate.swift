@@ -19,7 +19,7 @@ class ResourceGate: OperationGate, @unchecked Sendable {
   final let resources: ResourceList?
   /// Atomic, because other threads can read it under the lock.
   private final let state = Atomic<State>(.idle)
-  /// The turn: requests with lower numbers are first; 0 if the operation has not begun to wait.
+  /// The position in the order of requests: lower numbers are first; 0 if the operation has not begun to wait.
   @exclusivity(unchecked) final var ticket: UInt64 = 0
 
   init(_ resources: ResourceList?, delay: Int64, limitsTime: Bool = false, of operation: Operation) {

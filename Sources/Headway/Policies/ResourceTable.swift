@@ -65,7 +65,9 @@ struct ResourceTable {
     return grantable(after: gate)
   }
 
-  /// Makes a request that waits stop waiting; the request keeps its turn in case it waits again.
+  /// Ends the wait of a request.
+  ///
+  /// The request keeps its position in the order in case it waits again.
   ///
   /// - Returns: The waiting requests that can be granted now, as for ``release(_:)``.
   func withdraw(_ gate: ResourceGate) -> [ResourceGate] {

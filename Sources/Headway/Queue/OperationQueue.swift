@@ -156,6 +156,7 @@ open class OperationQueue: @unchecked Sendable {
 
   deinit {
     LiveQueues.remove(self)
+    Trace.noteEnd(of: self)
     removeAlarms()
     state.withLock { $0.eventBuffers }?.end()
     state.withLock { $0.coalescingKeys }?.removeAll()

@@ -1,4 +1,6 @@
-/// The events of an operation in a trace. Called with no lock held, on the thread that causes the event.
+/// The events of an operation in a trace.
+///
+/// Called on the thread that causes the event, with no lock held unless noted. Takes no lock of a queue.
 extension Operation {
   private var address: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
@@ -19,7 +21,7 @@ extension Operation {
 
   /// Records that the operation ends.
   ///
-  /// Can be called again. The last call before the operation has ended counts.
+  /// Can be called more than once. The time of the first call and the result of the last call count.
   @inline(__always)
   final func traceFinished() { if Trace.isRecording { recordFinished() } }
 
@@ -30,7 +32,6 @@ extension Operation {
 
   @inline(never)
   private final func recordAdded(to queue: OperationQueue) {
-    Trace.note(queue)
     let parent = ThreadContext.innermostOperation.map(\.address) ?? 0
     let queueAddress = UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque())
     Trace.note(.added(type(of: self), queue: queueAddress, parent: parent), of: address)
@@ -40,7 +41,6 @@ extension Operation {
 
   @inline(never)
   private final func recordStarted(in queue: OperationQueue?) {
-    if let queue { Trace.note(queue) }
     let queueAddress = queue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
     Trace.note(.started(type(of: self), queue: queueAddress), of: address)
     if let name { Trace.note(.named(name), of: address) }

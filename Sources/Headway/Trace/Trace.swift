@@ -41,14 +41,17 @@ public final class Trace: Sendable {
 
   /// Ends the recording.
   ///
-  /// Describes the errors of operations that failed, so this method calls user code.
+  /// Until then, the trace keeps the errors of operations that failed. This method describes them, so it calls user
+  /// code.
   ///
   /// - Returns: What was recorded. If the recording was stopped before, the result is empty.
   /// - Complexity: O(*n* log *n*) in the number of recorded events.
   public func stop() -> TraceRecording {
     guard let threads = end() else { return TraceRecording(duration: 0) }
-    var builder = TraceBuilder(threads, beginTime: session.beginTime, endTime: TraceEvent.now)
-    return builder.makeRecording()
+    let endTime = TraceEvent.now
+    let queues = LiveQueues.all.map { Self.settings(of: $0) }
+    var builder = TraceBuilder(threads, beginTime: session.beginTime, endTime: endTime)
+    return builder.makeRecording(with: queues)
   }
 
   private func end() -> [TraceSession.ThreadEvents]? {
@@ -162,19 +165,21 @@ public final class Trace: Sendable {
     buffer?.append(TraceEvent(time: TraceEvent.now, object: object, kind: kind))
   }
 
-  /// Records a queue, if the calling thread has not done so.
-  ///
-  /// Called with no lock held.
-  static func note(_ queue: OperationQueue) {
-    let address = UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque())
-    guard let buffer, buffer.isNew(queue: address) else { return }
+  /// Records the settings of a queue, which is being freed.
+  static func noteEnd(of queue: OperationQueue) { if isRecording { note(settings(of: queue)) } }
+
+  private static func note(_ settings: TraceEvent.QueueSettings) { note(.queue(settings), of: settings.address) }
+
+  private static func settings(of queue: OperationQueue) -> TraceEvent.QueueSettings {
     let limit = queue.maxConcurrentOperationCount
-    note(.queue(queue.name, limit: limit < 0 ? nil : limit), of: address)
+    return TraceEvent.QueueSettings(
+      address: UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque()), name: queue.name,
+      limit: limit < 0 ? nil : limit)
   }
 
   /// The buffer of the calling thread for the trace that is being recorded.
   private static var buffer: TraceBuffer? {
-    // The number changes under the lock of `current`. A thread that reads an old one records an event in vain.
+    // The number changes under the lock of `current`. If a thread reads an old one, its event is discarded.
     if let buffer = TraceBuffer.ofThread, buffer.session.number == number.load(ordering: .acquiring) { return buffer }
     return current.withLock { $0 }?.addBuffer()
   }

@@ -17,7 +17,11 @@ struct TraceBuilder {
       lostEventCount: threads.reduce(0) { $0 + $1.lostCount })
   }
 
-  mutating func makeRecording() -> TraceRecording {
+  /// Makes the recording.
+  ///
+  /// - Parameter settings: The settings of the queues that exist at the end.
+  /// - Returns: The recording.
+  mutating func makeRecording(with settings: [TraceEvent.QueueSettings]) -> TraceRecording {
     var all: [(event: TraceEvent, thread: Int, number: Int)] = []
     for (thread, events) in threads.enumerated() {
       for (number, event) in events.events.enumerated() { all.append((event, thread, number)) }
@@ -25,6 +29,7 @@ struct TraceBuilder {
     // The clock is the same on all processors. Events of one thread stay in their order.
     all.sort { ($0.event.time, $0.thread, $0.number) < ($1.event.time, $1.thread, $1.number) }
     for (event, thread, _) in all { add(event, thread) }
+    for settings in settings { note(settings) }
     noteReadyTimes()
     return recording
   }
@@ -32,19 +37,14 @@ struct TraceBuilder {
   private mutating func add(_ event: TraceEvent, _ thread: Int) {
     let time = Int64(event.time) - Int64(beginTime)
     switch event.kind {
-    case .queue(let name, let limit):
-      let queue = TraceRecording.Queue(name: name, maxConcurrentOperationCount: limit)
-      // Each thread records a queue once. The memory of a queue can be used for another one.
-      if let known = queues[event.object], recording.queues[known].name == name {
-        recording.queues[known] = queue
-      } else {
-        queues[event.object] = recording.queues.count
-        recording.queues.append(queue)
-      }
+    case .queue(let settings):
+      note(settings)
+      // The memory of the queue can be used for another one.
+      queues[settings.address] = nil
     case .added(let type, let queue, let parent):
       let position = makeIfEnded(event.object, type)
       recording.operations[position].addedTime = time
-      recording.operations[position].queue = queues[queue]
+      recording.operations[position].queue = self.queue(at: queue)
       recording.operations[position].parent = parent == 0 ? nil : operations[parent]
     case .named(let name):
       if let position = operations[event.object] { recording.operations[position].name = name }
@@ -57,12 +57,12 @@ struct TraceBuilder {
       }
     case .started(let type, let queue):
       let position = makeIfEnded(event.object, type)
-      if queue != 0 { recording.operations[position].queue = queues[queue] }
+      if queue != 0 { recording.operations[position].queue = self.queue(at: queue) }
       recording.operations[position].runs.append(TraceRecording.Run(startTime: time, thread: thread))
     case .paused: endRun(of: event.object, at: time)
     case .finished(let result, let error):
       guard let position = operations[event.object] else { break }
-      // The end can be recorded twice. It has happened after the first time, and the last result counts.
+      // The end can be recorded twice. The first time and the last result count.
       endRun(of: event.object, at: time)
       recording.operations[position].finishedTime = recording.operations[position].finishedTime ?? time
       recording.operations[position].result = result
@@ -90,6 +90,20 @@ struct TraceBuilder {
     operations[address] = recording.operations.count
     recording.operations.append(TraceRecording.Operation(name: name))
     return recording.operations.count - 1
+  }
+
+  /// The position of the queue at an address.
+  private mutating func queue(at address: UInt) -> Int {
+    if let position = queues[address] { return position }
+    queues[address] = recording.queues.count
+    recording.queues.append(TraceRecording.Queue())
+    return recording.queues.count - 1
+  }
+
+  private mutating func note(_ settings: TraceEvent.QueueSettings) {
+    guard let position = queues[settings.address] else { return }
+    recording.queues[position] = TraceRecording.Queue(
+      name: settings.name, maxConcurrentOperationCount: settings.limit)
   }
 
   private mutating func endRun(of address: UInt, at time: Int64) {

@@ -3,8 +3,8 @@
 ///
 /// A recording is a plain value. You can store it, send it to another machine, and draw it there.
 ///
-/// All times are in nanoseconds since the recording began. A time that is missing is nil: the operation was added
-/// before the recording, or had not finished at its end.
+/// All times are in nanoseconds since the recording began. A time is nil if the event did not occur during the
+/// recording.
 public struct TraceRecording: Sendable, Hashable, Codable {
   /// How long the recording took, in nanoseconds.
   public var duration: Int64
@@ -12,7 +12,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
   public var operations: [Operation]
   /// The queues that held the operations.
   public var queues: [Queue]
-  /// The threads that ran operations or recorded spans.
+  /// The threads that recorded events, for example because they added operations.
   public var threads: [Thread]
   /// The spans that ``Trace/span(_:_:)`` recorded, in the order of their beginning.
   public var spans: [Span]
@@ -27,7 +27,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
   ///   - duration: How long the recording took, in nanoseconds.
   ///   - operations: The operations, in the order of their first event.
   ///   - queues: The queues that held the operations.
-  ///   - threads: The threads that ran operations or recorded spans.
+  ///   - threads: The threads that recorded events, for example because they added operations.
   ///   - spans: The spans, in the order of their beginning.
   ///   - marks: The marks, in order.
   ///   - lostEventCount: How many events were lost because a thread's buffer was full.
@@ -42,17 +42,21 @@ public struct TraceRecording: Sendable, Hashable, Codable {
   /// An operation of a recording.
   public struct Operation: Sendable, Hashable, Codable {
     /// The name of the operation, or of its class if it has no name.
+    ///
+    /// For a dependency that has no events of its own, this is “Operation”.
     public var name: String
     /// The position in ``TraceRecording/queues`` of the queue that held the operation; nil for an operation that was
     /// started manually.
     public var queue: Int?
     /// The position in ``TraceRecording/operations`` of the operation that added this one while it ran.
     public var parent: Int?
-    /// The positions in ``TraceRecording/operations`` of the operations that this one waited for.
+    /// The positions in ``TraceRecording/operations`` of the dependencies that this operation had when it was added.
     public var dependencies: [Int]
     /// When the operation was added to its queue.
     public var addedTime: Int64?
-    /// When only its queue kept the operation from starting.
+    /// When the operation had been added and its last dependency had finished.
+    ///
+    /// Its queue, its policy, or an override of `isReady` can still keep it from starting.
     public var readyTime: Int64?
     /// The periods in which the operation ran: one, or one for each attempt.
     ///
@@ -73,7 +77,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     ///   - parent: The position of the operation that added it.
     ///   - dependencies: The positions of the operations that it waited for.
     ///   - addedTime: When it was added.
-    ///   - readyTime: When only its queue kept it from starting.
+    ///   - readyTime: When it had been added and its last dependency had finished.
     ///   - runs: The periods in which it ran.
     ///   - finishedTime: When it finished.
     ///   - result: How it ended.
@@ -110,14 +114,19 @@ public struct TraceRecording: Sendable, Hashable, Codable {
 
   /// How an operation ended.
   public enum Result: String, Sendable, Hashable, Codable {
-    case success, failure, cancelled
+    /// It finished without an error.
+    case success
+    /// It has an error.
+    case failure
+    /// It was cancelled, and has no error.
+    case cancelled
   }
 
   /// A queue of a recording.
   public struct Queue: Sendable, Hashable, Codable {
     /// The name of the queue, or nil.
     public var name: String?
-    /// How many of its operations could run at the same time when the recording ended; nil for no limit.
+    /// How many of its operations could run at the same time when the recording ended; nil if the system decides.
     public var maxConcurrentOperationCount: Int?
 
     /// Creates a queue of a recording.

@@ -4,7 +4,8 @@ import Synchronization
 /// An event that a thread has recorded.
 struct TraceEvent {
   enum Kind {
-    case queue(String?, limit: Int?)
+    /// The queue is being freed.
+    case queue(QueueSettings)
     case added(Operation.Type, queue: UInt, parent: UInt)
     case named(String)
     case dependency(on: UInt)
@@ -15,6 +16,12 @@ struct TraceEvent {
     case spanBegan(String)
     case spanEnded
     case mark(String)
+  }
+
+  struct QueueSettings {
+    let address: UInt
+    let name: String?
+    let limit: Int?
   }
 
   /// In nanoseconds of uptime.
@@ -57,7 +64,7 @@ final class TraceSession: Sendable {
 
   /// Returns the events of all threads.
   ///
-  /// Called after the recording has ended. A thread that had begun to record an event records it in vain.
+  /// Called after the recording has ended. An event that a thread is still recording is discarded.
   func takeEvents() -> [ThreadEvents] {
     let all = buffers.withLock { buffers in
       defer { buffers = [] }
@@ -74,7 +81,6 @@ final class TraceBuffer: Sendable {
   private struct State {
     var events: [TraceEvent] = []
     var lostCount = 0
-    var queues: Set<UInt> = []
   }
 
   let session: TraceSession
@@ -102,9 +108,6 @@ final class TraceBuffer: Sendable {
       if state.events.count < session.capacity { state.events.append(event) } else { state.lostCount += 1 }
     }
   }
-
-  /// Whether the thread has not recorded a queue.
-  func isNew(queue: UInt) -> Bool { state.withLock { $0.queues.insert(queue).inserted } }
 
   fileprivate func take() -> TraceSession.ThreadEvents {
     state.withLock { state in

@@ -1,7 +1,7 @@
 /// The chain of operations that determined when the last operation of a recording finished.
 ///
-/// Each step of the path is an operation that ran, preceded by its wait. The time that a step ran plus the waits that
-/// no other step covers is the time of the path, so a path is never longer than its recording.
+/// Each step of the path is an operation that ran, preceded by its wait. Steps do not overlap, so together they are
+/// never longer than the recording.
 public struct CriticalPath: Sendable, Hashable, Codable {
   /// The reason that an operation of the path started no earlier.
   public enum WaitReason: Sendable, Hashable, Codable {
@@ -12,12 +12,12 @@ public struct CriticalPath: Sendable, Hashable, Codable {
     ///
     /// The value is the position of the queue in `TraceRecording.queues`.
     case limit(queue: Int)
-    /// It was ready, and its queue was below its limit or had none, but no thread started it, or its queue was
-    /// suspended.
+    /// It was ready, and its queue was below its limit or had none, but no thread started it: the threads were busy, the
+    /// queue was suspended, or its policy kept it waiting.
     ///
     /// If the thread that started it was busy until then, the previous step is the operation that ran on that thread.
     case thread
-    /// It was added at that time. The previous step, if there is one, is the operation that added it.
+    /// It had not been added earlier. The previous step, if there is one, is the operation that added it.
     case added
   }
 
@@ -64,7 +64,7 @@ public struct CriticalPath: Sendable, Hashable, Codable {
     public var queue: Int
     /// How long at least one operation of the path waited for the limit, in nanoseconds.
     public var waitDuration: Int64
-    /// How much earlier the last operation could finish at most without these waits, in nanoseconds.
+    /// How much earlier, at most, the last operation could finish without this limit, in nanoseconds.
     ///
     /// This figure assumes that each operation runs as long as it did, and that operations without a parent are added
     /// when they were.

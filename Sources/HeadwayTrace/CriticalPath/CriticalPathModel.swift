@@ -28,7 +28,7 @@ struct CriticalPathModel {
     let operation: Int
   }
 
-  /// Waits that are shorter are not waits.
+  /// Shorter waits are ignored.
   private static let shortestWait: Int64 = 1000
 
   let recording: TraceRecording

@@ -35,7 +35,7 @@ struct CriticalPathText {
     if let maximum = recording.queues[limit.queue].maxConcurrentOperationCount { count = " (\(maximum))" }
     let name = recording.queueName(limit.queue).onOneLine
     let wait =
-      "For \(timeText(limit.waitDuration)), operations on it waited for the limit of ‘\(name)’\(count)."
+      "For \(timeText(limit.waitDuration)), operations on this path waited because ‘\(name)’ was at its limit\(count)."
     let saving =
       limit.possibleSaving > 0
       ? "Without that limit, the last operation could finish at most \(timeText(limit.possibleSaving)) earlier."
@@ -56,7 +56,7 @@ struct CriticalPathText {
     switch longest.step.waitReason {
     case .thread where longest.step.waitDuration > longest.gap / 2:
       let wait = timeText(min(longest.gap, longest.step.waitDuration))
-      return "For \(wait), ‘\(name)’ was ready and waited for a thread."
+      return "For \(wait), ‘\(name)’ was ready, but was not started."
     case .added, .thread:
       let reference = longest.step == steps.first ? "the beginning" : "the step before it"
       return "‘\(name)’ started \(timeText(longest.gap)) after \(reference)."

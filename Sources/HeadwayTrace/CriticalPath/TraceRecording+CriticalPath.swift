@@ -6,8 +6,8 @@ extension TraceRecording {
   /// Its ``CriticalPath/description`` is in words:
   ///
   /// ```text
-  /// 73 % of the 4.1 s is work on the path parse → index → commit. For 900 ms, operations on it waited for the limit
-  /// of ‘io’ (2). Without that limit, the last operation could finish at most 400 ms earlier.
+  /// 73 % of the 4.1 s is work on the path parse → index → commit. For 900 ms, operations on this path waited because
+  /// ‘io’ was at its limit (2). Without that limit, the last operation could finish at most 400 ms earlier.
   /// ```
   ///
   /// The path is found backward, from the operation that finished last. The step before an operation is:
@@ -21,7 +21,7 @@ extension TraceRecording {
   ///
   /// An operation that had not ended at the end of the recording counts as if it ended then. An operation that was
   /// never started is a step without duration, at the time when it finished. Times that are missing, negative, or in
-  /// the wrong order are replaced by the nearest possible ones. Waits under 1 µs count as none. The limit is the one at
+  /// the wrong order are replaced by the nearest possible ones. Waits under 1 µs are ignored. The limit is the one at
   /// the end of the recording.
   ///
   /// - Returns: The path, or nil if no operation ran or finished.

@@ -103,8 +103,8 @@ function select(position) {
     const names = (positions) => positions.slice(0, 20).map((other) => operations[other].name).join(", ");
     const dependencies = operations[position].dependencies.filter((other) => operations[other]);
     const lines = [operationText(position)];
-    if (dependencies.length > 0) lines.push(`Waited for: ${names(dependencies)}`);
-    if (dependents[position].length > 0) lines.push(`Waited for by: ${names(dependents[position])}`);
+    if (dependencies.length > 0) lines.push(`Dependencies: ${names(dependencies)}`);
+    if (dependents[position].length > 0) lines.push(`Dependents: ${names(dependents[position])}`);
     selection.textContent = lines.join("\n");
   }
   redraw();

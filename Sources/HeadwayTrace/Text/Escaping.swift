@@ -1,7 +1,7 @@
 extension String {
   /// The text with the characters escaped that XML and HTML reserve, in elements and in quoted attributes.
   ///
-  /// Characters that XML does not allow are replaced: a control character by its picture (U+2400 and following), the
+  /// Characters that XML does not allow are replaced: a control character by its symbol (U+2400 and following), the
   /// noncharacters U+FFFE and U+FFFF by U+FFFD.
   var escapedForXML: String {
     var escaped = ""
@@ -19,7 +19,7 @@ extension String {
     return escaped
   }
 
-  /// The text on one line: line breaks and tabs are spaces, and control characters their pictures.
+  /// The text on one line: line breaks and tabs become spaces, and control characters become symbols.
   var onOneLine: String {
     var line = ""
     for character in self {

@@ -7,7 +7,7 @@ struct PlacedLegendItem {
   let y: Double
 }
 
-/// The entries of the legend: only what the picture contains.
+/// The entries of the legend: the queues, and the kinds of marks that the recording contains.
 struct SVGLegend {
   enum Item {
     case color(name: String, classes: String)

@@ -91,7 +91,7 @@ extension SVGTimeline {
         case .runs: "runs"
         case .waits: "waits"
         }
-      let failed = failures > 0 ? ", \(failures) of operations that failed" : ""
+      let failed = failures > 0 ? ", \(failures) from failed operations" : ""
       return Details(classes: classes, title: "\(count) \(noun)\(failed)\n\(time)", sign: failures > 0 ? .cross : nil)
     }
   }

@@ -13,7 +13,7 @@ extension TraceRecording {
   /// narrow to see are merged with their neighbors, so that the document stays below about 2 MB.
   ///
   /// - Parameters:
-  ///   - width: The width of the picture in pixels, at least 320.
+  ///   - width: The width of the picture in pixels. It is adjusted to be from 320 to 100,000.
   ///   - showsDependencies: Whether arrows lead from dependencies to the operations that waited for them. At most 2,000
   ///     arrows are drawn.
   /// - Returns: The document.

@@ -63,7 +63,7 @@ import Testing
     #expect(order.events == ["first", "last", "waiting"])
   }
 
-  @Test("X1: the end of an operation of a batch gives its resource to one of another queue", arguments: [1, 2])
+  @Test("X1: when an operation of a batch ends, an operation of another queue gets its resource", arguments: [1, 2])
   func offers(nameCount: Int) async throws {
     let (queue, executor) = makeQueue()
     let (other, names) = (OperationQueue(), Set((0..<nameCount).map { "offers \(nameCount) \($0)" }))
@@ -113,7 +113,7 @@ import Testing
     Resource.leaveList(resources)
   }
 
-  @Test("X1, O7: an operation of a batch that fails or observes its end releases its resources")
+  @Test("X1, O7: an operation of a batch releases its resources if it fails or has a completion block")
   func failing() {
     let (queue, executor) = makeQueue()
     queue.failureHandler = nil

@@ -5,179 +5,193 @@ import Testing
 
 @testable import Headway
 
-/// Traces include the operations of other tests, which run at the same time, so each test looks only at its own queues.
-@Suite("Traces", .serialized, .hangLimit) struct TraceTests {
+/// Each test has its own process: a trace includes all queues of the process, and keeps the errors of operations.
+@Suite("Traces", .hangLimit) struct TraceTests {
   /// The operations of the queue with a name.
-  private func operations(of name: String, in recording: TraceRecording) -> [TraceRecording.Operation] {
+  private static func operations(of name: String, in recording: TraceRecording) -> [TraceRecording.Operation] {
     recording.operations.filter { $0.queue.map { recording.queues[$0].name } == name }
   }
 
   @Test("Q19: a trace shows when operations were added, became ready, ran and finished, and what they waited for")
-  func times() async throws {
-    let queue = OperationQueue(name: "trace times", maxConcurrentOperationCount: 3)
-    let recording = try await Trace.record {
-      let parse = BlockOperation(name: "parse")
-      let index = BlockOperation(name: "index")
-      index.addDependency(parse)
-      queue.addOperations([index, parse], waitUntilFinished: false)
-      try await queue.untilAllOperationsAreFinished()
+  func times() async {
+    await #expect(processExitsWith: .success) {
+      let queue = OperationQueue(name: "trace times", maxConcurrentOperationCount: 3)
+      let recording = try await Trace.record {
+        let parse = BlockOperation(name: "parse")
+        let index = BlockOperation(name: "index")
+        index.addDependency(parse)
+        queue.addOperations([index, parse], waitUntilFinished: false)
+        try await queue.untilAllOperationsAreFinished()
+      }
+      let found = Self.operations(of: "trace times", in: recording)
+      try #require(found.map(\.name) == ["index", "parse"])
+      let (index, parse) = (found[0], found[1])
+      #expect(index.dependencies.map { recording.operations[$0] } == [parse] && parse.dependencies == [])
+      #expect(index.readyTime == parse.finishedTime && parse.readyTime == parse.addedTime)
+      #expect(recording.queues[try #require(index.queue)].maxConcurrentOperationCount == 3)
+      for operation in found {
+        try #require(operation.runs.count == 1)
+        let run = operation.runs[0]
+        let times = [0, operation.addedTime, operation.readyTime, run.startTime, run.endTime, recording.duration]
+        #expect(times.compactMap { $0 } == times.compactMap { $0 }.sorted() && !times.contains(nil))
+        #expect(run.endTime == operation.finishedTime && operation.result == .success && operation.error == nil)
+        #expect(recording.threads[run.thread].name.hasPrefix("headway-"))
+      }
+      #expect(recording.lostEventCount == 0)
     }
-    let found = operations(of: "trace times", in: recording)
-    try #require(found.map(\.name) == ["index", "parse"])
-    let (index, parse) = (found[0], found[1])
-    #expect(index.dependencies.map { recording.operations[$0] } == [parse] && parse.dependencies == [])
-    #expect(index.readyTime == parse.finishedTime && parse.readyTime == parse.addedTime)
-    #expect(recording.queues[try #require(index.queue)].maxConcurrentOperationCount == 3)
-    for operation in found {
-      try #require(operation.runs.count == 1)
-      let run = operation.runs[0]
-      let times = [0, operation.addedTime, operation.readyTime, run.startTime, run.endTime, recording.duration]
-      #expect(times.compactMap { $0 } == times.compactMap { $0 }.sorted() && !times.contains(nil))
-      #expect(run.endTime == operation.finishedTime && operation.result == .success && operation.error == nil)
-      #expect(recording.threads[run.thread].name.hasPrefix("headway-"))
-    }
-    #expect(recording.lostEventCount == 0)
   }
 
   @Test("Q19: a trace shows how operations ended, and which operation added them")
-  func results() async throws {
-    let (queue, started, end) = (OperationQueue(name: "trace results"), Gate(), Gate())
-    queue.failureHandler = nil
-    let recording = try await Trace.record {
-      queue.addOperation(
-        BlockOperation(name: "parent") {
-          let cancelled = BlockOperation(name: "cancelled")
-          cancelled.cancel()
-          queue.addOperation(cancelled)
-          queue.addOperation(BlockOperation(name: "failing") { throw Mishap(name: "reason") })
-        })
+  func results() async {
+    await #expect(processExitsWith: .success) {
+      let (queue, started, end) = (OperationQueue(name: "trace results"), Gate(), Gate())
+      queue.failureHandler = nil
+      let recording = try await Trace.record {
+        queue.addOperation(
+          BlockOperation(name: "parent") {
+            let cancelled = BlockOperation(name: "cancelled")
+            cancelled.cancel()
+            queue.addOperation(cancelled)
+            queue.addOperation(BlockOperation(name: "failing") { throw Mishap(name: "reason") })
+          })
+        try await queue.untilAllOperationsAreFinished()
+        let waiting = (0..<3).map { _ in BlockOperation {} }
+        queue.isSuspended = true
+        queue.addOperations(waiting, waitUntilFinished: false)
+        queue.cancelAllOperations()
+        for operation in waiting { try await operation.untilFinished() }
+        queue.isSuspended = false
+        queue.addOperation(
+          BlockOperation(name: "unfinished") {
+            started.open()
+            end.wait()
+          })
+        await started.untilOpen()
+      }
+      end.open()
+      let found = Self.operations(of: "trace results", in: recording)
+      let parent = try #require(recording.operations.firstIndex { $0.name == "parent" })
+      let failing = try #require(found.first { $0.name == "failing" })
+      #expect(failing.parent == parent && failing.result == .failure && failing.error == "\(Mishap(name: "reason"))")
+      #expect(found.filter { $0.name == "BlockOperation" }.map(\.result) == [.cancelled, .cancelled, .cancelled])
+      let unfinished = try #require(found.first { $0.name == "unfinished" })
+      #expect(unfinished.finishedTime == nil && unfinished.result == nil && unfinished.runs.map(\.endTime) == [nil])
+      #expect(unfinished.parent == nil)
       try await queue.untilAllOperationsAreFinished()
-      let waiting = (0..<3).map { _ in BlockOperation {} }
-      queue.isSuspended = true
-      queue.addOperations(waiting, waitUntilFinished: false)
-      queue.cancelAllOperations()
-      for operation in waiting { try await operation.untilFinished() }
-      queue.isSuspended = false
-      queue.addOperation(
-        BlockOperation(name: "unfinished") {
-          started.open()
-          end.wait()
-        })
-      await started.untilOpen()
     }
-    end.open()
-    let found = operations(of: "trace results", in: recording)
-    let parent = try #require(recording.operations.firstIndex { $0.name == "parent" })
-    let failing = try #require(found.first { $0.name == "failing" })
-    #expect(failing.parent == parent && failing.result == .failure && failing.error == "\(Mishap(name: "reason"))")
-    #expect(found.filter { $0.name == "BlockOperation" }.map(\.result) == [.cancelled, .cancelled, .cancelled])
-    let unfinished = try #require(found.first { $0.name == "unfinished" })
-    #expect(unfinished.finishedTime == nil && unfinished.result == nil && unfinished.runs.map(\.endTime) == [nil])
-    #expect(unfinished.parent == nil)
-    try await queue.untilAllOperationsAreFinished()
   }
 
   @Test("Q19, X2: each attempt is a run, and the pauses are not")
-  func attempts() async throws {
-    let (queue, clock) = (OperationQueue(name: "trace attempts"), ManualClock())
-    queue.clock = clock
-    let recording = try await Trace.record {
-      let task = queue.addTask(retry: .constant(maxAttemptCount: 3, delay: .seconds(1))) { attempt in
-        if attempt < 3 { throw Mishap() }
+  func attempts() async {
+    await #expect(processExitsWith: .success) {
+      let (queue, clock) = (OperationQueue(name: "trace attempts"), ManualClock())
+      queue.clock = clock
+      let recording = try await Trace.record {
+        let task = queue.addTask(retry: .constant(maxAttemptCount: 3, delay: .seconds(1))) { attempt in
+          if attempt < 3 { throw Mishap() }
+        }
+        for _ in 0..<2 {
+          await clock.waitForSleepers(count: 1)
+          clock.advance(by: .seconds(1))
+        }
+        try await task.value
+        try await queue.untilAllOperationsAreFinished()
       }
-      for _ in 0..<2 {
-        await clock.waitForSleepers(count: 1)
-        clock.advance(by: .seconds(1))
-      }
-      try await task.value
-      try await queue.untilAllOperationsAreFinished()
+      let found = Self.operations(of: "trace attempts", in: recording)
+      try #require(found.count == 1 && found[0].runs.count == 3)
+      #expect(found[0].name.hasPrefix("TaskOperation") && found[0].runs.allSatisfy { $0.endTime != nil })
+      #expect(found[0].runs[0].endTime! <= found[0].runs[1].startTime)
     }
-    let found = operations(of: "trace attempts", in: recording)
-    try #require(found.count == 1 && found[0].runs.count == 3)
-    #expect(found[0].name.hasPrefix("TaskOperation") && found[0].runs.allSatisfy { $0.endTime != nil })
-    #expect(found[0].runs[0].endTime! <= found[0].runs[1].startTime)
   }
 
   @Test("Q19: spans and marks are recorded while there is a trace, and otherwise only the function is called")
-  func spans() async throws {
-    let evaluations = Counter()
-    func name(_ name: String) -> String {
-      evaluations.increment()
-      return name
+  func spans() async {
+    await #expect(processExitsWith: .success) {
+      let evaluations = Counter()
+      func name(_ name: String) -> String {
+        evaluations.increment()
+        return name
+      }
+      #expect(Trace.span(name("without a trace")) { 1 } == 1)
+      Trace.mark(name("without a trace"))
+      #expect(evaluations.value == 0)
+      let recording = await Trace.record {
+        Trace.mark("trace begins")
+        let inner = Trace.span("trace outer") { Trace.span("trace inner") { 2 } }
+        let asynchronous = await Trace.span("trace asynchronous") { await Task { 3 }.value }
+        #expect(inner == 2 && asynchronous == 3)
+        #expect(throws: Mishap.self) { try Trace.span("trace failing") { throw Mishap() } }
+        Trace.mark(name("trace ends"))
+      }
+      #expect(evaluations.value == 1)
+      let spans = recording.spans.filter { $0.name.hasPrefix("trace ") }
+      try #require(
+        spans.map(\.name) == ["trace outer", "trace inner", "trace asynchronous", "trace failing"])
+      #expect(spans.allSatisfy { $0.endTime.map { $0 > 0 } == true })
+      #expect(spans[0].startTime <= spans[1].startTime && spans[1].endTime! <= spans[0].endTime!)
+      #expect(recording.marks.map(\.name).filter { $0.hasPrefix("trace ") } == ["trace begins", "trace ends"])
     }
-    #expect(Trace.span(name("without a trace")) { 1 } == 1)
-    Trace.mark(name("without a trace"))
-    #expect(evaluations.value == 0)
-    let recording = await Trace.record {
-      Trace.mark("trace begins")
-      let inner = Trace.span("trace outer") { Trace.span("trace inner") { 2 } }
-      let asynchronous = await Trace.span("trace asynchronous") { await Task { 3 }.value }
-      #expect(inner == 2 && asynchronous == 3)
-      #expect(throws: Mishap.self) { try Trace.span("trace failing") { throw Mishap() } }
-      Trace.mark(name("trace ends"))
-    }
-    #expect(evaluations.value == 1)
-    let spans = recording.spans.filter { $0.name.hasPrefix("trace ") }
-    try #require(
-      spans.map(\.name) == ["trace outer", "trace inner", "trace asynchronous", "trace failing"])
-    #expect(spans.allSatisfy { $0.endTime.map { $0 > 0 } == true })
-    #expect(spans[0].startTime <= spans[1].startTime && spans[1].endTime! <= spans[0].endTime!)
-    #expect(recording.marks.map(\.name).filter { $0.hasPrefix("trace ") } == ["trace begins", "trace ends"])
   }
 
   @Test("Q19: each operation is recorded once, although operations run in batches and their memory is used again")
-  func conservation() async throws {
-    let queues = (0..<3).map { number in
-      OperationQueue(name: "trace conservation \(number)", maxConcurrentOperationCount: [1, 2, -1][number])
-    }
-    let recording = try await Trace.record {
-      await withTaskGroup(of: Void.self) { group in
-        for queue in queues { group.addTask { for _ in 0..<2_000 { queue.addOperation {} } } }
+  func conservation() async {
+    await #expect(processExitsWith: .success) {
+      let queues = (0..<3).map { number in
+        OperationQueue(name: "trace conservation \(number)", maxConcurrentOperationCount: [1, 2, -1][number])
       }
-      for queue in queues { try await queue.untilAllOperationsAreFinished() }
-    }
-    #expect(recording.lostEventCount == 0)
-    for queue in queues {
-      let found = operations(of: queue.name!, in: recording)
-      #expect(found.count == 2_000)
-      #expect(found.allSatisfy { $0.runs.count == 1 && $0.result == .success && $0.addedTime != nil })
-      #expect(found.allSatisfy { $0.runs[0].startTime >= $0.addedTime! && $0.runs[0].endTime == $0.finishedTime })
+      let recording = try await Trace.record {
+        await withTaskGroup(of: Void.self) { group in
+          for queue in queues { group.addTask { for _ in 0..<2_000 { queue.addOperation {} } } }
+        }
+        for queue in queues { try await queue.untilAllOperationsAreFinished() }
+      }
+      #expect(recording.lostEventCount == 0)
+      for queue in queues {
+        let found = Self.operations(of: queue.name!, in: recording)
+        #expect(found.count == 2_000)
+        #expect(found.allSatisfy { $0.runs.count == 1 && $0.result == .success && $0.addedTime != nil })
+        #expect(found.allSatisfy { $0.runs[0].startTime >= $0.addedTime! && $0.runs[0].endTime == $0.finishedTime })
+      }
     }
   }
 
   @Test("Q19: events that do not fit into a thread's buffer are counted")
-  func bounds() async throws {
-    let queue = OperationQueue(name: "trace bounds")
-    let recording = try await Trace.record(maxEventCountPerThread: 10) {
-      for _ in 0..<100 { queue.addOperation {} }
-      try await queue.untilAllOperationsAreFinished()
+  func bounds() async {
+    await #expect(processExitsWith: .success) {
+      let queue = OperationQueue(name: "trace bounds")
+      let recording = try await Trace.record(maxEventCountPerThread: 10) {
+        for _ in 0..<100 { queue.addOperation {} }
+        try await queue.untilAllOperationsAreFinished()
+      }
+      #expect(recording.lostEventCount >= 80 && Self.operations(of: "trace bounds", in: recording).count < 100)
     }
-    #expect(recording.lostEventCount >= 80 && operations(of: "trace bounds", in: recording).count < 100)
   }
 
-  @Test("Q19: traces can begin and end while operations run, and the recording of a stopped trace is empty")
-  func overAndOver() {
-    let queue = OperationQueue()
-    let isOver = Atomic<Bool>(false)
-    onThreads(2) { thread in
-      if thread == 0 {
-        for _ in 0..<50 {
-          let trace = OperationQueue.startTrace()
-          queue.addOperations([BlockOperation {}], waitUntilFinished: true)
-          let recording = trace.stop()
-          #expect(recording.operations.contains { $0.finishedTime != nil })
-          #expect(trace.stop().operations.isEmpty)
+  @Test("Q19: traces can begin and end while operations run, and stopping a trace again returns an empty recording")
+  func overAndOver() async {
+    await #expect(processExitsWith: .success) {
+      let queue = OperationQueue()
+      let isOver = Atomic<Bool>(false)
+      onThreads(2) { thread in
+        if thread == 0 {
+          for _ in 0..<50 {
+            let trace = OperationQueue.startTrace()
+            queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+            let recording = trace.stop()
+            #expect(recording.operations.contains { $0.finishedTime != nil })
+            #expect(trace.stop().operations.isEmpty)
+          }
+          isOver.store(true, ordering: .releasing)
         }
-        isOver.store(true, ordering: .releasing)
-      }
-      while !isOver.load(ordering: .acquiring) {
-        for _ in 0..<50 { queue.addOperation {} }
-        queue.waitUntilAllOperationsAreFinished()
+        while !isOver.load(ordering: .acquiring) {
+          for _ in 0..<50 { queue.addOperation {} }
+          queue.waitUntilAllOperationsAreFinished()
+        }
       }
     }
   }
 
-  @Test("Q19: a second trace, and one without room, are programmer's errors; one that was dropped has ended")
+  @Test("Q19: a second trace, or one without capacity, is a programmer's error; a trace ends when it is released")
   func misuse() async {
     await #expect(processExitsWith: .failure) {
       let trace = OperationQueue.startTrace()
