@@ -14,8 +14,8 @@ import Android
 extension OperationQueue {
   /// Describes all queues, operations and threads as text for a person, and why each operation waits.
   ///
-  /// Use it to find out why a program hangs: it is for operations what a thread dump is for threads. The text contains the queues that
-  /// hold operations, and the first 100 operations of each.
+  /// Use it to find out why a program hangs: it is for operations what a thread dump is for threads. The text contains
+  /// the queues that hold operations, and the first 100 operations of each.
   ///
   /// - Returns: The text, of several lines.
   /// - Complexity: O(*n*) in the number of queues and of described operations, plus the cost of their

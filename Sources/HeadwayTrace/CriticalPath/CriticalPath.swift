@@ -12,8 +12,8 @@ public struct CriticalPath: Sendable, Hashable, Codable {
     ///
     /// The value is the position of the queue in `TraceRecording.queues`.
     case limit(queue: Int)
-    /// It was ready, and its queue was below its limit or had none, but no thread started it: the threads were busy, the
-    /// queue was suspended, or its policy kept it waiting.
+    /// It was ready, and its queue was below its limit or had none, but no thread started it: the threads were busy,
+    /// the queue was suspended, or its policy kept it waiting.
     ///
     /// If the thread that started it was busy until then, the previous step is the operation that ran on that thread.
     case thread
