@@ -69,7 +69,12 @@ extension Admission {
       hasJobs = true
       if level > operation.state.current.qualityLevel { escalated.append(Raised(operation: operation, level: level)) }
     }
-    batches.forEach { $0.withRunning(look) }
+    batches.forEach {
+      // Also those that the thread has taken and is about to begin: otherwise, the queue would not look again.
+      $0.forEachUnfinished(look)
+      // One that the thread has continued with.
+      $0.withRunning(look)
+    }
     var count = 0
     for list in [members.returned, members.list] {
       var position = list.first

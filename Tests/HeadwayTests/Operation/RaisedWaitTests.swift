@@ -145,10 +145,10 @@ import Testing
     batch.reset(for: OperationQueue(), nil, admission.placement, .background)
     let isFilled = admission.fill(batch, atMost: 3, indivisible: 3, at: 0, where: { $0.fitsBatch })
     #expect(isFilled && batch.count == 3)
-    // The first belongs to the thread.
     let (escalated, hasJobs) = admission.findEscalated()
-    #expect(hasJobs && escalated.count == 2)
-    #expect(escalated.allSatisfy { $0.operation !== jobs[0] && $0.operation.admission.place == .ready })
+    #expect(hasJobs && escalated.count == 3)
+    // The first belongs to the thread.
+    #expect(jobs.map(\.admission.place) == [.taken, .ready, .ready])
     for job in jobs { OperationReference(job).release() }
   }
 
@@ -181,6 +181,15 @@ import Testing
     await high.value
     // The task is not kept.
     await until { job.levelOfTask == nil }
+  }
+
+  @Test("P5, Q15: a queue looks for escalations again while a thread is about to begin a job") func jobOfBatch() async {
+    let (queue, executor) = (OperationQueue(), VisitExecutor())
+    queue.executor = executor
+    let task = Task(executorPreference: queue) {}
+    await until { queue.operationCount == 1 }
+    executor.runBatch(of: queue) { #expect(queue.raiseEscalated()) }
+    await task.value
   }
 
   @Test("P5, B1, Q16: everything that blocks a block or an iteration is raised", arguments: [true, false])

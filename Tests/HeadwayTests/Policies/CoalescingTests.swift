@@ -470,7 +470,7 @@ import Testing
   {
     final class Limited: OperationQueue, @unchecked Sendable {
       override func addOperation(_ operation: Operation) {
-        operation.policy.timeout = .seconds(60)
+        operation.policy.timeout = .seconds(86_400)
         super.addOperation(operation)
       }
     }

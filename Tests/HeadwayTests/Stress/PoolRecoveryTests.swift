@@ -22,7 +22,7 @@ import Testing
         second.waitUntilFinished()
       }
       queue.addOperation(first)
-      await entered.untilOpen()
+      blockThread(until: entered)
       withoutThreads {
         // The system refuses another thread, now and when the first operation waits.
         queue.addOperation(second)
@@ -122,7 +122,7 @@ import Testing
           operation.waitUntilFinished()
         }
       }
-      await waiting.untilOpen()
+      blockThread(until: waiting)
       // One waits, and the next is refused a thread: if it had the last thread of the others, nothing could continue.
       #expect(eventually { ThreadLimit.isHungry(WorkerClass.normal.bit) })
       end.open()

@@ -83,7 +83,7 @@ import Android
           crowd.leave()
         }
       }
-      await told.untilOpen()
+      blockThread(until: told)
       #expect(eventually { crowd.now == 4 })
       #expect(WorkerPool.shared.state.withLock { $0.workers.count } == 4)
       end.open()
@@ -109,7 +109,7 @@ import Android
         lowEnd.wait()
       }
       low.addOperation(lowOperation)
-      await started.untilOpen()
+      blockThread(until: started)
       let token = queue.listen { event in
         guard case .threadLimitReached = event else { return }
         lowEnd.open()

@@ -80,6 +80,11 @@ func eventually(patience: Int = 240_000, _ condition: () -> Bool) -> Bool {
   return condition()
 }
 
+/// Blocks the thread until a gate is open, also in asynchronous code.
+///
+/// For tests in their own processes whose subject is the number of threads: a task could resume on a new one.
+func blockThread(until gate: Gate) { gate.wait() }
+
 /// Records that a long test makes progress: see `Watchdog`.
 func noteProgress(of test: String, _ progress: String) { Watchdog.shared.note(test, progress) }
 
