@@ -24,9 +24,7 @@ extension OperationQueue {
 
   /// Prints ``dump()`` to standard error whenever the process receives a signal.
   ///
-  /// ```swift
-  /// OperationQueue.dumpOnSignal(SIGQUIT)  // Control-\ in a terminal
-  /// ```
+  /// With `SIGQUIT`, you get the dump by pressing Control-\ in a terminal.
   ///
   /// The signal no longer ends the process. Calling this method again with the same signal has no effect.
   ///

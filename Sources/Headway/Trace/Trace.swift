@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// ```swift
 /// let recording = try await Trace.record {
-///   queue.addOperation { parse() }
+///   queue.addOperation { process(addresses[0]) }
 ///   try await queue.untilAllOperationsAreFinished()
 /// }
 /// for operation in recording.operations { print(operation.name, operation.runs) }
