@@ -6,7 +6,7 @@ extension OperationQueueProtocol {
   /// print(snapshot.operationCount, snapshot.operations.first?.diagnosis ?? "")
   /// ```
   ///
-  /// The queue continues while the snapshot is made. The description of each operation is exact, but operations can
+  /// The queue continues while the snapshot is created. The description of each operation is exact, but operations can
   /// start and finish between two of them. An operation that is in the queue all the time is included once.
   ///
   /// - Parameter maxOperationCount: How many operations to describe, at most. The first ones are described.

@@ -13,14 +13,14 @@ public struct OperationQueuesSnapshot: Sendable, Hashable, Codable {
     public var name: String
     /// The class of work that the thread runs: `normal`, `utility` or `background`.
     public var workClass: String
-    /// What the thread is doing.
+    /// The current activity of the thread.
     public var state: ThreadState
     /// The position in ``OperationQueuesSnapshot/queues`` of the queue whose operations the thread runs; nil if it runs
     /// none.
     public var queue: Int?
   }
 
-  /// What a thread is doing.
+  /// The current activity of a thread.
   public enum ThreadState: String, Sendable, Hashable, Codable, CaseIterable {
     /// The thread was created or woken, and has not looked for work since.
     case starting
@@ -39,7 +39,7 @@ public struct OperationQueueSnapshot: Sendable, Hashable, Codable {
   public var name: String?
   /// Whether the queue starts no operations until it is resumed.
   public var isSuspended: Bool
-  /// Whether the queue accepts no more operations.
+  /// Whether the queue was closed: it no longer accepts operations.
   public var isClosed: Bool
   /// How many operations can run at the same time; nil if the system decides.
   public var maxConcurrentOperationCount: Int?
@@ -66,7 +66,7 @@ public struct OperationSnapshot: Sendable, Hashable, Codable {
   public var state: OperationState
   /// Whether the operation was cancelled.
   public var isCancelled: Bool
-  /// What the operation does or waits for, as a sentence without a full stop: see ``OperationProtocol/diagnosis``.
+  /// The activity of the operation, or its obstacle, as a sentence without a period: see ``OperationProtocol/diagnosis``.
   public var diagnosis: String
   /// The number of the current attempt, counting from 1; nil if the operation does not repeat its function.
   public var attempt: Int?

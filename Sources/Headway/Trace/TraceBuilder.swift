@@ -52,9 +52,7 @@ struct TraceBuilder {
       guard let position = operations[event.object] else { break }
       // One that was not added to a queue yet gets its events later.
       let dependency = operations[dependency] ?? make(dependency, "Operation")
-      if !recording.operations[position].dependencies.contains(dependency) {
-        recording.operations[position].dependencies.append(dependency)
-      }
+      recording.operations[position].dependencies.append(dependency)
     case .started(let type, let queue):
       let position = makeIfEnded(event.object, type)
       if queue != 0 { recording.operations[position].queue = self.queue(at: queue) }
