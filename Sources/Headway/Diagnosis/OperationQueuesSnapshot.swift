@@ -66,7 +66,7 @@ public struct OperationSnapshot: Sendable, Hashable, Codable {
   public var state: OperationState
   /// Whether the operation was cancelled.
   public var isCancelled: Bool
-  /// The activity of the operation, or its obstacle, as a sentence without a period: see ``OperationProtocol/diagnosis``.
+  /// The activity of the operation, or its obstacle, as a sentence: see ``OperationProtocol/diagnosis``.
   public var diagnosis: String
   /// The number of the current attempt, counting from 1; nil if the operation does not repeat its function.
   public var attempt: Int?
