@@ -49,7 +49,7 @@ extension OperationQueue {
       state.observation.isLookingForStall = false
       state.observation.hasReportedStall = true
       state.record { .stalled(by: cycle) }
-      return (false, state.observers, state.eventBuffers?.takeAwakened() ?? [])
+      return (false, state.observers, state.eventLog?.takeWaiters() ?? [])
     }
     for waiter in awakened { waiter.wake() }
     if let observers { notify(observers) }

@@ -6,8 +6,10 @@ extension OperationQueue {
     if operation.gateKind == .other, operation.resumeFromPause() { return }
     operation.noteStart(in: self)
     ThreadContext.run(operation, in: self) {
-      operation.start()
-      operation.endIfOverrideHasFinished()
+      guard let instruments = instruments(of: operation), !operation.state.current.isCancelled else {
+        return operation.startInQueue()
+      }
+      instruments.start(operation, in: self) { operation.startInQueue() }
     }
   }
 
@@ -39,6 +41,7 @@ extension OperationQueue {
           guard isContinued || operation.beginPlainly(in: batch) else { return .notBegun }
           context.pointee.enter(reference)
           operation.noteStart(in: self)
+          if let log = listenedLog { operation.record({ .started($0) }, in: log) }
           if operation.mayEndLater {
             operation.run()
             return batch.mainEnd.takePlace().map { .endedInMain($0) } ?? .continuesAfterMain

@@ -64,6 +64,9 @@ extension Operation {
     _ effects: inout Effects, releasing release: (borrowing OperationEnding) -> Void
   ) -> OperationReference? {
     traceFinished()
+    if let home, let instruments = home._withUnsafeGuaranteedRef({ $0.instruments(of: self) }) {
+      home._withUnsafeGuaranteedRef { instruments.didFinish(self, in: $0) }
+    }
     if gateKind == .other { policyGate?.end(in: home) }
     // This comes before the operation leaves the queue, so that a thread that waits until the queue is empty finds the
     // unit completed, and the completion block counted.
@@ -132,6 +135,7 @@ extension Operation {
     case .batch(let batch, let isContinued):
       return batch._withUnsafeGuaranteedRef { batch in
         batch.beginSettling()
+        if let log = home._withUnsafeGuaranteedRef({ $0.listenedLog }) { record({ .finished($0) }, in: log) }
         publish(in: batch, isContinued: isContinued, leaving: &effects)
         if batch.hasToTakeLock {
           home._withUnsafeGuaranteedRef { $0.update(collectingBatches: true, leaving: &effects) { _ in } }
@@ -194,7 +198,12 @@ extension Operation {
       // The work of the operation is released before the next operation begins. If the release waits for something, the
       // batch is closed, and the queue is notified of the next operation.
       guard batch.releaseWork(of: self, awaitedBy: only) else { return nil }
-      if only._withUnsafeGuaranteedRef({ batch.begin(newlyReady: $0) }) { return only }
+      if only._withUnsafeGuaranteedRef({ batch.begin(newlyReady: $0) }) {
+        if let log = batch.home?._withUnsafeGuaranteedRef({ $0.listenedLog }) {
+          only._withUnsafeGuaranteedRef { $0.record({ .ready($0) }, in: log) }
+        }
+        return only
+      }
     }
     var others = ReadyDependents()
     ready.forEach { if !batch.publish(newlyReady: $0) { others.append($0) } }
@@ -285,7 +294,7 @@ extension Operation {
     // Before any thread can find the operation finished.
     traceFinished()
     guard let queue = batch.home, !(mayContinue && batch.keepsOrder),
-      queue._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, state.finishPlainly()
+      queue._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, finishPlainly(in: queue)
     else { return false }
     batch.publishTaken()
     // Another thread may be waiting until the queue is empty.
@@ -313,7 +322,7 @@ extension Operation {
     let home = batch.home
     // Before any thread can find the operation finished.
     traceFinished()
-    if home?._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, state.finishPlainly() {
+    if home?._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, finishPlainly(in: home) {
       publish(in: batch, isContinued: isContinued, leaving: &batch.effects)
       return nil
     }

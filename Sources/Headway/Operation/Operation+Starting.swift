@@ -16,6 +16,12 @@ extension Operation {
     if gateKind == .other, queue != nil { fullGate?.noteFirstStart() }
   }
 
+  /// Starts the operation on the calling thread, for its queue.
+  final func startInQueue() {
+    start()
+    endIfOverrideHasFinished()
+  }
+
   /// Implements ``start()``.
   final func begin() {
     // A queue has already evaluated `isReady`. If the operation is started manually, an override must be evaluated

@@ -46,7 +46,9 @@ final class TaskAttempts: Sendable {
         return state.number
       }
       do {
-        return try await gate.runAttempt(on: executor) { try await body(number) }
+        return try await operation.runAttempt(number) {
+          try await gate.runAttempt(on: executor) { try await body(number) }
+        }
       } catch {
         let elapsed = Duration.nanoseconds(gate.time - begin)
         guard let delay = delay(after: error, attempt: number, elapsed: elapsed) else { throw error }
@@ -56,6 +58,7 @@ final class TaskAttempts: Sendable {
           state.admission.noteFailedAttempt(of: operation, result, at: now)
           state.record { .retrying(reference.operation, attempt: number + 1) }
         }
+        operation.noteRetry(afterAttempt: number, error: error, delay: delay)
         operation.tracePaused()
         try await operation.pause(for: delay, keepsSlot: policy.keepsSlot)
         operation.traceStarted(in: operation.queue)

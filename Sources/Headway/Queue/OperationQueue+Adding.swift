@@ -11,7 +11,7 @@ extension OperationQueue {
     if servesInbox.load(ordering: .relaxed), operation.isReadyUnasked, !word.isHeldBack,
       word.unfinishedDependencies == 0, word.priorityLevel <= QueuePriority.normal.level, word.qualityLevel == 0
     {
-      guard operation.state.enqueue() else { return reference.release() }
+      guard operation.state.enqueue() else { return releaseEnded(reference) }
       push(reference)
       // The operation was cancelled or became more urgent just before it was pushed. The thread that changed it did not
       // find it in the queue.
@@ -34,7 +34,7 @@ extension OperationQueue {
     reference._withUnsafeGuaranteedRef { operation in
       operation.queueLinks.home = .passUnretained(self)
       operation.state.reserveUnshared(isEnqueued: servesInbox)
-      operation.traceAdded(to: self)
+      noteAddition(of: operation)
     }
     if servesInbox {
       push(reference)
@@ -71,7 +71,7 @@ extension OperationQueue {
     }
     switch acceptance {
     case .accepted: break
-    case .ended: return reference.release()
+    case .ended: return releaseEnded(reference)
     case .rejected: return reject(reference)
     }
     if level > 0 { reference._withUnsafeGuaranteedRef { $0.raiseDependencies(level: level) } }
@@ -105,7 +105,7 @@ extension OperationQueue {
       }
       return (state.qualityOfService.level, heldBack)
     }
-    for reference in refused { reference.release() }
+    for reference in refused { releaseEnded(reference) }
     for reference in rejected { reject(reference) }
     if level > 0 { for operation in operations { operation.raiseDependencies(level: level) } }
     reevaluateReadiness(heldBack)
@@ -134,6 +134,21 @@ extension OperationQueue {
     guard reserve(operation) else { return }
     _ = enter(operation)
     take(.passRetained(operation))
+  }
+
+  /// Notes that the operation is about to be added.
+  ///
+  /// Called with no lock held, in the context of the code that adds the operation.
+  @inline(__always)
+  private func noteAddition(of operation: Operation) {
+    operation.traceAdded(to: self)
+    if let instruments = instruments(of: operation) { instruments.willAdd(operation, to: self) }
+  }
+
+  /// Releases an operation that ended before it was added.
+  private func releaseEnded(_ reference: OperationReference) {
+    reference._withUnsafeGuaranteedRef { noteFinishedUnlisted($0) }
+    reference.release()
   }
 
   /// Reserves the operation for this queue.
@@ -172,7 +187,7 @@ extension OperationQueue {
   ///   and may have changed in the meantime without a notification to the queue.
   private func enter(_ operation: Operation) -> Bool {
     operation.queueLinks.home = .passUnretained(self)
-    operation.traceAdded(to: self)
+    noteAddition(of: operation)
     if operation.gateKind == .other { enterGate(of: operation) }
     return operation.overridesIsReady && operation.evaluateReadinessBeforeAdding()
   }

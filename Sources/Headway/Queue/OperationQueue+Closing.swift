@@ -154,22 +154,24 @@ extension OperationQueue {
     if !isEnqueued, operation.rejection != nil { noteFailure(ofUnlisted: operation, error) }
     if before != nil { operation.cancelWork() }
     effects.perform()
-    endRejected(operation)
+    endRejected(operation, isListed: isEnqueued)
     guard let before else { return }
     operation.continueCancelling(from: before)
     // This calls overrides. The implementation of the superclass finds the operation cancelled.
     operation.cancel()
   }
 
-  private func endRejected(_ operation: Operation) {
-    guard operation.state.claimRejected() else { return }
-    guard operation.hasCodeForCancelled else { return operation.endCancelled() }
+  private func endRejected(_ operation: Operation, isListed: Bool) {
+    let isClaimed = operation.state.claimRejected()
+    guard isClaimed, operation.hasCodeForCancelled else {
+      if isClaimed { operation.endCancelled() }
+      if !isListed { noteFinishedUnlisted(operation) }
+      return
+    }
     // Runs where the queue would run it. It needs no concurrency slot, and a suspension does not delay it.
     let start = PoolBlock(for: self) {
-      ThreadContext.run(operation, in: self) {
-        operation.start()
-        operation.endIfOverrideHasFinished()
-      }
+      ThreadContext.run(operation, in: self) { operation.startInQueue() }
+      if !isListed { self.noteFinishedUnlisted(operation) }
     }
     submit(start, of: operation)
   }

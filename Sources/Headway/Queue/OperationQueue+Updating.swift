@@ -123,8 +123,8 @@ extension OperationQueue {
       (rare.executor, rare.underlyingQueue, rare.generation) = (state.executor, state.underlyingQueue, state.generation)
     }
     if after.observers != nil { state.noteCount(since: after.count) }
-    if let eventBuffers = state.eventBuffers {
-      let awakened = eventBuffers.takeAwakened()
+    if state.observation.listeners > 0, let eventLog = state.eventLog {
+      let awakened = eventLog.takeWaiters()
       if !awakened.isEmpty { after.rareCreatedIfNeeded.waiters += awakened }
       after.looksForStall = state.beginToLookForStall()
     }

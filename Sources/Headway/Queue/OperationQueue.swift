@@ -22,7 +22,7 @@ import Synchronization
 /// You can use every member from any thread.
 open class OperationQueue: @unchecked Sendable {
   // Protection of the state: `state` has a lock. While it is held, only code of this module is called, and no other
-  // locks are taken, except those of the list of observers and of the event buffers. `knownProgress` has a separate
+  // locks are taken, except those of the list of observers and of the log of events. `knownProgress` has a separate
   // lock.
   //
   // Members that subclasses of Foundation's class can override are open, and so must be declared here. The related
@@ -54,6 +54,10 @@ open class OperationQueue: @unchecked Sendable {
   let knownProgress = Guarded<OperationProgress?>(nil)
   /// The same progress, for reading without the lock.
   let progressPointer = Atomic<UnsafeRawPointer?>(nil)
+  /// The log of events while somebody listens, for reading without the lock.
+  let eventLogPointer = Atomic<UnsafeRawPointer?>(nil)
+  /// The instruments, for reading without the lock.
+  let instrumentsPointer = Atomic<UnsafeRawPointer?>(nil)
 
   /// The progress of the operations in the queue.
   ///
@@ -158,7 +162,7 @@ open class OperationQueue: @unchecked Sendable {
     LiveQueues.remove(self)
     Trace.noteEnd(of: self)
     removeAlarms()
-    state.withLock { $0.eventBuffers }?.end()
+    state.withLock { $0.eventLog }?.end()
     state.withLock { $0.coalescingKeys }?.removeAll()
     ReleasedChain.release(state.withLock { $0.takeUserObjects() })
   }

@@ -45,23 +45,28 @@ struct QueueState {
   /// Nil while the queue has no observers: one branch for each change.
   var observers: ObserverList?
   /// Nil while no listener receives events through a buffer.
-  var eventBuffers: EventBuffers?
+  var eventLog: EventLog?
+  /// Nil while the queue has no instruments.
+  var instruments: InstrumentList?
   var observation = OperationQueue.Observation()
 
   var qualityOfService: QualityOfService { admission.placement.quality }
 
   /// Removes and returns the references to user objects, because the queue is being freed.
-  mutating func takeUserObjects() -> some Any { (failureHandler.take(), observers.take(), eventBuffers.take()) }
+  mutating func takeUserObjects() -> some Any {
+    (failureHandler.take(), observers.take(), eventLog.take(), instruments.take())
+  }
 
   /// Whether an executor or a dispatch queue runs the operations instead of the pool.
   var runsElsewhere: Bool { executor != nil || underlyingQueue != nil }
 
-  /// Whether the queue has observers, or listeners to events.
-  var isObserved: Bool { observers != nil || eventBuffers != nil }
+  /// Whether the queue has observers, which must be notified of each change when it occurs.
+  var isObserved: Bool { observers != nil }
 
-  /// Whether threads may take batches of operations: no observer or waiter needs each operation separately.
+  /// Whether threads may take batches of operations: no observer, instrument or waiter needs each operation separately.
   var allowsBatches: Bool {
-    !isObserved && underlyingQueue == nil && admission.heldBack.first == nil && !producers.areWaiting && rate == nil
+    !isObserved && instruments == nil && underlyingQueue == nil && admission.heldBack.first == nil
+      && !producers.areWaiting && rate == nil
   }
 
   /// Whether operations may be added through the inbox: no observer needs each operation immediately.
@@ -248,12 +253,13 @@ struct QueueState {
     admission.noteNewlyReady()
     var hasUserObjects = hasCollectedUserObjects
     defer { hasCollectedUserObjects = hasUserObjects }
-    let (isObserved, observers, eventBuffers, observation) = (isObserved, observers, eventBuffers, observation)
+    let (isObserved, observers, eventLog, observation) = (isObserved, observers, eventLog, observation)
     admission.collectFinished(isObserved: isObserved) { admission, operation, isContinued in
       if isObserved {
         Self.append(to: observers, observation, of: admission, since: admission.count + 1)
+        // The thread of the batch has appended the event to the log.
         if observation.listeners > 0, let operation {
-          Self.append(.finished(operation.operation), to: observers, eventBuffers)
+          observers?.append(ObservedChange(.event, OperationQueueEvent.finished(operation.operation)))
         }
       }
       guard isContinued, let operation else { return }
@@ -267,7 +273,7 @@ struct QueueState {
     }
     admission.collectNewlyReady { operation, isReady in
       if isReady, observation.listeners > 0 {
-        Self.append(.ready(operation.operation), to: observers, eventBuffers)
+        Self.append(.ready(operation.operation), to: observers, eventLog)
       }
       // The queue owns the operations that it still holds. So this is not the last reference, and releasing it runs no
       // code.
@@ -292,13 +298,13 @@ struct QueueState {
 
   /// Records an event, if the queue has listeners.
   mutating func record(_ event: () -> OperationQueueEvent) {
-    if observation.listeners > 0 { Self.append(event(), to: observers, eventBuffers) }
+    if observation.listeners > 0 { Self.append(event(), to: observers, eventLog) }
   }
 
   private static func append(
-    _ event: OperationQueueEvent, to observers: ObserverList?, _ eventBuffers: EventBuffers?
+    _ event: OperationQueueEvent, to observers: ObserverList?, _ eventLog: EventLog?
   ) {
-    eventBuffers?.append(event)
+    eventLog?.append(event)
     observers?.append(ObservedChange(.event, event))
   }
 

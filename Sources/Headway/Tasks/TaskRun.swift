@@ -89,13 +89,21 @@ final class TaskRun: TaskExecutor {
   func call<Success>(_ function: () async throws -> Success) async throws -> Success {
     guard !isAbandoned else { throw CancellationError() }
     do {
-      let value = try await function()
+      let value = try await run(function)
       note(.success)
       return value
     } catch {
       note(error is CancellationError && Task.isCancelled ? .cancelled : .failure(error))
       throw error
     }
+  }
+
+  /// Calls the operation's function, inside the instruments of its queue.
+  private func run<Success>(_ function: () async throws -> Success) async throws -> Success {
+    let operation = operation
+    // If there are several attempts, each one is inside the instruments.
+    guard operation.fullGate?.hasAttempts != true else { return try await function() }
+    return try await operation.runAttempt(1, by: function)
   }
 
   /// The operation, read in a job of its task.

@@ -1,4 +1,5 @@
 import HeadwayTestKit
+import HeadwayTestSupport
 import Testing
 
 @testable import Headway
@@ -85,12 +86,12 @@ import Testing
       }
       return count
     }
-    while queue.state.withLock({ $0.eventBuffers == nil }) { await Task.yield() }
+    while queue.listenedLog == nil { await Task.yield() }
     queue.addOperation {}
     await begun.untilOpen()
     listening.cancel()
     #expect(await listening.value == 4)
-    #expect(queue.state.withLock { $0.eventBuffers == nil && $0.observation.listeners == 0 })
+    #expect(queue.listenedLog == nil && queue.state.withLock { $0.observation.listeners == 0 })
     queue.addOperations([BlockOperation {}], waitUntilFinished: true)
   }
 
@@ -134,5 +135,57 @@ import Testing
       withExtendedLifetime(events) {}
     }
     while held != nil { await Task.yield() }
+  }
+
+  @Test("Q14: a listener keeps neither batches nor the inbox from being used, and receives all events in order")
+  func batches() async {
+    let queue = OperationQueue(maxConcurrentOperationCount: 1)
+    var events = queue.events.makeAsyncIterator()
+    let (first, gate) = (BlockOperation(name: "first"), Gate())
+    let begun = Gate()
+    first.addExecutionBlock {
+      begun.open()
+      gate.wait()
+    }
+    queue.addOperation(first)
+    await begun.untilOpen()
+    #expect(queue.state.withLock { $0.allowsBatches })
+    let operations = (0..<500).map { BlockOperation(name: "\($0)") }
+    for position in operations.indices where position % 3 == 2 {
+      operations[position].addDependency(operations[position - 1])
+    }
+    for operation in operations { queue.addOperation(operation) }
+    gate.open()
+    Self.checkOrder(await Self.events(until: 501, &events), of: [first] + operations)
+  }
+
+  @Test("Q14: a finished event precedes the events of operations that are added after the operation was found finished")
+  func orderAfterPolling() async {
+    let queue = OperationQueue(maxConcurrentOperationCount: 2)
+    var events = queue.events.makeAsyncIterator()
+    var pairs: [(Operation, Operation)] = []
+    for _ in 0..<300 {
+      let (first, second) = (BlockOperation {}, BlockOperation {})
+      queue.addOperation(first)
+      await until { first.isFinished }
+      queue.addOperation(second)
+      pairs.append((first, second))
+    }
+    var positions: [OperationQueueEvent: Int] = [:]
+    for (number, event) in (await Self.events(until: 600, &events)).enumerated() { positions[event] = number }
+    for (first, second) in pairs { #expect(positions[.finished(first)]! < positions[.added(second)]!) }
+  }
+
+  @Test("Q14: an operation is finished when a listener receives its finished event") func finishedWhenReceived() async {
+    let queue = OperationQueue()
+    var events = queue.events.makeAsyncIterator()
+    async let adding: Void = { for _ in 0..<2_000 { queue.addOperation {} } }()
+    var ends = 0
+    while ends < 2_000, let event = await events.next() {
+      guard case .finished(let operation) = event else { continue }
+      ends += 1
+      #expect(operation.isFinished)
+    }
+    await adding
   }
 }

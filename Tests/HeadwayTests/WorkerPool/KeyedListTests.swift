@@ -201,19 +201,17 @@ import Testing
 
   @Test("Q14: an event wakes the waiting listeners; others are added and removed without visiting them")
   func listeners() async {
-    let buffers = EventBuffers()
-    let list = (0..<100).map { _ in EventBuffer() }
-    for buffer in list { buffers.add(buffer) }
-    #expect(buffers.takeAwakened().isEmpty)
-    let waiting = Task { await list[40].take(isolation: nil).count }
-    await until { list[40].isAwaited }
-    buffers.append(.threadLimitReached(limit: 1))
-    let awakened = buffers.takeAwakened()
-    #expect(awakened.count == 1 && buffers.takeAwakened().isEmpty)
-    for waiter in awakened { waiter.wake() }
+    let log = EventLog()
+    let buffers = (0..<100).map { _ in log.addBuffer() }
+    #expect(log.takeWaiters().isEmpty)
+    let waiting = Task { await buffers[40].take(isolation: nil).count }
+    await until { buffers[40].isAwaited }
+    log.append(.threadLimitReached(limit: 1))
+    let waiters = log.takeWaiters()
+    #expect(waiters.count == 1 && log.takeWaiters().isEmpty)
+    for waiter in waiters { waiter.wake() }
     #expect(await waiting.value == 1)
-    for buffer in list.reversed() { buffers.remove(buffer) }
-    #expect(buffers.isEmpty)
+    for buffer in buffers.reversed() { #expect(buffer.removeFromLog() == (buffer === buffers[0])) }
   }
 
   @Test("K2: observers are added and removed in any order, and the remaining ones are notified in the order of adding")

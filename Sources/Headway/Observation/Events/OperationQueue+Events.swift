@@ -68,15 +68,18 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
   /// - Returns: An iterator.
   /// - Complexity: O(1), regardless of the number of listeners. Each event takes O(*n*) in the number of listeners.
   public func makeAsyncIterator() -> Iterator {
-    let buffer = EventBuffer()
-    return Iterator(buffer: buffer, token: queue.listen(with: buffer))
+    let (buffer, token) = queue.listen()
+    return Iterator(buffer: buffer, token: token)
   }
 
   /// Delivers the events of a queue one after the other.
   public struct Iterator: AsyncIteratorProtocol {
     let buffer: EventBuffer
-    /// Taken from the buffer, the last one first.
-    var events: [OperationQueueEvent] = []
+    /// Taken from the buffer.
+    ///
+    /// Those before ``position`` have been delivered, and are nil.
+    var events: [OperationQueueEvent?] = []
+    var position = 0
     let token: KeyValueObservation
 
     /// The next event, or nil when the task is cancelled.
@@ -89,9 +92,16 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
     /// - Parameter actor: The isolation of the caller.
     /// - Returns: The event.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> OperationQueueEvent? {
-      if let event = events.popLast() { return event }
+      if position < events.count { return deliver() }
       events = await buffer.take(isolation: actor)
-      return events.popLast()
+      position = 0
+      return events.isEmpty ? nil : deliver()
+    }
+
+    /// Moves the next event out of the array, which does not keep its operation.
+    private mutating func deliver() -> OperationQueueEvent? {
+      defer { position += 1 }
+      return events[position].take()
     }
   }
 }
@@ -105,30 +115,51 @@ extension OperationQueue {
     return token(for: observer, interest: .events)
   }
 
-  /// Appends each event from now on to the buffer, until the queue is freed.
+  /// Creates a buffer, which receives each event from now on, until the queue is freed.
   ///
-  /// - Returns: A token that removes the buffer when it is released.
-  fileprivate final func listen(with buffer: EventBuffer) -> KeyValueObservation {
-    update(collectingBatches: true) { state in
-      state.admission.reclaimBatches()
-      state.admission.batches.forEach { $0.watch() }
-      let buffers = state.eventBuffers ?? EventBuffers()
-      state.eventBuffers = buffers
-      buffers.add(buffer)
+  /// - Returns: The buffer, and a token that removes the buffer when it is released.
+  fileprivate final func listen() -> (EventBuffer, KeyValueObservation) {
+    let buffer = update(collectingBatches: true) { state in
+      let log = state.eventLog ?? EventLog()
+      state.eventLog = log
+      eventLogPointer.store(Unmanaged.passUnretained(log).toOpaque(), ordering: .releasing)
       state.observation.listeners += 1
+      return log.addBuffer()
     }
     lookForStallIfIdle()
     // An event is in the buffer as soon as the queue has recorded it.
-    return KeyValueObservation(addingWaiter: { _ in false }) { [weak self] in
-      let buffers = self?.state.withLock { state in
+    let token = KeyValueObservation(addingWaiter: { _ in false }) { [weak self] in
+      guard let self else { return }
+      state.withLock { state in
         state.observation.listeners -= 1
-        let buffers = state.eventBuffers
-        buffers?.remove(buffer)
-        if buffers?.isEmpty == true { state.eventBuffers = nil }
-        return buffers
+        // The log is kept, because a thread may be using it. It is used again for the next listener.
+        if buffer.removeFromLog() { eventLogPointer.store(nil, ordering: .relaxed) }
       }
-      withExtendedLifetime(buffers) {}  // Released after the lock.
     }
+    return (buffer, token)
+  }
+
+  /// The log of events, if somebody listens.
+  ///
+  /// The queue keeps it until it is freed.
+  @inline(__always) final var listenedLog: EventLog? {
+    eventLogPointer.load(ordering: .acquiring).map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+  }
+}
+
+extension Operation {
+  /// Records, for the listeners, that the operation was started in a batch or became ready there, on its thread.
+  @inline(never)
+  final func record(_ event: (Operation) -> OperationQueueEvent, in log: EventLog) { log.appendAndWake(event(self)) }
+
+  /// Ends the operation like ``OperationStateWord/finishPlainly()``, and records that for the listeners.
+  ///
+  /// Both happen together for all who read the log: a thread that finds the operation finished adds its events after
+  /// this one, and a listener that receives the event finds the operation finished.
+  @inline(__always)
+  final func finishPlainly(in home: Unmanaged<OperationQueue>?) -> Bool {
+    guard let log = home?._withUnsafeGuaranteedRef({ $0.listenedLog }) else { return state.finishPlainly() }
+    return log.appendAndWake(.finished(self)) { state.finishPlainly() }
   }
 }
 

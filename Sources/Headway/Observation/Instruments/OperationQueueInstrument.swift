@@ -1,0 +1,129 @@
+/// Follows the operations of a queue: the queue calls it when each one is added, starts and finishes.
+///
+/// Use an instrument to connect a queue to logs, metrics or distributed traces.
+///
+/// ```swift
+/// import Synchronization
+///
+/// final class Counter: OperationQueueInstrument {
+///   let failures = Atomic<Int>(0)
+///
+///   func didFinish(_ operation: Operation, in queue: OperationQueue) {
+///     if operation.error != nil { failures.add(1, ordering: .relaxed) }
+///   }
+/// }
+///
+/// let counter = Counter()
+/// queue.addInstrument(counter)
+/// ```
+///
+/// Implement the methods that you need. The others do nothing.
+///
+/// The queue calls the methods on the threads that do the work, with no lock held, and these threads wait until the
+/// methods return. So a method must be quick, and must not wait for an operation. Several threads can call the same
+/// method concurrently. Jobs of tasks that use the queue as their executor are not reported.
+public protocol OperationQueueInstrument: AnyObject, Sendable {
+  /// Called when code is about to add an operation, before the operation can start.
+  ///
+  /// It is called in the task or on the thread that adds the operation, so it can read the task-local values there.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - queue: The queue.
+  func willAdd(_ operation: Operation, to queue: OperationQueue)
+
+  /// Starts an operation, by calling a function.
+  ///
+  /// A block or `main()` runs in this function, so it can read the task-local values that you bind around the call.
+  /// An asynchronous operation can still be running when the function returns. The method is not called for an
+  /// operation that was cancelled before it started.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - queue: The queue.
+  ///   - body: Starts the operation. Call it exactly once.
+  func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void)
+
+  /// Runs an attempt of an asynchronous function, by calling it.
+  ///
+  /// It is called for each ``TaskOperation``: once, or for each attempt if the operation has a ``RetryPolicy``. It is
+  /// called in the operation's task, where the function can read the task-local values that you bind around the call.
+  ///
+  /// - Parameters:
+  ///   - attempt: The number of the attempt, from 1.
+  ///   - operation: The operation.
+  ///   - queue: The queue.
+  ///   - body: Calls the function. Call it exactly once, and rethrow its error.
+  /// - Throws: The error that the function throws.
+  func runAttempt(
+    _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
+  ) async throws
+
+  /// Called when an attempt of an operation has failed and the operation is about to wait for its next attempt.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - attempt: The number of the attempt that failed, from 1.
+  ///   - error: The error of the attempt.
+  ///   - delay: How long the operation waits before the next attempt, at least.
+  ///   - queue: The queue.
+  func willRetry(
+    _ operation: Operation, afterAttempt attempt: Int, error: any Error, delay: Duration, in queue: OperationQueue)
+
+  /// Called once when an operation that was added has finished, also if it was cancelled before it started.
+  ///
+  /// Code that waits for the operation continues after this call. The operation may still be in the queue's list.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - queue: The queue.
+  func didFinish(_ operation: Operation, in queue: OperationQueue)
+}
+
+extension OperationQueueInstrument {
+  /// Does nothing.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - queue: The queue.
+  public func willAdd(_ operation: Operation, to queue: OperationQueue) {}
+
+  /// Calls `body`.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - queue: The queue.
+  ///   - body: Starts the operation.
+  public func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void) { body() }
+
+  /// Calls `body`.
+  ///
+  /// - Parameters:
+  ///   - attempt: The number of the attempt.
+  ///   - operation: The operation.
+  ///   - queue: The queue.
+  ///   - body: Calls the function.
+  /// - Throws: The error that the function throws.
+  public func runAttempt(
+    _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
+  ) async throws { try await body() }
+
+  /// Does nothing.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - attempt: The number of the attempt that failed.
+  ///   - error: The error of the attempt.
+  ///   - delay: How long the operation waits.
+  ///   - queue: The queue.
+  public func willRetry(
+    _ operation: Operation, afterAttempt attempt: Int, error: any Error, delay: Duration, in queue: OperationQueue
+  ) {}
+
+  /// Does nothing.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - queue: The queue.
+  public func didFinish(_ operation: Operation, in queue: OperationQueue) {}
+}
