@@ -39,11 +39,22 @@ extension OperationQueuesSnapshot: CustomStringConvertible {
     for queue in queues where queue.operationCount > 0 { lines.append(queue.description) }
     if lines.isEmpty { lines.append("No queue holds an operation.") }
     for thread in threads {
-      let owner = thread.queue.flatMap { $0 < queues.count ? queues[$0].label : nil }.map { " for \($0)" } ?? ""
       let workClass = thread.workClass == "\(WorkerClass.normal)" ? "" : ", class \(thread.workClass)"
-      lines.append("thread \(thread.name) is \(thread.state)\(owner)\(workClass)")
+      lines.append("thread \(thread.name) is \(thread.state)\(work(of: thread))\(workClass)")
     }
     return lines.joined(separator: "\n")
+  }
+}
+
+extension OperationQueuesSnapshot {
+  /// What a thread runs, for a sentence.
+  private func work(of thread: ThreadSnapshot) -> String {
+    guard let position = thread.queue, queues.indices.contains(position) else { return "" }
+    let queue = queues[position]
+    guard let operation = thread.operation, queue.operations.indices.contains(operation) else {
+      return " for \(queue.label)"
+    }
+    return " on \(queue.operations[operation].label) of \(queue.label)"
   }
 }
 
@@ -64,13 +75,22 @@ extension OperationQueueSnapshot: CustomStringConvertible {
 }
 
 extension OperationSnapshot: CustomStringConvertible {
-  /// The diagnosis, with the attempt and the progress.
+  fileprivate var label: String { name.map { "‘\($0)’" } ?? type }
+
+  /// The diagnosis, with the times, the attempt and the progress.
   public var description: String {
     var parts = [diagnosis]
+    if let timeSinceAdded { parts.append("added \(timeSinceAdded.inMilliseconds) ago") }
+    if let timeSinceStarted { parts.append("started \(timeSinceStarted.inMilliseconds) ago") }
     if let attempt, attempt > 1 { parts.append("attempt \(attempt)") }
     if let fractionCompleted { parts.append("\(Int(fractionCompleted * 100)) % done") }
     return parts.joined(separator: ", ")
   }
+}
+
+extension Duration {
+  /// The duration, rounded down to a millisecond.
+  var inMilliseconds: Duration { .milliseconds(Int(self / .milliseconds(1))) }
 }
 
 /// Prints the dump when signals arrive.

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension OperationQueueProtocol {
   /// Describes the queue at this moment.
   ///
@@ -16,7 +18,7 @@ extension OperationQueueProtocol {
   ///   operations are collected.
   @_disfavoredOverload
   public func snapshot(maxOperationCount: Int = 1_000) -> OperationQueueSnapshot {
-    makeSnapshot(maxOperationCount: maxOperationCount)
+    makeSnapshot(maxOperationCount: maxOperationCount).snapshot
   }
 }
 
@@ -28,12 +30,18 @@ extension OperationQueue {
   /// - Complexity: O(*n*) in the number of queues and of described operations.
   public static func snapshotAll(maxOperationCount: Int = 1_000) -> OperationQueuesSnapshot {
     let queues = LiveQueues.all
+    let described = queues.map { $0.makeSnapshot(maxOperationCount: maxOperationCount) }
+    var places = OperationPlaces(queues)
+    for (queue, (_, operations)) in described.enumerated() { places.note(operations, ofQueue: queue) }
+    // The operations are alive until here, so no other operation has their address.
     return OperationQueuesSnapshot(
-      queues: queues.map { $0.makeSnapshot(maxOperationCount: maxOperationCount) },
-      threads: WorkerPool.threadSnapshots(of: queues))
+      queues: described.map(\.snapshot), threads: WorkerPool.threadSnapshots(places))
   }
 
-  fileprivate final func makeSnapshot(maxOperationCount: Int) -> OperationQueueSnapshot {
+  /// Describes the queue, and returns the operations that the snapshot contains.
+  fileprivate final func makeSnapshot(
+    maxOperationCount: Int
+  ) -> (snapshot: OperationQueueSnapshot, operations: [Operation]) {
     require(maxOperationCount >= 0, "a snapshot of \(label) was requested with \(maxOperationCount) operations.")
     let isClosed = isClosed
     var snapshot = update(collectingBatches: true) { state in
@@ -42,10 +50,10 @@ extension OperationQueue {
         maxConcurrentOperationCount: state.admission.limit == .max ? nil : state.admission.limit,
         operationCount: state.admission.count, occupiedSlotCount: state.admission.started, operations: [])
     }
-    if maxOperationCount > 0 {
-      snapshot.operations = firstOperations(atMost: maxOperationCount).map { $0.makeSnapshot() }
-    }
-    return snapshot
+    let operations = maxOperationCount > 0 ? firstOperations(atMost: maxOperationCount) : []
+    let times = instruments?.times
+    snapshot.operations = operations.map { $0.makeSnapshot(times) }
+    return (snapshot, operations)
   }
 
   /// Returns the first operations of the queue, in the order of adding.
@@ -70,10 +78,12 @@ protocol RepeatingOperation {
 }
 
 extension Operation {
-  fileprivate final func makeSnapshot() -> OperationSnapshot {
+  fileprivate final func makeSnapshot(_ times: OperationTimes?) -> OperationSnapshot {
+    let ages = times?.ages(of: self)
     let progress = links.withLock { $0.details?.rareDetails?.progress }
     return OperationSnapshot(
       name: name, type: "\(type(of: self))", state: snapshotState, isCancelled: isCancelled, diagnosis: diagnosis,
+      timeSinceAdded: ages?.added, timeSinceStarted: ages?.started,
       attempt: fullGate?.hasAttempts == true ? (self as? any RepeatingOperation)?.attempt : nil,
       fractionCompleted: progress.flatMap { $0.totalUnitCount > 0 ? $0.fractionCompleted : nil })
   }
@@ -87,20 +97,40 @@ extension Operation {
   }
 }
 
+/// Where the queues and the operations are in a snapshot.
+private struct OperationPlaces {
+  private var queues: [ObjectIdentifier: Int] = [:]
+  private var operations: [UInt: (queue: Int, operation: Int)] = [:]
+
+  init(_ queues: [OperationQueue]) {
+    for (position, queue) in queues.enumerated() { self.queues[ObjectIdentifier(queue)] = position }
+  }
+
+  mutating func note(_ operations: [Operation], ofQueue queue: Int) {
+    for (position, operation) in operations.enumerated() {
+      let address = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
+      self.operations[address] = (queue, position)
+    }
+  }
+
+  /// What a worker runs: the operation, or, if the snapshot does not contain it, the queue that it visits.
+  func work(of worker: Worker) -> (queue: Int, operation: Int?)? {
+    guard worker.status != .asleep else { return nil }
+    if let place = operations[worker.running.load(ordering: .relaxed)] { return (place.queue, place.operation) }
+    return worker.visit.flatMap { queues[$0] }.map { ($0, nil) }
+  }
+}
+
 extension WorkerPool {
   /// Describes the threads of all classes.
-  ///
-  /// - Parameter queues: The queues of the snapshot.
-  /// - Returns: A description of each thread.
-  fileprivate static func threadSnapshots(of queues: [OperationQueue]) -> [OperationQueuesSnapshot.ThreadSnapshot] {
-    var positions: [ObjectIdentifier: Int] = [:]
-    for (position, queue) in queues.enumerated() { positions[ObjectIdentifier(queue)] = position }
-    return WorkerClass.allCases.flatMap { workerClass in
+  fileprivate static func threadSnapshots(_ places: OperationPlaces) -> [OperationQueuesSnapshot.ThreadSnapshot] {
+    WorkerClass.allCases.flatMap { workerClass in
       pool(of: workerClass).state.withLock { state in
         state.workers.map { worker in
-          OperationQueuesSnapshot.ThreadSnapshot(
-            name: worker.name, workClass: "\(workerClass)", state: worker.status.snapshot,
-            queue: worker.status == .asleep ? nil : worker.visit.flatMap { positions[$0] })
+          let work = places.work(of: worker)
+          return OperationQueuesSnapshot.ThreadSnapshot(
+            name: worker.name, workClass: "\(workerClass)", state: worker.status.snapshot, queue: work?.queue,
+            operation: work?.operation)
         }
       }
     }

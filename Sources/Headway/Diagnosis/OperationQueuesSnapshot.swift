@@ -18,6 +18,9 @@ public struct OperationQueuesSnapshot: Sendable, Hashable, Codable {
     /// The position in ``OperationQueuesSnapshot/queues`` of the queue whose operations the thread runs; nil if it runs
     /// none.
     public var queue: Int?
+    /// The position in ``OperationQueueSnapshot/operations`` of that queue of the operation that the thread runs; nil
+    /// if the snapshot does not contain it.
+    public var operation: Int?
   }
 
   /// The current activity of a thread.
@@ -68,6 +71,11 @@ public struct OperationSnapshot: Sendable, Hashable, Codable {
   public var isCancelled: Bool
   /// The activity of the operation, or its obstacle, as a sentence: see ``OperationProtocol/diagnosis``.
   public var diagnosis: String
+  /// How long ago the operation was added; nil unless the queue records times: see
+  /// ``OperationQueueProtocol/recordTimes()``.
+  public var timeSinceAdded: Duration?
+  /// How long ago the operation was started; nil if it was not, or unless the queue records times.
+  public var timeSinceStarted: Duration?
   /// The number of the current attempt, counting from 1; nil if the operation does not repeat its function.
   public var attempt: Int?
   /// The fraction of the work that is done, from 0 to 1; nil if the operation does not report progress.

@@ -37,6 +37,7 @@ extension OperationQueue {
         next = nil
         let course = reference._withUnsafeGuaranteedRef { operation -> Course in
           batch.noteCurrent(reference)
+          worker?.running.store(UInt(bitPattern: reference.toOpaque()), ordering: .relaxed)
           if isLow { worker?.switchOperation(to: reference, in: self) }
           guard isContinued || operation.beginPlainly(in: batch) else { return .notBegun }
           context.pointee.enter(reference)

@@ -92,7 +92,9 @@ struct ThreadContext {
     var context = ThreadContext(operation, in: queue, isShared: isShared)
     let worker = Guarded<Void>.isLow ? Worker.current : nil
     let last = worker?.switchOperation(to: OperationReference(operation), in: queue)
+    let outer = Worker.setRunning(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()))
     withUnsafeMutablePointer(to: &context) { enter($0, body) }
+    _ = Worker.setRunning(outer)
     worker?.returnFromUserCode(to: last)
     withExtendedLifetime((operation, queue)) {}
   }

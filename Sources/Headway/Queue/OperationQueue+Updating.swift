@@ -272,11 +272,14 @@ extension OperationQueue {
   /// Implements ``isSuspended``.
   final func setSuspended(_ isSuspended: Bool) {
     guard !isMain else { return }
+    // Before an operation starts, and after the last one that still does.
+    if !isSuspended { Trace.noteSuspension(of: self, false) }
     let heldBack = update { state in
       state.admission.isSuspended = isSuspended
       state.note(.isSuspended, isSuspended)
       return isSuspended ? [] : state.admission.nextHeldBack()
     }
+    if isSuspended { Trace.noteSuspension(of: self, true) }
     reevaluateReadiness(heldBack)
   }
 

@@ -30,6 +30,12 @@ extension Operation {
   /// Called under the lock of the queue.
   final func traceCancelledPlainly() { if Trace.isRecording { Trace.note(.finished(.cancelled, nil), of: address) } }
 
+  /// Records that the operation was given a dependency after it was added to a queue.
+  @inline(__always)
+  final func traceLink(to operation: Operation) {
+    if Trace.isRecording, state.current.isReserved { Trace.note(.dependency(on: operation.address), of: address) }
+  }
+
   @inline(never)
   private final func recordAdded(to queue: OperationQueue) {
     let parent = ThreadContext.innermostOperation.map(\.address) ?? 0

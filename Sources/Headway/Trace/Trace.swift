@@ -161,12 +161,30 @@ public final class Trace: Sendable {
   /// Records an event on the calling thread.
   ///
   /// Takes only locks under which nothing is called.
-  static func note(_ kind: TraceEvent.Kind, of object: UInt = 0) {
-    buffer?.append(TraceEvent(time: TraceEvent.now, object: object, kind: kind))
+  static func note(_ kind: TraceEvent.Kind, of object: UInt = 0, at time: UInt64 = TraceEvent.now) {
+    buffer?.append(TraceEvent(time: time, object: object, kind: kind))
   }
 
   /// Records the settings of a queue, which is being freed.
   static func noteEnd(of queue: OperationQueue) { if isRecording { note(settings(of: queue)) } }
+
+  /// Records that a queue was suspended or resumed.
+  static func noteSuspension(of queue: OperationQueue, _ isSuspended: Bool) {
+    guard isRecording else { return }
+    note(.suspended(isSuspended), of: UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque()))
+  }
+
+  /// Records that a worker blocks, since a time.
+  static func noteBlocked(_ worker: Worker, since time: UInt64 = TraceEvent.now) {
+    guard isRecording else { return }
+    note(
+      .blocked(thread: worker.name), of: UInt(bitPattern: Unmanaged.passUnretained(worker).toOpaque()), at: time)
+  }
+
+  /// Records that a worker no longer blocks.
+  static func noteContinued(_ worker: Worker) {
+    if isRecording { note(.continued, of: UInt(bitPattern: Unmanaged.passUnretained(worker).toOpaque())) }
+  }
 
   private static func note(_ settings: TraceEvent.QueueSettings) { note(.queue(settings), of: settings.address) }
 

@@ -9,6 +9,9 @@ struct TraceBuilder {
   private var operations: [UInt: Int] = [:]
   private var queues: [UInt: Int] = [:]
   private var spans: [UInt: Int] = [:]
+  private var threadsByName: [String: Int] = [:]
+  /// Where the last blocked period of each worker is.
+  private var blocked: [UInt: (thread: Int, period: Int)] = [:]
 
   init(_ threads: [TraceSession.ThreadEvents], beginTime: UInt64, endTime: UInt64) {
     (self.threads, self.beginTime) = (threads, beginTime)
@@ -41,6 +44,7 @@ struct TraceBuilder {
       note(settings)
       // The memory of the queue can be used for another one.
       queues[settings.address] = nil
+    case .suspended(let isSuspended): noteSuspension(of: queue(at: event.object), isSuspended, at: time)
     case .added(let type, let queue, let parent):
       let position = makeIfEnded(event.object, type)
       recording.operations[position].addedTime = time
@@ -58,6 +62,10 @@ struct TraceBuilder {
       if queue != 0 { recording.operations[position].queue = self.queue(at: queue) }
       recording.operations[position].runs.append(TraceRecording.Run(startTime: time, thread: thread))
     case .paused: endRun(of: event.object, at: time)
+    case .blocked(let name): noteBlocked(event.object, thread: name, at: time)
+    case .continued:
+      guard let place = blocked.removeValue(forKey: event.object) else { break }
+      recording.threads[place.thread].blockedIntervals[place.period].endTime = time
     case .finished(let result, let error):
       guard let position = operations[event.object] else { break }
       // The end can be recorded twice. The first time and the last result count.
@@ -100,8 +108,37 @@ struct TraceBuilder {
 
   private mutating func note(_ settings: TraceEvent.QueueSettings) {
     guard let position = queues[settings.address] else { return }
-    recording.queues[position] = TraceRecording.Queue(
-      name: settings.name, maxConcurrentOperationCount: settings.limit)
+    recording.queues[position].name = settings.name
+    recording.queues[position].maxConcurrentOperationCount = settings.limit
+  }
+
+  private mutating func noteSuspension(of queue: Int, _ isSuspended: Bool, at time: Int64) {
+    let last = recording.queues[queue].suspendedIntervals.indices.last
+    let isOpen = last.map { recording.queues[queue].suspendedIntervals[$0].endTime == nil } ?? false
+    if isSuspended, !isOpen {
+      recording.queues[queue].suspendedIntervals.append(TraceRecording.Interval(startTime: time))
+    } else if !isSuspended, isOpen, let last {
+      recording.queues[queue].suspendedIntervals[last].endTime = time
+    }
+  }
+
+  private mutating func noteBlocked(_ worker: UInt, thread name: String, at time: Int64) {
+    // A thread that was found blocked can also announce that it blocks.
+    guard blocked[worker] == nil else { return }
+    let thread = self.thread(named: name)
+    recording.threads[thread].blockedIntervals.append(TraceRecording.Interval(startTime: max(0, time)))
+    blocked[worker] = (thread, recording.threads[thread].blockedIntervals.count - 1)
+  }
+
+  /// The position of a thread, which may have recorded nothing itself.
+  private mutating func thread(named name: String) -> Int {
+    if threadsByName.isEmpty {
+      for (position, thread) in recording.threads.enumerated() { threadsByName[thread.name] = position }
+    }
+    if let position = threadsByName[name] { return position }
+    recording.threads.append(TraceRecording.Thread(name: name))
+    threadsByName[name] = recording.threads.count - 1
+    return recording.threads.count - 1
   }
 
   private mutating func endRun(of address: UInt, at time: Int64) {

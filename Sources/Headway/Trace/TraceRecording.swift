@@ -50,7 +50,8 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     public var queue: Int?
     /// The position in ``TraceRecording/operations`` of the operation that added this one while it ran.
     public var parent: Int?
-    /// The positions in ``TraceRecording/operations`` of the dependencies that this operation had when it was added.
+    /// The positions in ``TraceRecording/operations`` of the dependencies that this operation had when it was added, or
+    /// was given later.
     public var dependencies: [Int]
     /// When the operation was added to its queue.
     public var addedTime: Int64?
@@ -128,14 +129,18 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     public var name: String?
     /// How many of its operations could run at the same time when the recording ended; nil if the system decides.
     public var maxConcurrentOperationCount: Int?
+    /// When the queue was suspended and resumed.
+    public var suspendedIntervals: [Interval]
 
     /// Creates a queue of a recording.
     ///
     /// - Parameters:
     ///   - name: The name of the queue.
     ///   - maxConcurrentOperationCount: How many of its operations can run at the same time.
-    public init(name: String? = nil, maxConcurrentOperationCount: Int? = nil) {
+    ///   - suspendedIntervals: When the queue was suspended and resumed.
+    public init(name: String? = nil, maxConcurrentOperationCount: Int? = nil, suspendedIntervals: [Interval] = []) {
       (self.name, self.maxConcurrentOperationCount) = (name, maxConcurrentOperationCount)
+      self.suspendedIntervals = suspendedIntervals
     }
   }
 
@@ -143,11 +148,35 @@ public struct TraceRecording: Sendable, Hashable, Codable {
   public struct Thread: Sendable, Hashable, Codable {
     /// The name of the thread.
     public var name: String
+    /// When the thread was blocked inside an operation, so that another thread could take its place.
+    ///
+    /// Waits in Headway's functions are exact. Other calls that block, for example to sleep or to read, are found
+    /// within a few milliseconds if work waits for a thread.
+    public var blockedIntervals: [Interval]
 
     /// Creates a thread of a recording.
     ///
-    /// - Parameter name: The name of the thread.
-    public init(name: String) { self.name = name }
+    /// - Parameters:
+    ///   - name: The name of the thread.
+    ///   - blockedIntervals: When the thread was blocked.
+    public init(name: String, blockedIntervals: [Interval] = []) {
+      (self.name, self.blockedIntervals) = (name, blockedIntervals)
+    }
+  }
+
+  /// A period of time.
+  public struct Interval: Sendable, Hashable, Codable {
+    /// When it began.
+    public var startTime: Int64
+    /// When it ended; nil if it had not ended at the end of the recording.
+    public var endTime: Int64?
+
+    /// Creates a period.
+    ///
+    /// - Parameters:
+    ///   - startTime: When it began.
+    ///   - endTime: When it ended.
+    public init(startTime: Int64, endTime: Int64? = nil) { (self.startTime, self.endTime) = (startTime, endTime) }
   }
 
   /// A part of the work, which the program named.

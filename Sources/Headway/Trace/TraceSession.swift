@@ -6,12 +6,18 @@ struct TraceEvent {
   enum Kind {
     /// The queue is being freed.
     case queue(QueueSettings)
+    /// The queue was suspended or resumed.
+    case suspended(Bool)
     case added(Operation.Type, queue: UInt, parent: UInt)
     case named(String)
     case dependency(on: UInt)
     case started(Operation.Type, queue: UInt)
     /// An attempt ended, and the operation pauses.
     case paused
+    /// A thread is about to block, was found blocked, or continues.
+    ///
+    /// The object is the worker.
+    case blocked(thread: String), continued
     case finished(TraceRecording.Result, (any Error)?)
     case spanBegan(String)
     case spanEnded

@@ -3,9 +3,9 @@ import Synchronization
 
 /// One thread of a pool.
 final class Worker: @unchecked Sendable {
-  // `wake`, `sleeps` and `leavesSoon` protect themselves. The pool's lock protects `status`, `blockedSince`, `visit`
-  // and `isDismissed`. Only the pool manager's thread uses `seen`. `probe` is set under the pool's lock, before the
-  // worker first searches for work. The rest belongs to the worker's own thread.
+  // `wake`, `sleeps`, `leavesSoon` and `running` protect themselves. The pool's lock protects `status`, `blockedSince`,
+  // `visit` and `isDismissed`. Only the pool manager's thread uses `seen`. `probe` is set under the pool's lock, before
+  // the worker first searches for work. The rest belongs to the worker's own thread.
 
   /// The status of a worker from the view of its pool.
   enum Status {
@@ -109,6 +109,24 @@ final class Worker: @unchecked Sendable {
     status = .working
     state.blocked -= 1
     if state.atWork > state.width { leavesSoon.store(true, ordering: .relaxed) }
+  }
+
+  // MARK: Seeing what the thread does
+
+  /// The address of the operation that the worker runs, or has run last; 0 if there is none.
+  ///
+  /// Relaxed: snapshots compare it with the addresses of operations that they keep alive.
+  let running = Atomic<UInt>(0)
+
+  /// Sets the operation that the calling thread runs, if the thread is a worker.
+  ///
+  /// - Returns: The address of the operation that it ran before.
+  static func setRunning(_ address: UInt) -> UInt {
+    guard let pointer = ThreadValues.existing?.pointee.worker else { return 0 }
+    return Unmanaged<Worker>.fromOpaque(pointer)._withUnsafeGuaranteedRef { worker in
+      defer { worker.running.store(address, ordering: .relaxed) }
+      return worker.running.load(ordering: .relaxed)
+    }
   }
 
   // MARK: Raising the thread

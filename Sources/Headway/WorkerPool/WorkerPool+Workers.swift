@@ -34,7 +34,9 @@ extension WorkerPool {
     changeAndSend { state in
       switch worker.status {
       case .coming: state.coming -= 1
-      case .foundBlocked: state.blocked -= 1
+      case .foundBlocked:
+        Trace.noteContinued(worker)
+        state.blocked -= 1
       case .working, .asleep, .blocked: break
       }
       worker.status = .working

@@ -62,6 +62,74 @@ import Glibc
     try await task.value
   }
 
+  @Test("Q18: a snapshot shows which operation each thread runs, in a batch, separately, and in a task")
+  func threads() async throws {
+    let queue = OperationQueue(name: "snapshot threads")
+    let (begun, end) = ([Gate(), Gate(), Gate()], Gate())
+    queue.addOperation(
+      BlockOperation(name: "in a batch") {
+        begun[0].open()
+        end.wait()
+      })
+    let observed = BlockOperation(name: "separately") {
+      begun[1].open()
+      end.wait()
+    }
+    let token = observed.observe(\.isExecuting) { _, _ in }
+    queue.addOperation(observed)
+    let task = queue.addTask(name: "in a task") {
+      await Task.yield()
+      begun[2].open()
+      blockThread(until: end)
+    }
+    for gate in begun { await gate.untilOpen() }
+    let snapshot = OperationQueue.snapshotAll()
+    let position = try #require(snapshot.queues.firstIndex { $0.name == "snapshot threads" })
+    let operations = snapshot.threads.filter { $0.queue == position }.compactMap(\.operation)
+    #expect(operations.sorted() == [0, 1, 2])
+    let names = snapshot.queues[position].operations.map(\.name)
+    #expect(names == ["in a batch", "separately", "in a task"])
+    #expect(snapshot.description.contains(" on ‘separately’ of queue ‘snapshot threads’"))
+    end.open()
+    try await task.value
+    try await queue.untilAllOperationsAreFinished()
+    withExtendedLifetime(token) {}
+    let later = OperationQueue.snapshotAll()
+    #expect(!later.threads.contains { $0.queue == position && $0.operation != nil })
+  }
+
+  @Test("Q18: after recordTimes(), a snapshot shows how long ago operations were added and started")
+  func times() async throws {
+    let (queue, begun, end) = (OperationQueue(maxConcurrentOperationCount: 1), Gate(), Gate())
+    queue.addOperation(
+      BlockOperation(name: "before") {
+        begun.open()
+        end.wait()
+      })
+    await begun.untilOpen()
+    queue.recordTimes()
+    queue.recordTimes()
+    let (running, begunLater, endLater) = (BlockOperation(name: "running"), Gate(), Gate())
+    running.addExecutionBlock {
+      begunLater.open()
+      endLater.wait()
+    }
+    queue.addOperation(running)
+    queue.addOperation(BlockOperation(name: "waiting"))
+    let before = queue.snapshot().operations
+    #expect(before.map { $0.timeSinceAdded == nil } == [true, false, false])
+    #expect(before.allSatisfy { $0.timeSinceStarted == nil })
+    end.open()
+    await begunLater.untilOpen()
+    let (later, waiting) = (queue.snapshot().operations[0], queue.snapshot().operations[1])
+    #expect(try #require(later.timeSinceAdded) > #require(before[1].timeSinceAdded))
+    #expect(try #require(later.timeSinceStarted) < #require(later.timeSinceAdded))
+    #expect(later.description.hasSuffix("s ago, started \(later.timeSinceStarted!.inMilliseconds) ago"))
+    #expect(waiting.timeSinceStarted == nil)
+    endLater.open()
+    try await queue.untilAllOperationsAreFinished()
+  }
+
   @Test("Q18: a negative number of operations is a programmer's error")
   func negative() async {
     await #expect(processExitsWith: .failure) { _ = OperationQueue().snapshot(maxOperationCount: -1) }
@@ -182,7 +250,7 @@ import Glibc
     #expect(lines[position + 1] == "  ‘first’ is executing")
     #expect(lines[position + 2].hasPrefix("  ‘later’ waits for "))
     #expect(lines[position + 101] == "  … and 2 more")
-    #expect(lines.contains { $0.hasPrefix("thread headway-") && $0.hasSuffix("for queue ‘dump’") })
+    #expect(lines.contains { $0.hasPrefix("thread headway-") && $0.hasSuffix(" on ‘first’ of queue ‘dump’") })
     end.open()
     try await queue.untilAllOperationsAreFinished()
     #expect(!OperationQueue.dump().contains("queue ‘dump’"))

@@ -104,6 +104,51 @@ import Testing
     }
   }
 
+  @Test("Q19: a trace shows when a queue was suspended, and dependencies that were added later") func changes() async {
+    await #expect(processExitsWith: .success) {
+      let queue = OperationQueue(name: "trace changes")
+      let recording = try await Trace.record {
+        queue.isSuspended = true
+        queue.isSuspended = true
+        let (first, second) = (BlockOperation(name: "first"), BlockOperation(name: "second"))
+        queue.addOperations([first, second], waitUntilFinished: false)
+        first.addDependency(second)
+        queue.isSuspended = false
+        try await queue.untilAllOperationsAreFinished()
+        queue.isSuspended = true
+      }
+      let found = Self.operations(of: "trace changes", in: recording)
+      try #require(found.map(\.name) == ["first", "second"])
+      #expect(found[0].dependencies.map { recording.operations[$0].name } == ["second"])
+      #expect(found[0].readyTime == found[1].finishedTime)
+      let intervals = recording.queues[try #require(found[0].queue)].suspendedIntervals
+      try #require(intervals.count == 2)
+      #expect(try intervals[0].startTime < #require(intervals[0].endTime))
+      #expect(try #require(intervals[0].endTime) <= found[1].runs[0].startTime && intervals[1].endTime == nil)
+      queue.isSuspended = false
+    }
+  }
+
+  @Test("Q19, T2: a trace shows when a thread waited inside an operation") func blocking() async {
+    await #expect(processExitsWith: .success) {
+      let (queue, other) = (OperationQueue(name: "trace blocking"), OperationQueue())
+      let recording = try await Trace.record {
+        other.isSuspended = true
+        let inner = BlockOperation {}
+        other.addOperation(inner)
+        queue.addOperation(BlockOperation(name: "outer") { inner.waitUntilFinished() })
+        await until { OperationQueue.snapshotAll().threads.contains { $0.state == .blocked && $0.operation != nil } }
+        other.isSuspended = false
+        try await queue.untilAllOperationsAreFinished()
+      }
+      let outer = try #require(Self.operations(of: "trace blocking", in: recording).first)
+      let intervals = recording.threads[outer.runs[0].thread].blockedIntervals
+      try #require(!intervals.isEmpty)
+      #expect(intervals[0].startTime >= outer.runs[0].startTime)
+      #expect(try #require(intervals[0].endTime) <= #require(outer.runs[0].endTime))
+    }
+  }
+
   @Test("Q19: spans and marks are recorded while there is a trace, and otherwise only the function is called")
   func spans() async {
     await #expect(processExitsWith: .success) {

@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// Adding or removing a listener takes constant time.
 final class EventLog: Sendable {
-  // Protected by its lock, which is the innermost one. Nothing is called and no user object is released under it, except
-  // for the step that `appendAndWake(_:when:)` is given.
+  // Protected by its lock, which is the innermost one. Nothing is called and no user object is released under it,
+  // except for the step that `appendAndWake(_:when:)` is given.
   fileprivate struct State {
     var buffers = KeyedList<ObjectIdentifier, EventBuffer>()
     /// How many of the listeners are waiting.

@@ -22,6 +22,9 @@ final class InstrumentList: Sendable {
     self.previous = previous
   }
 
+  /// The instrument that ``OperationQueueProtocol/recordTimes()`` has added.
+  var times: OperationTimes? { instruments.lazy.compactMap { $0 as? OperationTimes }.first }
+
   func willAdd(_ operation: Operation, to queue: OperationQueue) {
     for instrument in instruments { instrument.willAdd(operation, to: queue) }
   }

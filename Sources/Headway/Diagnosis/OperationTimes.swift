@@ -1,0 +1,49 @@
+import Dispatch
+
+extension OperationQueueProtocol {
+  /// Records when operations are added and started, for the snapshots and dumps of the queue.
+  ///
+  /// From now on, ``OperationSnapshot/timeSinceAdded`` and ``OperationSnapshot/timeSinceStarted`` are set for the
+  /// operations that are added. Calling the method again has no effect.
+  ///
+  /// - Complexity: O(1). The queue has an instrument afterward: see ``OperationQueueProtocol/addInstrument(_:)``.
+  public func recordTimes() {
+    guard instruments?.times == nil else { return }
+    addInstrument(OperationTimes())
+  }
+}
+
+/// Remembers when the operations of a queue were added and started.
+final class OperationTimes: OperationQueueInstrument {
+  /// In nanoseconds of uptime.
+  private struct Times {
+    let added: UInt64
+    var started: UInt64?
+  }
+
+  // Protected by its lock, under which nothing is called.
+  private let times = Guarded<[ObjectIdentifier: Times]>([:])
+
+  private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+
+  func willAdd(_ operation: Operation, to queue: OperationQueue) {
+    let now = Self.now
+    times.withLock { $0[ObjectIdentifier(operation)] = Times(added: now) }
+  }
+
+  func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void) {
+    let now = Self.now
+    times.withLock { $0[ObjectIdentifier(operation)]?.started = now }
+    body()
+  }
+
+  func didFinish(_ operation: Operation, in queue: OperationQueue) {
+    times.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(operation)) }
+  }
+
+  /// How long ago the operation was added and started.
+  func ages(of operation: Operation) -> (added: Duration?, started: Duration?) {
+    let (times, now) = (times.withLock { $0[ObjectIdentifier(operation)] }, Self.now)
+    return (times.map { .nanoseconds(now - $0.added) }, times?.started.map { .nanoseconds(now - $0) })
+  }
+}
