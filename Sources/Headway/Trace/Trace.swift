@@ -34,6 +34,8 @@ public final class Trace: Sendable {
       Self.number.store(session.number, ordering: .releasing)
       return true
     }
+    BlockingReports.install(
+      blocks: { Self.noteBlocked($0, since: $1 ?? TraceEvent.now) }, continues: { Self.noteContinued($0) })
     require(isFirst, "startTrace() was called while a trace is being recorded: stop that one first.")
   }
 
@@ -175,14 +177,14 @@ public final class Trace: Sendable {
   }
 
   /// Records that a worker blocks, since a time.
-  static func noteBlocked(_ worker: Worker, since time: UInt64 = TraceEvent.now) {
+  private static func noteBlocked(_ worker: Worker, since time: UInt64) {
     guard isRecording else { return }
     note(
       .blocked(thread: worker.name), of: UInt(bitPattern: Unmanaged.passUnretained(worker).toOpaque()), at: time)
   }
 
   /// Records that a worker no longer blocks.
-  static func noteContinued(_ worker: Worker) {
+  private static func noteContinued(_ worker: Worker) {
     if isRecording { note(.continued, of: UInt(bitPattern: Unmanaged.passUnretained(worker).toOpaque())) }
   }
 

@@ -22,7 +22,7 @@ extension WorkerPool {
         worker.blockedSince = 0
         guard worker.status == .foundBlocked else { continue }
         worker.status = .working
-        Trace.noteContinued(worker)
+        BlockingReports.noteContinued(worker)
         state.blocked -= 1
         state.noBurstBefore = sample.now + Self.caution
         isChanged = true
@@ -55,7 +55,7 @@ extension WorkerPool {
     for worker in new where isBurst || isLong(worker) || onTrial < Self.mostOnTrial {
       if !isLong(worker) { onTrial += 1 }
       worker.status = .foundBlocked
-      Trace.noteBlocked(worker, since: worker.blockedSince)
+      BlockingReports.noteBlocked(worker, since: worker.blockedSince)
       worker.leavesSoon.store(true, ordering: .relaxed)
       state.blocked += 1
       isChanged = true

@@ -35,7 +35,7 @@ extension WorkerPool {
       switch worker.status {
       case .coming: state.coming -= 1
       case .foundBlocked:
-        Trace.noteContinued(worker)
+        BlockingReports.noteContinued(worker)
         state.blocked -= 1
       case .working, .asleep, .blocked: break
       }

@@ -108,9 +108,9 @@ final class WorkerPool: WorkExecutor {
   static func blocking(_ body: () -> Void) {
     guard let worker = Worker.current else { return body() }
     worker.pool.changeAndSend { worker.beginBlocking(&$0) }
-    Trace.noteBlocked(worker)
+    BlockingReports.noteBlocked(worker)
     body()
-    Trace.noteContinued(worker)
+    BlockingReports.noteContinued(worker)
     worker.pool.state.withLock { worker.endBlocking(&$0) }
   }
 

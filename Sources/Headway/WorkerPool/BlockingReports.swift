@@ -1,0 +1,28 @@
+import Synchronization
+
+/// Receives reports that workers block and continue.
+///
+/// Called on any thread, also under a pool's lock. So the functions must only take locks under which nothing is called.
+final class BlockingReports: Sendable {
+  private static let installed = AtomicLazyReference<BlockingReports>()
+
+  private let blocks: @Sendable (Worker, _ since: UInt64?) -> Void
+  private let continues: @Sendable (Worker) -> Void
+
+  private init(
+    _ blocks: @escaping @Sendable (Worker, _ since: UInt64?) -> Void, _ continues: @escaping @Sendable (Worker) -> Void
+  ) { (self.blocks, self.continues) = (blocks, continues) }
+
+  /// Installs the functions that receive the reports, once in the life of the process.
+  ///
+  /// - Parameters:
+  ///   - blocks: Called when a worker is about to block, or was found blocked since a time in nanoseconds of uptime.
+  ///   - continues: Called when a worker no longer blocks.
+  static func install(
+    blocks: @escaping @Sendable (Worker, _ since: UInt64?) -> Void, continues: @escaping @Sendable (Worker) -> Void
+  ) { _ = installed.storeIfNil(BlockingReports(blocks, continues)) }
+
+  static func noteBlocked(_ worker: Worker, since time: UInt64? = nil) { installed.load()?.blocks(worker, time) }
+
+  static func noteContinued(_ worker: Worker) { installed.load()?.continues(worker) }
+}
