@@ -54,7 +54,7 @@ open class OperationQueue: @unchecked Sendable {
   let knownProgress = Guarded<OperationProgress?>(nil)
   /// The same progress, for reading without the lock.
   let progressPointer = Atomic<UnsafeRawPointer?>(nil)
-  /// The log of events while somebody listens, for reading without the lock.
+  /// The log of events while it has listeners, for reading without the lock.
   let eventLogPointer = Atomic<UnsafeRawPointer?>(nil)
   /// The instruments, for reading without the lock.
   let instrumentsPointer = Atomic<UnsafeRawPointer?>(nil)

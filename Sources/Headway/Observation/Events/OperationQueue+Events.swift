@@ -139,7 +139,7 @@ extension OperationQueue {
     return (buffer, token)
   }
 
-  /// The log of events, if somebody listens.
+  /// The log of events, if it has listeners.
   ///
   /// The queue keeps it until it is freed.
   @inline(__always) final var listenedLog: EventLog? {

@@ -70,7 +70,7 @@ public protocol OperationQueueInstrument: AnyObject, Sendable {
   func willRetry(
     _ operation: Operation, afterAttempt attempt: Int, error: any Error, delay: Duration, in queue: OperationQueue)
 
-  /// Called once when an operation that was added has finished, also if it was cancelled before it started.
+  /// Called once when an operation that was added has finished, even if it was cancelled before it started.
   ///
   /// Code that waits for the operation continues after this call. The operation may still be in the queue's list.
   ///
