@@ -13,7 +13,7 @@ import Testing
           n0 [label="parse\\n30 ms"];
           n1 [label="index\\n28 ms"];
           n2 [label="commit\\nfailed after 25 ms", peripheries=2];
-          n3 [label="watch\\nnot ended", penwidth=3];
+          n3 [label="watch\\nunfinished", penwidth=3];
           n0 -> n1;
           n1 -> n2;
           n1 -> n2 [style=dashed];

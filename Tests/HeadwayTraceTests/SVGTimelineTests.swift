@@ -55,7 +55,7 @@ import Testing
     }
     #expect(picture.bars("failure").map(\.title).first?.contains("failed: The disk is full") == true)
     #expect(picture.bars("cancelled").count == 1)
-    for text in ["failed", "cancelled", "not ended", "work (2)", "io (1)", "no queue", "span", "mark"] {
+    for text in ["failed", "cancelled", "unfinished", "work (2)", "io (1)", "no queue", "span", "mark"] {
       #expect(picture.texts.contains(text), "\(text)")
     }
   }
@@ -115,6 +115,24 @@ import Testing
     let picture = try parse(TraceRecording(duration: 0, lostEventCount: 7))
     #expect(picture.texts.contains("0 operations in 0 ns · incomplete: 7 events were lost"))
     #expect(picture.bars("run").isEmpty)
+  }
+
+  @Test("Numbers and nouns agree, and the legend explains merged bars only if there are some") func words() throws {
+    let run = TraceRecording.Operation(name: "a", runs: [.init(startTime: 0, endTime: 10, thread: 0)])
+    var recording = TraceRecording(duration: 10, operations: [run], threads: [.init(name: "main")], lostEventCount: 1)
+    recording.queues = (0..<15).map { .init(name: "queue \($0)") }
+    let texts = try parse(recording).texts
+    #expect(texts.contains("1 operation in 10 ns · incomplete: 1 event was lost"))
+    #expect(texts.contains("and 1 more queue"))
+
+    let many = "many, too narrow or overlapping"
+    let wide = (0..<1500).map { position in
+      let start = Int64(position) * 1000
+      return TraceRecording.Operation(name: "a", runs: [.init(startTime: start, endTime: start + 1000, thread: 0)])
+    }
+    recording = TraceRecording(duration: 1_500_000, operations: wide, threads: [.init(name: "main")])
+    #expect(!(try parse(recording, width: 10_000).texts.contains(many)))
+    #expect(try parse(recording, width: 640).texts.contains(many))
   }
 
   @Test("Impossible times and positions still result in a picture", arguments: 0..<100 as Range<UInt64>)

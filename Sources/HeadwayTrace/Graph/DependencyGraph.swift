@@ -50,7 +50,7 @@ struct DependencyGraph {
     case .failure: lines.append("failed after \(timeText(length))")
     case .cancelled: lines.append("cancelled")
     case .success, nil:
-      lines.append(operation.runs.isEmpty ? "not started" : isEnded ? timeText(length) : "not ended")
+      lines.append(operation.runs.isEmpty ? "not started" : isEnded ? timeText(length) : "unfinished")
     }
     return lines
   }

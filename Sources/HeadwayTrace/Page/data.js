@@ -36,7 +36,7 @@ function queueName(position) {
 function resultText(operation) {
   if (operation.result === "failure") return operation.error ? `failed: ${operation.error}` : "failed";
   if (operation.result) return operation.result === "success" ? "succeeded" : "cancelled";
-  return operation.runs.length > 0 ? "not ended" : "not started";
+  return operation.runs.length > 0 ? "unfinished" : "not started";
 }
 
 const startOf = (operation) => operation.runs[0]?.startTime;

@@ -20,7 +20,7 @@ struct SVGLegend {
       case .span: "span"
       case .failure: "failed"
       case .cancelled: "cancelled"
-      case .unfinished: "not ended"
+      case .unfinished: "unfinished"
       case .many: "many, too narrow or overlapping"
       case .mark: "mark"
       case .arrow: "dependency"
@@ -33,6 +33,12 @@ struct SVGLegend {
 
   private(set) var items: [Item] = []
 
+  /// Chooses the entries.
+  ///
+  /// - Parameters:
+  ///   - recording: The recording.
+  ///   - rows: The rows with the bars that are drawn.
+  ///   - showsDependencies: Whether arrows are drawn.
   init(_ recording: TraceRecording, rows: [TimelineRow], showsDependencies: Bool) {
     for queue in recording.queues.indices.prefix(Self.queueLimit) {
       var name = recording.queueName(queue).onOneLine.shortened(to: 30)
@@ -40,7 +46,9 @@ struct SVGLegend {
       items.append(.color(name: name, classes: "run \(SVGStyle.queueClass(queue))"))
     }
     let others = recording.queues.count - Self.queueLimit
-    if others > 0 { items.append(.color(name: "and \(others) more queues", classes: "run none")) }
+    if others > 0 {
+      items.append(.color(name: "and \(counted(others, "more queue"))", classes: "run none"))
+    }
     if recording.operations.contains(where: { recording.queue(of: $0) == nil }) {
       items.append(.color(name: "no queue", classes: "run none"))
     }
@@ -49,7 +57,7 @@ struct SVGLegend {
     if recording.operations.contains(where: { $0.result == .failure }) { items.append(.failure) }
     if recording.operations.contains(where: { $0.result == .cancelled }) { items.append(.cancelled) }
     if recording.operations.contains(where: { $0.runs.contains { $0.endTime == nil } }) { items.append(.unfinished) }
-    if recording.operations.count > 1000 { items.append(.many) }
+    if rows.contains(where: { $0.bars.contains { $0.count > 1 } }) { items.append(.many) }
     if !recording.marks.isEmpty { items.append(.mark) }
     if showsDependencies { items.append(.arrow) }
   }

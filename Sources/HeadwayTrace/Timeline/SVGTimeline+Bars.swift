@@ -91,7 +91,8 @@ extension SVGTimeline {
         case .runs: "runs"
         case .waits: "waits"
         }
-      let failed = failures > 0 ? ", \(failures) from failed operations" : ""
+      let failed =
+        failures == 0 ? "" : failures == 1 ? ", 1 from a failed operation" : ", \(failures) from failed operations"
       return Details(classes: classes, title: "\(count) \(noun)\(failed)\n\(time)", sign: failures > 0 ? .cross : nil)
     }
   }
@@ -123,7 +124,7 @@ extension SVGTimeline {
     }
     if operation.runs[attempt - 1].endTime == nil {
       details.sign = .chevron
-      facts.append("not ended")
+      facts.append("unfinished")
     }
     details.title += "\n\(time)"
     if !facts.isEmpty { details.title += "\n\(facts.joined(separator: ", "))" }

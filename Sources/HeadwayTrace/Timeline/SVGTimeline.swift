@@ -36,11 +36,11 @@ struct SVGTimeline {
     let names = Set(rows.map(\.thread)).map { textWidth(recording.threadName($0).onOneLine) }
     left = min(max(60, (names.max() ?? 0) + 20), self.width / 4)
     right = self.width - 32
-    legend = SVGLegend(recording, rows: rows, showsDependencies: showsDependencies).placed(width: self.width)
+    let merged = recording.merged(rows, nanosecondsPerPixel: Double(extent) / (right - left))
+    legend = SVGLegend(recording, rows: merged, showsDependencies: showsDependencies).placed(width: self.width)
     top = (legend.last?.y ?? 30) + 36
     self.rows = Self.place(rows, below: top)
     bottom = (self.rows.last.map { $0.top + $0.height } ?? top + 20) + 6
-    let merged = recording.merged(rows, nanosecondsPerPixel: Double(extent) / (right - left))
     mergedRows = Self.place(merged, below: top)
   }
 
