@@ -124,7 +124,7 @@ let modules = [
     name: "HeadwayLab",
     needs: [
       "Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLines", "HeadwaySampleData",
-      "LongRunningTechniques",
+      "HeadwayTrace", "LongRunningTechniques",
     ],
     traits: [lab: ["HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix"]],
     resources: [.embedInCode("Pages")]),
@@ -135,7 +135,7 @@ let modules = [
     name: "HeadwayTool", kind: .program,
     needs: [
       "Headway", "HeadwayCSV", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLab", "HeadwayLines",
-      "HeadwaySampleData", "LongRunningTechniques",
+      "HeadwaySampleData", "HeadwayTrace", "LongRunningTechniques",
     ],
     traits: [sqlite: ["ArgumentParser"]]),
 

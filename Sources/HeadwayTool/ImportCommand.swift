@@ -41,6 +41,7 @@ struct ImportCommand: AsyncParsableCommand {
         headway import people.csv --columns id,name --dry-run
         headway import 'data/*.csv' --dry-run
         headway import 'log-*.csv' --output logs.sqlite --table log
+        headway import vbb-2020 vbb.sqlite --trace trace.html
 
       EXIT CODES:
         0    all rows are in the database, or --allow-rejected-rows was given
@@ -51,7 +52,7 @@ struct ImportCommand: AsyncParsableCommand {
         68   a server cannot be found
         69   a server cannot be reached or refuses the request
         70   an error in headway itself
-        73   the database or the file of rejected rows cannot be created
+        73   the database, the file of rejected rows or the trace cannot be created
         74   reading or writing failed, for example because the disk is full
         75   another program holds the database
         76   a server does not follow HTTP
@@ -156,7 +157,17 @@ struct ImportCommand: AsyncParsableCommand {
       "Show the last rows of this table while they arrive; only with --progress bars.", valueName: "table"))
   var watch: String?
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Record what each operation and thread does, and write it to this file, even if the import fails: as a timeline \
+      (.svg), as a page to zoom and search (.html), for Perfetto (.json), or as a graph (.dot, .mmd). Also print what \
+      took the time. This option can be repeated.
+      """, valueName: "file"), completion: .file())
+  var trace: [String] = []
+
   func validate() throws {
+    for path in trace { try validate(trace: path) }
     guard batchSize > 0 else { throw ValidationError("--batch-size \(batchSize): use 1 or more.") }
     if dryRun, runOptions.progress != nil || watch != nil {
       throw ValidationError("--dry-run prints statements: use it without --progress and --watch.")
@@ -169,6 +180,14 @@ struct ImportCommand: AsyncParsableCommand {
       throw ValidationError("--watch and --progress none: use one of them.")
     }
     _ = try columnTypes()
+  }
+
+  private func validate(trace: String) throws {
+    _ = try ImportTrace.Format(ofFile: trace)
+    guard !dryRun else { throw ValidationError("--dry-run imports nothing: use it without --trace.") }
+    guard !named.contains(trace), database != trace else {
+      throw ValidationError("--trace '\(trace)': the trace would replace a file of the import.")
+    }
   }
 
   func run() async throws { try await runOptions.reportingErrors { try await importAll() } }

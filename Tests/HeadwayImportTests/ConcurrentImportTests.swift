@@ -144,7 +144,7 @@ struct ConcurrentImportTests {
         connection.trace { event in
           guard case .statement(let statement) = event, statement.sql.hasPrefix("CREATE INDEX") else { return }
           // Runs next on the writing connection, while the import's thread ends.
-          _ = database.write { left.record(try Self.preparedStatements($0)) }
+          _ = database.write("look at statements") { left.record(try Self.preparedStatements($0)) }
         }
       }
       run(operation)

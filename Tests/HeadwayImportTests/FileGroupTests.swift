@@ -56,7 +56,7 @@ struct FileGroupTests {
         #expect(operations.contains { $0.error != nil } == (cancelled == nil))
         #expect(operations.allSatisfy { $0.report.rowCount == 0 && !$0.report.isComplete })
         // The end of the operations does not wait for the cancellation to complete.
-        let helpers = try database.writeAndWait { connection in
+        let helpers = try database.writeAndWait("look at tables") { connection in
           try String.fetchAll(connection, sql: "SELECT name FROM sqlite_temp_master")
         }
         #expect(helpers == [])

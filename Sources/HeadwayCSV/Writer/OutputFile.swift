@@ -16,8 +16,8 @@ import Android
 ///
 /// A regular file is written under a temporary name in the same folder, and renamed when it is complete. An existing
 /// file that is not regular, such as a pipe or a device, is written directly.
-final class OutputFile {
-  let path: String
+package final class OutputFile {
+  package let path: String
   private let descriptor: Int32
   private let closesDescriptor: Bool
   /// The temporary name of the file, and its final name.
@@ -34,7 +34,7 @@ final class OutputFile {
   }
 
   /// Creates a file with a temporary name next to a path, or opens an existing file that is not regular.
-  init(path: String) throws(CSVWriterError) {
+  package init(path: String) throws(CSVWriterError) {
     self.path = path
     closesDescriptor = true
     guard !path.isEmpty, !path.utf8.contains(0) else { throw CSVWriterError(errorNumber: EINVAL, path: path) }
@@ -65,7 +65,7 @@ final class OutputFile {
   /// Resolves symbolic links in a path, so that the file is replaced and not the link.
   private static func resolved(_ path: String) -> String { FileSystem.resolved(path) ?? path }
 
-  func write(_ bytes: UnsafeRawBufferPointer) throws(CSVWriterError) {
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(CSVWriterError) {
     var rest = bytes
     while let start = rest.baseAddress, !rest.isEmpty {
       let count = writeOutput(descriptor, start, rest.count)
@@ -78,7 +78,7 @@ final class OutputFile {
   }
 
   /// Closes the file and gives it its final name.
-  func finish() throws(CSVWriterError) {
+  package func finish() throws(CSVWriterError) {
     guard isOpen, closesDescriptor else { return }
     // The new name must not reach stable storage before the content does.
     if move != nil, fsync(descriptor) != 0, errno != EINVAL { throw failure }

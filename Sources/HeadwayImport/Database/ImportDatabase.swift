@@ -143,10 +143,12 @@ public final class ImportDatabase: Sendable {
 
   /// Adds a write to the end of the queue.
   ///
-  /// - Parameter body: The write, which receives the writing connection outside of a transaction.
+  /// - Parameters:
+  ///   - name: The name of the write in traces and snapshots.
+  ///   - body: The write, which receives the writing connection outside of a transaction.
   /// - Returns: The operation; its error is the one that `body` threw.
-  func write(_ body: @escaping @Sendable (Database) throws -> Void) -> Headway.Operation {
-    write {
+  func write(_ name: String, _ body: @escaping @Sendable (Database) throws -> Void) -> Headway.Operation {
+    write(name) {
       ()
     } with: { _, database in
       try body(database)
@@ -157,13 +159,15 @@ public final class ImportDatabase: Sendable {
   /// Adds a write to the end of the queue.
   ///
   /// - Parameters:
+  ///   - name: The name of the write in traces and snapshots.
   ///   - take: Called when the write begins. Returns the work to write, or nil if there is none.
   ///   - body: Writes that work with the writing connection, outside of a transaction.
   ///   - end: Called after `body`, with the error that it threw.
   /// - Returns: The operation; its error is the one that `body` threw.
   @discardableResult
   func write<Work>(
-    _ take: @escaping @Sendable () -> Work?, with body: @escaping @Sendable (Work, Database) throws -> Void,
+    _ name: String, _ take: @escaping @Sendable () -> Work?,
+    with body: @escaping @Sendable (Work, Database) throws -> Void,
     then end: @escaping @Sendable (Work, (any Error)?) -> Void
   ) -> Headway.Operation {
     let operation = BlockOperation { [self] in
@@ -180,14 +184,17 @@ public final class ImportDatabase: Sendable {
         throw error
       }
     }
+    operation.name = name
     writing.addOperation(operation)
     return operation
   }
 
   /// Writes, and waits until the write has finished.
-  func writeAndWait<Answer: Sendable>(_ body: @escaping @Sendable (Database) throws -> Answer) throws -> Answer {
+  func writeAndWait<Answer: Sendable>(
+    _ name: String, _ body: @escaping @Sendable (Database) throws -> Answer
+  ) throws -> Answer {
     let answer = Box<Answer>()
-    let operation = write { database in answer.value = try body(database) }
+    let operation = write(name) { database in answer.value = try body(database) }
     operation.waitUntilFinished()
     if let error = operation.error { throw error }
     guard let value = answer.value else { throw CancellationError() }
@@ -207,10 +214,11 @@ public final class ImportDatabase: Sendable {
     guard !before.isEmpty else { return }
     // This block does nothing. It is ready when the earlier imports have finished, or when it is cancelled.
     let turn = Headway.BlockOperation {}
+    turn.name = "turn of \(operation.file)"
     for other in before { turn.addDependency(other) }
     operation.onCancel { turn.cancel() }
     turns.addOperation(turn)
-    turn.waitUntilFinished()
+    Trace.span("wait for earlier imports into \(operation.table.name)") { turn.waitUntilFinished() }
   }
 
   /// Allows the next import into the operation's table to begin, after all imports before it have ended.

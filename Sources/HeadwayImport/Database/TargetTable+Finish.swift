@@ -19,7 +19,7 @@ extension TargetTable {
   func finish(
     lastRecord: Int, rows: Int, takesNone: Bool, mayGoOn: @escaping @Sendable () -> Bool
   ) throws -> [(operation: ImportOperation, refused: [RowIssue])] {
-    try database.writeAndWait { [self] connection in
+    try database.writeAndWait("finish \(plan.table)") { [self] connection in
       do { try writer.requirePresentRows() } catch let conflict as AppendConflict { throw error(conflict) }
       writer.close()
       var files: [StagedFile] = []

@@ -81,7 +81,7 @@ extension TargetTable {
   private func readStored<Answer: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Answer
   ) throws -> Answer {
-    places.isTemporary ? try database.writeAndWait(body) : try database.read(body)
+    places.isTemporary ? try database.writeAndWait("read \(plan.table)", body) : try database.read(body)
   }
 }
 #endif

@@ -76,7 +76,8 @@ final class TargetTable: @unchecked Sendable {
     (history.run, history.finished) = (operation.run, operation.finishedEntry)
     let (size, options, group) = (source.size, operation.options, operation.group)
     let columns = options.requiresSchemaColumns ? operation.table.columns : []
-    let (preparation, writer) = try operation.database.writeAndWait { [plan, history] connection in
+    let (preparation, writer) = try operation.database.writeAndWait("prepare \(plan.table)") {
+      [plan, history] connection in
       let preparation = try TargetTablePreparation(
         plan, columns, options, history, size: size, header, group, connection)
       do {
@@ -167,7 +168,7 @@ final class TargetTable: @unchecked Sendable {
   /// connection. An import without rows in the database has changed nothing.
   func close(isCancelled: Bool, rows: Int) {
     guard !hasEnded else { return }
-    try? database.writeAndWait { [self] connection in
+    try? database.writeAndWait("close \(plan.table)") { [self] connection in
       writer.close()
       preparation.dropStage(connection)
       if rows == 0 || places.isTemporary {

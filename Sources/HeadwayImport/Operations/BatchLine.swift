@@ -23,6 +23,7 @@ final class BatchLine {
   private let operation: ImportOperation
   private let target: TargetTable
   private let mostTogether: Int
+  private let writeName: String
   /// The batch that the parser fills.
   private(set) var filling: RowBatch
   private var onTheirWay: [WaitingBatch] = []
@@ -33,6 +34,7 @@ final class BatchLine {
     self.operation = operation
     self.target = target
     mostTogether = max(2, min(Self.mostBatches, Self.mostRows / operation.options.batchSize))
+    writeName = "write \(operation.table.name)"
     filling = Self.makeBatch(operation, target)
   }
 
@@ -47,7 +49,7 @@ final class BatchLine {
     let next = WaitingBatch(batch: filling, byteCount: filling.byteCount)
     waiting.append(next)
     // Writes all batches that wait when the block runs. The blocks of those batches then find later batches, or none.
-    database.write { [operation, waiting, mostTogether] in
+    database.write(writeName) { [operation, waiting, mostTogether] in
       waiting.takeNext(operation.isWatched ? 1 : mostTogether)
     } with: { [operation, target] batches, database in
       try BatchWriting(batches.map(\.batch), operation, target).run(database)
@@ -91,7 +93,7 @@ final class BatchLine {
   private func takeBack() throws -> RowBatch {
     let first = onTheirWay.removeFirst()
     bytesOnTheirWay -= first.byteCount
-    first.end.waitUntilFinished()
+    if !first.end.isFinished { Trace.span("wait for the database") { first.end.waitUntilFinished() } }
     if let error = first.end.error {
       // The batches after it find that the import has failed, and write nothing. This waits for them, because their
       // blocks still use them.

@@ -119,7 +119,7 @@ final class FileGroup: Sendable {
       return state.takeAbandoned()
     }
     guard !files.isEmpty else { return }
-    try? database.writeAndWait { Self.undo(files, $0) }
+    try? database.writeAndWait("discard rows") { Self.undo(files, $0) }
   }
 
   /// Called when an import of the group is cancelled, even if the import never begins.
@@ -130,7 +130,7 @@ final class FileGroup: Sendable {
       return state.takeAbandoned()
     }
     // Doesn't wait, because this runs on the thread that cancels.
-    if !files.isEmpty { _ = database.write { Self.undo(files, $0) } }
+    if !files.isEmpty { _ = database.write("discard rows") { Self.undo(files, $0) } }
   }
 
   private static func undo(_ files: [StagedFile], _ connection: Database) {

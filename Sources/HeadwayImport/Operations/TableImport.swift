@@ -27,20 +27,7 @@ final class TableImport {
     guard group?.begin() != false else { return operation.cancel() }
     var isComplete = false
     defer { group?.end(isComplete: isComplete) }
-    let records = try RecordSource(
-      path: path, options: options, findsLayout: !operation.table.isOfReference,
-      knownColumns: database.columns(of: operation.table), isCancelled: { [operation] in operation.isCancelled })
-    let header = try records.requireHeader()
-    try operation.table.requireNames(of: records)
-    operation.opened(records, CSVLayout(records, columns: header))
-    var existing = try database.existing(operation.table, header: header)
-    existing.inferredTypes.merge(group?.inferredTypes ?? [:]) { $1 }
-    let plan = try makePlan(records, header, existing)
-    guard plan.hasKey || SQL.hasRowIdentifier(besideColumns: header + existing.columns) else {
-      throw ImportError(
-        .unsuitableTable, path: path,
-        context: "The columns rowid, _rowid_ and oid leave no name for the row's number: specify the key.")
-    }
+    let (records, header, plan) = try Trace.span("examine \(operation.table.name)") { try examine() }
     let keys = group?.takeKeys() ?? FileGroup.Keys()
     let target = try TargetTable(
       plan, records, header: plan.columns.compactMap { $0.field.map { header[$0] } }, writtenKeys: keys.stored,
@@ -60,15 +47,17 @@ final class TableImport {
     defer { line.waitForAll() }
 
     try line.report(skippedRecords(records))
-    try Self.forEach(records) { record in
-      encoder.encode(record, into: line.filling)
-      return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
-    } malformed: { record in
-      encoder.reject(record, into: line.filling)
-      return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
+    try Trace.span("parse \(operation.table.name)") {
+      try Self.forEach(records) { record in
+        encoder.encode(record, into: line.filling)
+        return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
+      } malformed: { record in
+        encoder.reject(record, into: line.filling)
+        return try self.next(line, records.fileOffset(ofText: record.byteOffset + record.rawBytes.count))
+      }
+      line.filling.endOffset = records.offset
+      try line.finish()
     }
-    line.filling.endOffset = records.offset
-    try line.finish()
     guard !operation.isCancelled else { return }
 
     let report = operation.report
@@ -79,9 +68,11 @@ final class TableImport {
     if takesNone, !options.allowsNoRows, !mayHaveAll, !hasDuplicates { throw noRows(report) }
     try line.report(target.unresolved(encoder.selfReferences))
     try requireAll(of: records)
-    let refused = try target.finish(
-      lastRecord: records.count, rows: report.rowCount, takesNone: takesNone,
-      mayGoOn: { [operation] in !operation.isCancelled })
+    let refused = try Trace.span("finish \(operation.table.name)") {
+      try target.finish(
+        lastRecord: records.count, rows: report.rowCount, takesNone: takesNone,
+        mayGoOn: { [operation] in !operation.isCancelled })
+    }
     for (operation, rows) in refused where !rows.isEmpty {
       try operation.refused(rows)
     }
@@ -93,6 +84,25 @@ final class TableImport {
     }
     operation.noteUnchecked(try target.uncheckedReferences())
     isComplete = true
+  }
+
+  /// Opens the file, reads its header, and determines the columns and their types.
+  private func examine() throws -> (records: RecordSource, header: [String], plan: TablePlan) {
+    let records = try RecordSource(
+      path: path, options: options, findsLayout: !operation.table.isOfReference,
+      knownColumns: database.columns(of: operation.table), isCancelled: { [operation] in operation.isCancelled })
+    let header = try records.requireHeader()
+    try operation.table.requireNames(of: records)
+    operation.opened(records, CSVLayout(records, columns: header))
+    var existing = try database.existing(operation.table, header: header)
+    existing.inferredTypes.merge(operation.group?.inferredTypes ?? [:]) { $1 }
+    let plan = try makePlan(records, header, existing)
+    guard plan.hasKey || SQL.hasRowIdentifier(besideColumns: header + existing.columns) else {
+      throw ImportError(
+        .unsuitableTable, path: path,
+        context: "The columns rowid, _rowid_ and oid leave no name for the row's number: specify the key.")
+    }
+    return (records, header, plan)
   }
 
   /// The error for a file whose rows were all rejected.

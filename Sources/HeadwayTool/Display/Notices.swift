@@ -3,7 +3,7 @@ import Synchronization
 
 /// Shows messages that are not errors: on standard error, or under the bars when they are shown.
 final class Notices: Sendable {
-  private let isSilent: Bool
+  let isSilent: Bool
   // Protected by its lock.
   private let display = Mutex<ImportDisplay?>(nil)
 

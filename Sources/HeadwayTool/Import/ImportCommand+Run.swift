@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import Headway
+import HeadwayCSV
 import HeadwayImport
 
 extension ImportCommand {
@@ -9,21 +10,29 @@ extension ImportCommand {
     let start = ContinuousClock.now
     let notices = Notices(isSilent: runOptions.isSilent)
     try requireNames()
-    try await runOptions.withFiles(of: named, beside: dryRun ? nil : database, notices) { files in
-      let sources = try ImportSources(files, describedTables())
-      guard dryRun else { return try await importAll(sources, notices, start) }
-      let database = isDatabaseNamed ? database : nil
-      try DryRun(sources: sources, options: options, fileOptions: fileOptions, database: database).run()
+    let trace = trace.isEmpty ? nil : try ImportTrace(paths: trace)
+    do {
+      try await runOptions.withFiles(of: named, beside: dryRun ? nil : database, notices) { files in
+        let sources = try Trace.span("look at the sources") { try ImportSources(files, describedTables()) }
+        guard dryRun else { return try await importAll(sources, notices, trace, start) }
+        let database = isDatabaseNamed ? database : nil
+        try DryRun(sources: sources, options: options, fileOptions: fileOptions, database: database).run()
+      }
+    } catch {
+      if let failure = trace?.end(isSilent: notices.isSilent) { ToolExit.say("\(failure)") }
+      throw error
     }
   }
 
   private func importAll(
-    _ sources: ImportSources, _ notices: Notices, _ start: ContinuousClock.Instant
+    _ sources: ImportSources, _ notices: Notices, _ trace: ImportTrace?, _ start: ContinuousClock.Instant
   ) async throws {
     let style = runOptions.style
-    try look(at: sources, notices)
-    let target = try ImportDatabase(path: database, durability: durability) { [database] in
-      notices.say("\(database) is locked by another program; waiting.")
+    try Trace.span("look at the files") { try look(at: sources, notices) }
+    let target = try Trace.span("open the database") {
+      try ImportDatabase(path: database, durability: durability) { [database] in
+        notices.say("\(database) is locked by another program; waiting.")
+      }
     }
     if case .feed(let files) = sources.content { sayRelease(of: files, in: target, notices) }
     let (operations, whole) = try makeOperations(sources, target)
@@ -52,9 +61,11 @@ extension ImportCommand {
     await display.stop()
     // Closing moves the write-ahead log into the database, which can take long. A second signal still ends the process
     // immediately.
-    try target.close()
+    try Trace.span("close the database") { try target.close() }
+    let seconds = (.now - start).inSeconds
+    let traceFailure = trace?.end(isSilent: notices.isSilent)
 
-    try finish(operations, seconds: (.now - start).inSeconds, style, stoppedBy: signals.stopSignal)
+    try finish(operations, seconds: seconds, style, stoppedBy: signals.stopSignal, traceFailure)
   }
 
   private func makeOperations(
@@ -81,7 +92,8 @@ extension ImportCommand {
 
   /// Prints the result, and throws the exit code for it.
   private func finish(
-    _ operations: [ImportOperation], seconds: Double, _ style: ProgressStyle, stoppedBy signal: Int32?
+    _ operations: [ImportOperation], seconds: Double, _ style: ProgressStyle, stoppedBy signal: Int32?,
+    _ traceFailure: CSVWriterError?
   ) throws {
     let reports = operations.map(\.report)
     func end(_ event: String, _ exitCode: Int32, _ message: String? = nil) -> ExitCode {
@@ -102,10 +114,20 @@ extension ImportCommand {
       let code = end("error", ToolExit(error).rawValue, ToolExit.description(of: error))
       for error in errors.dropFirst() { ToolExit.say(ToolExit.description(of: error)) }
       if let rejection { ToolExit.say(rejection) }
+      if let traceFailure { ToolExit.say("\(traceFailure)") }
       throw code
     }
     // A signal can arrive when everything is done.
-    if let signal, !reports.allSatisfy(\.isComplete) { throw end("cancelled", 128 + signal, rejection) }
+    if let signal, !reports.allSatisfy(\.isComplete) {
+      let code = end("cancelled", 128 + signal, rejection)
+      if let traceFailure { ToolExit.say("\(traceFailure)") }
+      throw code
+    }
+    if let traceFailure {
+      let code = end("error", ToolExit(traceFailure).rawValue, "\(traceFailure) The import is complete.")
+      if let rejection { ToolExit.say(rejection) }
+      throw code
+    }
     let code = end("finished", rejection == nil || allowRejectedRows ? 0 : ToolExit.rejectedRows.rawValue, rejection)
     if code != ExitCode.success { throw code }
   }

@@ -67,7 +67,7 @@ final class FeedExamination: Headway.Operation, @unchecked Sendable {
     let aboutFiles = missingFiles + missingColumns + unknown + failures + rowIssues.feedIssues
     let aboutRows: [FeedIssue]
     do {
-      aboutRows = try database.writeAndWait { [self] in try issuesOfRows($0) }
+      aboutRows = try database.writeAndWait("check rows") { [self] in try issuesOfRows($0) }
     } catch let error where isCancelled && error.isInterruption {
       return
     }
