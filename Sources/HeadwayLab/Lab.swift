@@ -48,7 +48,7 @@ package final class Lab: Sendable {
   ///
   /// - Parameter work: A closure that does the work of an item.
   package init(work: @escaping @Sendable () -> Void = { Thread.sleep(forTimeInterval: 0.1) }) {
-    self.work = work
+    self.work = { Trace.span("item", work) }
     touches = Touches(journal)
     let heartbeat = Heartbeat { [weak self] instant, gap in self?.noteBeat(instant, gap) }
     self.heartbeat.withLock { $0 = heartbeat }
@@ -225,8 +225,8 @@ package final class Lab: Sendable {
   /// - Returns: A sentence. Nil if no technique that has operations is running.
   package func diagnosis(of task: Int) -> String? { state.withLock { $0.current?.run }?.diagnosis(of: task) }
 
-  /// Whether a technique is running.
-  package var isRunning: Bool { state.withLock { $0.current != nil } }
+  /// Whether a technique is running or waits for the one that is running.
+  package var isRunning: Bool { state.withLock { $0.current != nil || !$0.pending.isEmpty } }
 
   // MARK: For viewers
 

@@ -81,7 +81,7 @@ struct LabCommand: AsyncParsableCommand {
       throw ExitCode(ToolExit.noInput.rawValue)
     }
     let server = LabServer(
-      LabServer.Options(port: port, listen: listen, feed: feed), lab: Lab())
+      LabServer.Options(port: port, listen: listen, feed: feed, recordsTrace: true), lab: Lab())
     let task = Task.detached {
       try await server.run { address in
         StandardStream.output.write("The lab is at \(address)\nCtrl-C ends it.\n")

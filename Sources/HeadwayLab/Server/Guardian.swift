@@ -61,7 +61,8 @@ final class Guardian: RouterMiddleware {
         status: status, headers: [.contentType: "text/plain; charset=utf-8"],
         body: ResponseBody(byteBuffer: ByteBuffer(string: Self.explanation(of: error, status))))
     }
-    for (name, value) in Self.headers { response.headers[name] = value }
+    // A response can have a policy of its own, for a page that contains its script.
+    for (name, value) in Self.headers where response.headers[name] == nil { response.headers[name] = value }
     if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
     return response
   }

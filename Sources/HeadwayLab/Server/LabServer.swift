@@ -24,6 +24,10 @@ package final class LabServer: Sendable {
     package var listen: String?
     /// The folder of a feed for the page about imports.
     package var feed: String?
+    /// Whether runs are recorded for the page `trace.html`.
+    ///
+    /// A process records at most one trace at a time, so at most one lab in a process can do so.
+    package var recordsTrace = false
 
     /// Creates options.
     ///
@@ -31,10 +35,12 @@ package final class LabServer: Sendable {
     ///   - port: The port, or 0 for any port.
     ///   - listen: The address to listen on. Nil for this machine only.
     ///   - feed: The folder of a feed for the page about imports.
-    package init(port: Int = 8080, listen: String? = nil, feed: String? = nil) {
+    ///   - recordsTrace: Whether runs are recorded for the page `trace.html`.
+    package init(port: Int = 8080, listen: String? = nil, feed: String? = nil, recordsTrace: Bool = false) {
       self.port = port
       self.listen = listen
       self.feed = feed
+      self.recordsTrace = recordsTrace
     }
   }
 
@@ -122,6 +128,11 @@ package final class LabServer: Sendable {
   private func serve(port: Int, _ onStart: @escaping @Sendable (String) -> Void) async throws {
     let router = Router()
     router.add(middleware: guardian)
+    if options.recordsTrace {
+      let trace = LabTrace { [lab, workshops] in lab.isRunning || workshops.isRunning }
+      router.add(middleware: trace)
+      trace.addRoutes(to: router)
+    }
     addPages(to: router)
     addControls(to: router)
     workshops.addRoutes(to: router)

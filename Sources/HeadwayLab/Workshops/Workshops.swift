@@ -59,7 +59,8 @@ final class Workshops: Sendable {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  private var isRunning: Bool {
+  /// Whether a workshop runs something, except drawing, which has no end.
+  var isRunning: Bool {
     importing.turn.isTaken || lines.turn.isTaken || requests.isRunning || race.isRunning || sleepers.isRunning
       || board.isRunning
   }
