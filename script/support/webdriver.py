@@ -71,6 +71,24 @@ class Driver:
                 move(found[0]), {"type": "pointerDown", "button": 0}, move(found[0], 5, 5), move(found[1], 0, 5),
                 move(found[1]), {"type": "pointerUp", "button": 0}]}]})
 
+    def find(self, selector):
+        return self.command("POST", "/element", {"using": "css selector", "value": selector})
+
+    def point(self, selector, *moves, pressed=False):
+        """Moves the mouse to places, relative to the center of an element; if wanted, with its button pressed."""
+        element = self.find(selector)
+        steps = [{"type": "pointerMove", "origin": element, "x": x, "y": y, "duration": 20} for x, y in moves]
+        if pressed:
+            steps = [steps[0], {"type": "pointerDown", "button": 0}, *steps[1:], {"type": "pointerUp", "button": 0}]
+        self.command("POST", "/actions", {"actions": [{
+            "type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}]})
+
+    def wheel(self, selector, dx, dy, x=0, y=0):
+        """Turns the wheel at a place, relative to the center of an element."""
+        self.command("POST", "/actions", {"actions": [{"type": "wheel", "id": "wheel", "actions": [{
+            "type": "scroll", "origin": self.find(selector), "x": x, "y": y, "deltaX": dx, "deltaY": dy,
+            "duration": 0}]}]})
+
     def text(self, selector):
         return self.run("return document.querySelector(arguments[0])?.textContent ?? null", selector)
 

@@ -80,6 +80,15 @@ function draw() {
   drawArrows();
   context.restore();
   drawLabels(height);
+  byId("range").textContent = rangeText();
+}
+
+/** The visible period, with as many decimals as distinguish a hundredth of it. */
+function rangeText() {
+  const [unit, size] = fittingUnit(view.to);
+  const places = Math.max(0, Math.min(9, Math.ceil(2 - Math.log10((view.to - view.from) / size))));
+  const text = (time) => Number((time / size).toFixed(places));
+  return `${text(view.from)} – ${text(view.to)} ${unit}`;
 }
 
 function drawBands(width, height) {
