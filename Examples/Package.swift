@@ -7,6 +7,7 @@ let examples = [
   "GettingStarted", "CancelWell", "Barriers", "InvocationOperations", "CustomOperations", "ManualExecution",
   "OperationDelegate", "Graphs", "Crawler", "Stages", "Ledger", "LongRunningTasks", "APIClient", "FileCache",
 ]
+let traceExamples = ["SlowReport"]
 let csvExamples = ["Temperatures"]
 let importExamples = ["ImportFeed"]
 let requestExamples = ["Downloads"]
@@ -25,6 +26,7 @@ let headwayHTTP = Target.Dependency.product(name: "HeadwayHTTP", package: "Headw
 let headwayImport = Target.Dependency.product(name: "HeadwayImport", package: "Headway")
 let headwaySampleData = Target.Dependency.product(name: "HeadwaySampleData", package: "Headway")
 let headwayDrawing = Target.Dependency.product(name: "HeadwayDrawing", package: "Headway")
+let headwayTrace = Target.Dependency.product(name: "HeadwayTrace", package: "Headway")
 let headwayTestKit = Target.Dependency.product(name: "HeadwayTestKit", package: "Headway")
 
 let package = Package(
@@ -36,6 +38,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
   targets: examples.map { .executableTarget(name: $0, dependencies: [headway]) }
+    + traceExamples.map { .executableTarget(name: $0, dependencies: [headwayFoundation, headwayTrace]) }
     + csvExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayCSV]) }
     + importExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayImport, headwaySampleData]) }
     + requestExamples.map {
