@@ -87,7 +87,8 @@ struct TraceTests {
     let run = try await Tool.run("import", "feed", "db", "--trace", "t.svg", "--progress", "json", in: folder)
     #expect(run.status == 74)
     #expect(
-      run.errors == ["headway: t.svg: There is no room for the file. (No space left on device) The import is complete."])
+      run.errors == ["headway: t.svg: There is no room for the file. (No space left on device) The import is complete."]
+    )
     let end = try #require(try run.objects().last)
     #expect(end["event"] as? String == "error" && end["exitCode"] as? Int == 74 && end["rowCount"] as? Int == 8)
     #expect(try folder.rowCount(of: "stop_times", in: "db") == 2)
