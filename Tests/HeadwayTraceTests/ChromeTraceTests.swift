@@ -36,6 +36,16 @@ import Testing
     #expect(mark.name == "first byte" && mark.ts == 3000 && mark.object["s"] as? String == "t")
   }
 
+  @Test("Blocked threads are slices inside the runs, and suspended queues have tracks") func interruptions() throws {
+    let trace = try ParsedTrace(.interrupted)
+    let blocked = trace.events("X", category: "blocked")
+    #expect(blocked.map(\.ts) == [10_000, 90_000] && blocked.map(\.dur) == [10_000, 10_000])
+    #expect(blocked.map { $0.args["isUnfinished"] as? Bool } == [nil, true])
+    let suspensions = trace.events("b", category: "suspended") + trace.events("e", category: "suspended")
+    #expect(suspensions.map(\.ts) == [31_000, 98_000, 32_000, 100_000])
+    #expect(suspensions.allSatisfy { $0.name == "Suspended: work" })
+  }
+
   @Test("Times have nanoseconds as decimals") func nanoseconds() throws {
     let recording = TraceRecording(
       duration: 2000, operations: [.init(name: "short", runs: [.init(startTime: 1234, endTime: 1235, thread: 0)])])

@@ -54,6 +54,21 @@ import Testing
     #expect(path.description == "90 % of the 100 ms is work on the path parse → index → commit.")
   }
 
+  @Test("A wait for a suspended queue is described") func suspension() throws {
+    var recording = TraceRecording(
+      duration: 100 * Self.millisecond,
+      operations: [Recording.operation("load", 0, 30), Recording.operation("save", after: [0], ready: 30, 70, 90)],
+      queues: [.init(name: "disk")], threads: [.init(name: "worker")])
+    recording.queues[0].suspendedIntervals = [
+      .init(startTime: 20 * Self.millisecond, endTime: 65 * Self.millisecond)
+    ]
+    let path = try #require(recording.criticalPath())
+    check(path, recording)
+    #expect(path.description.hasSuffix("For 35 ms, an operation on this path waited because ‘disk’ was suspended."))
+    recording.queues[0].suspendedIntervals = []
+    #expect(try !#require(recording.criticalPath()).description.contains("suspended"))
+  }
+
   @Test("An operation that waited for the limit of its queue follows the one whose end allowed it to start")
   func limit() throws {
     let (names, path) = try path(

@@ -33,6 +33,22 @@ import Testing
     #expect(picture.texts.contains("4 operations in 100 ms · 1 failed"))
   }
 
+  @Test("Stripes show when a thread was blocked, and tooltips for how long, and how long a queue was suspended")
+  func interruptions() throws {
+    let picture = try parse(.interrupted)
+    let scale = try #require(picture.bars("run").first { $0.title.hasPrefix("watch") }).width / 90
+    // The first thread has two rows with runs. One of the stripes is in the legend.
+    let stripes = picture.elements.filter { $0.classes.contains("blocked") && $0.width != 16 }
+    let widths = stripes.map { ($0.width / scale).rounded() }
+    #expect(widths.sorted() == [10, 10, 10, 10])
+    #expect(picture.texts.contains("thread blocked"))
+    let titles = picture.elements.map(\.title)
+    #expect(titles.contains { $0.hasPrefix("parse") && $0.contains("The thread was blocked for 10 ms") })
+    #expect(titles.contains { $0.hasPrefix("watch") && $0.contains("The thread was blocked for 20 ms") })
+    #expect(titles.contains { $0.hasSuffix("\nThe queue was suspended for 1 ms of that.") })
+    #expect(try !parse(.small).texts.contains("thread blocked"))
+  }
+
   @Test("Runs that overlap on a thread are on different rows; others share one") func rows() throws {
     let picture = try parse(.small)
     let runs = picture.bars("run")

@@ -24,7 +24,19 @@ extension TraceRecording {
     spans: [Span(name: "read", startTime: 2 * millisecond, endTime: 8 * millisecond, thread: 0)],
     marks: [Mark(name: "first byte", time: 3 * millisecond, thread: 0)])
 
+  /// The small recording, whose first thread was blocked twice, and whose first queue was suspended twice.
+  static let interrupted: TraceRecording = {
+    var recording = small
+    recording.threads[0].blockedIntervals = [interval(10, 20), interval(90, nil)]
+    recording.queues[0].suspendedIntervals = [interval(31, 32), interval(98, nil)]
+    return recording
+  }()
+
   static let millisecond: Int64 = 1_000_000
+
+  private static func interval(_ start: Int64, _ end: Int64?) -> Interval {
+    Interval(startTime: start * millisecond, endTime: end.map { $0 * millisecond })
+  }
 
   static func run(_ start: Int64, _ end: Int64?, thread: Int) -> Run {
     Run(startTime: start * millisecond, endTime: end.map { $0 * millisecond }, thread: thread)
@@ -124,12 +136,14 @@ extension TraceRecording {
         },
         finishedTime: maybeTime, result: results.randomElement(using: &generator) ?? nil, error: strangeName)
     }
+    let intervals = (0..<4).map { _ in Interval(startTime: time, endTime: maybeTime) }
     return TraceRecording(
       duration: time, operations: operations,
       queues: [
-        Queue(name: strangeName, maxConcurrentOperationCount: 1), Queue(maxConcurrentOperationCount: 0), Queue(),
+        Queue(name: strangeName, maxConcurrentOperationCount: 1, suspendedIntervals: intervals),
+        Queue(maxConcurrentOperationCount: 0), Queue(),
       ],
-      threads: [Thread(name: strangeName), Thread(name: "")],
+      threads: [Thread(name: strangeName, blockedIntervals: intervals.reversed()), Thread(name: "")],
       spans: [Span(name: strangeName, startTime: time, endTime: maybeTime, thread: thread)],
       marks: [Mark(name: strangeName, time: time, thread: thread)], lostEventCount: 3)
   }

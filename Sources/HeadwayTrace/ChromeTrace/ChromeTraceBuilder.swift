@@ -21,6 +21,7 @@ struct ChromeTraceBuilder {
   private enum Item {
     case run(operation: Int, attempt: Int)
     case span(TraceRecording.Span)
+    case blocked(isUnfinished: Bool)
   }
 
   /// Translates a recording.
@@ -34,6 +35,7 @@ struct ChromeTraceBuilder {
     addThreads()
     addMarks()
     addWaits()
+    addSuspensions()
     addFlows()
   }
 
@@ -50,6 +52,16 @@ struct ChromeTraceBuilder {
     for span in recording.spans {
       items[span.thread, default: []]
         .append((.span(span), Period(from: span.startTime, to: span.endTime ?? extent)))
+    }
+    for (thread, values) in recording.threads.enumerated() {
+      for interval in values.blockedIntervals {
+        items[thread, default: []]
+          .append(
+            (
+              .blocked(isUnfinished: interval.endTime == nil),
+              Period(from: interval.startTime, to: interval.endTime ?? extent)
+            ))
+      }
     }
     for mark in recording.marks { items[mark.thread, default: []] += [] }
 
@@ -78,6 +90,8 @@ struct ChromeTraceBuilder {
     switch item {
     case .span(let span):
       add(slice, name: span.name, category: "span", .init(isUnfinished: span.endTime == nil ? true : nil))
+    case .blocked(let isUnfinished):
+      add(slice, name: "Blocked", category: "blocked", .init(isUnfinished: isUnfinished ? true : nil))
     case .run(let position, let attempt):
       let operation = recording.operations[position]
       if attempt == 1 { firstSlices[position] = slice }
@@ -141,6 +155,24 @@ struct ChromeTraceBuilder {
             phase: phase, name: name, category: "waiting", track: firstSlices[position]?.track ?? 1,
             time: ChromeTraceEvent.microseconds(time), identifier: ChromeTraceEvent.identifier(position + 1),
             arguments: phase == .asyncBegin ? .init(operation: operation.name, queue: queue) : nil))
+      }
+    }
+  }
+
+  /// Adds the periods when queues were suspended.
+  private mutating func addSuspensions() {
+    var number = recording.operations.count
+    for queue in recording.queues.indices {
+      let name = recording.queueName(queue)
+      for period in recording.suspendedPeriods(ofQueue: queue, extent: extent) where period.length > 0 {
+        number += 1
+        for (phase, time) in [(ChromeTraceEvent.Phase.asyncBegin, period.start), (.asyncEnd, period.end)] {
+          events.append(
+            ChromeTraceEvent(
+              phase: phase, name: "Suspended: \(name)", category: "suspended", track: 1,
+              time: ChromeTraceEvent.microseconds(time), identifier: ChromeTraceEvent.identifier(number),
+              arguments: phase == .asyncBegin ? .init(queue: name) : nil))
+        }
       }
     }
   }

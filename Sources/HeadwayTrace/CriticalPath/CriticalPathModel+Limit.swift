@@ -10,20 +10,10 @@ extension CriticalPathModel {
       guard case .limit(let queue) = step.waitReason else { continue }
       waits[queue, default: []].append(Period(from: step.startTime - step.waitDuration, to: step.startTime))
     }
-    let durations = waits.mapValues(Self.covered)
+    let durations = waits.mapValues { Period.covered($0) }
     guard let (queue, duration) = durations.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }) else { return nil }
     return CriticalPath.Limit(
       queue: queue, waitDuration: duration, possibleSaving: possibleSaving(withoutLimitOf: queue))
-  }
-
-  /// The time that at least one of the periods covers.
-  private static func covered(_ periods: [Period]) -> Int64 {
-    var (covered, end): (Int64, Int64) = (0, 0)
-    for period in periods.sorted(by: Period.precedes) {
-      covered += max(0, period.end - max(period.start, end))
-      end = max(end, period.end)
-    }
-    return covered
   }
 
   /// How much earlier the last operation finishes if no operation waits for the limit of a queue.

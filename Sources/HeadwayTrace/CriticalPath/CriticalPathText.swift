@@ -11,7 +11,7 @@ struct CriticalPathText {
   private static let nameLimit = 7
 
   var description: String {
-    ([work] + waits).joined(separator: " ")
+    ([work] + waits + [suspension].compactMap { $0 }).joined(separator: " ")
   }
 
   private var work: String {
@@ -41,6 +41,25 @@ struct CriticalPathText {
       ? "Without that limit, the last operation could finish at most \(timeText(limit.possibleSaving)) earlier."
       : "Without that limit, the last operation would not finish earlier."
     return [wait, saving]
+  }
+
+  /// The longest wait for a suspended queue, if it took at least a hundredth of the recording.
+  private var suspension: String? {
+    var end: Int64 = 0
+    var longest: (time: Int64, queue: Int)?
+    for step in steps {
+      let operation = recording.operations[step.operation]
+      let gap = Period(from: end, to: step.startTime)
+      end = step.endTime
+      guard let queue = recording.queue(of: operation), let wait = recording.queueWait(of: operation, extent: extent)
+      else { continue }
+      let waiting = Period(from: max(gap.start, wait.start), to: min(gap.end, wait.end))
+      let time = waiting.covered(by: recording.suspendedPeriods(ofQueue: queue, extent: extent))
+      if time > longest?.time ?? 0 { longest = (time, queue) }
+    }
+    guard let longest, longest.time > extent / 100 else { return nil }
+    let name = recording.queueName(longest.queue).onOneLine
+    return "For \(timeText(longest.time)), an operation on this path waited because ‘\(name)’ was suspended."
   }
 
   /// The longest wait for a thread or before being added, if it took at least a hundredth of the recording.

@@ -15,6 +15,21 @@ struct Period: Hashable, Sendable {
 
   var length: Int64 { end - start }
 
+  /// The time of this period that at least one of the others covers.
+  func covered(by others: [Period]) -> Int64 {
+    Self.covered(others.map { Period(from: max(start, $0.start), to: min(end, $0.end)) })
+  }
+
+  /// The time that at least one of the periods covers.
+  static func covered(_ periods: [Period]) -> Int64 {
+    var (covered, end): (Int64, Int64) = (0, 0)
+    for period in periods.sorted(by: Period.precedes) {
+      covered += max(0, period.end - max(period.start, end))
+      end = max(end, period.end)
+    }
+    return covered
+  }
+
   /// The order of periods in a drawing: by start; an outer period precedes the periods inside it.
   static func precedes(_ left: Period, _ right: Period) -> Bool { (left.start, right.end) < (right.start, left.end) }
 }
@@ -29,7 +44,30 @@ extension TraceRecording {
     }
     for span in spans { extent = max(extent, span.startTime, span.endTime ?? 0) }
     for mark in marks { extent = max(extent, mark.time) }
+    for interval in threads.flatMap(\.blockedIntervals) + queues.flatMap(\.suspendedIntervals) {
+      extent = max(extent, interval.startTime, interval.endTime ?? 0)
+    }
     return extent
+  }
+
+  /// The periods when a thread was blocked, in order.
+  func blockedPeriods(ofThread position: Int, extent: Int64) -> [Period] {
+    guard threads.indices.contains(position) else { return [] }
+    return threads[position].blockedIntervals.map { Period(from: $0.startTime, to: $0.endTime ?? extent) }
+      .sorted(by: Period.precedes)
+  }
+
+  /// The periods when a queue was suspended, in order.
+  func suspendedPeriods(ofQueue position: Int, extent: Int64) -> [Period] {
+    guard queues.indices.contains(position) else { return [] }
+    return queues[position].suspendedIntervals.map { Period(from: $0.startTime, to: $0.endTime ?? extent) }
+      .sorted(by: Period.precedes)
+  }
+
+  /// How long the queue of an operation was suspended while the operation waited for it.
+  func suspendedWait(of operation: Operation, extent: Int64) -> Int64 {
+    guard let wait = queueWait(of: operation, extent: extent), let queue = queue(of: operation) else { return 0 }
+    return wait.covered(by: suspendedPeriods(ofQueue: queue, extent: extent))
   }
 
   /// The periods of the runs of an operation, in the order of the attempts.

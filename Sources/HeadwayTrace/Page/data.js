@@ -47,6 +47,18 @@ const waitTime = (operation) => {
   return ready === undefined || start === undefined ? undefined : Math.max(0, start - ready);
 };
 
+/** How long the given intervals overlap a period. */
+const overlap = (intervals, start, end) =>
+  (intervals ?? []).reduce(
+    (sum, interval) => sum + Math.max(0, Math.min(interval.endTime ?? extent, end) - Math.max(interval.startTime, start)), 0);
+const blockedTime = (operation) =>
+  operation.runs.reduce(
+    (sum, run) => sum + overlap(recording.threads[run.thread]?.blockedIntervals, run.startTime, run.endTime ?? extent), 0);
+const suspendedTime = (operation) =>
+  waitTime(operation) > 0
+    ? overlap(recording.queues[operation.queue]?.suspendedIntervals, operation.readyTime, startOf(operation))
+    : 0;
+
 /** The description of an operation. */
 function operationText(position) {
   const operation = operations[position];
@@ -56,6 +68,8 @@ function operationText(position) {
     lines.push(`Started at ${timeText(Math.max(0, startOf(operation)))}, ran for ${timeText(runTime(operation))}`);
   }
   if (waitTime(operation) > 0) lines.push(`Waited ${timeText(waitTime(operation))} for its queue`);
+  if (suspendedTime(operation) > 0) lines.push(`The queue was suspended for ${timeText(suspendedTime(operation))} of that`);
+  if (blockedTime(operation) > 0) lines.push(`The thread was blocked for ${timeText(blockedTime(operation))}`);
   if (operation.runs.length > 1) lines.push(`${operation.runs.length} attempts`);
   if (path.has(position)) lines.push("On the critical path");
   return lines.join("\n");

@@ -132,6 +132,30 @@ function drawRow(row) {
     drawBar(row, bar, left, y, Math.max(1, right - left), height);
     last = Math.max(last, Math.ceil(Math.max(right, left + 1)));
   }
+  if (row.kind === "runs") drawBlocked(row, y, height);
+}
+
+/** Stripes where the thread of a row was blocked, unless they are narrower than a pixel. */
+function drawBlocked(row, y, height) {
+  context.strokeStyle = colors.edge;
+  context.lineWidth = 1.5;
+  for (const interval of recording.threads[row.thread]?.blockedIntervals ?? []) {
+    const left = Math.max(x(interval.startTime), labelWidth);
+    const right = Math.min(x(interval.endTime ?? extent), canvas.clientWidth);
+    if (right - left < 1) continue;
+    context.save();
+    context.beginPath();
+    context.rect(left, y, right - left, height);
+    context.clip();
+    context.globalAlpha = 0.55;
+    context.beginPath();
+    for (let position = left - height; position < right; position += 6) {
+      context.moveTo(position, y + height);
+      context.lineTo(position + height, y);
+    }
+    context.stroke();
+    context.restore();
+  }
 }
 
 /** Whether an operation was found, or is on the critical path; true if neither is shown. */

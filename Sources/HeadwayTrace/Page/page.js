@@ -59,6 +59,10 @@ byId("legend").append(
     const limit = queue.maxConcurrentOperationCount === undefined ? "" : ` (${queue.maxConcurrentOperationCount})`;
     return legendItem(queueName(position) + limit, page.colors[position % page.colors.length]);
   }));
+if (recording.threads.some((thread) => thread.blockedIntervals.length > 0)) {
+  byId("legend").append(
+    legendItem("thread blocked", "repeating-linear-gradient(135deg, var(--none) 0 3px, var(--edge) 3px 4px)"));
+}
 byId("search").addEventListener("input", search);
 byId("show-path").addEventListener("change", (event) => {
   state.showsPath = event.target.checked;

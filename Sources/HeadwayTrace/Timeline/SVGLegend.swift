@@ -11,7 +11,7 @@ struct PlacedLegendItem {
 struct SVGLegend {
   enum Item {
     case color(name: String, classes: String)
-    case wait, span, failure, cancelled, unfinished, many, mark, arrow
+    case wait, span, failure, cancelled, unfinished, blocked, many, mark, arrow
 
     var text: String {
       switch self {
@@ -21,6 +21,7 @@ struct SVGLegend {
       case .failure: "failed"
       case .cancelled: "cancelled"
       case .unfinished: "unfinished"
+      case .blocked: "thread blocked"
       case .many: "many, too narrow or overlapping"
       case .mark: "mark"
       case .arrow: "dependency"
@@ -57,6 +58,7 @@ struct SVGLegend {
     if recording.operations.contains(where: { $0.result == .failure }) { items.append(.failure) }
     if recording.operations.contains(where: { $0.result == .cancelled }) { items.append(.cancelled) }
     if recording.operations.contains(where: { $0.runs.contains { $0.endTime == nil } }) { items.append(.unfinished) }
+    if recording.threads.contains(where: { !$0.blockedIntervals.isEmpty }) { items.append(.blocked) }
     if rows.contains(where: { $0.bars.contains { $0.count > 1 } }) { items.append(.many) }
     if !recording.marks.isEmpty { items.append(.mark) }
     if showsDependencies { items.append(.arrow) }
@@ -103,6 +105,7 @@ extension SVGTimeline {
       <path class="dash" d="M5 0h6"/>
       """
     case .unfinished: "<rect class=\"run none\" \(box)/><path class=\"open\" d=\"M8 -4l4 4l-4 4\"/>"
+    case .blocked: "<rect class=\"run none\" \(box)/><rect class=\"blocked\" \(box)/>"
     case .many: "<rect class=\"run many\" \(box)/>"
     case .mark: "<path class=\"mark\" d=\"M8 -7v14\"/>"
     case .arrow: "<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M0 4C8 4 8 -2 16 -2\"/>"

@@ -71,9 +71,11 @@ extension SVGTimeline {
       let operation = recording.operations[position]
       let queue = recording.queue(of: operation)
       let name = queue.map(recording.queueName) ?? "its queue"
+      let suspended = recording.suspendedWait(of: operation, extent: extent)
+      let suspension = suspended > 0 ? "\nThe queue was suspended for \(timeText(suspended)) of that." : ""
       return Details(
         classes: "wait \(SVGStyle.queueClass(queue))",
-        title: "\(operation.name.shortened(to: nameLimit)) waits for \(name)\n\(time)")
+        title: "\(operation.name.shortened(to: nameLimit)) waits for \(name)\n\(time)\(suspension)")
     case .span(let position):
       let name = recording.spans[position].name.shortened(to: nameLimit)
       let sign: Sign? = recording.spans[position].endTime == nil ? .chevron : nil
@@ -128,8 +130,16 @@ extension SVGTimeline {
     }
     details.title += "\n\(time)"
     if !facts.isEmpty { details.title += "\n\(facts.joined(separator: ", "))" }
+    let blocked = blockedTime(of: operation.runs[attempt - 1])
+    if blocked > 0 { details.title += "\nThe thread was blocked for \(timeText(blocked))" }
     if attempt == 1, let wait = queueWait(of: operation) { details.title += "\nWaited \(timeText(wait)) for its queue" }
     return details
+  }
+
+  /// How long the thread of a run was blocked during the run.
+  private func blockedTime(of run: TraceRecording.Run) -> Int64 {
+    let period = Period(from: run.startTime, to: run.endTime ?? extent)
+    return period.covered(by: recording.blockedPeriods(ofThread: run.thread, extent: extent))
   }
 
   private func queueWait(of operation: TraceRecording.Operation) -> Int64? {

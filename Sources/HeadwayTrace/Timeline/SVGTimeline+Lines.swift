@@ -1,8 +1,24 @@
 import Headway
 
 extension SVGTimeline {
-  /// The most arrows and marks that are drawn.
+  /// The most arrows, marks, and blocked periods of a row that are drawn.
   private static let limit = 2000
+
+  /// The periods when threads were blocked: stripes over the rows with runs.
+  ///
+  /// Periods that are narrower than a pixel are not drawn.
+  var blockedPeriods: String {
+    rows.filter { $0.row.kind == .runs }.flatMap { placed in
+      recording.blockedPeriods(ofThread: placed.row.thread, extent: extent)
+        .filter { x($0.end) - x($0.start) >= 1 }.prefix(Self.limit)
+        .map { period in
+          """
+          <rect class="blocked" x="\(decimalText(x(period.start)))" y="\(decimalText(placed.top))" \
+          width="\(decimalText(x(period.end) - x(period.start)))" height="\(decimalText(placed.height))"/>
+          """
+        }
+    }.joined(separator: "\n")
+  }
 
   /// The marks, each a line through the rows of its thread.
   var marks: String {

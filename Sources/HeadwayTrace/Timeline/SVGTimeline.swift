@@ -73,13 +73,16 @@ struct SVGTimeline {
       aria-label="\(recording.summary.escapedForXML)">
       <style>\(SVGStyle.sheet)</style>
       <defs><marker id="head" viewBox="0 0 6 6" refX="6" refY="3" markerWidth="6" markerHeight="6" orient="auto">\
-      <path class="head" d="M0 0L6 3L0 6z"/></marker></defs>
+      <path class="head" d="M0 0L6 3L0 6z"/></marker>\
+      <pattern id="stripes" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">\
+      <path class="stripe" d="M1 0v5"/></pattern></defs>
       <rect class="back" width="100%" height="100%"/>
       <text class="title" x="12" y="20">\(recording.summary.escapedForXML)</text>
       \(legendElements)
       \(bands)
       \(axis)
       \(bars)
+      \(blockedPeriods)
       \(marks)
       \(arrows)
       </svg>
