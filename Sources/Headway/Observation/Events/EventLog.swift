@@ -6,7 +6,7 @@ import Synchronization
 /// events of operations in batches without that lock, when they occur. So the lock of the log determines the order of
 /// all events, for all listeners.
 ///
-/// Adding or removing a listener takes constant time.
+/// Adding or removing a listener takes constant time. See `Docs/decisions/0035-following-operations.md`.
 final class EventLog: Sendable {
   // Protected by its lock, which is the innermost one. Nothing is called and no user object is released under it,
   // except for the step that `appendAndWake(_:when:)` is given.

@@ -12,6 +12,8 @@ extension OperationQueueProtocol {
 
 /// The instruments of a queue.
 ///
+/// See `Docs/decisions/0035-following-operations.md`.
+///
 /// Read without a lock. A list is never changed: a longer one replaces it, and keeps it alive as long as the queue.
 final class InstrumentList: Sendable {
   private let instruments: [any OperationQueueInstrument]
