@@ -16,6 +16,7 @@ FUNCTION_RIVALS = dict.fromkeys(("task", "suspending-task"), ("headway", "tasks"
 OBSERVED = ("key-path-observed", "events-observed", "progress-observed")
 # Headway is its own rival: the figures are ratios to the same work without a policy, or limits.
 POLICIES = ("exclusive-name", "thousand-names", "thousand-keys")
+TRACES = ("trace-empty", "trace-10us")
 REUSABLE_GRAPHS = tuple(f"graph{again}-{shape}" for again in ("", "-again") for shape in ("chain", "grid", "random"))
 
 
@@ -41,7 +42,7 @@ def full():
     for workload in REUSABLE_GRAPHS:
         cases += each(workload, ("headway", *CPLUSPLUS), 100_000)
     cases += [Case("sleepers", "headway", 200), Case("processor-bound", "headway", 8)]
-    cases += with_policies(100_000, starts=100_000, delays=million)
+    cases += with_policies(100_000, starts=100_000, delays=million) + traced(100_000, waiting=million)
     cases += each("waiting-memory", (*QUEUES, "pool"), million, 2)
     cases += each("interactive-latency", QUEUES, 300) + each("fairness", QUEUES, 20_000)
     for count in (1_000, 10_000, 100_000, million):
@@ -109,7 +110,7 @@ def quick():
     cases += as_written(two, 100_000, observed=20_000) + each("fan", SWIFT + CPLUSPLUS, 20_000)
     for workload, count in zip(FUNCTIONS, (100_000, 100_000, 100_000, 20_000, 200)):
         cases += each(workload, FUNCTION_RIVALS.get(workload, ("headway", "tasks")), count)
-    cases += with_policies(20_000, starts=20_000, delays=100_000)
+    cases += with_policies(20_000, starts=20_000, delays=100_000) + traced(20_000, waiting=100_000)
     cases += each("arrivals", two, 2_000) + [Case("subclass-memory", "headway", 100_000, 1)]
     cases += [Case("dependent-memory", "headway", 100_000, 1), Case("sleepers", "dispatch", 8, 1)]
     cases += each("one-at-a-time", two, 20_000) + each("in-order", two, 20_000)
@@ -129,6 +130,12 @@ def with_policies(count, starts, delays):
     """Operations with policies. The starts are limited to 10,000 per second, so they take that long."""
     cases = [Case(workload, "headway", count) for workload in POLICIES] + [Case("rate-limited", "headway", starts, 2)]
     return cases + [Case(workload, "headway", delays, 2) for workload in ("delay-memory", "delays")]
+
+
+def traced(count, waiting):
+    """Operations while a trace is recorded, against the same without, and what a trace that is off and a snapshot cost."""
+    cases = [Case(workload, "headway", count) for workload in TRACES] + [Case("trace-off", "headway", 1_000_000, 2)]
+    return cases + [Case("snapshot-delay", "headway", waiting, 2)]
 
 
 def each(workload, rivals, count, rounds=100):

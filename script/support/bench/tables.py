@@ -53,6 +53,10 @@ WORKLOADS = {
     "progress-observed": "progress tracked, × without",
     "subclass-memory": "a waiting subclass with one dependency, bytes",
     "arrivals": "one each 150 µs, µs of processor time each",
+    "trace-empty": "recorded in a trace, no work, processor time × without",
+    "trace-10us": "the same with 10 µs of work, × without",
+    "trace-off": "the check for a trace that is off, ns each",
+    "snapshot-delay": "longest addition during a snapshot, ms",
     "exclusive-name": "a name used exclusively, all different, × without",
     "thousand-names": "the same with 1,000 names, × without",
     "thousand-keys": "1,000 keys, × without",
@@ -117,6 +121,13 @@ def other_figures(results):
         *[(f"{title}, ns each", workload, name, 1) for what, workload in (
             ("a name", "exclusive-name"), ("1,000 names", "thousand-names"), ("1,000 keys", "thousand-keys"))
           for title, name in ((f"{what}: without", "plain"), (f"{what}: with", "restricted"))],
+        *[(f"{title}, ns each", workload, name, 1) for what, workload in (
+            ("no work", "trace-empty"), ("10 µs of work", "trace-10us"))
+          for title, name in ((f"{what}: no trace", "plain"), (f"{what}: trace", "traced"))],
+        ("longest addition without a snapshot, ms", "snapshot-delay", "alone", 1),
+        ("999 of 1,000 additions during a snapshot within, µs", "snapshot-delay", "addition", 1),
+        ("the same without a snapshot, µs", "snapshot-delay", "additionAlone", 1),
+        ("a snapshot of all, ms", "snapshot-delay", "snapshot", 1),
         ("10,000 starts per second: latest, µs", "rate-limited", "latest", 1),
         ("10,000 starts per second: half within, µs", "rate-limited", "median", 1),
         ("10,000 starts per second: started early", "rate-limited", "early", 1),

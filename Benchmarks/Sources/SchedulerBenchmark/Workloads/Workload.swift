@@ -13,6 +13,7 @@ struct Workload: Sendable {
       .cancellation, .manyQueues, .interactiveLatency, .fairness, .holdUp, .soak, .subclass, .asynchronous, .withName,
       .withCompletionBlock, .task, .suspendingTask, .map, .stream, .blockingCalls, .fan, .keyPathObserved,
       .eventsObserved, .progressObserved, .subclassMemory, .arrivals,
-      .exclusiveName, .thousandNames, .thousandKeys, .rateLimited, .delayMemory, .delays,
+      .traceEmpty, .traceShort, .traceOff, .snapshotDelay, .exclusiveName, .thousandNames, .thousandKeys, .rateLimited,
+      .delayMemory, .delays,
     ] + reusableGraphs
 }
