@@ -666,6 +666,20 @@ def check_access(driver):
     driver.emulate({"prefers-color-scheme": "light"})
 
 
+def check_trace(driver, address):
+    """The link opens the page of the last run, whose script works although it has no access to the lab."""
+    lab = driver.window()
+    other = driver.new_window()
+    driver.switch(other)
+    driver.open(f"{address}trace.html")
+    driver.wait("the trace is shown", lambda: "operations in" in (driver.text("#summary") or ""), seconds=20)
+    assert driver.text("#range"), "the timeline is not drawn"
+    assert driver.run("return origin") == "null"
+    driver.command("DELETE", "/window")
+    driver.switch(lab)
+    assert driver.run("return document.querySelector('#trace').href") == f"{address}trace.html"
+
+
 def main(tool, with_pictures):
     with tempfile.TemporaryDirectory() as folder:
         lab = Lab(tool, folder)
@@ -693,6 +707,7 @@ def main(tool, with_pictures):
             check_crowd(driver, lab)
             check_play(driver, picture)
             check_workshops(driver, picture)
+            check_trace(driver, lab.address)
             check_width(driver)
             check_access(driver)
             check_keyboard(driver)

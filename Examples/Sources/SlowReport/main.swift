@@ -38,8 +38,7 @@ let after = try makeReport(maxDownloadCount: 8)
 print("Before: the report waited for \(describeLimit(before)).")
 print("After: the report waited for \(describeLimit(after)).")
 
-// With a folder as its argument, the program prints the critical paths, and writes timelines. These depend on the
-// machine.
+// With a folder as its argument, the program prints the critical paths and writes timelines.
 if let folder = CommandLine.arguments.dropFirst().first {
   for (name, recording) in [("before", before), ("after", after)] {
     print(recording.criticalPath()?.description ?? "")
