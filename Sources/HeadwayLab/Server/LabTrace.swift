@@ -69,7 +69,7 @@ final class LabTrace: RouterMiddleware {
       return state.trace.take()
     }
     guard let trace else { return false }
-    let recording = trace.stop()
+    let recording = trace.stop().withoutJobs
     state.withLock { $0.last = recording }
     return true
   }
@@ -88,6 +88,24 @@ final class LabTrace: RouterMiddleware {
         status: .ok, headers: [.contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy],
         body: ResponseBody(byteBuffer: ByteBuffer(string: recording.html())))
     }
+  }
+}
+
+extension TraceRecording {
+  /// The recording without the parts of tasks that run on a queue, such as those of the server.
+  fileprivate var withoutJobs: TraceRecording {
+    var (recording, kept) = (self, [Operation]())
+    let positions = operations.map { operation -> Int? in
+      guard operation.name != "JobOperation" else { return nil }
+      kept.append(operation)
+      return kept.count - 1
+    }
+    for position in kept.indices {
+      kept[position].dependencies = kept[position].dependencies.compactMap { positions[$0] }
+      kept[position].parent = kept[position].parent.flatMap { positions[$0] }
+    }
+    recording.operations = kept
+    return recording
   }
 }
 #endif
