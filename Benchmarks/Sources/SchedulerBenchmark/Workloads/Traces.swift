@@ -15,8 +15,7 @@ extension Workload {
   /// The result is the ratio for each of several pairs, which alternate within the time limit. Starting and stopping
   /// the trace is not measured.
   ///
-  /// It is not the time on the clock, because the bodies keep all processors busy, and other processes would disturb
-  /// it.
+  /// Not the time on the clock, because the bodies keep all processors busy, and other processes would disturb it.
   ///
   /// The figures are the medians of both, in nanoseconds per operation.
   private static func traced(_ name: String, microseconds: Double) -> Workload {
