@@ -10,13 +10,17 @@ let encodings = "Encodings"
 let http = "HTTP"
 let drawing = "Drawing"
 let lab = "Lab"
+let observability = "Observability"
 
 /// The products of other packages that modules depend on, each with its package.
 let packages = [
   "ArgumentParser": "swift-argument-parser", "AsyncHTTPClient": "async-http-client", "Crypto": "swift-crypto",
   "GRDB": "GRDB.swift", "GRDBSQLite": "GRDB.swift", "HTTPTypes": "swift-http-types", "Hummingbird": "hummingbird",
-  "HummingbirdCore": "hummingbird", "Logging": "swift-log", "NIOCore": "swift-nio", "NIOHTTP1": "swift-nio",
-  "NIOPosix": "swift-nio", "NIOSSL": "swift-nio-ssl", "SwiftASN1": "swift-asn1", "X509": "swift-certificates",
+  "HummingbirdCore": "hummingbird", "InMemoryLogging": "swift-log", "InMemoryTracing": "swift-distributed-tracing",
+  "Logging": "swift-log", "Metrics": "swift-metrics", "MetricsTestKit": "swift-metrics", "NIOCore": "swift-nio",
+  "NIOHTTP1": "swift-nio", "NIOPosix": "swift-nio", "NIOSSL": "swift-nio-ssl",
+  "ServiceLifecycle": "swift-service-lifecycle", "ServiceLifecycleTestKit": "swift-service-lifecycle",
+  "SwiftASN1": "swift-asn1", "Tracing": "swift-distributed-tracing", "X509": "swift-certificates",
 ]
 
 /// A row of the table of modules, which lists the targets of the package.
@@ -112,6 +116,10 @@ let modules = [
     cSettings: [.define("HEADWAY_DRAWING", .when(traits: [drawing]))]),
   Module(name: "HeadwayDrawing", needs: ["Headway", "CHeadwayDrawing"], traits: [drawing: ["CPangoCairo"]]),
 
+  // What servers expect: logs, metrics, spans, a graceful shutdown, and signposts on Apple's platforms.
+  Module(
+    name: "HeadwayServiceLifecycle", needs: ["Headway"], traits: [observability: ["Logging", "ServiceLifecycle"]]),
+
   // The seven techniques of the sample LongRunningTasks, one in each file, for readers of an article about threads. The
   // example LongRunningTasks has the same files, and `main.swift` as its program.
   Module(
@@ -171,6 +179,10 @@ let modules = [
     needs: ["Headway", "HeadwayDrawing", "HeadwayTestKit", "HeadwayTestSupport"],
     traits: [drawing: ["CJPEG", "CPNG"]]),
   Module(
+    name: "HeadwayServiceLifecycleTests", kind: .tests,
+    needs: ["Headway", "HeadwayServiceLifecycle", "HeadwayTestKit", "HeadwayTestSupport"],
+    traits: [observability: ["InMemoryLogging", "Logging", "ServiceLifecycle", "ServiceLifecycleTestKit"]]),
+  Module(
     name: "HeadwayLabTests", kind: .tests,
     needs: ["HeadwayLab", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTechniques"],
     traits: [lab: ["AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix"]]),
@@ -197,6 +209,7 @@ let package = Package(
     .library(name: "HeadwaySampleData", targets: ["HeadwaySampleData"]),
     .library(name: "HeadwayHTTP", targets: ["HeadwayHTTP"]),
     .library(name: "HeadwayDrawing", targets: ["HeadwayDrawing"]),
+    .library(name: "HeadwayServiceLifecycle", targets: ["HeadwayServiceLifecycle"]),
     .executable(name: "headway", targets: ["HeadwayTool"]),
   ],
   traits: [
@@ -211,8 +224,11 @@ let package = Package(
       name: lab, description: "The lab (headway lab): its page's server, on Hummingbird, and all that the page shows.",
       enabledTraits: [sqlite, http, drawing]),
     .trait(
-      name: "Tool", description: "All that the tool can do.",
-      enabledTraits: [sqlite, compression, encodings, http, drawing, lab]),
+      name: "Observability",
+      description: "Logs, metrics, spans and graceful shutdown, by the packages of the Swift server ecosystem."),
+    .trait(
+      name: "Tool", description: "All that the tool can do, and all libraries.",
+      enabledTraits: [sqlite, compression, encodings, http, drawing, lab, observability]),
     .default(enabledTraits: []),
   ],
   dependencies: [
@@ -227,6 +243,9 @@ let package = Package(
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.5.1"),
     .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: modules.map(\.target),
   swiftLanguageModes: [.v6]

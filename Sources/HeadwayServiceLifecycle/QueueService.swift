@@ -1,0 +1,90 @@
+#if Observability
+public import Headway
+public import Logging
+public import ServiceLifecycle
+
+/// A queue as a service: when the service group shuts down, the queue finishes its work within a limited time.
+///
+/// ```swift
+/// import Logging
+/// import ServiceLifecycle
+///
+/// func run(_ server: any Service, logger: Logger) async throws {
+///   let group = ServiceGroup(
+///     services: [QueueService(queue, gracePeriod: .seconds(20), logger: logger), server],
+///     gracefulShutdownSignals: [.sigterm], logger: logger)
+///   try await group.run()
+/// }
+/// ```
+///
+/// A service group shuts down its services in reverse order, one after another. Place the service of a queue before
+/// those that add operations, and after those that its operations use. The queue is drained when the server has
+/// stopped. A request that arrives earlier can still add an operation.
+///
+/// The service owns the queue. When the service has been shut down, the queue is closed permanently.
+public struct QueueService: Service {
+  private let queue: OperationQueue
+  private let gracePeriod: Duration
+  private let cancellationPeriod: Duration
+  private let logger: Logger?
+  private let drain: @Sendable (OperationQueue, Duration) async -> DrainReport
+  private let report: (@Sendable (_ drained: DrainReport, _ left: [String]) -> Void)?
+
+  /// Creates the service of a queue.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue. It must not be the main queue.
+  ///   - gracePeriod: How long the operations of the queue can continue after the shutdown has begun. Operations that
+  ///     wait still start. The process is killed some time after the signal, so choose a shorter time than that. It
+  ///     must also be shorter than the `maximumGracefulShutdownDuration` of the service group.
+  ///   - cancellationPeriod: How long running operations have after that to react to their cancellation.
+  ///   - logger: Logs the shutdown, with the level `debug` if the queue has finished all operations in time, and
+  ///     otherwise with `warning`.
+  ///   - clock: Measures the times.
+  ///   - onDrain: Called once, when the queue has been drained. Its parameters are the number of operations that have
+  ///     finished and that were cancelled, and the descriptions of operations that have not reacted to their
+  ///     cancellation and are still running.
+  public init<ClockType: Clock>(
+    _ queue: OperationQueue, gracePeriod: Duration = .seconds(20), cancellationPeriod: Duration = .seconds(1),
+    logger: Logger? = nil, clock: ClockType = ContinuousClock(),
+    onDrain: (@Sendable (_ drained: DrainReport, _ left: [String]) -> Void)? = nil
+  ) where ClockType.Duration == Duration {
+    (self.queue, self.gracePeriod, self.cancellationPeriod) = (queue, gracePeriod, cancellationPeriod)
+    (self.logger, self.report) = (logger, onDrain)
+    drain = { queue, limit in await queue.drain(within: limit, clock: clock) }
+  }
+
+  /// Waits until the service group shuts down, and drains the queue.
+  ///
+  /// The method closes the queue, gives its operations the grace period to finish, and cancels the rest. Then it waits
+  /// until the cancelled operations have finished, at most for the cancellation period, reports the result, and
+  /// returns. It does not throw an error because of operations that are left.
+  ///
+  /// If the task is cancelled, because another service of the group has failed or because the shutdown takes too long,
+  /// the grace period ends immediately.
+  public func run() async throws {
+    // The error of a cancelled task is of no interest: both ways lead to the shutdown.
+    try? await gracefulShutdown()
+    logger?.debug("Draining queue", metadata: metadata)
+    let drained = await drain(queue, gracePeriod)
+    var left = drained.runningOperations
+    if !drained.isComplete { left = await drain(queue, cancellationPeriod).runningOperations }
+    log(drained, left)
+    report?(drained, left)
+  }
+
+  private func log(_ drained: DrainReport, _ left: [String]) {
+    var metadata = metadata
+    metadata["finished"] = "\(drained.finishedCount)"
+    guard !drained.isComplete else {
+      logger?.debug("Queue has finished all operations", metadata: metadata)
+      return
+    }
+    metadata["cancelled"] = "\(drained.cancelledCount)"
+    metadata["running"] = .array(left.map { .string($0) })
+    logger?.warning("Queue was shut down before all operations had finished", metadata: metadata)
+  }
+
+  private var metadata: Logger.Metadata { ["queue": .string(queue.name ?? "unnamed")] }
+}
+#endif
