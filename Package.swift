@@ -117,6 +117,7 @@ let modules = [
   Module(name: "HeadwayDrawing", needs: ["Headway", "CHeadwayDrawing"], traits: [drawing: ["CPangoCairo"]]),
 
   // What servers expect: logs, metrics, spans, a graceful shutdown, and signposts on Apple's platforms.
+  Module(name: "HeadwayLogging", needs: ["Headway"], traits: [observability: ["Logging"]]),
   Module(
     name: "HeadwayServiceLifecycle", needs: ["Headway"], traits: [observability: ["Logging", "ServiceLifecycle"]]),
 
@@ -179,6 +180,10 @@ let modules = [
     needs: ["Headway", "HeadwayDrawing", "HeadwayTestKit", "HeadwayTestSupport"],
     traits: [drawing: ["CJPEG", "CPNG"]]),
   Module(
+    name: "HeadwayLoggingTests", kind: .tests,
+    needs: ["Headway", "HeadwayLogging", "HeadwayTestKit", "HeadwayTestSupport"],
+    traits: [observability: ["InMemoryLogging", "Logging"]]),
+  Module(
     name: "HeadwayServiceLifecycleTests", kind: .tests,
     needs: ["Headway", "HeadwayServiceLifecycle", "HeadwayTestKit", "HeadwayTestSupport"],
     traits: [observability: ["InMemoryLogging", "Logging", "ServiceLifecycle", "ServiceLifecycleTestKit"]]),
@@ -209,6 +214,7 @@ let package = Package(
     .library(name: "HeadwaySampleData", targets: ["HeadwaySampleData"]),
     .library(name: "HeadwayHTTP", targets: ["HeadwayHTTP"]),
     .library(name: "HeadwayDrawing", targets: ["HeadwayDrawing"]),
+    .library(name: "HeadwayLogging", targets: ["HeadwayLogging"]),
     .library(name: "HeadwayServiceLifecycle", targets: ["HeadwayServiceLifecycle"]),
     .executable(name: "headway", targets: ["HeadwayTool"]),
   ],
