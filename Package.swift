@@ -118,6 +118,7 @@ let modules = [
 
   // What servers expect: logs, metrics, spans, a graceful shutdown, and signposts on Apple's platforms.
   Module(name: "HeadwayLogging", needs: ["Headway"], traits: [observability: ["Logging"]]),
+  Module(name: "HeadwayMetrics", needs: ["Headway"], traits: [observability: ["Metrics"]]),
   Module(
     name: "HeadwayServiceLifecycle", needs: ["Headway"], traits: [observability: ["Logging", "ServiceLifecycle"]]),
 
@@ -184,6 +185,10 @@ let modules = [
     needs: ["Headway", "HeadwayLogging", "HeadwayTestKit", "HeadwayTestSupport"],
     traits: [observability: ["InMemoryLogging", "Logging"]]),
   Module(
+    name: "HeadwayMetricsTests", kind: .tests,
+    needs: ["Headway", "HeadwayMetrics", "HeadwayTestKit", "HeadwayTestSupport"],
+    traits: [observability: ["Metrics", "MetricsTestKit"]]),
+  Module(
     name: "HeadwayServiceLifecycleTests", kind: .tests,
     needs: ["Headway", "HeadwayServiceLifecycle", "HeadwayTestKit", "HeadwayTestSupport"],
     traits: [observability: ["InMemoryLogging", "Logging", "ServiceLifecycle", "ServiceLifecycleTestKit"]]),
@@ -215,6 +220,7 @@ let package = Package(
     .library(name: "HeadwayHTTP", targets: ["HeadwayHTTP"]),
     .library(name: "HeadwayDrawing", targets: ["HeadwayDrawing"]),
     .library(name: "HeadwayLogging", targets: ["HeadwayLogging"]),
+    .library(name: "HeadwayMetrics", targets: ["HeadwayMetrics"]),
     .library(name: "HeadwayServiceLifecycle", targets: ["HeadwayServiceLifecycle"]),
     .executable(name: "headway", targets: ["HeadwayTool"]),
   ],

@@ -1,0 +1,106 @@
+#if Observability
+import Headway
+import Metrics
+import Synchronization
+
+/// Records metrics of the operations of one queue.
+///
+/// The queue owns it. It refers neither to the queue nor to an operation.
+final class MetricsInstrument<ClockType: Clock>: OperationQueueInstrument where ClockType.Duration == Duration {
+  private let metrics: QueueMetrics
+  private let clock: ClockType
+  // Nothing is called under these locks.
+  private let operations = Mutex(WaitingList<ClockType.Instant>())
+  private let sampling = Mutex<Task<Void, Never>?>(nil)
+
+  init(_ metrics: QueueMetrics, clock: ClockType) { (self.metrics, self.clock) = (metrics, clock) }
+
+  deinit {
+    sampling.withLock { $0 }?.cancel()
+    // A suspended queue that is freed takes its operations with it.
+    let (waiting, running) = operations.withLock { ($0.count(.waiting), $0.count(.running)) }
+    if waiting > 0 { metrics.waiting.decrement(by: Double(waiting)) }
+    if running > 0 { metrics.running.decrement(by: Double(running)) }
+  }
+
+  /// Begins to measure what changes even if nothing happens in the queue.
+  func sample(every interval: Duration) {
+    measureOldestWait()
+    let clock = clock
+    let task = Task.detached { [weak self] in
+      while (try? await clock.sleep(for: interval)) != nil, let self { self.measureOldestWait() }
+    }
+    sampling.withLock { $0 = task }
+  }
+
+  private func measureOldestWait() {
+    let oldest = operations.withLock { $0.oldest }
+    metrics.oldestWait.set(oldest.map { $0.duration(to: clock.now) / .seconds(1) } ?? 0)
+  }
+
+  // MARK: Operations
+
+  func willAdd(_ operation: Operation, to queue: OperationQueue) {
+    let now = clock.now
+    if operations.withLock({ $0.add(ObjectIdentifier(operation), at: now) }) { metrics.waiting.increment() }
+  }
+
+  func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void) {
+    noteStart(of: operation)
+    body()
+  }
+
+  func runAttempt(
+    _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
+  ) async throws {
+    // The first attempt begins with the start.
+    if attempt > 1 { noteStart(of: operation) }
+    try await body()
+  }
+
+  private func noteStart(of operation: Operation) {
+    let now = clock.now
+    let start = operations.withLock { $0.start(ObjectIdentifier(operation), at: now) }
+    guard let (added, previous) = start else { return }
+    if let added { metrics.waitTime.record(added.duration(to: now)) }
+    guard previous == .waiting else { return }
+    metrics.waiting.decrement()
+    metrics.running.increment()
+  }
+
+  func willRetry(
+    _ operation: Operation, afterAttempt attempt: Int, error: any Error, delay: Duration, in queue: OperationQueue
+  ) {
+    metrics.retries.increment()
+    guard operations.withLock({ $0.pause(ObjectIdentifier(operation)) }) else { return }
+    metrics.running.decrement()
+    metrics.waiting.increment()
+  }
+
+  func didFinish(_ operation: Operation, in queue: OperationQueue) {
+    guard let entry = operations.withLock({ $0.remove(ObjectIdentifier(operation)) }) else { return }
+    switch entry.state {
+    case .waiting: metrics.waiting.decrement()
+    case .running: metrics.running.decrement()
+    }
+    let (count, runTime) =
+      switch operation.outcome {
+      case .failure: metrics.failed
+      case .cancelled: metrics.cancelled
+      case .success, nil: metrics.succeeded
+      }
+    count.increment()
+    if let started = entry.started { runTime.record(started.duration(to: clock.now)) }
+  }
+}
+
+extension Timer {
+  /// Records a time, which is 0 if the clock was set back.
+  fileprivate func record(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    guard seconds >= 0, attoseconds >= 0 else { return recordNanoseconds(0) }
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    recordNanoseconds(overflow ? .max : whole + attoseconds / 1_000_000_000)
+  }
+}
+#endif
