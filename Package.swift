@@ -119,6 +119,7 @@ let modules = [
   // What servers expect: logs, metrics, spans, a graceful shutdown, and signposts on Apple's platforms.
   Module(name: "HeadwayLogging", needs: ["Headway"], traits: [observability: ["Logging"]]),
   Module(name: "HeadwayMetrics", needs: ["Headway"], traits: [observability: ["Metrics"]]),
+  Module(name: "HeadwayDistributedTracing", needs: ["Headway"], traits: [observability: ["Tracing"]]),
   Module(
     name: "HeadwayServiceLifecycle", needs: ["Headway"], traits: [observability: ["Logging", "ServiceLifecycle"]]),
 
@@ -189,6 +190,10 @@ let modules = [
     needs: ["Headway", "HeadwayMetrics", "HeadwayTestKit", "HeadwayTestSupport"],
     traits: [observability: ["Metrics", "MetricsTestKit"]]),
   Module(
+    name: "HeadwayDistributedTracingTests", kind: .tests,
+    needs: ["Headway", "HeadwayDistributedTracing", "HeadwayTestKit", "HeadwayTestSupport"],
+    traits: [observability: ["InMemoryTracing", "Tracing"]]),
+  Module(
     name: "HeadwayServiceLifecycleTests", kind: .tests,
     needs: ["Headway", "HeadwayServiceLifecycle", "HeadwayTestKit", "HeadwayTestSupport"],
     traits: [observability: ["InMemoryLogging", "Logging", "ServiceLifecycle", "ServiceLifecycleTestKit"]]),
@@ -221,6 +226,7 @@ let package = Package(
     .library(name: "HeadwayDrawing", targets: ["HeadwayDrawing"]),
     .library(name: "HeadwayLogging", targets: ["HeadwayLogging"]),
     .library(name: "HeadwayMetrics", targets: ["HeadwayMetrics"]),
+    .library(name: "HeadwayDistributedTracing", targets: ["HeadwayDistributedTracing"]),
     .library(name: "HeadwayServiceLifecycle", targets: ["HeadwayServiceLifecycle"]),
     .executable(name: "headway", targets: ["HeadwayTool"]),
   ],

@@ -1,0 +1,43 @@
+#if Observability
+public import Headway
+public import Tracing
+
+extension OperationQueueProtocol {
+  /// Records spans of the operations that are added from now on.
+  ///
+  /// ```swift
+  /// import Tracing
+  ///
+  /// let queue = OperationQueue(name: "thumbnails")
+  /// queue.recordSpans()
+  /// withSpan("POST /photos") { _ in
+  ///   queue.addOperation { withSpan("decode") { _ in print("decode") } }
+  /// }
+  /// ```
+  ///
+  /// The span of an operation begins when the operation is added, and ends when it has finished. Its parent is the span
+  /// of the task or thread that adds the operation, if there is one. Each attempt has a span inside it, named
+  /// `attempt`, so you can see how long the operation waited. The spans that the work of the operation starts are
+  /// inside that of the attempt, on any thread, and in the tasks that it creates.
+  ///
+  /// The span of an operation has its name, or that of its class. The attributes are `headway.queue.name`,
+  /// `headway.operation.type` and `headway.operation.status`: `succeeded`, `failed` or `cancelled`. If the operation
+  /// is freed with its queue before it has finished, the status is `freed`. The span of an attempt has the attribute
+  /// `headway.operation.attempt`, a number from 1. If an attempt or an operation fails, its span has the error, and the
+  /// status of an error.
+  ///
+  /// Even with a tracer that records nothing, the work of an operation has the service context of the code that added
+  /// the operation. So values such as the identifier of a request are available in it.
+  ///
+  /// The tracer is called on the thread that causes the event, with no lock held. You can add several tracers,
+  /// but the context in an operation is that of the last one.
+  ///
+  /// - Parameter tracer: The tracer; nil for the tracer of the instrumentation system, which must be bootstrapped
+  ///   before.
+  /// - Complexity: O(1) for each event. Each unfinished operation uses about 200 bytes, in addition to its spans.
+  @_disfavoredOverload
+  public func recordSpans(with tracer: (any Tracer)? = nil) {
+    addInstrument(TracingInstrument(tracer ?? InstrumentationSystem.tracer, queueName: name ?? "unnamed"))
+  }
+}
+#endif
