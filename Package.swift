@@ -122,6 +122,7 @@ let modules = [
   Module(name: "HeadwayDistributedTracing", needs: ["Headway"], traits: [observability: ["Tracing"]]),
   Module(
     name: "HeadwayServiceLifecycle", needs: ["Headway"], traits: [observability: ["Logging", "ServiceLifecycle"]]),
+  Module(name: "HeadwaySignposts", needs: ["Headway"]),
 
   // The seven techniques of the sample LongRunningTasks, one in each file, for readers of an article about threads. The
   // example LongRunningTasks has the same files, and `main.swift` as its program.
@@ -198,6 +199,9 @@ let modules = [
     needs: ["Headway", "HeadwayServiceLifecycle", "HeadwayTestKit", "HeadwayTestSupport"],
     traits: [observability: ["InMemoryLogging", "Logging", "ServiceLifecycle", "ServiceLifecycleTestKit"]]),
   Module(
+    name: "HeadwaySignpostsTests", kind: .tests,
+    needs: ["Headway", "HeadwaySignposts", "HeadwayTestKit", "HeadwayTestSupport"]),
+  Module(
     name: "HeadwayLabTests", kind: .tests,
     needs: ["HeadwayLab", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTechniques"],
     traits: [lab: ["AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix"]]),
@@ -228,6 +232,7 @@ let package = Package(
     .library(name: "HeadwayMetrics", targets: ["HeadwayMetrics"]),
     .library(name: "HeadwayDistributedTracing", targets: ["HeadwayDistributedTracing"]),
     .library(name: "HeadwayServiceLifecycle", targets: ["HeadwayServiceLifecycle"]),
+    .library(name: "HeadwaySignposts", targets: ["HeadwaySignposts"]),
     .executable(name: "headway", targets: ["HeadwayTool"]),
   ],
   traits: [
