@@ -29,13 +29,38 @@ let headwayDrawing = Target.Dependency.product(name: "HeadwayDrawing", package: 
 let headwayTrace = Target.Dependency.product(name: "HeadwayTrace", package: "Headway")
 let headwayTestKit = Target.Dependency.product(name: "HeadwayTestKit", package: "Headway")
 
+// `script/check-server` starts it, and tests it with requests.
+let server = Target.executableTarget(
+  name: "JobServer",
+  dependencies: [
+    headway,
+    .product(name: "HeadwayDistributedTracing", package: "Headway"),
+    .product(name: "HeadwayLogging", package: "Headway"),
+    .product(name: "HeadwayMetrics", package: "Headway"),
+    .product(name: "HeadwayServiceLifecycle", package: "Headway"),
+    .product(name: "Hummingbird", package: "hummingbird"),
+    .product(name: "HummingbirdCore", package: "hummingbird"),
+    .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+    .product(name: "Logging", package: "swift-log"),
+    .product(name: "Metrics", package: "swift-metrics"),
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+    .product(name: "Tracing", package: "swift-distributed-tracing"),
+  ])
+
 let package = Package(
   name: "Examples",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "Headway", path: "..", traits: ["SQLite", "HTTP", "Drawing"]),
+    .package(name: "Headway", path: "..", traits: ["SQLite", "HTTP", "Drawing", "Observability"]),
     // For the server of the example of requests.
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    // For the example of a server.
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: examples.map { .executableTarget(name: $0, dependencies: [headway]) }
     + traceExamples.map { .executableTarget(name: $0, dependencies: [headwayFoundation, headwayTrace]) }
@@ -57,5 +82,5 @@ let package = Package(
         .executableTarget(
           name: "\(name)Headway", dependencies: [headwayFoundation], swiftSettings: [.define("HEADWAY")]),
       ]
-    }
+    } + [server]
 )
