@@ -21,6 +21,7 @@ final class MetricsInstrument<ClockType: Clock>: OperationQueueInstrument where 
     let (waiting, running) = operations.withLock { ($0.count(.waiting), $0.count(.running)) }
     if waiting > 0 { metrics.waiting.decrement(by: Double(waiting)) }
     if running > 0 { metrics.running.decrement(by: Double(running)) }
+    metrics.oldestWait.set(0)
   }
 
   /// Begins to measure what changes even if nothing happens in the queue.

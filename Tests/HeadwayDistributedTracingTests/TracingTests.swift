@@ -157,6 +157,32 @@ private struct TestError: Error {}
     #expect(tracer.finishedSpans.count == 11)
   }
 
+  @Test("V5: the spans of many operations end, although several threads add and cancel", arguments: [1, 2] as [UInt64])
+  func manyOperations(seed: UInt64) async throws {
+    queue.recordSpans(with: tracer)
+    queue.failureHandler = { _, _ in }
+    let queue = queue
+    await withTaskGroup(of: Void.self) { group in
+      for adder in 0..<4 {
+        group.addTask {
+          var generator = SeededGenerator(seed: seed &* 10 &+ UInt64(adder))
+          for _ in 0..<250 {
+            let choice = Int.random(in: 0..<4, using: &generator)
+            let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .zero)) { attempt in
+              if choice == 0 && attempt == 1 { throw TestError() }
+            }
+            operation.name = "many"
+            queue.addOperation(operation)
+            if choice == 1 { operation.cancel() }
+          }
+        }
+      }
+    }
+    try await queue.untilAllOperationsAreFinished()
+    await until { tracer.activeSpans.isEmpty }
+    #expect(tracer.finishedSpans.count { $0.operationName == "many" } == 1_000)
+  }
+
   @Test("V7: spans keep neither the queue nor its operations")
   func keepsNothing() async throws {
     weak var freedQueue: OperationQueue?

@@ -140,6 +140,43 @@ private struct TestError: Error {}
     #expect(queues == ["chosen", "unnamed"])
   }
 
+  @Test(
+    "V3: each operation is counted once, whatever ends it, when several threads add and cancel",
+    arguments: [1, 2, 3] as [UInt64])
+  func conservation(seed: UInt64) async throws {
+    let queue = OperationQueue(name: "work", maxConcurrentOperationCount: 4)
+    queue.recordMetrics(factory: metrics, clock: clock)
+    queue.failureHandler = { _, _ in }
+    let ignoredCount = await withTaskGroup(of: Int.self) { group in
+      for adder in 0..<4 {
+        group.addTask {
+          var ignoredCount = 0
+          var generator = SeededGenerator(seed: seed &* 10 &+ UInt64(adder))
+          for _ in 0..<250 {
+            let (fails, cancels) = (Int.random(in: 0..<5, using: &generator), Int.random(in: 0..<5, using: &generator))
+            let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .zero)) { attempt in
+              if fails == 0 || fails == 1 && attempt == 1 { throw TestError() }
+            }
+            // A queue ignores an operation that was cancelled before.
+            if cancels == 0 {
+              operation.cancel()
+              ignoredCount += 1
+            }
+            queue.addOperation(operation)
+            if cancels == 1 { operation.cancel() }
+          }
+          return ignoredCount
+        }
+      }
+      return await group.reduce(0, +)
+    }
+    try await queue.untilAllOperationsAreFinished()
+    let counts = try ["succeeded", "failed", "cancelled"].map { try #require(count($0)) }
+    #expect(counts.reduce(0, +) + Int64(ignoredCount) == 1_000)
+    #expect(counts[0] > 0 && counts[1] > 0 && counts[2] > 0)
+    await until { depth("waiting") == 0 && depth("running") == 0 }
+  }
+
   @Test("V4: the metrics of threads count working, blocked and sleeping threads until the task is cancelled")
   func threads() async throws {
     func threads(_ status: String) -> Double? {
