@@ -5,23 +5,27 @@ import os
 
 /// Shows the operations of one queue in Instruments.
 ///
-/// The queue owns it. It refers neither to the queue nor to an operation.
-final class SignpostInstrument: OperationQueueInstrument {
-  private let log: OSLog
+/// The queue owns it. It refers neither to the queue nor to an operation: an interval has an identifier that is derived
+/// from the operation, so nothing must be kept from its begin to its end.
+///
+/// `@unchecked Sendable`, because `OSSignposter` can be used from any thread, and the lock protects the rest.
+final class SignpostInstrument: OperationQueueInstrument, @unchecked Sendable {
+  private let signposter: OSSignposter
   private let queueName: String
   // The operations with an attempt that has begun. Nothing is called under the lock.
   private let running = Mutex<Set<ObjectIdentifier>>([])
 
   init(subsystem: String, category: String, queueName: String) {
-    log = OSLog(subsystem: subsystem, category: category)
+    signposter = OSSignposter(subsystem: subsystem, category: category)
     self.queueName = queueName
   }
 
   func willAdd(_ operation: Operation, to queue: OperationQueue) {
-    guard log.signpostsEnabled else { return }
-    os_signpost(
-      .begin, log: log, name: "Operation", signpostID: OSSignpostID(log: log, object: operation),
-      "%{public}s: %{public}s", queueName, operation.signpostName)
+    guard signposter.isEnabled else { return }
+    let (queueName, name) = (queueName, operation.signpostName)
+    _ = signposter.beginInterval(
+      "Operation", id: signposter.makeSignpostID(from: operation),
+      "\(queueName, privacy: .public): \(name, privacy: .public)")
   }
 
   func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void) {
@@ -37,14 +41,6 @@ final class SignpostInstrument: OperationQueueInstrument {
     try await body()
   }
 
-  private func beginAttempt(_ attempt: Int, of operation: Operation) {
-    guard log.signpostsEnabled else { return }
-    _ = running.withLock { $0.insert(ObjectIdentifier(operation)) }
-    os_signpost(
-      .begin, log: log, name: "Attempt", signpostID: OSSignpostID(log: log, object: operation),
-      "%{public}s: %{public}s, attempt %ld", queueName, operation.signpostName, attempt)
-  }
-
   func willRetry(
     _ operation: Operation, afterAttempt attempt: Int, error: any Error, delay: Duration, in queue: OperationQueue
   ) {
@@ -53,13 +49,22 @@ final class SignpostInstrument: OperationQueueInstrument {
 
   func didFinish(_ operation: Operation, in queue: OperationQueue) {
     endAttempt(of: operation)
-    guard log.signpostsEnabled else { return }
-    os_signpost(.end, log: log, name: "Operation", signpostID: OSSignpostID(log: log, object: operation))
+    guard signposter.isEnabled else { return }
+    signposter.endInterval("Operation", .beginState(id: signposter.makeSignpostID(from: operation)))
+  }
+
+  private func beginAttempt(_ attempt: Int, of operation: Operation) {
+    guard signposter.isEnabled else { return }
+    _ = running.withLock { $0.insert(ObjectIdentifier(operation)) }
+    let (queueName, name) = (queueName, operation.signpostName)
+    _ = signposter.beginInterval(
+      "Attempt", id: signposter.makeSignpostID(from: operation),
+      "\(queueName, privacy: .public): \(name, privacy: .public), attempt \(attempt)")
   }
 
   private func endAttempt(of operation: Operation) {
     guard running.withLock({ $0.remove(ObjectIdentifier(operation)) }) != nil else { return }
-    os_signpost(.end, log: log, name: "Attempt", signpostID: OSSignpostID(log: log, object: operation))
+    signposter.endInterval("Attempt", .beginState(id: signposter.makeSignpostID(from: operation)))
   }
 }
 
