@@ -6,14 +6,14 @@ import Synchronization
 /// Records metrics of the operations of one queue.
 ///
 /// The queue owns it. It refers neither to the queue nor to an operation.
-final class MetricsInstrument<ClockType: Clock>: OperationQueueInstrument where ClockType.Duration == Duration {
+final class MetricsInstrument: OperationQueueInstrument {
   private let metrics: QueueMetrics
-  private let clock: ClockType
+  private let clock: MetricsClock
   // Nothing is called under these locks.
-  private let operations = Mutex(WaitingList<ClockType.Instant>())
+  private let operations = Mutex(WaitingList())
   private let sampling = Mutex<Task<Void, Never>?>(nil)
 
-  init(_ metrics: QueueMetrics, clock: ClockType) { (self.metrics, self.clock) = (metrics, clock) }
+  init(_ metrics: QueueMetrics, clock: MetricsClock) { (self.metrics, self.clock) = (metrics, clock) }
 
   deinit {
     sampling.withLock { $0 }?.cancel()
@@ -29,20 +29,20 @@ final class MetricsInstrument<ClockType: Clock>: OperationQueueInstrument where 
     measureOldestWait()
     let clock = clock
     let task = Task.detached { [weak self] in
-      while (try? await clock.sleep(for: interval)) != nil, let self { self.measureOldestWait() }
+      while await clock.sleep(interval), let self { self.measureOldestWait() }
     }
     sampling.withLock { $0 = task }
   }
 
   private func measureOldestWait() {
     let oldest = operations.withLock { $0.oldest }
-    metrics.oldestWait.set(oldest.map { $0.duration(to: clock.now) / .seconds(1) } ?? 0)
+    metrics.oldestWait.set(oldest.map { Double(max(0, clock.now() - $0)) / 1e9 } ?? 0)
   }
 
   // MARK: Operations
 
   func willAdd(_ operation: Operation, to queue: OperationQueue) {
-    let now = clock.now
+    let now = clock.now()
     if operations.withLock({ $0.add(ObjectIdentifier(operation), at: now) }) { metrics.waiting.increment() }
   }
 
@@ -60,10 +60,10 @@ final class MetricsInstrument<ClockType: Clock>: OperationQueueInstrument where 
   }
 
   private func noteStart(of operation: Operation) {
-    let now = clock.now
+    let now = clock.now()
     let start = operations.withLock { $0.start(ObjectIdentifier(operation), at: now) }
     guard let (added, previous) = start else { return }
-    if let added { metrics.waitTime.record(added.duration(to: now)) }
+    if let added { metrics.waitTime.record(from: added, to: now) }
     guard previous == .waiting else { return }
     metrics.waiting.decrement()
     metrics.running.increment()
@@ -91,17 +91,12 @@ final class MetricsInstrument<ClockType: Clock>: OperationQueueInstrument where 
       case .success, nil: metrics.succeeded
       }
     count.increment()
-    if let started = entry.started { runTime.record(started.duration(to: clock.now)) }
+    if let started = entry.started { runTime.record(from: started, to: clock.now()) }
   }
 }
 
 extension Timer {
   /// Records a time, which is 0 if the clock was set back.
-  fileprivate func record(_ duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    guard seconds >= 0, attoseconds >= 0 else { return recordNanoseconds(0) }
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    recordNanoseconds(overflow ? .max : whole + attoseconds / 1_000_000_000)
-  }
+  fileprivate func record(from begin: Int64, to end: Int64) { recordNanoseconds(max(0, end - begin)) }
 }
 #endif

@@ -46,7 +46,7 @@ extension OperationQueueProtocol {
     precondition(interval > .zero, "recordMetrics(every:) requires an interval greater than zero.")
     let metrics = QueueMetrics(
       queueName: name ?? self.name ?? "unnamed", factory: factory ?? MetricsSystem.factory)
-    let instrument = MetricsInstrument(metrics, clock: clock)
+    let instrument = MetricsInstrument(metrics, clock: MetricsClock(clock))
     addInstrument(instrument)
     instrument.sample(every: interval)
   }

@@ -1,8 +1,10 @@
 #if Observability
 /// The unfinished operations of a queue with their times, in the order of adding.
 ///
-/// Each change takes constant time: the operations that wait are a doubly linked list in an array.
-struct WaitingList<Instant> {
+/// Each change takes constant time: the operations that wait are a doubly linked list in an array. Times are
+/// nanoseconds of a ``MetricsClock``. The list has no generic type of instants, because the compiler would not
+/// specialize it.
+struct WaitingList {
   enum State {
     case waiting, running
   }
@@ -10,9 +12,9 @@ struct WaitingList<Instant> {
   struct Entry {
     fileprivate let key: ObjectIdentifier
     /// When the operation was added.
-    let added: Instant
+    let added: Int64
     /// When its first attempt started.
-    fileprivate(set) var started: Instant?
+    fileprivate(set) var started: Int64?
     fileprivate(set) var state = State.waiting
     // The neighbors in the list of operations that have never started; -1 if there is none.
     fileprivate var next = -1
@@ -26,7 +28,7 @@ struct WaitingList<Instant> {
   private var last = -1
 
   /// When the oldest operation that has not started was added.
-  var oldest: Instant? { first < 0 ? nil : entries[first]?.added }
+  var oldest: Int64? { first < 0 ? nil : entries[first]?.added }
 
   /// How many operations are in a state.
   ///
@@ -36,7 +38,7 @@ struct WaitingList<Instant> {
   /// Adds an operation, which waits.
   ///
   /// - Returns: Whether it was not in the list.
-  mutating func add(_ key: ObjectIdentifier, at now: Instant) -> Bool {
+  mutating func add(_ key: ObjectIdentifier, at now: Int64) -> Bool {
     guard positions[key] == nil else { return false }
     var entry = Entry(key: key, added: now)
     entry.previous = last
@@ -52,7 +54,7 @@ struct WaitingList<Instant> {
   ///
   /// - Returns: When the operation was added, if this is its first attempt, and its previous state; nil if it is not in
   ///   the list.
-  mutating func start(_ key: ObjectIdentifier, at now: Instant) -> (added: Instant?, previous: State)? {
+  mutating func start(_ key: ObjectIdentifier, at now: Int64) -> (added: Int64?, previous: State)? {
     guard let position = positions[key], let entry = entries[position] else { return nil }
     entries[position]?.state = .running
     guard entry.started == nil else { return (nil, entry.state) }

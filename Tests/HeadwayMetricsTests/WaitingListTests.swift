@@ -11,9 +11,9 @@ import Testing
   @Test("V3: the list agrees with a plain array after random changes", arguments: [1, 2, 3] as [UInt64])
   func agreesWithModel(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
-    var list = WaitingList<Int>()
-    var model: [(key: Key, added: Int, hasStarted: Bool)] = []
-    for time in 0..<5_000 {
+    var list = WaitingList()
+    var model: [(key: Key, added: Int64, hasStarted: Bool)] = []
+    for time in 0..<Int64(5_000) {
       switch Int.random(in: 0..<4, using: &generator) {
       case 0, 1:
         let key = Key()
