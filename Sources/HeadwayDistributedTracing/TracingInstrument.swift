@@ -24,7 +24,7 @@ final class TracingInstrument: OperationQueueInstrument {
     // A suspended queue that is freed takes its operations with it. Each span that was started must end.
     for spans in unfinished.withLock({ $0 }).values {
       spans.attempt?.end()
-      spans.operation.attributes["headway.operation.status"] = "freed"
+      spans.operation.set(status: "freed")
       spans.operation.end()
     }
   }
@@ -77,21 +77,26 @@ final class TracingInstrument: OperationQueueInstrument {
     switch operation.outcome {
     case .failure(let error):
       spans.attempt?.end(with: error)
-      spans.operation.attributes["headway.operation.status"] = "failed"
+      spans.operation.set(status: "failed")
       spans.operation.end(with: error)
     case .cancelled:
       spans.attempt?.end()
-      spans.operation.attributes["headway.operation.status"] = "cancelled"
+      spans.operation.set(status: "cancelled")
       spans.operation.end()
     case .success, nil:
       spans.attempt?.end()
-      spans.operation.attributes["headway.operation.status"] = "succeeded"
+      spans.operation.set(status: "succeeded")
       spans.operation.end()
     }
   }
 }
 
 extension Span {
+  /// Sets how the operation ended.
+  fileprivate func set(status: String) {
+    if isRecording { attributes["headway.operation.status"] = status }
+  }
+
   /// Ends the span with an error.
   fileprivate func end(with error: any Error) {
     recordError(error)
