@@ -12,6 +12,14 @@ struct MemberSlices {
   private(set) var operations: [Operation] = []
   private var others: [Operation] = []
 
+  /// Makes room for the next operations.
+  ///
+  /// Called before the lock of the queue is acquired, because moving a long list takes milliseconds.
+  mutating func reserveCapacity(forNext count: Int) {
+    let needed = operations.count + count
+    if needed > operations.capacity { operations.reserveCapacity(max(needed, 2 * operations.capacity)) }
+  }
+
   /// Collects the next operations that have been in no batch.
   ///
   /// Called under the lock of the queue.

@@ -62,9 +62,9 @@ extension OperationQueue {
   final func firstOperations(atMost count: Int) -> [Operation] {
     var slices = MemberSlices()
     while slices.operations.count < count {
-      let isComplete = update(collectingBatches: true) { state in
-        slices.appendNext(from: state.admission.members, atMost: min(MemberSlices.size, count))
-      }
+      let size = min(MemberSlices.size, count)
+      slices.reserveCapacity(forNext: size)
+      let isComplete = update(collectingBatches: true) { slices.appendNext(from: $0.admission.members, atMost: size) }
       if isComplete { break }
     }
     update(collectingBatches: true) { slices.appendOthers(from: $0.admission.members, $0.admission.batches) }

@@ -7,6 +7,7 @@ extension OperationQueueProtocol {
   /// operations that are added. Calling the method again has no effect.
   ///
   /// - Complexity: O(1). The queue has an instrument afterward: see ``OperationQueueProtocol/addInstrument(_:)``.
+  @_disfavoredOverload
   public func recordTimes() {
     guard instruments?.times == nil else { return }
     addInstrument(OperationTimes())

@@ -50,7 +50,7 @@ def judge(results):
             ("1,000 names used exclusively", "thousand-names", 2), ("1,000 keys", "thousand-keys", 2))],
         at_most(results, "recorded in a trace, 10 µs of work, against no trace", "trace-10us", 1.05, "×"),
         at_most(results, "the check for a trace that is off", "trace-off", 2, "ns"),
-        at_most(results, "longest addition during a snapshot of all waiting operations", "snapshot-delay", 1, "ms"),
+        at_most(results, "longest read of a count during a snapshot of all waiting operations", "snapshot-delay", 1, "ms"),
         no_early_starts(results),
         at_most(results, "memory of a pending delay", "delay-memory", 200, "bytes"),
         at_most(results, "200 × sleep 0.5 s", "sleepers", 0.6, "s"),

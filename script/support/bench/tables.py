@@ -56,7 +56,7 @@ WORKLOADS = {
     "trace-empty": "recorded in a trace, no work, processor time × without",
     "trace-10us": "the same with 10 µs of work, × without",
     "trace-off": "the check for a trace that is off, ns each",
-    "snapshot-delay": "longest addition during a snapshot, ms",
+    "snapshot-delay": "longest read of a count during a snapshot, ms",
     "exclusive-name": "a name used exclusively, all different, × without",
     "thousand-names": "the same with 1,000 names, × without",
     "thousand-keys": "1,000 keys, × without",
@@ -124,9 +124,9 @@ def other_figures(results):
         *[(f"{title}, ns each", workload, name, 1) for what, workload in (
             ("no work", "trace-empty"), ("10 µs of work", "trace-10us"))
           for title, name in ((f"{what}: no trace", "plain"), (f"{what}: trace", "traced"))],
-        ("longest addition without a snapshot, ms", "snapshot-delay", "alone", 1),
-        ("999 of 1,000 additions during a snapshot within, µs", "snapshot-delay", "addition", 1),
-        ("the same without a snapshot, µs", "snapshot-delay", "additionAlone", 1),
+        ("longest read without a snapshot, ms", "snapshot-delay", "alone", 1),
+        ("999 of 1,000 reads during a snapshot within, µs", "snapshot-delay", "read", 1),
+        ("the same without a snapshot, µs", "snapshot-delay", "readAlone", 1),
         ("a snapshot of all, ms", "snapshot-delay", "snapshot", 1),
         ("10,000 starts per second: latest, µs", "rate-limited", "latest", 1),
         ("10,000 starts per second: half within, µs", "rate-limited", "median", 1),

@@ -74,23 +74,24 @@ extension Workload {
     return Report(samples: Stopwatch.nanosecondsEach(count: count) { for _ in 0..<count { Trace.mark(name) } })
   }
 
-  /// The longest time that an addition by another thread takes while a snapshot of a suspended queue describes
-  /// `count` operations.
+  /// The longest time that another thread takes to read `operationCount`, which acquires the lock of the queue, while
+  /// a snapshot of a suspended queue describes `count` operations.
   ///
-  /// Milliseconds, for each of several snapshots. It is an upper limit for the time that the snapshot holds the lock of
-  /// the queue, because the system can also stop the thread that adds.
+  /// Milliseconds, for each of several snapshots. It is an upper limit for the time that the snapshot holds the lock,
+  /// because the system can also stop the thread that reads. That thread adds no operations, because an addition also
+  /// waits for the memory allocator while the snapshot frees its lists.
   ///
-  /// The figures are the median of the longest times of additions in periods of the same length without a snapshot, the
-  /// times within which 999 of 1,000 additions end with and without a snapshot in microseconds, and the length of a
-  /// snapshot in milliseconds.
+  /// The figures are the median of the longest times in periods of the same length without a snapshot, the times within
+  /// which 999 of 1,000 reads end with and without a snapshot in microseconds, and the length of a snapshot in
+  /// milliseconds.
   static let snapshotDelay = Workload(name: "snapshot-delay") { rival, count in
     guard rival is HeadwayRival else { return nil }
     let queue = OperationQueue()
     queue.isSuspended = true
     for _ in 0..<count { queue.addOperation {} }
 
-    /// Adds operations while `body` runs, and returns how long each addition took, in milliseconds.
-    func additions(during body: () -> Void) -> [Double] {
+    /// Reads the count while `body` runs, and returns how long each read took, in milliseconds.
+    func reads(during body: () -> Void) -> [Double] {
       let hasEnded = Atomic(false)
       let (begins, ends) = (Semaphore(), Semaphore())
       let times = Mutex([Double]())
@@ -98,7 +99,7 @@ extension Workload {
         var all: [Double] = []
         begins.signal()
         while !hasEnded.load(ordering: .relaxed) {
-          all.append(Stopwatch.seconds { queue.addOperation {} } * 1e3)
+          all.append(Stopwatch.seconds { _ = queue.operationCount } * 1e3)
           Spinning.turn(Spinning.turns(microseconds: 20))
         }
         times.withLock { $0 = all }
@@ -115,8 +116,8 @@ extension Workload {
     var (longest, longestAlone, all, allAlone, lengths) = ([Double](), [Double](), [Double](), [Double](), [Double]())
     repeat {
       var seconds = 0.0
-      let during = additions { seconds = Stopwatch.seconds { _ = queue.snapshot(maxOperationCount: count) } }
-      let alone = additions {
+      let during = reads { seconds = Stopwatch.seconds { _ = queue.snapshot(maxOperationCount: count) } }
+      let alone = reads {
         let end = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < end { Spinning.turn(1000) }
       }
@@ -126,8 +127,7 @@ extension Workload {
     return Report(
       samples: longest,
       figures: [
-        "alone": longestAlone.median, "addition": all.quantile(0.999) * 1e3,
-        "additionAlone": allAlone.quantile(0.999) * 1e3,
+        "alone": longestAlone.median, "read": all.quantile(0.999) * 1e3, "readAlone": allAlone.quantile(0.999) * 1e3,
         "snapshot": lengths.median,
       ])
   }

@@ -7,6 +7,7 @@ extension OperationQueueProtocol {
   /// a time, so adding and running an operation takes about a microsecond longer.
   ///
   /// - Parameter instrument: The instrument.
+  @_disfavoredOverload
   public func addInstrument(_ instrument: some OperationQueueInstrument) { (self as OperationQueue).add(instrument) }
 }
 
