@@ -116,7 +116,7 @@ let modules = [
     cSettings: [.define("HEADWAY_DRAWING", .when(traits: [drawing]))]),
   Module(name: "HeadwayDrawing", needs: ["Headway", "CHeadwayDrawing"], traits: [drawing: ["CPangoCairo"]]),
 
-  // What servers expect: logs, metrics, spans, a graceful shutdown, and signposts on Apple's platforms.
+  // The modules for servers: logs, metrics, spans, a graceful shutdown, and signposts on Apple's platforms.
   Module(name: "HeadwayLogging", needs: ["Headway"], traits: [observability: ["Logging"]]),
   Module(name: "HeadwayMetrics", needs: ["Headway"], traits: [observability: ["Metrics"]]),
   Module(name: "HeadwayDistributedTracing", needs: ["Headway"], traits: [observability: ["Tracing"]]),
@@ -248,9 +248,9 @@ let package = Package(
       enabledTraits: [sqlite, http, drawing]),
     .trait(
       name: "Observability",
-      description: "Logs, metrics, spans and graceful shutdown, by the packages of the Swift server ecosystem."),
+      description: "Logs, metrics, spans and graceful shutdown, with the packages of the Swift server ecosystem."),
     .trait(
-      name: "Tool", description: "All that the tool can do, and all libraries.",
+      name: "Tool", description: "Everything that the tool can do, and all libraries.",
       enabledTraits: [sqlite, compression, encodings, http, drawing, lab, observability]),
     .default(enabledTraits: []),
   ],

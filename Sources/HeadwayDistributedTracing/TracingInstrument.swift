@@ -21,7 +21,7 @@ final class TracingInstrument: OperationQueueInstrument {
   init(_ tracer: any Tracer, queueName: String) { (self.tracer, self.queueName) = (tracer, queueName) }
 
   deinit {
-    // A suspended queue that is freed takes its operations with it. Each span that was started must end.
+    // When a suspended queue is freed, so are its operations. Each span that was started must end.
     for spans in unfinished.withLock({ $0 }).values {
       spans.attempt?.end()
       spans.operation.set(status: "freed")
@@ -49,8 +49,8 @@ final class TracingInstrument: OperationQueueInstrument {
   func runAttempt(
     _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
   ) async throws {
-    // The span of the first attempt began with the start. The task of the operation was created earlier, so it has
-    // another context.
+    // The span of the first attempt began when the operation started. The operation's task was created earlier, so it
+    // has a different context.
     let first = attempt == 1 ? unfinished.withLock { $0[ObjectIdentifier(operation)]?.attempt } : nil
     guard let span = first ?? startAttempt(attempt, of: operation) else { return try await body() }
     try await ServiceContext.withValue(span.context, operation: body)

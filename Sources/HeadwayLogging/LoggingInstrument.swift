@@ -17,7 +17,7 @@ final class LoggingInstrument: OperationQueueInstrument {
 
   private let logger: Logger
   private let levels: OperationLogLevels
-  // Nothing is called under these locks, and no object of the user is released.
+  // Nothing is called under these locks, and no user object is released.
   private let records = Mutex<[ObjectIdentifier: Record]>([:])
   private let listening = Mutex<KeyValueObservation?>(nil)
 
@@ -39,7 +39,7 @@ final class LoggingInstrument: OperationQueueInstrument {
         Self.log(logger, levels.stalled, "Thread waits for operations that wait for it", cycle)
       case .threadLimitReached(let limit):
         guard let level = levels.threadLimitReached else { return }
-        logger.log(level: level, "Queue waits because the limit of threads is reached", metadata: ["limit": "\(limit)"])
+        logger.log(level: level, "Queue waits because the thread limit is reached", metadata: ["limit": "\(limit)"])
       default: break
       }
     }
@@ -72,7 +72,7 @@ final class LoggingInstrument: OperationQueueInstrument {
   func runAttempt(
     _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
   ) async throws {
-    // The first attempt begins with the start.
+    // The first attempt was logged when the operation started.
     if attempt > 1 { logStart(of: operation, attempt: attempt) }
     try await body()
   }
@@ -95,7 +95,7 @@ final class LoggingInstrument: OperationQueueInstrument {
     metadata["attempt"] = "\(attempt)"
     metadata["delay"] = .string("\(delay)")
     metadata["error"] = .string("\(error)")
-    log(level, "Attempt failed, and will be repeated", operation, metadata)
+    log(level, "Attempt failed, and will be retried", operation, metadata)
   }
 
   func didFinish(_ operation: Operation, in queue: OperationQueue) {

@@ -1,11 +1,11 @@
 #if Observability
 public import Logging
 
-/// The levels of a queue's log lines, for each kind of event; nil for kinds that it does not log.
+/// The level of a queue's log lines for each kind of event; nil for kinds that are not logged.
 ///
-/// The defaults follow the advice of swift-log for libraries, and keep a healthy service quiet. At the level `info`,
-/// you see only operations that have failed, because it is possible that no code awaits them. Warnings are defects of
-/// the program or its configuration. They are rare, no matter how much work the queue has.
+/// The defaults follow the advice of swift-log for libraries, and keep a healthy service quiet. Apart from warnings,
+/// the level `info` shows only operations that have failed, because it is possible that no code awaits them. Warnings
+/// indicate defects of the program or its configuration. They are rare, no matter how much work the queue has.
 ///
 /// ```swift
 /// import Logging
@@ -26,8 +26,8 @@ public struct OperationLogLevels: Sendable, Hashable {
   /// An operation was cancelled, or was not run because a dependency failed or the queue was closed: the default is
   /// `debug`.
   ///
-  /// The cause of such an end is logged elsewhere, so a thousand operations that wait for one that fails cause one line
-  /// of the level ``failed``.
+  /// The cause is logged separately. So if a thousand operations depend on one that fails, there is one line at the
+  /// level ``failed``.
   public var cancelled: Logger.Level? = .debug
   /// An operation succeeded: the default is `trace`.
   public var succeeded: Logger.Level? = .trace

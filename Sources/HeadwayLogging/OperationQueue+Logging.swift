@@ -18,22 +18,23 @@ extension OperationQueueProtocol {
   /// |---|---|
   /// | `queue` | the name of the queue when the logger was added |
   /// | `operation` | the name of the operation, or its class if it has none |
-  /// | `attempt` | the number of the attempt, from 1; at the end of an operation, only if there were several |
+  /// | `attempt` | the number of the attempt, from 1; in the last line of an operation, only if there were several |
   /// | `error` | the error of the operation or the attempt |
   /// | `delay` | the pause before the next attempt |
   /// | `operations` | the operations that wait for each other |
   ///
   /// If the logger has a metadata provider, the metadata that it provides for the code that adds an operation is part
-  /// of all lines about that operation. So a line has the trace of the request that caused the work.
+  /// of all lines about that operation. So each line can contain, for example, the trace identifier of the request that
+  /// caused the work.
   ///
-  /// The logger is called on the thread that causes the event, with no lock held. A slow log handler delays the
-  /// work. The queue keeps the logger until it is freed. You can add several loggers.
+  /// The logger is called on the thread that causes the event, with no lock held. A slow log handler delays the work.
+  /// The queue keeps the logger until the queue is freed. You can add several loggers.
   ///
   /// - Parameters:
   ///   - logger: The logger. Its level decides which lines are written.
   ///   - levels: The level of each kind of event.
-  /// - Complexity: O(1) for each event. Only operations that have failed attempts use memory until they finish, and,
-  ///   with a metadata provider, all operations.
+  /// - Complexity: O(1) for each event. An operation with a failed attempt uses memory until it finishes. With a
+  ///   metadata provider, each operation does.
   @_disfavoredOverload
   public func addLogger(_ logger: Logger, levels: OperationLogLevels = OperationLogLevels()) {
     let instrument = LoggingInstrument(logger, levels, queueName: name)

@@ -1,13 +1,13 @@
 #if Observability
-/// A clock whose type is not known to the code that reads it.
+/// A type-erased clock.
 struct MetricsClock: Sendable {
   /// The nanoseconds since the clock was created.
   let now: @Sendable () -> Int64
-  /// Sleeps for a time, and returns whether the task was not cancelled.
+  /// Sleeps for a duration, and returns false if the task is cancelled.
   let sleep: @Sendable (Duration) async -> Bool
 
   init<ClockType: Clock>(_ clock: ClockType) where ClockType.Duration == Duration {
-    // The compiler specializes this call.
+    // The compiler specializes the first call.
     if let clock = clock as? ContinuousClock { self.init(reading: clock) } else { self.init(reading: clock) }
   }
 
@@ -19,7 +19,7 @@ struct MetricsClock: Sendable {
 }
 
 extension Duration {
-  /// The duration in nanoseconds, or the nearest number.
+  /// The duration in nanoseconds, clamped to the range of `Int64`.
   fileprivate var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

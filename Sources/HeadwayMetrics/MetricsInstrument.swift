@@ -17,14 +17,14 @@ final class MetricsInstrument: OperationQueueInstrument {
 
   deinit {
     sampling.withLock { $0 }?.cancel()
-    // A suspended queue that is freed takes its operations with it.
+    // When a suspended queue is freed, so are its operations.
     let (waiting, running) = operations.withLock { ($0.count(.waiting), $0.count(.running)) }
     if waiting > 0 { metrics.waiting.decrement(by: Double(waiting)) }
     if running > 0 { metrics.running.decrement(by: Double(running)) }
     metrics.oldestWait.set(0)
   }
 
-  /// Begins to measure what changes even if nothing happens in the queue.
+  /// Begins to measure the age of the oldest waiting operation, which changes even if nothing happens in the queue.
   func sample(every interval: Duration) {
     measureOldestWait()
     let clock = clock
@@ -54,7 +54,7 @@ final class MetricsInstrument: OperationQueueInstrument {
   func runAttempt(
     _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
   ) async throws {
-    // The first attempt begins with the start.
+    // The first attempt was counted when the operation started.
     if attempt > 1 { noteStart(of: operation) }
     try await body()
   }
@@ -96,7 +96,7 @@ final class MetricsInstrument: OperationQueueInstrument {
 }
 
 extension Timer {
-  /// Records a time, which is 0 if the clock was set back.
+  /// Records the time between two readings of the clock; 0 if the clock was set back.
   fileprivate func record(from begin: Int64, to end: Int64) { recordNanoseconds(max(0, end - begin)) }
 }
 #endif

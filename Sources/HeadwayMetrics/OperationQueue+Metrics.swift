@@ -10,26 +10,27 @@ extension OperationQueueProtocol {
   /// queue.recordMetrics()
   /// ```
   ///
-  /// All metrics have the dimension `queue`. There is none for single operations, because each value of a dimension
-  /// uses memory forever, in the process and in the system that collects the metrics.
+  /// All metrics have the dimension `queue`. No dimension identifies single operations, because each value of a
+  /// dimension uses memory forever, in the process and in the system that collects the metrics.
   ///
   /// - The meter `headway.queue.depth`, with the dimension `status`, is the number of operations: `waiting`, before the
   ///   start or between two attempts, or `running`.
   /// - The meter `headway.queue.oldest.waiting.duration` is how many seconds the oldest operation that has not started
   ///   has waited; 0 if there is none.
-  /// - The timer `headway.operation.waiting.duration` measures the time from adding to the first start.
+  /// - The timer `headway.operation.waiting.duration` measures the time from when an operation is added until it first
+  ///   starts.
   /// - The timer `headway.operation.duration`, with the dimension `status`, measures the time from the first start to
   ///   the end, including the pauses between attempts.
   /// - The counter `headway.operations`, with the dimension `status`, counts the operations that have finished:
   ///   `succeeded`, `failed` or `cancelled`.
-  /// - The counter `headway.operation.retries` counts the failed attempts that another attempt follows.
+  /// - The counter `headway.operation.retries` counts the failed attempts that are followed by another attempt.
   ///
-  /// Only the age of the oldest operation depends on time alone, so a task measures it. The task ends when the queue is
-  /// freed. The other metrics change when the queue does. Threads belong to all queues: see
-  /// ``recordThreadMetrics(every:factory:clock:)``.
+  /// Only the age of the oldest operation changes while nothing happens, so a task measures it. The task ends when the
+  /// queue is freed. The other metrics are updated when something happens in the queue. Threads belong to all queues:
+  /// see ``recordThreadMetrics(every:factory:clock:)``.
   ///
-  /// Give each queue its own name, and bootstrap the metrics system before you call this method. The metrics are kept
-  /// by the backend when the queue is freed.
+  /// Give each queue its own name, and bootstrap the metrics system before you call this method. The backend keeps the
+  /// metrics after the queue is freed.
   ///
   /// - Parameters:
   ///   - name: The value of the dimension `queue`; nil for the name of the queue, or `unnamed`.
@@ -51,7 +52,8 @@ extension OperationQueueProtocol {
     instrument.sample(every: interval)
   }
 
-  /// Records how many threads Headway uses, for all queues of the process together, until the task is cancelled.
+  /// Records how many threads Headway uses, for all queues of the process together, until the returned task is
+  /// cancelled.
   ///
   /// ```swift
   /// OperationQueue.recordThreadMetrics()
@@ -65,7 +67,7 @@ extension OperationQueueProtocol {
   ///   - interval: The time between two measurements.
   ///   - factory: Creates the metrics; nil for the factory of the metrics system.
   ///   - clock: Measures the interval.
-  /// - Returns: A task that measures until it is cancelled. Releasing it does not cancel it.
+  /// - Returns: A task that measures until it is cancelled. Releasing the task does not cancel it.
   /// - Precondition: `interval` is greater than zero.
   /// - Complexity: A measurement takes O(*n*) in the number of queues and threads.
   @_disfavoredOverload

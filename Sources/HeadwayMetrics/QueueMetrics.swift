@@ -1,7 +1,7 @@
 #if Observability
 import Metrics
 
-/// The metrics of one queue, which are created once, because the backend searches for each metric that is created.
+/// The metrics of one queue, which are created once, because the backend looks up each metric when it is created.
 ///
 /// They are never destroyed. See `Docs/decisions/0036-observability.md`.
 ///

@@ -1,7 +1,7 @@
 #if !Observability
 public import Headway
 
-// Without the trait Observability, the compiler would report these names as “cannot find in scope”. The arguments have
+// Without the trait Observability, the compiler would report these names as “cannot find in scope”. The parameters have
 // the labels of the real declarations, and types that accept the same values.
 
 extension OperationQueueProtocol {

@@ -1,8 +1,8 @@
 #if Observability
-/// The unfinished operations of a queue with their times, in the order of adding.
+/// The unfinished operations of a queue with their times, in the order in which they were added.
 ///
-/// Each change takes constant time: the operations that wait are a doubly linked list in an array. Times are
-/// nanoseconds of a ``MetricsClock``. The list has no generic type of instants, because the compiler would not
+/// Each change takes constant time: the operations that have never started form a doubly linked list in an array. Times
+/// are nanoseconds of a ``MetricsClock``. The list is not generic in a type of instants, because the compiler would not
 /// specialize it.
 struct WaitingList {
   enum State {
@@ -35,7 +35,7 @@ struct WaitingList {
   /// O(*n*).
   func count(_ state: State) -> Int { entries.count { $0?.state == state } }
 
-  /// Adds an operation, which waits.
+  /// Adds an operation that waits.
   ///
   /// - Returns: Whether it was not in the list.
   mutating func add(_ key: ObjectIdentifier, at now: Int64) -> Bool {

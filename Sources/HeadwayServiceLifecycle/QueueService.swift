@@ -18,8 +18,8 @@ public import ServiceLifecycle
 /// ```
 ///
 /// A service group shuts down its services in reverse order, one after another. Place the service of a queue before
-/// those that add operations, and after those that its operations use. The queue is drained when the server has
-/// stopped. A request that arrives earlier can still add an operation.
+/// those that add operations, and after those that its operations use. So the queue is drained after the server has
+/// stopped, and a request that arrives before that can still add an operation.
 ///
 /// The service owns the queue. When the service has been shut down, the queue is closed permanently.
 public struct QueueService: Service {
@@ -34,14 +34,15 @@ public struct QueueService: Service {
   ///
   /// - Parameters:
   ///   - queue: The queue. It must not be the main queue.
-  ///   - gracePeriod: How long the operations of the queue can continue after the shutdown has begun. Operations that
-  ///     wait still start. The process is killed some time after the signal, so choose a shorter time than that. It
-  ///     must also be shorter than the `maximumGracefulShutdownDuration` of the service group.
+  ///   - gracePeriod: How long the operations of the queue can continue after the shutdown has begun. Waiting
+  ///     operations are still started during this time. The system kills the process some time after the signal, so
+  ///     choose a shorter period. The period must also be shorter than the `maximumGracefulShutdownDuration` of the
+  ///     service group.
   ///   - cancellationPeriod: How long running operations have after that to react to their cancellation.
-  ///   - logger: Logs the shutdown, with the level `debug` if the queue has finished all operations in time, and
-  ///     otherwise with `warning`.
+  ///   - logger: Logs the shutdown, at the level `debug` if the queue has finished all operations in time, and
+  ///     otherwise at `warning`.
   ///   - clock: Measures the times.
-  ///   - onDrain: Called once, when the queue has been drained. Its parameters are the number of operations that have
+  ///   - onDrain: Called once, when the queue has been drained. Its parameters are the numbers of operations that have
   ///     finished and that were cancelled, and the descriptions of operations that have not reacted to their
   ///     cancellation and are still running.
   public init<ClockType: Clock>(
@@ -58,12 +59,12 @@ public struct QueueService: Service {
   ///
   /// The method closes the queue, gives its operations the grace period to finish, and cancels the rest. Then it waits
   /// until the cancelled operations have finished, at most for the cancellation period, reports the result, and
-  /// returns. It does not throw an error because of operations that are left.
+  /// returns. Operations that are still running do not cause an error.
   ///
   /// If the task is cancelled, because another service of the group has failed or because the shutdown takes too long,
-  /// the grace period ends immediately.
+  /// both periods end immediately.
   public func run() async throws {
-    // The error of a cancelled task is of no interest: both ways lead to the shutdown.
+    // The error of a cancelled task is ignored, because the queue is drained in either case.
     try? await gracefulShutdown()
     logger?.debug("Draining queue", metadata: metadata)
     let drained = await drain(queue, gracePeriod)

@@ -2,15 +2,15 @@
 public import Headway
 
 extension OperationQueueProtocol {
-  /// Shows the operations that are added from now on in Instruments.
+  /// Records signposts, so that Instruments shows the operations that are added from now on.
   ///
   /// ```swift
   /// queue.recordSignposts()
   /// ```
   ///
   /// Each operation is an interval named `Operation`, from when it is added until it has finished. Each attempt is an
-  /// interval named `Attempt`. Both have the names of the queue and the operation. The names are visible to others who
-  /// read the system's log.
+  /// interval named `Attempt`. Both have the names of the queue and the operation. The names are public: everyone who
+  /// can read the system's log can see them.
   ///
   /// Signposts are a facility of Apple's platforms. On other platforms, this method has no effect, so you can call it
   /// everywhere.

@@ -6,7 +6,7 @@ import os
 /// Shows the operations of one queue in Instruments.
 ///
 /// The queue owns it. It refers neither to the queue nor to an operation: an interval has an identifier that is derived
-/// from the operation, so nothing must be kept from its begin to its end.
+/// from the operation, so nothing needs to be stored between its beginning and its end.
 ///
 /// `@unchecked Sendable`, because `OSSignposter` can be used from any thread, and the lock protects the rest.
 final class SignpostInstrument: OperationQueueInstrument, @unchecked Sendable {
@@ -36,7 +36,7 @@ final class SignpostInstrument: OperationQueueInstrument, @unchecked Sendable {
   func runAttempt(
     _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
   ) async throws {
-    // The first attempt begins with the start.
+    // The interval of the first attempt began when the operation started.
     if attempt > 1 { beginAttempt(attempt, of: operation) }
     try await body()
   }

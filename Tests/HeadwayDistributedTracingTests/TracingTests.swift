@@ -25,7 +25,7 @@ private struct TestError: Error {}
     return (operation, attempts)
   }
 
-  @Test("V5: the span of an operation is inside that of the code that adds it, and contains the span of its attempt")
+  @Test("V5: the span of an operation is a child of the adding code's span, and the parent of its attempt's span")
   func parents() async throws {
     queue.recordSpans(with: tracer)
     let request = tracer.startSpan("request")
@@ -44,7 +44,7 @@ private struct TestError: Error {}
     #expect(operation.errors.isEmpty && operation.status == nil)
   }
 
-  @Test("V5: without a span around the code that adds it, the span of an operation begins a trace")
+  @Test("V5: the span of an operation begins a trace if the code that adds it has no span")
   func withoutParent() async throws {
     queue.recordSpans(with: tracer)
     queue.addTask(name: "first") {}
@@ -70,7 +70,7 @@ private struct TestError: Error {}
     #expect(operation.status == nil)
   }
 
-  @Test("V5: the spans of a failed operation have its error, and those of a cancelled one its status")
+  @Test("V5: the spans of a failed operation contain its error, and a cancelled operation's span has its status")
   func ends() async throws {
     queue.recordSpans(with: tracer)
     queue.failureHandler = { _, _ in }
@@ -87,7 +87,7 @@ private struct TestError: Error {}
     #expect(cancelled.attributes.get("headway.operation.status") == .string("cancelled"))
   }
 
-  @Test("V6: spans that the work starts are inside that of the attempt, on all threads and in tasks")
+  @Test("V6: spans that the work starts are children of the attempt's span, on all threads and in tasks")
   func contextInWork() async throws {
     queue.recordSpans(with: tracer)
     let tracer = tracer
@@ -121,7 +121,7 @@ private struct TestError: Error {}
     }
   }
 
-  @Test("V6: an operation that another operation adds is inside the attempt of that operation")
+  @Test("V6: the span of an operation that another operation adds is a child of that operation's attempt")
   func nestedOperations() async throws {
     queue.recordSpans(with: tracer)
     let queue = queue
@@ -131,7 +131,7 @@ private struct TestError: Error {}
     #expect(inner.parentSpanID == attempts[0].spanID && inner.traceID == outer.traceID)
   }
 
-  @Test("V6: a tracer that records nothing passes on the service context")
+  @Test("V6: a tracer that records nothing propagates the service context")
   func contextWithoutTracer() async throws {
     queue.recordSpans(with: NoOpTracer())
     var context = ServiceContext.topLevel
@@ -157,7 +157,7 @@ private struct TestError: Error {}
     #expect(tracer.finishedSpans.count == 11)
   }
 
-  @Test("V5: the spans of many operations end, although several threads add and cancel", arguments: [1, 2] as [UInt64])
+  @Test("V5: the spans of many operations end, even if several threads add and cancel", arguments: [1, 2] as [UInt64])
   func manyOperations(seed: UInt64) async throws {
     queue.recordSpans(with: tracer)
     queue.failureHandler = { _, _ in }
@@ -183,7 +183,7 @@ private struct TestError: Error {}
     #expect(tracer.finishedSpans.count { $0.operationName == "many" } == 1_000)
   }
 
-  @Test("V7: spans keep neither the queue nor its operations")
+  @Test("V7: spans retain neither the queue nor its operations")
   func keepsNothing() async throws {
     weak var freedQueue: OperationQueue?
     weak var freedOperation: Operation?

@@ -30,7 +30,7 @@ private struct TestError: Error, CustomStringConvertible {
     handler.entries.filter { $0.metadata["operation"] == .string(operation) }
   }
 
-  @Test("V1: a queue whose operations succeed, are cancelled and try again logs nothing at the level info")
+  @Test("V1: a queue whose operations succeed, are cancelled or are retried logs nothing at the level info")
   func healthyQueueIsQuiet() async throws {
     queue.addLogger(logger())
     let attempts = queue.addTask(
@@ -77,7 +77,7 @@ private struct TestError: Error, CustomStringConvertible {
     #expect(lines.allSatisfy { $0.metadata["error"] == "no connection" })
   }
 
-  @Test("V1: an operation that exceeds its time limit has a line of its own")
+  @Test("V1: an operation that exceeds its time limit has its own message")
   func timeLimit() async throws {
     let clock = ManualClock()
     queue.clock = clock
@@ -113,7 +113,7 @@ private struct TestError: Error, CustomStringConvertible {
     #expect(handler.entries.map { $0.metadata["operation"] } == ["first"])
   }
 
-  @Test("V1: the levels can be chosen, and nil turns a kind of line off")
+  @Test("V1: the levels can be chosen, and nil disables a kind of line")
   func chosenLevels() async throws {
     var levels = OperationLogLevels()
     levels.failed = .critical
@@ -165,7 +165,7 @@ private struct TestError: Error, CustomStringConvertible {
     #expect(handler.entries.map { $0.metadata["request"] } == ["7", "8"])
   }
 
-  @Test("V7: a logger keeps neither the queue nor its operations")
+  @Test("V7: a logger retains neither the queue nor its operations")
   func keepsNothing() async throws {
     weak var freedQueue: OperationQueue?
     weak var freedOperation: Operation?

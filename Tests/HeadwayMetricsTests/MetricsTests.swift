@@ -90,12 +90,12 @@ private struct TestError: Error {}
     #expect(retries() == 1)
     // One operation has one waiting time, regardless of its attempts.
     #expect(waitTimes()?.count == 2)
-    // With the pause.
+    // The run time includes the pause.
     #expect(runTimes("succeeded") == [5_000_000_000])
     await until { depth("running") == 0 && depth("waiting") == 0 }
   }
 
-  @Test("V3: the age of the oldest waiting operation grows although nothing happens in the queue")
+  @Test("V3: the age of the oldest waiting operation grows even if nothing happens in the queue")
   func oldestWaitGrows() async throws {
     queue.recordMetrics(every: .seconds(10), factory: metrics, clock: clock)
     #expect(oldestWait() == 0)
@@ -103,7 +103,7 @@ private struct TestError: Error {}
     queue.addOperation {}
     await clock.waitForSleepers(count: 1)
     clock.advance(by: .seconds(10))
-    // It sleeps again when it has measured.
+    // The task sleeps again when it has measured.
     await clock.waitForSleepers(count: 1)
     #expect(oldestWait() == 10)
     queue.addOperation {}
@@ -132,7 +132,7 @@ private struct TestError: Error {}
     #expect(metrics.meters.count == 3)
   }
 
-  @Test("V3: the name of the dimension can be chosen, and a queue without a name has one")
+  @Test("V3: the value of the dimension can be chosen, and a queue without a name has one")
   func nameOfDimension() throws {
     queue.recordMetrics(name: "chosen", factory: metrics, clock: clock)
     OperationQueue().recordMetrics(factory: metrics, clock: clock)
@@ -141,7 +141,7 @@ private struct TestError: Error {}
   }
 
   @Test(
-    "V3: each operation is counted once, whatever ends it, when several threads add and cancel",
+    "V3: each operation is counted once, no matter how it ends, when several threads add and cancel",
     arguments: [1, 2, 3] as [UInt64])
   func conservation(seed: UInt64) async throws {
     let queue = OperationQueue(name: "work", maxConcurrentOperationCount: 4)
@@ -157,7 +157,7 @@ private struct TestError: Error {}
             let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .zero)) { attempt in
               if fails == 0 || fails == 1 && attempt == 1 { throw TestError() }
             }
-            // A queue ignores an operation that was cancelled before.
+            // A queue ignores an operation that was cancelled before it was added.
             if cancels == 0 {
               operation.cancel()
               ignoredCount += 1
@@ -203,7 +203,7 @@ private struct TestError: Error {}
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test("V7: metrics keep neither the queue nor its operations, and the depth of a freed queue is zero")
+  @Test("V7: metrics retain neither the queue nor its operations, and the depth of a freed queue is zero")
   func keepsNothing() async throws {
     weak var freedQueue: OperationQueue?
     weak var freedOperation: Operation?

@@ -23,7 +23,7 @@ import Testing
     return logger
   }
 
-  @Test("V8: a graceful shutdown lets running and waiting operations finish, and accepts no others")
+  @Test("V8: in a graceful shutdown, the queue finishes running and waiting operations, and accepts no others")
   func drainsGracefully() async throws {
     let (began, gate) = (Gate(), Gate())
     let running = queue.addTask(name: "running") {
@@ -94,7 +94,7 @@ import Testing
     try await queue.untilAllOperationsAreFinished()
   }
 
-  @Test("V8: a cancelled operation that ends in the cancellation period is not left")
+  @Test("V8: a cancelled operation that ends in the cancellation period is not reported as left")
   func waitsForCancelledOperations() async throws {
     let began = Gate()
     queue.addTask(name: "cooperative") {
@@ -113,7 +113,7 @@ import Testing
     #expect(left.isEmpty)
   }
 
-  @Test("V8: a cancelled service ends the grace period immediately, and does not fail")
+  @Test("V8: if the service is cancelled, both periods end immediately, and the service does not fail")
   func cancelledService() async throws {
     let (began, gate) = (Gate(), Gate())
     queue.addTask(name: "stuck") {

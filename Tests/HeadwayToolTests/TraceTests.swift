@@ -101,7 +101,7 @@ struct TraceTests {
     #expect(run.status == 65)
     #expect(try folder.text(of: "t.html").contains("1 failed"))
     #expect(run.errors.contains("headway: The trace is in t.html."))
-    // Before the first operation.
+    // An error before the first operation.
     let early = try await Tool.run("import", "none.csv", "db", "--trace", "early.html", in: folder)
     #expect(early.status == 66)
     #expect(try folder.text(of: "early.html").contains("0 operations"))
@@ -110,7 +110,7 @@ struct TraceTests {
   @Test("The trace of an import that a signal stops is written") func signal() async throws {
     let fifo = try FIFO("\(folder.path)/x.csv")
     let tool = try Tool(["import", "x.csv", "db", "--trace", "t.json"], in: folder)
-    // It handles signals before it opens files.
+    // The tool handles signals before it opens files.
     try fifo.fill(with: "column")
     tool.send(SIGINT)
     let run = await tool.finish()

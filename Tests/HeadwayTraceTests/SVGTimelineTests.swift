@@ -33,7 +33,7 @@ import Testing
     #expect(picture.texts.contains("4 operations in 100 ms · 1 failed"))
   }
 
-  @Test("Stripes show when a thread was blocked, and tooltips for how long, and how long a queue was suspended")
+  @Test("Stripes show when a thread was blocked; tooltips show for how long, and how long a queue was suspended")
   func interruptions() throws {
     let picture = try parse(.interrupted)
     let scale = try #require(picture.bars("run").first { $0.title.hasPrefix("watch") }).width / 90

@@ -48,7 +48,7 @@ class Server:
         return body
 
     def stop(self, seconds):
-        """Waits for the end of the process after SIGTERM, and returns how long it took."""
+        """Waits until the process ends after SIGTERM, and returns the seconds and the log."""
         begin = time.monotonic()
         try:
             status = self.process.wait(seconds)
@@ -133,7 +133,7 @@ def check_conservation(server, results):
     expect(len(set(all_ends)) == len(all_ends), "a job has ended twice")
     missing = set(accepted) - set(all_ends)
     expect(not missing, f"{len(missing)} accepted jobs are lost: {sorted(missing)[:10]}")
-    # A job whose answer did not reach the client.
+    # Jobs whose response did not reach the client.
     unanswered = set(all_ends) - set(accepted)
     closed = len(results["closed connection"])
     expect(len(unanswered) <= closed, "more jobs have ended than were requested")
@@ -163,7 +163,7 @@ def check_pages(server):
 def check_shutdown_under_load(program, folder):
     server = Server(program, folder, "--report", folder / "ends.json", "--max-jobs", 300)
     results = collections.defaultdict(list)
-    # A job that is tried again, and one that fails.
+    # One job is retried, and one fails.
     warm = collections.defaultdict(list)
     send(server, 2, 1, lambda number: f"/jobs?failures={2 * number - 1}", warm)
     while metrics(server.get("/metrics")).get(("headway_operations_total", 'queue="jobs",status="failed"')) != 1:

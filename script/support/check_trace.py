@@ -13,7 +13,7 @@ import time
 from webdriver import TAB, Driver
 
 LEFT, RIGHT, UP, DOWN = "\ue012", "\ue014", "\ue013", "\ue015"
-# An import is an operation, and so are its preparation and its end, and each batch, here of one row.
+# Besides one operation per batch, here of one row: the import, its preparation, and its end.
 OTHERS = 3
 
 
@@ -39,7 +39,7 @@ def length(period):
 
 
 def changes(driver, what, action, condition):
-    """Acts, and waits until the visible period meets a condition, which takes the one before and the one after."""
+    """Acts, and waits for a condition, which receives the visible periods before and after the action."""
     before = visible(driver)
     action()
     driver.wait(what, lambda: condition(before, visible(driver)), seconds=20)
@@ -76,7 +76,7 @@ def find_bar(driver):
 
 
 def check_moves(driver):
-    """Zooms and moves by wheel, mouse, keys and buttons."""
+    """Zooms and moves with the wheel, the mouse, keys and buttons."""
     whole = visible(driver)
     assert whole[0] == 0, whole
     changes(driver, "the wheel zooms in", lambda: driver.wheel("#timeline", 0, -700), is_shorter)
@@ -96,7 +96,7 @@ def check_moves(driver):
     changes(driver, "a button zooms out", lambda: driver.click("#zoom-out"), is_longer)
     changes(driver, "a button zooms in", lambda: driver.click("#zoom-in"), is_shorter)
     changes(driver, "a button shows all", lambda: driver.click("#zoom-all"), is_whole(driver, whole))
-    # Not beyond a length of 20 ns, nor beyond the recording.
+    # The page neither zooms in to less than 20 ns, nor moves beyond the recording.
     for _ in range(30):
         driver.wheel("#timeline", 0, -1500)
     changes(driver, "it zooms in no further", lambda: None, lambda _, after: 0 < length(after) <= 1000)
@@ -111,7 +111,7 @@ def check_details(driver):
     assert "people" in tip and re.search(r"ran for [\d.]+ (ns|µs|ms|s)", tip), tip
     driver.point("#timeline", (x, y), pressed=True)
     driver.wait("the selection is described", lambda: "people" in (driver.text("#selection") or ""), seconds=20)
-    # Outside of the canvas.
+    # Move the mouse out of the canvas.
     driver.point("h1", (0, 0))
     driver.wait("the details are hidden", lambda: driver.run("return document.querySelector('#tip').hidden"), seconds=20)
 
@@ -124,7 +124,7 @@ def check_search(driver, count):
     driver.wait("the search finds", lambda: driver.text("#found") == f"{writes} found{first}", seconds=20)
     shown = driver.run("return document.querySelectorAll('#rows tr').length")
     assert shown == min(writes, 200), shown
-    # By keys from the search to the first operation of the table, which is then shown.
+    # With keys, from the search to the first operation of the table, which is then shown.
     whole = visible(driver)
     driver.run("document.querySelector('#rows button').focus()")
     changes(driver, "the operation is shown", lambda: driver.press("\ue007"), is_shorter)

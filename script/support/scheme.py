@@ -1,6 +1,6 @@
-"""Fixes the color scheme of a picture of a timeline: `scheme.py light|dark < BOTH.svg > ONE.svg`.
+"""Limits a picture of a timeline to one color scheme: `scheme.py light|dark < BOTH.svg > ONE.svg`.
 
-A timeline has the colors of the reader's scheme. Pages that choose between two pictures need one for each scheme.
+A timeline adapts to the reader's color scheme. Pages that choose between two pictures need one picture per scheme.
 """
 
 import re

@@ -75,7 +75,7 @@ class Driver:
         return self.command("POST", "/element", {"using": "css selector", "value": selector})
 
     def point(self, selector, *moves, pressed=False):
-        """Moves the mouse to places, relative to the center of an element; if wanted, with its button pressed."""
+        """Moves the mouse to places, relative to the center of an element, optionally with its button pressed."""
         element = self.find(selector)
         steps = [{"type": "pointerMove", "origin": element, "x": x, "y": y, "duration": 20} for x, y in moves]
         if pressed:

@@ -4,14 +4,14 @@ import NIOCore
 
 import class Foundation.JSONEncoder
 
-/// A job that fails although nothing is wrong with it.
+/// The error of an attempt that fails on request.
 struct TemporaryFailure: Error {}
 
 /// Accepts jobs, and shows the queue that runs them.
 struct JobController: Sendable {
   let queue: OperationQueue
   let ledger: Ledger
-  /// How many jobs the queue holds, at most.
+  /// The maximum number of jobs in the queue.
   let maxJobCount: Int
 
   func addRoutes(to router: Router<BasicRequestContext>) {
@@ -27,7 +27,7 @@ struct JobController: Sendable {
 
   /// Adds a job: `POST /jobs?customer=7&milliseconds=20&failures=1`.
   ///
-  /// The answer is 202 with the number of the job; or 503, if the queue is full or the server shuts down.
+  /// The response is 202 with the number of the job, or 503 if the queue is full or the server is shutting down.
   @Sendable private func accept(_ request: Request, context: BasicRequestContext) async throws -> Response {
     let parameters = request.uri.queryParameters
     let customer = String(parameters["customer"] ?? "anonymous")
@@ -47,7 +47,7 @@ struct JobController: Sendable {
     job.policy = OperationPolicy(timeout: .seconds(90), key: customer)
     job.completionBlock = { [ledger, unowned job] in ledger.end(number, job.outcome) }
     queue.addOperation(job)
-    // The queue can have been closed in the meantime. Then it has refused the job.
+    // The queue might have been closed in the meantime. If so, it has refused the job.
     if job.error is QueueClosedError { return Self.refusal }
     return Response(
       status: .accepted, headers: [.contentType: "application/json"],

@@ -48,10 +48,11 @@ struct JobServer {
       router: router, server: connections.server(),
       configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: options.port)),
       onServerRunning: { channel in
-        // print would keep the line in a buffer.
+        // `print` would buffer the line.
         FileHandle.standardOutput.write(Data("Listening on port \(channel.localAddress?.port ?? 0)\n".utf8))
       }, logger: logger)
-    // They are shut down in reverse order: first the server, which answers its last requests, and then the queue.
+    // The group shuts down its services in reverse order: first the server, which answers its last requests, and then
+    // the queue.
     let drained = QueueService(queue, gracePeriod: .seconds(options.gracePeriod), logger: logger)
     let group = ServiceGroup(
       services: [spans, drained, server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)

@@ -4,7 +4,7 @@ import Synchronization
 import class Foundation.JSONEncoder
 import struct Foundation.URL
 
-/// Where each accepted job is: no job may be lost.
+/// Records how each accepted job ends, because no job may be lost.
 final class Ledger: Sendable {
   /// How a job ended.
   enum End: String, Codable, CodingKeyRepresentable {
@@ -50,7 +50,7 @@ final class Ledger: Sendable {
 
   /// Writes how each job ended.
   ///
-  /// Jobs that are still running are left.
+  /// Jobs that are still running are reported as left.
   func writeReport() throws {
     guard let path else { return }
     let ends = state.withLock { state in

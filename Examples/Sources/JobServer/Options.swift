@@ -1,4 +1,4 @@
-/// What the command line says: `JobServer --port 8080 --report ends.json --grace-period 20 --max-jobs 1000`.
+/// The options of the command line: `JobServer --port 8080 --report ends.json --grace-period 20 --max-jobs 1000`.
 struct Options {
   /// The port; 0 for a free one.
   var port = 8080
@@ -6,7 +6,7 @@ struct Options {
   var report: String?
   /// How many seconds the jobs can continue after SIGTERM.
   var gracePeriod = 20
-  /// How many jobs the queue holds, at most.
+  /// The maximum number of jobs in the queue.
   var maxJobCount = 1_000
   /// How many jobs run at the same time.
   var concurrentJobCount = 32

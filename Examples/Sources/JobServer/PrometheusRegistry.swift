@@ -15,7 +15,7 @@ final class PrometheusRegistry: MetricsFactory {
       labels = dimensions.map { "\(Self.name($0))=\"\(Self.escaped($1))\"" }.joined(separator: ",")
     }
 
-    /// The text with the characters that a name can contain.
+    /// The text, with an underscore instead of each character that a name can't contain.
     private static func name(_ text: String) -> String {
       String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") ? $0 : "_" })
     }

@@ -11,7 +11,7 @@ struct RecentSpans: Service {
     let last = Mutex<[FinishedInMemorySpan]>([])
   }
 
-  // It would keep a record of each request whose headers it reads.
+  // By default, the tracer would keep a record of each request whose headers it reads.
   let tracer = InMemoryTracer(recordInjections: false, recordExtractions: false)
   private let spans = Spans()
 
@@ -29,7 +29,7 @@ struct RecentSpans: Service {
     spans.last.withLock { $0 = ($0 + finished).suffix(100) }
   }
 
-  /// The last spans, a line for each.
+  /// The last spans, one line per span.
   func text() -> String {
     collect()
     return spans.last.withLock { $0 }.map { span in

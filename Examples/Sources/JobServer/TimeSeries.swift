@@ -1,7 +1,7 @@
 import CoreMetrics
 import Synchronization
 
-/// The values of a metric with certain labels.
+/// The values of a metric for one set of labels.
 protocol TimeSeries: AnyObject, Sendable {
   var type: String { get }
   var samples: [(suffix: String, label: String, value: String)] { get }

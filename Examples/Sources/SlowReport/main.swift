@@ -26,7 +26,7 @@ func makeReport(maxDownloadCount: Int) throws -> TraceRecording {
   }
 }
 
-/// Describes the limit that held up the last operation.
+/// Describes the limit that delayed the last operation.
 func describeLimit(_ recording: TraceRecording) -> String {
   guard let limit = recording.criticalPath()?.longestLimit else { return "no limit" }
   let queue = recording.queues[limit.queue]

@@ -47,7 +47,7 @@ extension OperationQueuesSnapshot: CustomStringConvertible {
 }
 
 extension OperationQueuesSnapshot {
-  /// What a thread runs, for a sentence.
+  /// The operation or the queue that a thread runs, as the end of a sentence; empty if there is none.
   private func work(of thread: ThreadSnapshot) -> String {
     guard let position = thread.queue, queues.indices.contains(position) else { return "" }
     let queue = queues[position]
@@ -89,7 +89,7 @@ extension OperationSnapshot: CustomStringConvertible {
 }
 
 extension Duration {
-  /// The duration, rounded down to a millisecond.
+  /// The duration, rounded down to whole milliseconds.
   var inMilliseconds: Duration { .milliseconds(Int(self / .milliseconds(1))) }
 }
 

@@ -33,7 +33,7 @@ extension OperationQueue {
     let described = queues.map { $0.makeSnapshot(maxOperationCount: maxOperationCount) }
     var places = OperationPlaces(queues)
     for (queue, (_, operations)) in described.enumerated() { places.note(operations, ofQueue: queue) }
-    // The operations are alive until here, so no other operation has their address.
+    // The operations are alive until here, so no other operation can have one of their addresses.
     return OperationQueuesSnapshot(
       queues: described.map(\.snapshot), threads: WorkerPool.threadSnapshots(places))
   }
@@ -97,7 +97,7 @@ extension Operation {
   }
 }
 
-/// Where the queues and the operations are in a snapshot.
+/// The positions of the queues and the operations in a snapshot.
 private struct OperationPlaces {
   private var queues: [ObjectIdentifier: Int] = [:]
   private var operations: [UInt: (queue: Int, operation: Int)] = [:]
@@ -113,7 +113,8 @@ private struct OperationPlaces {
     }
   }
 
-  /// What a worker runs: the operation, or, if the snapshot does not contain it, the queue that it visits.
+  /// The operation that a worker runs, or, if the snapshot does not contain that operation, the queue that the worker
+  /// visits.
   func work(of worker: Worker) -> (queue: Int, operation: Int?)? {
     guard worker.status != .asleep else { return nil }
     if let place = operations[worker.running.load(ordering: .relaxed)] { return (place.queue, place.operation) }

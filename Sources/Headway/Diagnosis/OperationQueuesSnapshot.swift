@@ -18,8 +18,8 @@ public struct OperationQueuesSnapshot: Sendable, Hashable, Codable {
     /// The position in ``OperationQueuesSnapshot/queues`` of the queue whose operations the thread runs; nil if it runs
     /// none.
     public var queue: Int?
-    /// The position in ``OperationQueueSnapshot/operations`` of that queue of the operation that the thread runs; nil
-    /// if the snapshot does not contain it.
+    /// The position of the operation that the thread runs, in the ``OperationQueueSnapshot/operations`` of ``queue``;
+    /// nil if the snapshot does not contain it.
     public var operation: Int?
   }
 
@@ -74,7 +74,7 @@ public struct OperationSnapshot: Sendable, Hashable, Codable {
   /// How long ago the operation was added; nil unless the queue records times: see
   /// ``OperationQueueProtocol/recordTimes()``.
   public var timeSinceAdded: Duration?
-  /// How long ago the operation was started; nil if it was not, or unless the queue records times.
+  /// How long ago the operation was started; nil if it has not been started, or if the queue does not record times.
   public var timeSinceStarted: Duration?
   /// The number of the current attempt, counting from 1; nil if the operation does not repeat its function.
   public var attempt: Int?

@@ -3,8 +3,8 @@ import Dispatch
 extension OperationQueueProtocol {
   /// Records when operations are added and started, for the snapshots and dumps of the queue.
   ///
-  /// From now on, ``OperationSnapshot/timeSinceAdded`` and ``OperationSnapshot/timeSinceStarted`` are set for the
-  /// operations that are added. Calling the method again has no effect.
+  /// Snapshots set ``OperationSnapshot/timeSinceAdded`` and ``OperationSnapshot/timeSinceStarted`` for the operations
+  /// that are added after this call. Calling the method again has no effect.
   ///
   /// - Complexity: O(1). The queue has an instrument afterward: see ``OperationQueueProtocol/addInstrument(_:)``.
   @_disfavoredOverload

@@ -272,7 +272,8 @@ extension OperationQueue {
   /// Implements ``isSuspended``.
   final func setSuspended(_ isSuspended: Bool) {
     guard !isMain else { return }
-    // Before an operation starts, and after the last one that still does.
+    // Resuming is recorded before an operation can start. Suspending is recorded after the last operation that still
+    // starts.
     if !isSuspended { Trace.noteSuspension(of: self, false) }
     let heldBack = update { state in
       state.admission.isSuspended = isSuspended

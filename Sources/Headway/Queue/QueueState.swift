@@ -44,7 +44,7 @@ struct QueueState {
   var servesInbox = false
   /// Nil while the queue has no observers: one branch for each change.
   var observers: ObserverList?
-  /// Nil while no listener receives events through a buffer.
+  /// The log of events; nil until the queue has had a listener.
   var eventLog: EventLog?
   /// Nil while the queue has no instruments.
   var instruments: InstrumentList?

@@ -101,7 +101,7 @@ final class TaskRun: TaskExecutor {
   /// Calls the operation's function, inside the instruments of its queue.
   private func run<Success>(_ function: () async throws -> Success) async throws -> Success {
     let operation = operation
-    // If there are several attempts, each one is inside the instruments.
+    // An operation with attempts runs each of them inside the instruments: see `TaskAttempts`.
     guard operation.fullGate?.hasAttempts != true else { return try await function() }
     return try await operation.runAttempt(1, by: function)
   }

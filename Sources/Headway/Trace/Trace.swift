@@ -176,14 +176,14 @@ public final class Trace: Sendable {
     note(.suspended(isSuspended), of: UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque()))
   }
 
-  /// Records that a worker blocks, since a time.
+  /// Records that a worker is blocked, and since when.
   private static func noteBlocked(_ worker: Worker, since time: UInt64) {
     guard isRecording else { return }
     note(
       .blocked(thread: worker.name), of: UInt(bitPattern: Unmanaged.passUnretained(worker).toOpaque()), at: time)
   }
 
-  /// Records that a worker no longer blocks.
+  /// Records that a worker is no longer blocked.
   private static func noteContinued(_ worker: Worker) {
     if isRecording { note(.continued, of: UInt(bitPattern: Unmanaged.passUnretained(worker).toOpaque())) }
   }

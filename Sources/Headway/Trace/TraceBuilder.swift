@@ -10,7 +10,7 @@ struct TraceBuilder {
   private var queues: [UInt: Int] = [:]
   private var spans: [UInt: Int] = [:]
   private var threadsByName: [String: Int] = [:]
-  /// Where the last blocked period of each worker is.
+  /// The position of the current blocked interval of each worker.
   private var blocked: [UInt: (thread: Int, period: Int)] = [:]
 
   init(_ threads: [TraceSession.ThreadEvents], beginTime: UInt64, endTime: UInt64) {

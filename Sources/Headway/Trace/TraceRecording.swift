@@ -51,7 +51,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     /// The position in ``TraceRecording/operations`` of the operation that added this one while it ran.
     public var parent: Int?
     /// The positions in ``TraceRecording/operations`` of the dependencies that this operation had when it was added, or
-    /// was given later.
+    /// that were added to it later.
     public var dependencies: [Int]
     /// When the operation was added to its queue.
     public var addedTime: Int64?
@@ -150,8 +150,8 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     public var name: String
     /// When the thread was blocked inside an operation, so that another thread could take its place.
     ///
-    /// Waits in Headway's functions are exact. Other calls that block, for example to sleep or to read, are found
-    /// within a few milliseconds if work waits for a thread.
+    /// The times of waits in Headway's functions are exact. Other blocking calls, for example to sleep or to read, are
+    /// found within a few milliseconds if work waits for a thread.
     public var blockedIntervals: [Interval]
 
     /// Creates a thread of a recording.
@@ -171,7 +171,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     /// When it ended; nil if it had not ended at the end of the recording.
     public var endTime: Int64?
 
-    /// Creates a period.
+    /// Creates an interval.
     ///
     /// - Parameters:
     ///   - startTime: When it began.

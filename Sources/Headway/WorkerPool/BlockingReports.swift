@@ -2,7 +2,8 @@ import Synchronization
 
 /// Receives reports that workers block and continue.
 ///
-/// Called on any thread, also under a pool's lock. So the functions must only take locks under which nothing is called.
+/// The functions are called on any thread, sometimes under a pool's lock. So they must acquire only locks under which
+/// nothing is called.
 final class BlockingReports: Sendable {
   private static let installed = AtomicLazyReference<BlockingReports>()
 
@@ -13,11 +14,14 @@ final class BlockingReports: Sendable {
     _ blocks: @escaping @Sendable (Worker, _ since: UInt64?) -> Void, _ continues: @escaping @Sendable (Worker) -> Void
   ) { (self.blocks, self.continues) = (blocks, continues) }
 
-  /// Installs the functions that receive the reports, once in the life of the process.
+  /// Installs the functions that receive the reports.
+  ///
+  /// Only the first call in a process has an effect.
   ///
   /// - Parameters:
-  ///   - blocks: Called when a worker is about to block, or was found blocked since a time in nanoseconds of uptime.
-  ///   - continues: Called when a worker no longer blocks.
+  ///   - blocks: Called when a worker is about to block, or was found blocked. In the second case, `since` is when it
+  ///     began to block, in nanoseconds of uptime.
+  ///   - continues: Called when a worker is no longer blocked.
   static func install(
     blocks: @escaping @Sendable (Worker, _ since: UInt64?) -> Void, continues: @escaping @Sendable (Worker) -> Void
   ) { _ = installed.storeIfNil(BlockingReports(blocks, continues)) }

@@ -61,7 +61,7 @@ final class Guardian: RouterMiddleware {
         status: status, headers: [.contentType: "text/plain; charset=utf-8"],
         body: ResponseBody(byteBuffer: ByteBuffer(string: Self.explanation(of: error, status))))
     }
-    // A response can have a policy of its own, for a page that contains its script.
+    // A response can have its own policy, for a page that contains its script.
     for (name, value) in Self.headers where response.headers[name] == nil { response.headers[name] = value }
     if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
     return response

@@ -26,7 +26,7 @@ package final class LabServer: Sendable {
     package var feed: String?
     /// Whether runs are recorded for the page `trace.html`.
     ///
-    /// A process records at most one trace at a time, so at most one lab in a process can do so.
+    /// A process records at most one trace at a time, so at most one lab in a process can have this option.
     package var recordsTrace = false
 
     /// Creates options.

@@ -16,15 +16,15 @@ final class LabTrace: RouterMiddleware {
   private struct State {
     var trace: Trace?
     var last: TraceRecording?
-    /// The requests that are being answered, each of which might start a run.
+    /// The number of requests that are being answered and might start a run.
     var requestCount = 0
   }
 
-  /// The ends of the paths of requests that start a run.
+  /// The last parts of the paths of requests that start a run.
   private static let starts = ["/run", "/start"]
   private static let pollingInterval = Duration.milliseconds(50)
 
-  // Not a dispatch queue, because techniques might occupy all threads of those.
+  // Not a dispatch queue, because techniques might occupy all of Dispatch's threads.
   private let queue = OperationQueue(name: "lab trace", qualityOfService: .userInteractive)
   private let isRunning: @Sendable () -> Bool
   // Protected by its lock.
@@ -92,7 +92,7 @@ final class LabTrace: RouterMiddleware {
 }
 
 extension TraceRecording {
-  /// The recording without the parts of tasks that run on a queue, such as those of the server.
+  /// The recording without jobs of tasks, such as those of the server.
   fileprivate var withoutJobs: TraceRecording {
     var (recording, kept) = (self, [Operation]())
     let positions = operations.map { operation -> Int? in

@@ -14,7 +14,7 @@ final class ImportTrace {
 
     /// The format of a file.
     ///
-    /// - Throws: `ValidationError`, if the extension is that of no format.
+    /// - Throws: `ValidationError`, if no format has the extension of the file.
     init(ofFile path: String) throws {
       let name = path.split(separator: "/").last ?? ""
       let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
@@ -38,7 +38,7 @@ final class ImportTrace {
   // Nil when the trace has been written.
   private var trace: Trace?
 
-  /// Begins the files, and starts to record.
+  /// Creates the files, and starts the recording.
   ///
   /// - Parameter paths: The paths of the files; at least one.
   /// - Throws: ``CSVWriterError``, if a file can't be created, or a `ValidationError`.
@@ -49,7 +49,7 @@ final class ImportTrace {
 
   /// Ends the recording and writes the files, unless this has happened before.
   ///
-  /// - Parameter isSilent: Whether the critical path is not printed.
+  /// - Parameter isSilent: Whether to print nothing, not even the critical path.
   /// - Returns: The error if a file can't be written.
   func end(isSilent: Bool) -> CSVWriterError? {
     guard let recording = trace?.stop().ofImport else { return nil }
@@ -96,11 +96,12 @@ extension ImportTrace.Format {
 }
 
 extension TraceRecording {
-  /// The recording of an import, with fewer rows than it has threads.
+  /// The recording of an import, with its threads combined into fewer rows.
   ///
-  /// - The operations without a queue are omitted: an import starts them to show that a batch has been written.
-  /// - All writes are on one thread called “writer”. They run one after the other on any thread of Dispatch.
-  /// - All spans outside of operations are on one thread called “command”. Asynchronous functions run on any thread.
+  /// - The operations without a queue are omitted: an import uses them only to signal that a batch has been written.
+  /// - All writes are on one thread called “writer”. They run one after another, on different threads of Dispatch.
+  /// - All spans outside of operations are on one thread called “command”. Asynchronous functions can run on any
+  ///   thread.
   fileprivate var ofImport: TraceRecording {
     var recording = self
     recording.removeOperationsWithoutQueue()

@@ -83,7 +83,7 @@ function draw() {
   byId("range").textContent = rangeText();
 }
 
-/** The visible period, with as many decimals as distinguish a hundredth of it. */
+/** The visible period, with enough decimal places to distinguish a hundredth of it. */
 function rangeText() {
   const [unit, size] = fittingUnit(view.to);
   const places = Math.max(0, Math.min(9, Math.ceil(2 - Math.log10((view.to - view.from) / size))));
@@ -135,7 +135,7 @@ function drawRow(row) {
   if (row.kind === "runs") drawBlocked(row, y, height);
 }
 
-/** Stripes where the thread of a row was blocked, unless they are narrower than a pixel. */
+/** Draws stripes where the thread of a row was blocked, unless they are narrower than a pixel. */
 function drawBlocked(row, y, height) {
   context.strokeStyle = colors.edge;
   context.lineWidth = 1.5;

@@ -1,7 +1,7 @@
 import Headway
 
 extension SVGTimeline {
-  /// The most arrows, marks, and blocked periods of a row that are drawn.
+  /// The maximum number of arrows, of marks, and of blocked periods per row that are drawn.
   private static let limit = 2000
 
   /// The periods when threads were blocked: stripes over the rows with runs.

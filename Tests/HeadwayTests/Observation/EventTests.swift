@@ -137,7 +137,7 @@ import Testing
     while held != nil { await Task.yield() }
   }
 
-  @Test("Q14: a listener keeps neither batches nor the inbox from being used, and receives all events in order")
+  @Test("Q14: a queue with a listener uses batches and the inbox, and the listener receives all events in order")
   func batches() async {
     let queue = OperationQueue(maxConcurrentOperationCount: 1)
     var events = queue.events.makeAsyncIterator()

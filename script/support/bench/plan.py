@@ -133,7 +133,7 @@ def with_policies(count, starts, delays):
 
 
 def traced(count, waiting):
-    """Operations while a trace is recorded, against the same without, and what a trace that is off and a snapshot cost."""
+    """Operations with a trace and without one, and the cost of a check without a trace, and of a snapshot."""
     cases = [Case(workload, "headway", count) for workload in TRACES] + [Case("trace-off", "headway", 1_000_000, 2)]
     return cases + [Case("snapshot-delay", "headway", waiting, 2)]
 

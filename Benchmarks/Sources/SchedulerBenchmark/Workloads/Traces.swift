@@ -3,7 +3,7 @@ import Headway
 import Synchronization
 
 extension Workload {
-  /// Operations without work while a trace is recorded, divided by the same time without a trace.
+  /// The processor time of operations without work while a trace is recorded, divided by the time without a trace.
   static let traceEmpty = traced("trace-empty", microseconds: 0)
 
   /// The same with operations that each need 10 µs of processor time.
@@ -12,12 +12,13 @@ extension Workload {
   /// The processor time of independent operations while a trace is recorded, from creating the first until the last has
   /// finished, divided by the same time without a trace.
   ///
-  /// The result is the ratio for each of several pairs, which alternate within the time limit. Starting and stopping
-  /// the trace is not measured.
+  /// The samples are the ratios of several pairs of runs, with and without a trace in turn, until the time limit.
+  /// Starting and stopping the trace is not measured.
   ///
-  /// Not the time on the clock, because the bodies keep all processors busy, and other processes would disturb it.
+  /// The workload measures processor time instead of elapsed time, because the bodies keep all processors busy, and
+  /// other processes would affect the elapsed time.
   ///
-  /// The figures are the medians of both, in nanoseconds per operation.
+  /// The figures are the median times with and without a trace, in nanoseconds per operation.
   private static func traced(_ name: String, microseconds: Double) -> Workload {
     Workload(name: name) { rival, count in
       guard let rival = rival as? HeadwayRival else { return nil }
@@ -64,10 +65,10 @@ extension Workload {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// The cost of the check whether a trace is recorded, while none is.
+  /// The cost of checking whether a trace is recorded, while none is.
   ///
-  /// Nanoseconds for each call of `Trace.mark(_:)`, which does nothing else then. An operation makes the same check
-  /// three times.
+  /// The result is in nanoseconds per call of `Trace.mark(_:)`, which does nothing else while no trace is recorded. An
+  /// operation makes the same check three times.
   static let traceOff = Workload(name: "trace-off") { rival, count in
     guard rival is HeadwayRival else { return nil }
     let name = "mark"
@@ -77,13 +78,13 @@ extension Workload {
   /// The longest time that another thread takes to read `operationCount`, which acquires the lock of the queue, while
   /// a snapshot of a suspended queue describes `count` operations.
   ///
-  /// Milliseconds, for each of several snapshots. It is an upper limit for the time that the snapshot holds the lock,
-  /// because the system can also stop the thread that reads. That thread adds no operations, because an addition also
-  /// waits for the memory allocator while the snapshot frees its lists.
+  /// The result is in milliseconds, with one sample per snapshot. It is an upper bound on the time that the snapshot
+  /// holds the lock, because the system can also preempt the reading thread. That thread does not add operations,
+  /// because adding one also waits for the memory allocator while the snapshot frees its lists.
   ///
-  /// The figures are the median of the longest times in periods of the same length without a snapshot, the times within
-  /// which 999 of 1,000 reads end with and without a snapshot in microseconds, and the length of a snapshot in
-  /// milliseconds.
+  /// The figures are the median of the longest reads in periods of the same length without a snapshot, in milliseconds;
+  /// the time within which 99.9 % of the reads end, with and without a snapshot, in microseconds; and the duration of a
+  /// snapshot, in milliseconds.
   static let snapshotDelay = Workload(name: "snapshot-delay") { rival, count in
     guard rival is HeadwayRival else { return nil }
     let queue = OperationQueue()

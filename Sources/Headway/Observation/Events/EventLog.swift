@@ -9,7 +9,7 @@ import Synchronization
 /// Adding or removing a listener takes constant time. See `Docs/decisions/0035-following-operations.md`.
 final class EventLog: Sendable {
   // Protected by its lock, which is the innermost one. Nothing is called and no user object is released under it,
-  // except for the step that `appendAndWake(_:when:)` is given.
+  // except for the step that is passed to `appendAndWake(_:when:)`.
   fileprivate struct State {
     var buffers = KeyedList<ObjectIdentifier, EventBuffer>()
     /// How many of the listeners are waiting.
@@ -30,7 +30,9 @@ final class EventLog: Sendable {
   /// The thread calls ``takeWaiters()`` before it releases that lock.
   func append(_ event: OperationQueueEvent) { state.withLock { $0.append(event) } }
 
-  /// Returns the listeners that wait although there are events for them, to be woken when no lock is held.
+  /// Returns the listeners that wait although there are events for them.
+  ///
+  /// The caller wakes them when it holds no lock.
   func takeWaiters() -> [Waiter] { state.withLock { $0.waitingCount > 0 ? $0.takeDueWaiters() : [] } }
 
   /// Appends an event, and wakes the listeners that wait.
@@ -59,7 +61,7 @@ final class EventLog: Sendable {
 
   /// Ends the sequence of events for all listeners.
   ///
-  /// They can still take the events that they have not taken. Called with no lock held.
+  /// The listeners can still take the events that were recorded before. Called with no lock held.
   func end() {
     let waiters = state.withLock { state in
       state.buffers.forEach { $0.hasEnded = true }
@@ -86,7 +88,7 @@ extension EventLog.State {
 /// The events that one listener has not taken yet.
 final class EventBuffer: @unchecked Sendable {  // The lock of the log protects it.
   private let log: EventLog
-  // Optional, because the listener takes them out of the array one after another.
+  // The elements are optional, because the listener moves the events out of the array one after another.
   @exclusivity(unchecked) fileprivate var events: [OperationQueueEvent?] = []
   @exclusivity(unchecked) fileprivate var waiter: UnsafeContinuation<Void, Never>?
   /// No further events are appended.
@@ -103,7 +105,7 @@ final class EventBuffer: @unchecked Sendable {  // The lock of the log protects 
   ///
   /// The caller must hold a reference to it.
   ///
-  /// - Returns: Whether the log has no listeners any longer.
+  /// - Returns: Whether the log no longer has listeners.
   func removeFromLog() -> Bool {
     log.state.withLock { state in
       _ = state.buffers.remove(ObjectIdentifier(self))

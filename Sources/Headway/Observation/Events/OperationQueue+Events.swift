@@ -77,7 +77,7 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
     let buffer: EventBuffer
     /// Taken from the buffer.
     ///
-    /// Those before ``position`` have been delivered, and are nil.
+    /// The events before ``position`` have been delivered, and are nil.
     var events: [OperationQueueEvent?] = []
     var position = 0
     let token: KeyValueObservation
@@ -98,7 +98,7 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
       return events.isEmpty ? nil : deliver()
     }
 
-    /// Moves the next event out of the array, which does not keep its operation.
+    /// Moves the next event out of the array, so that the array no longer retains its operation.
     private mutating func deliver() -> OperationQueueEvent? {
       defer { position += 1 }
       return events[position].take()
@@ -148,14 +148,14 @@ extension OperationQueue {
 }
 
 extension Operation {
-  /// Records, for the listeners, that the operation was started in a batch or became ready there, on its thread.
+  /// Records for the listeners, on the thread of a batch, that the operation has started or become ready there.
   @inline(never)
   final func record(_ event: (Operation) -> OperationQueueEvent, in log: EventLog) { log.appendAndWake(event(self)) }
 
   /// Ends the operation like ``OperationStateWord/finishPlainly()``, and records that for the listeners.
   ///
-  /// Both happen together for all who read the log: a thread that finds the operation finished adds its events after
-  /// this one, and a listener that receives the event finds the operation finished.
+  /// Both happen in one step for all readers of the log: a thread that finds the operation finished adds its events
+  /// after this one, and a listener that receives the event finds the operation finished.
   @inline(__always)
   final func finishPlainly(in home: Unmanaged<OperationQueue>?) -> Bool {
     guard let log = home?._withUnsafeGuaranteedRef({ $0.listenedLog }) else { return state.finishPlainly() }

@@ -3,8 +3,8 @@ import Synchronization
 extension OperationQueueProtocol {
   /// Adds an instrument, which follows the operations that are added from now on.
   ///
-  /// The queue keeps the instrument until it is freed. While a queue has instruments, its threads take one operation at
-  /// a time, so adding and running an operation takes about a microsecond longer.
+  /// The queue keeps the instrument until the queue is freed. While a queue has instruments, its threads take single
+  /// operations instead of batches, so adding and running an operation takes about a microsecond longer.
   ///
   /// - Parameter instrument: The instrument.
   @_disfavoredOverload
@@ -15,7 +15,8 @@ extension OperationQueueProtocol {
 ///
 /// See `Docs/decisions/0035-following-operations.md`.
 ///
-/// Read without a lock. A list is never changed: a longer one replaces it, and keeps it alive as long as the queue.
+/// The list is read without a lock, so it is never changed. A longer list replaces it, and keeps it alive until the
+/// queue is freed.
 final class InstrumentList: Sendable {
   private let instruments: [any OperationQueueInstrument]
   private let previous: InstrumentList?
@@ -92,7 +93,7 @@ final class InstrumentList: Sendable {
 extension OperationQueue {
   fileprivate final func add(_ instrument: any OperationQueueInstrument) {
     update(collectingBatches: true) { state in
-      // From here on, threads take one operation at a time.
+      // From here on, threads take single operations instead of batches.
       state.admission.reclaimBatches()
       let list = InstrumentList(state.instruments, adding: instrument)
       state.instruments = list
@@ -102,7 +103,7 @@ extension OperationQueue {
 
   /// The instruments, if there are any.
   ///
-  /// The queue keeps them until it is freed.
+  /// They are kept until the queue is freed.
   @inline(__always) final var instruments: InstrumentList? {
     instrumentsPointer.load(ordering: .acquiring).map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
   }
@@ -113,7 +114,7 @@ extension OperationQueue {
     return instruments
   }
 
-  /// Calls the instruments for an operation that has finished before the queue has accepted it.
+  /// Calls the instruments for an operation that finished before the queue accepted it.
   final func noteFinishedUnlisted(_ operation: Operation) { instruments(of: operation)?.didFinish(operation, in: self) }
 }
 

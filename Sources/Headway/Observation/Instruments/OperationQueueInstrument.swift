@@ -1,4 +1,5 @@
-/// Follows the operations of a queue: the queue calls it when each one is added, starts and finishes.
+/// Follows the operations of a queue: the queue calls its methods when an operation is added, starts, is retried, and
+/// finishes.
 ///
 /// Use an instrument to connect a queue to logs, metrics or distributed traces.
 ///
@@ -25,18 +26,19 @@
 public protocol OperationQueueInstrument: AnyObject, Sendable {
   /// Called when code is about to add an operation, before the operation can start.
   ///
-  /// It is called in the task or on the thread that adds the operation, so it can read the task-local values there.
+  /// The queue calls this method in the task or on the thread that adds the operation, so the method can read the
+  /// task-local values of that code.
   ///
   /// - Parameters:
   ///   - operation: The operation.
   ///   - queue: The queue.
   func willAdd(_ operation: Operation, to queue: OperationQueue)
 
-  /// Starts an operation, by calling a function.
+  /// Starts an operation, by calling `body`.
   ///
-  /// A block or `main()` runs in this function, so it can read the task-local values that you bind around the call.
-  /// An asynchronous operation can still be running when the function returns. The method is not called for an
-  /// operation that was cancelled before it started.
+  /// A block or `main()` runs inside `body`, so it can read the task-local values that you bind around the call. An
+  /// asynchronous operation can still be running when `body` returns. The method is not called for an operation that
+  /// was cancelled before it started.
   ///
   /// - Parameters:
   ///   - operation: The operation.
@@ -44,13 +46,14 @@ public protocol OperationQueueInstrument: AnyObject, Sendable {
   ///   - body: Starts the operation. Call it exactly once.
   func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void)
 
-  /// Runs an attempt of an asynchronous function, by calling it.
+  /// Runs an attempt of an operation's asynchronous function, by calling `body`.
   ///
-  /// It is called for each ``TaskOperation``: once, or for each attempt if the operation has a ``RetryPolicy``. It is
-  /// called in the operation's task, where the function can read the task-local values that you bind around the call.
+  /// The queue calls this method for each ``TaskOperation``: once, or once per attempt if the operation has a
+  /// ``RetryPolicy``. The call occurs in the operation's task, so the function can read the task-local values that you
+  /// bind around `body`.
   ///
   /// - Parameters:
-  ///   - attempt: The number of the attempt, from 1.
+  ///   - attempt: The number of the attempt, counting from 1.
   ///   - operation: The operation.
   ///   - queue: The queue.
   ///   - body: Calls the function. Call it exactly once, and rethrow its error.
@@ -63,16 +66,17 @@ public protocol OperationQueueInstrument: AnyObject, Sendable {
   ///
   /// - Parameters:
   ///   - operation: The operation.
-  ///   - attempt: The number of the attempt that failed, from 1.
+  ///   - attempt: The number of the attempt that failed, counting from 1.
   ///   - error: The error of the attempt.
-  ///   - delay: How long the operation waits before the next attempt, at least.
+  ///   - delay: The minimum time that the operation waits before the next attempt.
   ///   - queue: The queue.
   func willRetry(
     _ operation: Operation, afterAttempt attempt: Int, error: any Error, delay: Duration, in queue: OperationQueue)
 
   /// Called once when an operation that was added has finished, even if it was cancelled before it started.
   ///
-  /// Code that waits for the operation continues after this call. The operation may still be in the queue's list.
+  /// Code that waits for the operation continues only after this call. The operation might still be in the queue's
+  /// list.
   ///
   /// - Parameters:
   ///   - operation: The operation.
