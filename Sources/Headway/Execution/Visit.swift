@@ -117,8 +117,10 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     var effects = Effects()
     let startTime = queue.startTime
     if let worker, worker.isOfLowClass, !isNested { worker.switchOperation(to: nil) }
-    let next = queue.update(collectingBatches: true, leaving: &effects) {
-      choose(from: &$0, request, at: startTime, &released)
+    worker?.waitsForLock.store(true, ordering: .relaxed)
+    let next = queue.update(collectingBatches: true, leaving: &effects) { state in
+      worker?.waitsForLock.store(false, ordering: .relaxed)
+      return choose(from: &state, request, at: startTime, &released)
     }
     released.release(from: queue)
     // Objects whose release can run user code are released before the first operation is taken.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// One thread of a pool.
 final class Worker: @unchecked Sendable {
-  // `wake`, `sleeps`, `leavesSoon` and `running` protect themselves. The pool's lock protects `status`, `blockedSince`,
+  // `wake`, `sleeps`, `leavesSoon`, `waitsForLock` and `running` protect themselves. The pool's lock protects `status`, `blockedSince`,
   // `visit` and `isDismissed`. Only the pool manager's thread uses `seen`. `probe` is set under the pool's lock, before
   // the worker first searches for work. The rest belongs to the worker's own thread.
 
@@ -95,6 +95,14 @@ final class Worker: @unchecked Sendable {
   let leavesSoon = Atomic<Bool>(false)
 
   // MARK: Blocking
+
+  /// Whether the worker waits for the lock of the queue that it visits, or is about to.
+  ///
+  /// A thread that holds the lock was preempted, because the processors are busy. Other workers would only wait for the
+  /// same lock, so a worker that does so is not replaced.
+  ///
+  /// Relaxed: the pool manager checks again a millisecond later.
+  let waitsForLock = Atomic<Bool>(false)
 
   /// Called under the pool's lock.
   func beginBlocking(_ state: inout WorkerPool.State) {

@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 /// Finds workers that are blocked, and those that compute again.
 ///
@@ -126,6 +127,10 @@ struct WorkerWatch {
     if used * 2 > wall {
       worker.seen = (seen.sleepCount, now, time)
       return .computing
+    }
+    guard !worker.waitsForLock.load(ordering: .relaxed) else {
+      worker.seen = (seen.sleepCount, now, time)
+      return .unclear
     }
     // It slept when it was found blocked, and has not run since. So the kernel, which would take its time, does not
     // need to be queried. Hundreds of workers can be blocked while others wait for their places.

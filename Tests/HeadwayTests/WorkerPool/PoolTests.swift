@@ -1,4 +1,5 @@
 import HeadwayTestKit
+import HeadwayTestSupport
 import Synchronization
 import Testing
 
@@ -33,6 +34,43 @@ import Testing
       queue.addOperation { for item in items { item.attend() } }
     }
     queue.waitUntilAllOperationsAreFinished()
+  }
+
+  // This runs in its own process, where only these workers exist.
+  @Test("T3: a worker that waits for the lock of its queue is not replaced, unlike one that is blocked in an operation")
+  func waitingForLock() async {
+    await #expect(processExitsWith: .success) {
+      let (queue, other) = (OperationQueue(), OperationQueue())
+      let (begun, goesOn, locked, unlocks, end) = (Gate(), Gate(), Gate(), Gate(), Gate())
+      queue.addOperation {
+        begun.open()
+        goesOn.wait()
+      }
+      await begun.untilOpen()
+      let holder = startThread(named: "holder") {
+        queue.state.withLock { _ in
+          locked.open()
+          unlocks.wait()
+        }
+      }
+      #expect(holder == 0)
+      await locked.untilOpen()
+      goesOn.open()
+      func statuses(waiting: Bool) -> [Worker.Status] {
+        WorkerPool.shared.state.withLock { state in
+          state.workers.filter { $0.waitsForLock.load(ordering: .relaxed) == waiting }.map(\.status)
+        }
+      }
+      await until { !statuses(waiting: true).isEmpty }
+      // Work waits, so the pool manager judges the workers again and again.
+      for _ in 0..<8 { other.addOperation { end.wait() } }
+      await until { statuses(waiting: false).count { $0 == .foundBlocked } >= 6 }
+      #expect(statuses(waiting: true) == [.working])
+      unlocks.open()
+      end.open()
+      try await queue.untilAllOperationsAreFinished()
+      try await other.untilAllOperationsAreFinished()
+    }
   }
 
   @Test("T2: busy work in one queue does not keep out that of another, even if it never blocks") func busyNeighbour() {
