@@ -46,14 +46,12 @@ final class TracingInstrument: OperationQueueInstrument {
     ServiceContext.withValue(span.context, operation: body)
   }
 
-  func runAttempt(
-    _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
-  ) async throws {
+  func run(_ attempt: OperationAttempt) async throws {
     // The span of the first attempt began when the operation started. The operation's task was created earlier, so it
     // has a different context.
-    let first = attempt == 1 ? unfinished.withLock { $0[ObjectIdentifier(operation)]?.attempt } : nil
-    guard let span = first ?? startAttempt(attempt, of: operation) else { return try await body() }
-    try await ServiceContext.withValue(span.context, operation: body)
+    let first = attempt.number == 1 ? unfinished.withLock { $0[ObjectIdentifier(attempt.operation)]?.attempt } : nil
+    guard let span = first ?? startAttempt(attempt.number, of: attempt.operation) else { return try await attempt.run() }
+    try await ServiceContext.withValue(span.context) { try await attempt.run() }
   }
 
   private func startAttempt(_ attempt: Int, of operation: Operation) -> (any Span)? {
@@ -61,7 +59,12 @@ final class TracingInstrument: OperationQueueInstrument {
     guard let spans = unfinished.withLock({ $0[key] }) else { return nil }
     let span = tracer.startAnySpan("attempt", context: spans.operation.context, ofKind: .internal)
     if span.isRecording { span.attributes["headway.operation.attempt"] = attempt }
-    unfinished.withLock { $0[key]?.attempt = span }
+    let isUnfinished = unfinished.withLock { unfinished in
+      unfinished[key]?.attempt = span
+      return unfinished[key] != nil
+    }
+    // Another thread may have ended the operation in the meantime, and each span that was started must end.
+    if !isUnfinished { span.end() }
     return span
   }
 

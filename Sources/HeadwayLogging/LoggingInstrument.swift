@@ -11,8 +11,8 @@ final class LoggingInstrument: OperationQueueInstrument {
   private struct Record {
     /// The metadata of the code that added it.
     var metadata: Logger.Metadata = [:]
-    /// The number of attempts that have failed.
-    var failedAttemptCount = 0
+    /// The number of the last attempt that has started.
+    var attempt = 1
   }
 
   private let logger: Logger
@@ -69,12 +69,13 @@ final class LoggingInstrument: OperationQueueInstrument {
     body()
   }
 
-  func runAttempt(
-    _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
-  ) async throws {
+  func run(_ attempt: OperationAttempt) async throws {
     // The first attempt was logged when the operation started.
-    if attempt > 1 { logStart(of: operation, attempt: attempt) }
-    try await body()
+    if attempt.number > 1 {
+      records.withLock { $0[ObjectIdentifier(attempt.operation), default: Record()].attempt = attempt.number }
+      logStart(of: attempt.operation, attempt: attempt.number)
+    }
+    try await attempt.run()
   }
 
   private func logStart(of operation: Operation, attempt: Int) {
@@ -87,10 +88,7 @@ final class LoggingInstrument: OperationQueueInstrument {
   func willRetry(
     _ operation: Operation, afterAttempt attempt: Int, error: any Error, delay: Duration, in queue: OperationQueue
   ) {
-    var metadata = records.withLock { records in
-      records[ObjectIdentifier(operation), default: Record()].failedAttemptCount = attempt
-      return records[ObjectIdentifier(operation)]?.metadata ?? [:]
-    }
+    var metadata = records.withLock { $0[ObjectIdentifier(operation)]?.metadata } ?? [:]
     guard let level = levels.retrying, isLogged(level) else { return }
     metadata["attempt"] = "\(attempt)"
     metadata["delay"] = .string("\(delay)")
@@ -103,7 +101,7 @@ final class LoggingInstrument: OperationQueueInstrument {
     let (level, message, error) = end(of: operation)
     guard let level, isLogged(level) else { return }
     var metadata = record?.metadata ?? [:]
-    if let count = record?.failedAttemptCount, count > 0 { metadata["attempt"] = "\(count + 1)" }
+    if let attempt = record?.attempt, attempt > 1 { metadata["attempt"] = "\(attempt)" }
     if let error { metadata["error"] = .string("\(error)") }
     log(level, message, operation, metadata)
   }

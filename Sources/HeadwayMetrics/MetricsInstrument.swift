@@ -51,12 +51,10 @@ final class MetricsInstrument: OperationQueueInstrument {
     body()
   }
 
-  func runAttempt(
-    _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
-  ) async throws {
+  func run(_ attempt: OperationAttempt) async throws {
     // The first attempt was counted when the operation started.
-    if attempt > 1 { noteStart(of: operation) }
-    try await body()
+    if attempt.number > 1 { noteStart(of: attempt.operation) }
+    try await attempt.run()
   }
 
   private func noteStart(of operation: Operation) {

@@ -33,12 +33,10 @@ final class SignpostInstrument: OperationQueueInstrument, @unchecked Sendable {
     body()
   }
 
-  func runAttempt(
-    _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
-  ) async throws {
+  func run(_ attempt: OperationAttempt) async throws {
     // The interval of the first attempt began when the operation started.
-    if attempt > 1 { beginAttempt(attempt, of: operation) }
-    try await body()
+    if attempt.number > 1 { beginAttempt(attempt.number, of: attempt.operation) }
+    try await attempt.run()
   }
 
   func willRetry(

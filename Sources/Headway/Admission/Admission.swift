@@ -126,11 +126,12 @@ struct Admission {
       // One atomic step, ordered with the end of the operation: either this thread sees that it has finished, or the
       // thread that ends it sees that it is enqueued, and removes it.
       let isBarrier = operation.isBarrier
+      // Before the operation is listed: a thread that finds it listed can read its number.
+      operation.queueLinks.sequence = nextSequence
       let word = operation.state.markListed(isBarrier: isBarrier)
       let hasEnded = word.phase == .finished
       guard isFromInbox ? !operation.admission.hasEndedOutside : !hasEnded else { return false }
       members.append(reference)
-      operation.queueLinks.sequence = nextSequence
       nextSequence += 1
       operation.admission.place = .waiting
       if isBarrier {

@@ -89,6 +89,7 @@ extension OperationQueue {
         if !release(reference, of: batch, continues: next != nil, isLast: isOver) { isOver = true }
       }
     }
+    worker?.running.store(0, ordering: .relaxed)
     if let last { performEffects(of: last, closing: batch) }
     return number
   }

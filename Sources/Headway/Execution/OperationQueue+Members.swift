@@ -66,13 +66,14 @@ extension OperationQueue {
   /// - Parameters:
   ///   - operation: The operation that has finished.
   ///   - before: The operation's state before it ended.
+  ///   - isLogged: Whether the end is in the log of events.
   ///   - closed: The batch of the calling thread, if the operation ran in it. It is closed, because the next steps can
   ///     take long.
   ///   - effects: Receives the steps that can run user code.
   /// - Returns: The resources that the operation keeps until its dependents are released. ``settle(_:leaving:)`` must
   ///   follow.
   final func operationFinished(
-    _ operation: Operation, endedFrom before: OperationWord, closing closed: Unmanaged<Batch>?,
+    _ operation: Operation, endedFrom before: OperationWord, isLogged: Bool, closing closed: Unmanaged<Batch>?,
     leaving effects: inout Effects
   ) -> Admission.Settling {
     if let failure = operation.failure { noteFailure(of: operation, failure) }
@@ -86,7 +87,7 @@ extension OperationQueue {
       let isIn = reference._withUnsafeGuaranteedRef { $0.admission.place != .none }
       if closed == nil { reference._withUnsafeGuaranteedRef { state.admission.detach(ended: $0, hasBegun: hasBegun) } }
       let member = reference._withUnsafeGuaranteedRef { state.admission.finished($0) }
-      if isIn { state.record { .finished(reference.operation) } }
+      if isIn { state.record(isLogged: isLogged) { .finished(reference.operation) } }
       let settling = before.isEdged ? state.admission.beginSettling(startedBefore: startedCount) : .nothing
       let reportsFailure = before.hasFailed && state.failureHandler != nil
       if reportsFailure { state.reports.append(reference.operation, ObjectIdentifier(reference.operation)) }

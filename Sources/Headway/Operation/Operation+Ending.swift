@@ -5,7 +5,9 @@ extension Operation {
   ///
   /// Called after the work is done, on the thread that did it.
   final func end() {
-    if let before = state.finish() { conclude(from: before, closing: nil) }
+    // Before any thread can find the operation finished.
+    traceFinished()
+    if let (before, isLogged) = finishLogged() { conclude(from: before, isLogged: isLogged, closing: nil) }
   }
 
   /// Ends the operation after the base class's part of `start()`, unless the subclass overrides `isFinished` and
@@ -53,6 +55,7 @@ extension Operation {
   ///   - before: The state before the operation ended.
   ///   - site: The place where it ends.
   ///   - home: The queue that holds the operation, or nil. The caller keeps it alive.
+  ///   - isLogged: Whether the end is in the log of the queue's events.
   ///   - continues: True if the thread of the batch may continue with an operation that becomes ready.
   ///   - effects: Receives the steps that can run user code.
   ///   - release: Takes ownership of the dependencies of the operation.
@@ -60,7 +63,7 @@ extension Operation {
   ///   not been notified of it.
   @inline(__always)
   private func conclude(
-    from before: OperationWord, at site: EndSite, in home: Unmanaged<OperationQueue>?, continues: Bool,
+    from before: OperationWord, at site: EndSite, in home: Unmanaged<OperationQueue>?, isLogged: Bool, continues: Bool,
     _ effects: inout Effects, releasing release: (borrowing OperationEnding) -> Void
   ) -> OperationReference? {
     traceFinished()
@@ -73,7 +76,7 @@ extension Operation {
     if let progress = home?._withUnsafeGuaranteedRef({ $0.countUnit(of: self) }) { effects.notify(progress) }
     if before.isLinked { home?._withUnsafeGuaranteedRef { $0.beginCompletion() } }
     // The operation leaves the queue, which records its end, before any thread can see a dependent as ready.
-    let settling = leave(home, from: before, at: site, &effects)
+    let settling = leave(home, from: before, at: site, isLogged: isLogged, &effects)
     var ending = closeLinks(endedFrom: before)
     if let batch = site.batch { batch._withUnsafeGuaranteedRef { $0.endSettling() } }
     let isNotified = !before.isObserved && ending.pendingCancellations.isEmpty
@@ -101,8 +104,9 @@ extension Operation {
   ///
   /// - Parameters:
   ///   - before: The state before the operation ended.
+  ///   - isLogged: Whether the end is in the log of the queue's events.
   ///   - batch: The batch of the calling thread, if it ran the operation. It is closed.
-  private func conclude(from before: OperationWord, closing batch: Batch?) {
+  private func conclude(from before: OperationWord, isLogged: Bool, closing batch: Batch?) {
     // An operation that ends early still has edges in the stacks of its dependencies. It must remove them first (rule 1
     // of ``Links``).
     let early = before.unfinishedDependencies > 0 ? leaveDependencies() : []
@@ -113,7 +117,8 @@ extension Operation {
     var effects = Effects(leaving: home)
     var dependencies = TakenDependencies()
     _ = conclude(
-      from: before, at: .byItself(closing: batch.map { .passUnretained($0) }), in: home, continues: false, &effects
+      from: before, at: .byItself(closing: batch.map { .passUnretained($0) }), in: home, isLogged: isLogged,
+      continues: false, &effects
     ) { dependencies = $0.dependencies }
     effects.perform()
     if before.phase != .executing { abandonWork() }
@@ -128,14 +133,15 @@ extension Operation {
   ///
   /// - Returns: What the queue keeps until the dependents are counted down.
   private func leave(
-    _ home: Unmanaged<OperationQueue>?, from before: OperationWord, at site: EndSite, _ effects: inout Effects
+    _ home: Unmanaged<OperationQueue>?, from before: OperationWord, at site: EndSite, isLogged: Bool,
+    _ effects: inout Effects
   ) -> Admission.Settling {
     guard let home else { return .nothing }
     switch site {
     case .batch(let batch, let isContinued):
       return batch._withUnsafeGuaranteedRef { batch in
         batch.beginSettling()
-        if let log = home._withUnsafeGuaranteedRef({ $0.listenedLog }) { record({ .finished($0) }, in: log) }
+        if !isLogged, let log = home._withUnsafeGuaranteedRef({ $0.listenedLog }) { record({ .finished($0) }, in: log) }
         publish(in: batch, isContinued: isContinued, leaving: &effects)
         if batch.hasToTakeLock {
           home._withUnsafeGuaranteedRef { $0.update(collectingBatches: true, leaving: &effects) { _ in } }
@@ -144,7 +150,7 @@ extension Operation {
       }
     case .byItself(let batch):
       return home._withUnsafeGuaranteedRef {
-        $0.operationFinished(self, endedFrom: before, closing: batch, leaving: &effects)
+        $0.operationFinished(self, endedFrom: before, isLogged: isLogged, closing: batch, leaving: &effects)
       }
     }
   }
@@ -282,10 +288,10 @@ extension Operation {
   final func endInMainOrLater(mayContinue: Bool) {
     guard let batch = ThreadContext.batch(runningInnermost: self) else { return end() }
     if endPlainly(in: batch, mayContinue: mayContinue) { return }
-    guard let before = state.finish() else { return }
+    guard let (before, isLogged) = finishLogged() else { return }
     batch.withdrawCurrent()
     batch.mainEnd.noteEnd(isOutside: false)
-    conclude(from: before, closing: batch)
+    conclude(from: before, isLogged: isLogged, closing: batch)
   }
 
   /// Ends the operation in `main()`, unless the end requires special handling.
@@ -326,16 +332,17 @@ extension Operation {
       publish(in: batch, isContinued: isContinued, leaving: &batch.effects)
       return nil
     }
-    guard let before = state.finish() else { return nil }
+    guard let (before, isLogged) = finishLogged() else { return nil }
     guard !before.hasFailed, !(before.isCancelled && before.isLinked && hasSuccessDependents) else {
       batch.withdrawCurrent()
-      conclude(from: before, closing: batch)
+      conclude(from: before, isLogged: isLogged, closing: batch)
       return nil
     }
     let reference = Unmanaged.passUnretained(batch)
     var effects = Effects(in: reference)
     let next = conclude(
-      from: before, at: .batch(reference, isContinued: isContinued), in: home, continues: continues, &effects
+      from: before, at: .batch(reference, isContinued: isContinued), in: home, isLogged: isLogged, continues: continues,
+      &effects
     ) { $0.releaseDependencies(in: batch) }
     if !effects.isEmpty { batch.leave(effects.take()) }
     return next

@@ -12,13 +12,14 @@ extension OperationQueue {
       word.unfinishedDependencies == 0, word.priorityLevel <= QueuePriority.normal.level, word.qualityLevel == 0
     {
       guard operation.state.enqueue() else { return releaseEnded(reference) }
-      push(reference)
+      let isServed = push(reference)
       // The operation was cancelled or became more urgent just before it was pushed. The thread that changed it did not
       // find it in the queue.
       let word = operation.state.current
       if word.isCancelled || word.priorityLevel > QueuePriority.normal.level || word.qualityLevel > 0 {
         update { _ in }
       }
+      if !isServed { rejectIfRefused(operation) }
     } else {
       take(reference)
       if isReevaluated { operation.reconsiderReadiness() }
@@ -37,7 +38,7 @@ extension OperationQueue {
       noteAddition(of: operation)
     }
     if servesInbox {
-      push(reference)
+      _ = push(reference)
     } else {
       let (acceptance, heldBack) = update { ($0.accept(reference), $0.admission.nextHeldBack()) }
       assert(acceptance != .ended, "no other thread has the operation yet")
@@ -59,8 +60,22 @@ extension OperationQueue {
   ///
   /// The next thread that takes the lock empties the inbox. Afterwards, this checks whether a thread will do so, and
   /// empties the inbox otherwise.
-  private func push(_ operation: OperationReference) {
-    if !inbox.push(operation) || !servesInbox.load(ordering: .sequentiallyConsistent) { update { _ in } }
+  ///
+  /// - Returns: False if this thread has emptied the inbox.
+  private func push(_ operation: OperationReference) -> Bool {
+    let isServed = inbox.push(operation) && servesInbox.load(ordering: .sequentiallyConsistent)
+    if !isServed { update { _ in } }
+    return isServed
+  }
+
+  /// Ends an operation whose queue was closed while it was being added through the inbox, so that the caller finds its
+  /// error when the addition returns.
+  ///
+  /// The operation was taken out of the inbox before, so it is in the lists if it was accepted. Another thread may be
+  /// about to end it in the same way, which has no effect then.
+  private func rejectIfRefused(_ operation: Operation) {
+    let word = operation.state.current
+    if !word.isListed, word.phase == .pending { reject(operation) }
   }
 
   /// Adds an operation to the lists under the lock, and takes over its ownership.

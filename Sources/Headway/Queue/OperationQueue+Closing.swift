@@ -136,7 +136,7 @@ extension OperationQueue {
     if operation.state.current.phase == .pending { reject(operation) }
   }
 
-  private func reject(_ operation: Operation) {
+  final func reject(_ operation: Operation) {
     let isEnqueued = operation.state.current.isEnqueued
     // A group counts the operations whose queue is its own.
     if !isEnqueued { operation.queueLinks.home = nil }
@@ -169,10 +169,8 @@ extension OperationQueue {
       return
     }
     // Runs where the queue would run it. It needs no concurrency slot, and a suspension does not delay it.
-    let start = PoolBlock(for: self) {
-      ThreadContext.run(operation, in: self) { operation.startInQueue() }
-      if !isListed { self.noteFinishedUnlisted(operation) }
-    }
+    let start = PoolBlock(for: self) { ThreadContext.run(operation, in: self) { operation.startInQueue() } }
+    if !isListed { noteFinishedUnlisted(operation) }
     submit(start, of: operation)
   }
 }

@@ -297,8 +297,12 @@ struct QueueState {
   // MARK: Observers
 
   /// Records an event, if the queue has listeners.
-  mutating func record(_ event: () -> OperationQueueEvent) {
-    if observation.listeners > 0 { Self.append(event(), to: observers, eventLog) }
+  ///
+  /// - Parameters:
+  ///   - isLogged: Whether the event is in the log, so that only the observers must be notified of it.
+  ///   - event: Returns the event.
+  mutating func record(isLogged: Bool = false, _ event: () -> OperationQueueEvent) {
+    if observation.listeners > 0 { Self.append(event(), to: observers, isLogged ? nil : eventLog) }
   }
 
   private static func append(

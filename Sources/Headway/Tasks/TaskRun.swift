@@ -86,7 +86,7 @@ final class TaskRun: TaskExecutor {
   private var operation: Operation { operationOfJob }
 
   /// Calls the operation's function, in the first job of its task.
-  func call<Success>(_ function: () async throws -> Success) async throws -> Success {
+  func call<Success>(_ function: @escaping () async throws -> Success) async throws -> Success {
     guard !isAbandoned else { throw CancellationError() }
     do {
       let value = try await run(function)
@@ -99,7 +99,7 @@ final class TaskRun: TaskExecutor {
   }
 
   /// Calls the operation's function, inside the instruments of its queue.
-  private func run<Success>(_ function: () async throws -> Success) async throws -> Success {
+  private func run<Success>(_ function: @escaping () async throws -> Success) async throws -> Success {
     let operation = operation
     // An operation with attempts runs each of them inside the instruments: see `TaskAttempts`.
     guard operation.fullGate?.hasAttempts != true else { return try await function() }

@@ -13,7 +13,8 @@ extension Operation {
   /// Records that the operation, or its next attempt, starts.
   @inline(__always)
   final func traceStarted(in queue: OperationQueue?) {
-    if Trace.isRecording { recordStarted(in: queue) }
+    // A queue can start a cancelled operation, to end it.
+    if Trace.isRecording, !state.current.isCancelled { recordStarted(in: queue) }
   }
 
   /// Records that an attempt of the operation ended, and the operation pauses.

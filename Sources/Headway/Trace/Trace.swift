@@ -36,6 +36,7 @@ public final class Trace: Sendable {
     }
     BlockingReports.install(
       blocks: { Self.noteBlocked($0, since: $1 ?? TraceEvent.now) }, continues: { Self.noteContinued($0) })
+    if isFirst { Self.noteInitialState() }
     require(isFirst, "startTrace() was called while a trace is being recorded: stop that one first.")
   }
 
@@ -169,6 +170,18 @@ public final class Trace: Sendable {
 
   /// Records the settings of a queue, which is being freed.
   static func noteEnd(of queue: OperationQueue) { if isRecording { note(settings(of: queue)) } }
+
+  /// Records which queues are suspended, and which workers are blocked.
+  private static func noteInitialState() {
+    for queue in LiveQueues.all where queue.isSuspended { noteSuspension(of: queue, true) }
+    for workerClass in WorkerClass.allCases {
+      WorkerPool.pool(of: workerClass).state.withLock { state in
+        for worker in state.workers where worker.status == .blocked || worker.status == .foundBlocked {
+          noteBlocked(worker, since: TraceEvent.now)
+        }
+      }
+    }
+  }
 
   /// Records that a queue was suspended or resumed.
   static func noteSuspension(of queue: OperationQueue, _ isSuspended: Bool) {

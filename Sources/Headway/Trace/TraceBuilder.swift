@@ -160,6 +160,9 @@ struct TraceBuilder {
         }
         time = max(time, end)
       }
+      let end = recording.operations[position].runs.first?.startTime ?? recording.operations[position].finishedTime
+      // A dependency may have been removed, or the operation was cancelled.
+      if let end { time = min(time, end) }
       if isReady || !recording.operations[position].runs.isEmpty { recording.operations[position].readyTime = time }
     }
   }

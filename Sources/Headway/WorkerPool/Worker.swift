@@ -121,7 +121,7 @@ final class Worker: @unchecked Sendable {
 
   // MARK: Seeing what the thread does
 
-  /// The address of the operation that the worker runs, or has run last; 0 if there is none.
+  /// The address of the operation that the worker runs, or has run last in its batch; 0 if there is none.
   ///
   /// Relaxed: snapshots compare it with the addresses of operations that they keep alive.
   let running = Atomic<UInt>(0)

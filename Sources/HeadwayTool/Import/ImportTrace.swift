@@ -132,7 +132,7 @@ extension TraceRecording {
     func position(_ name: String) -> Int {
       if let position = positions[name] { return position }
       positions[name] = joined.count
-      joined.append(Thread(name: name))
+      joined.append(Thread(name: name, blockedIntervals: threads.first { $0.name == name }?.blockedIntervals ?? []))
       return joined.count - 1
     }
     for number in spans.indices {

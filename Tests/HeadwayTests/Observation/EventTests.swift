@@ -159,21 +159,58 @@ import Testing
     Self.checkOrder(await Self.events(until: 501, &events), of: [first] + operations)
   }
 
-  @Test("Q14: a finished event precedes the events of operations that are added after the operation was found finished")
-  func orderAfterPolling() async {
+  /// Ends on another thread, while its `main()` may still run.
+  private final class FinishingElsewhere: AsynchronousOperation, @unchecked Sendable {
+    override func main() { WorkerPool.shared.submit(PoolBlock { self.finish() }, count: 1) }
+  }
+
+  private final class Idle: OperationQueueInstrument {}
+
+  @Test(
+    "Q14: a finished event precedes the events of operations that are added after the operation was found finished",
+    arguments: [false, true])
+  func orderAfterPolling(hasInstrument: Bool) async {
     let queue = OperationQueue(maxConcurrentOperationCount: 2)
+    queue.failureHandler = { _, _ in }
+    if hasInstrument { queue.addInstrument(Idle()) }
     var events = queue.events.makeAsyncIterator()
     var pairs: [(Operation, Operation)] = []
-    for _ in 0..<300 {
-      let (first, second) = (BlockOperation {}, BlockOperation {})
+    for number in 0..<400 {
+      let first: Operation =
+        switch number % 4 {
+        case 0: BlockOperation {}
+        case 1: BlockOperation { throw Mishap() }
+        case 2: TaskOperation { await Task.yield() }
+        default: FinishingElsewhere()
+        }
+      let second = BlockOperation {}
       queue.addOperation(first)
       await until { first.isFinished }
+      second.addDependency(first)
       queue.addOperation(second)
       pairs.append((first, second))
     }
     var positions: [OperationQueueEvent: Int] = [:]
-    for (number, event) in (await Self.events(until: 600, &events)).enumerated() { positions[event] = number }
-    for (first, second) in pairs { #expect(positions[.finished(first)]! < positions[.added(second)]!) }
+    for (number, event) in (await Self.events(until: 800, &events)).enumerated() { positions[event] = number }
+    for (first, second) in pairs {
+      #expect(positions[.finished(first)]! < positions[.added(second)]!)
+      #expect(positions[.finished(first)]! < positions[.ready(second)]!)
+    }
+  }
+
+  @Test("Q14: a listener receives the finished event of each operation that was not finished when it began")
+  func beginningDuringEnds() async {
+    let queue = OperationQueue()
+    for _ in 0..<1_000 {
+      let operations = (0..<6).map { _ in BlockOperation {} }
+      for operation in operations { queue.addOperation(operation) }
+      var events = queue.events.makeAsyncIterator()
+      var unfinished = Set<Operation>(operations.filter { !$0.isFinished })
+      while !unfinished.isEmpty, let event = await events.next() {
+        if case .finished(let operation) = event { unfinished.remove(operation) }
+      }
+      #expect(unfinished.isEmpty)
+    }
   }
 
   @Test("Q14: an operation is finished when a listener receives its finished event") func finishedWhenReceived() async {

@@ -1,5 +1,6 @@
 import HeadwayTestKit
 import HeadwayTestSupport
+import Synchronization
 import Testing
 
 @testable import Headway
@@ -29,11 +30,9 @@ import Testing
       record("returned", operation)
     }
 
-    func runAttempt(
-      _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
-    ) async throws {
-      record("attempt \(attempt)", operation)
-      try await InstrumentTests.$request.withValue("attempt \(attempt)", operation: body)
+    func run(_ attempt: OperationAttempt) async throws {
+      record("attempt \(attempt.number)", attempt.operation)
+      try await InstrumentTests.$request.withValue("attempt \(attempt.number)") { try await attempt.run() }
     }
 
     func willRetry(
@@ -181,5 +180,50 @@ import Testing
       witness.calls.events.filter { $0.hasSuffix("second") } == [
         "add in none second", "start second", "succeeded second", "returned second",
       ])
+  }
+
+  @Test("Q20: an operation that was added earlier than the instrument is not followed") func early() async throws {
+    let (queue, witness, gate) = (OperationQueue(maxConcurrentOperationCount: 1), Witness(), Gate())
+    queue.addOperation(BlockOperation(name: "first") { gate.wait() })
+    queue.addOperation(BlockOperation(name: "second") {})
+    queue.addInstrument(witness)
+    queue.addOperation(BlockOperation(name: "third") {})
+    gate.open()
+    try await queue.untilAllOperationsAreFinished()
+    #expect(witness.calls.events.allSatisfy { $0.hasSuffix("third") })
+    #expect(witness.calls.events.contains("succeeded third"))
+  }
+
+  /// Continues after `start()` has returned, even if it is cancelled.
+  private final class Stubborn: Operation, @unchecked Sendable {
+    let end = Gate()
+    private let finished = Mutex(false)
+    override var isAsynchronous: Bool { true }
+    override var isFinished: Bool { finished.withLock { $0 } }
+    override func start() {
+      let end = end
+      WorkerPool.shared.submit(
+        PoolBlock {
+          end.wait()
+          self.willChangeValue(forKey: "isFinished")
+          self.finished.withLock { $0 = true }
+          self.didChangeValue(forKey: "isFinished")
+        }, count: 1)
+    }
+  }
+
+  @Test("Q20, Q17: an operation that a closed queue has rejected is reported when it has finished, and not earlier")
+  func rejected() async throws {
+    let (queue, witness) = (OperationQueue(), Witness())
+    queue.failureHandler = { _, _ in }
+    queue.addInstrument(witness)
+    queue.close()
+    let operation = Stubborn()
+    operation.name = "stubborn"
+    queue.addOperation(operation)
+    #expect(witness.calls.events == ["add in none stubborn"])
+    operation.end.open()
+    await until { witness.calls.count == 2 }
+    #expect(witness.calls.events.last == "failed stubborn")
   }
 }

@@ -85,7 +85,7 @@ import Testing
 
   private func leave(_ queue: OperationQueue, _ operation: Headway.Operation, from before: OperationWord) {
     var effects = Effects()
-    _ = queue.operationFinished(operation, endedFrom: before, closing: nil, leaving: &effects)
+    _ = queue.operationFinished(operation, endedFrom: before, isLogged: false, closing: nil, leaving: &effects)
     effects.perform()
   }
 

@@ -149,6 +149,35 @@ import Testing
     }
   }
 
+  @Test("Q19: a trace shows queues that were suspended before it began, and dependencies that were removed")
+  func earlierChanges() async {
+    await #expect(processExitsWith: .success) {
+      let (suspended, queue) = (OperationQueue(name: "suspended before"), OperationQueue(name: "trace removal"))
+      suspended.isSuspended = true
+      let recording = try await Trace.record {
+        let (never, second, cancelled) = (BlockOperation {}, BlockOperation(name: "second"), BlockOperation(name: "third"))
+        second.addDependency(never)
+        cancelled.addDependency(never)
+        queue.addOperations([second, cancelled], waitUntilFinished: false)
+        second.removeDependency(never)
+        cancelled.cancel()
+        try await queue.untilAllOperationsAreFinished()
+        suspended.addOperation(never)
+        suspended.isSuspended = false
+        try await suspended.untilAllOperationsAreFinished()
+      }
+      let position = try #require(recording.queues.firstIndex { $0.name == "suspended before" })
+      let intervals = recording.queues[position].suspendedIntervals
+      try #require(intervals.count == 1)
+      #expect(try intervals[0].startTime < #require(intervals[0].endTime))
+      let found = Self.operations(of: "trace removal", in: recording)
+      let second = try #require(found.first { $0.name == "second" })
+      #expect(try #require(second.readyTime) <= second.runs[0].startTime)
+      let third = try #require(found.first { $0.name == "third" })
+      #expect(third.runs.isEmpty && third.result == .cancelled)
+    }
+  }
+
   @Test("Q19: spans and marks are recorded while there is a trace, and otherwise only the function is called")
   func spans() async {
     await #expect(processExitsWith: .success) {

@@ -18,6 +18,11 @@ final class EventLog: Sendable {
 
   fileprivate let state = Guarded(State())
 
+  /// Whether any queue has had a listener.
+  static let isUsed = Atomic<Bool>(false)
+
+  init() { Self.isUsed.store(true, ordering: .relaxed) }
+
   /// Adds a listener.
   func addBuffer() -> EventBuffer {
     let buffer = EventBuffer(self)

@@ -122,7 +122,7 @@ extension OperationQueue {
     let buffer = update(collectingBatches: true) { state in
       let log = state.eventLog ?? EventLog()
       state.eventLog = log
-      eventLogPointer.store(Unmanaged.passUnretained(log).toOpaque(), ordering: .releasing)
+      eventLogPointer.store(Unmanaged.passUnretained(log).toOpaque(), ordering: .sequentiallyConsistent)
       state.observation.listeners += 1
       return log.addBuffer()
     }
@@ -158,8 +158,33 @@ extension Operation {
   /// after this one, and a listener that receives the event finds the operation finished.
   @inline(__always)
   final func finishPlainly(in home: Unmanaged<OperationQueue>?) -> Bool {
-    guard let log = home?._withUnsafeGuaranteedRef({ $0.listenedLog }) else { return state.finishPlainly() }
-    return log.appendAndWake(.finished(self)) { state.finishPlainly() }
+    if let log = home?._withUnsafeGuaranteedRef({ $0.listenedLog }) {
+      return log.appendAndWake(.finished(self)) { state.finishPlainly() }
+    }
+    guard state.finishPlainly() else { return false }
+    // A listener may have begun in the meantime, and found the operation unfinished. It stores the log, then reads the
+    // operation. This thread ends the operation, then loads the log once more.
+    if let pointer = home?._withUnsafeGuaranteedRef({ $0.eventLogPointer.load(ordering: .sequentiallyConsistent) }) {
+      Unmanaged<EventLog>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.appendAndWake(.finished(self)) }
+    }
+    return true
+  }
+
+  /// Ends the operation, and records that for the listeners in the same step, as ``finishPlainly(in:)`` does.
+  ///
+  /// - Returns: The state before the operation ended, and whether the end is in the log; nil if it had ended.
+  final func finishLogged() -> (before: OperationWord, isLogged: Bool)? {
+    // Another thread can end the operation, and the queue can be freed then, so this retains the queue.
+    guard EventLog.isUsed.load(ordering: .relaxed), let log = queue?.listenedLog else {
+      return state.finish().map { ($0, false) }
+    }
+    var before: OperationWord?
+    let isLogged = log.appendAndWake(.finished(self)) {
+      before = state.finish()
+      // If it has not been added yet, it has no other events.
+      return before?.isListed == true
+    }
+    return before.map { ($0, isLogged) }
   }
 }
 

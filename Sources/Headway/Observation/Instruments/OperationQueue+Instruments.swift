@@ -15,27 +15,43 @@ extension OperationQueueProtocol {
 ///
 /// See `Docs/decisions/0035-following-operations.md`.
 ///
-/// The list is read without a lock, so it is never changed. A longer list replaces it, and keeps it alive until the
-/// queue is freed.
+/// Read without a lock. A list is never changed: a longer one replaces it, and the new list keeps the old one alive as
+/// long as the queue.
 final class InstrumentList: Sendable {
-  private let instruments: [any OperationQueueInstrument]
+  private struct Entry {
+    let instrument: any OperationQueueInstrument
+    /// The sequence number of the first operation that the instrument follows.
+    let firstSequence: UInt64
+
+    /// Whether the operation was added later than the instrument.
+    func follows(_ operation: Operation) -> Bool {
+      // An operation that is not in the lists has no number.
+      !operation.state.current.isListed || operation.queueLinks.sequence >= firstSequence
+    }
+  }
+
+  private let entries: [Entry]
   private let previous: InstrumentList?
 
-  init(_ previous: InstrumentList?, adding instrument: any OperationQueueInstrument) {
-    instruments = (previous?.instruments ?? []) + [instrument]
+  init(_ previous: InstrumentList?, adding instrument: any OperationQueueInstrument, from firstSequence: UInt64) {
+    entries = (previous?.entries ?? []) + [Entry(instrument: instrument, firstSequence: firstSequence)]
     self.previous = previous
   }
 
   /// The instrument that ``OperationQueueProtocol/recordTimes()`` has added.
-  var times: OperationTimes? { instruments.lazy.compactMap { $0 as? OperationTimes }.first }
+  var times: OperationTimes? { entries.lazy.compactMap { $0.instrument as? OperationTimes }.first }
+
+  private func followers(of operation: Operation) -> [any OperationQueueInstrument] {
+    entries.filter { $0.follows(operation) }.map(\.instrument)
+  }
 
   func willAdd(_ operation: Operation, to queue: OperationQueue) {
-    for instrument in instruments { instrument.willAdd(operation, to: queue) }
+    for entry in entries { entry.instrument.willAdd(operation, to: queue) }
   }
 
   /// Calls `body` inside all instruments, the first one outermost.
   func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void) {
-    start(operation, in: queue, instruments[...], by: body)
+    start(operation, in: queue, followers(of: operation)[...], by: body)
   }
 
   private func start(
@@ -48,46 +64,52 @@ final class InstrumentList: Sendable {
 
   /// Calls `body` inside all instruments, the first one outermost.
   func runAttempt<Success>(
-    _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Success
+    _ number: Int, of operation: Operation, in queue: OperationQueue, by body: @escaping () async throws -> Success
   ) async throws -> Success {
-    var result: Result<Success, any Error>?
-    do {
-      try await runAttempt(attempt, of: operation, in: queue, instruments[...]) {
-        do { result = .success(try await body()) } catch {
-          result = .failure(error)
-          throw error
-        }
+    let ending = AttemptEnding<Success>()
+    let attempt = OperationAttempt(number: number, operation: operation, queue: queue) {
+      do { ending.result = .success(try await body()) } catch {
+        ending.result = .failure(error)
+        throw error
       }
-    } catch {
+    }
+    do { try await Self.run(attempt, followers(of: operation)[...]) } catch {
       // An instrument must not replace the error, nor lose a value.
-      guard result == nil else { return try result!.get() }
+      guard ending.result == nil else { return try ending.result!.get() }
       throw error
     }
-    guard let result else { misuse("An instrument of \(queue.label) did not call the function of \(operation).") }
+    guard let result = ending.result else {
+      misuse("An instrument of \(queue.label) did not run the attempt of \(operation): call attempt.run().")
+    }
     return try result.get()
   }
 
-  private func runAttempt(
-    _ attempt: Int, of operation: Operation, in queue: OperationQueue,
-    _ rest: ArraySlice<any OperationQueueInstrument>, by body: () async throws -> Void
+  private static func run(
+    _ attempt: OperationAttempt, _ rest: ArraySlice<any OperationQueueInstrument>
   ) async throws {
-    guard let first = rest.first else { return try await body() }
-    try await first.runAttempt(attempt, of: operation, in: queue) {
-      try await runAttempt(attempt, of: operation, in: queue, rest.dropFirst(), by: body)
-    }
+    guard let first = rest.first else { return try await attempt.run() }
+    try await first.run(
+      OperationAttempt(number: attempt.number, operation: attempt.operation, queue: attempt.queue) {
+        try await run(attempt, rest.dropFirst())
+      })
   }
 
   func willRetry(
     _ operation: Operation, afterAttempt attempt: Int, error: any Error, delay: Duration, in queue: OperationQueue
   ) {
-    for instrument in instruments {
+    for instrument in followers(of: operation) {
       instrument.willRetry(operation, afterAttempt: attempt, error: error, delay: delay, in: queue)
     }
   }
 
   func didFinish(_ operation: Operation, in queue: OperationQueue) {
-    for instrument in instruments.reversed() { instrument.didFinish(operation, in: queue) }
+    for instrument in followers(of: operation).reversed() { instrument.didFinish(operation, in: queue) }
   }
+}
+
+/// The result of an attempt.
+private final class AttemptEnding<Success> {
+  var result: Result<Success, any Error>?
 }
 
 extension OperationQueue {
@@ -95,7 +117,7 @@ extension OperationQueue {
     update(collectingBatches: true) { state in
       // From here on, threads take single operations instead of batches.
       state.admission.reclaimBatches()
-      let list = InstrumentList(state.instruments, adding: instrument)
+      let list = InstrumentList(state.instruments, adding: instrument, from: state.admission.nextSequence)
       state.instruments = list
       instrumentsPointer.store(Unmanaged.passUnretained(list).toOpaque(), ordering: .releasing)
     }
@@ -114,14 +136,21 @@ extension OperationQueue {
     return instruments
   }
 
-  /// Calls the instruments for an operation that finished before the queue accepted it.
-  final func noteFinishedUnlisted(_ operation: Operation) { instruments(of: operation)?.didFinish(operation, in: self) }
+  /// Calls the instruments when an operation that the queue has not accepted has finished.
+  ///
+  /// If it has not finished yet, a thread of the pool calls them later.
+  final func noteFinishedUnlisted(_ operation: Operation) {
+    guard let instruments = instruments(of: operation) else { return }
+    let note = PoolBlock(for: self) { instruments.didFinish(operation, in: self) }
+    let waiter = Waiter.handler { WorkerPool.shared.submit(note, count: 1) }
+    if !operation.addWaiter(waiter, for: .notified) { instruments.didFinish(operation, in: self) }
+  }
 }
 
 extension Operation {
   /// Calls the function of an attempt, inside the instruments of the operation's queue.
   final func runAttempt<Success>(
-    _ attempt: Int, by body: () async throws -> Success
+    _ attempt: Int, by body: @escaping () async throws -> Success
   ) async throws -> Success {
     guard let queue, let instruments = queue.instruments(of: self) else { return try await body() }
     return try await instruments.runAttempt(attempt, of: self, in: queue, by: body)

@@ -23,6 +23,12 @@
 /// The queue calls the methods on the threads that do the work, with no lock held, and these threads wait until the
 /// methods return. So a method must be quick, and must not wait for an operation. Several threads can call the same
 /// method concurrently. Jobs of tasks that use the queue as their executor are not reported.
+///
+/// The values that an instrument binds are available on the thread that runs a block or `main()`, and in the task of a
+/// ``TaskOperation``. If several threads work for one operation, the other threads don't have them: those that run
+/// further execution blocks, or the iterations of
+/// ``OperationQueueProtocol/concurrentPerform(iterations:execute:)``. The operations inside a ``GroupOperation`` belong
+/// to the queue of the group.
 public protocol OperationQueueInstrument: AnyObject, Sendable {
   /// Called when code is about to add an operation, before the operation can start.
   ///
@@ -46,21 +52,15 @@ public protocol OperationQueueInstrument: AnyObject, Sendable {
   ///   - body: Starts the operation. Call it exactly once.
   func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void)
 
-  /// Runs an attempt of an operation's asynchronous function, by calling `body`.
+  /// Runs an attempt of an operation's asynchronous function, by calling ``OperationAttempt/run()``.
   ///
   /// The queue calls this method for each ``TaskOperation``: once, or once per attempt if the operation has a
   /// ``RetryPolicy``. The call occurs in the operation's task, so the function can read the task-local values that you
-  /// bind around `body`.
+  /// bind around `attempt.run()`.
   ///
-  /// - Parameters:
-  ///   - attempt: The number of the attempt, counting from 1.
-  ///   - operation: The operation.
-  ///   - queue: The queue.
-  ///   - body: Calls the function. Call it exactly once, and rethrow its error.
-  /// - Throws: The error that the function throws.
-  func runAttempt(
-    _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
-  ) async throws
+  /// - Parameter attempt: The attempt. Run it exactly once, and rethrow its error.
+  /// - Throws: The error that the attempt throws.
+  func run(_ attempt: OperationAttempt) async throws
 
   /// Called when an attempt of an operation has failed and the operation is about to wait for its next attempt.
   ///
@@ -100,17 +100,11 @@ extension OperationQueueInstrument {
   ///   - body: Starts the operation.
   public func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void) { body() }
 
-  /// Calls `body`.
+  /// Runs the attempt.
   ///
-  /// - Parameters:
-  ///   - attempt: The number of the attempt.
-  ///   - operation: The operation.
-  ///   - queue: The queue.
-  ///   - body: Calls the function.
-  /// - Throws: The error that the function throws.
-  public func runAttempt(
-    _ attempt: Int, of operation: Operation, in queue: OperationQueue, by body: () async throws -> Void
-  ) async throws { try await body() }
+  /// - Parameter attempt: The attempt.
+  /// - Throws: The error that the attempt throws.
+  public func run(_ attempt: OperationAttempt) async throws { try await attempt.run() }
 
   /// Does nothing.
   ///
@@ -130,4 +124,24 @@ extension OperationQueueInstrument {
   ///   - operation: The operation.
   ///   - queue: The queue.
   public func didFinish(_ operation: Operation, in queue: OperationQueue) {}
+}
+
+/// An attempt of an operation's asynchronous function, which an instrument runs.
+public struct OperationAttempt: @unchecked Sendable {  // The function is called once, in the operation's task.
+  /// The number of the attempt, counting from 1.
+  public let number: Int
+  /// The operation.
+  public let operation: Operation
+  /// The queue of the operation.
+  public let queue: OperationQueue
+  private let body: () async throws -> Void
+
+  init(number: Int, operation: Operation, queue: OperationQueue, _ body: @escaping () async throws -> Void) {
+    (self.number, self.operation, self.queue, self.body) = (number, operation, queue, body)
+  }
+
+  /// Calls the function.
+  ///
+  /// - Throws: The error that the function throws.
+  public func run() async throws { try await body() }
 }
