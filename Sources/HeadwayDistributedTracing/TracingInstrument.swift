@@ -50,7 +50,9 @@ final class TracingInstrument: OperationQueueInstrument {
     // The span of the first attempt began when the operation started. The operation's task was created earlier, so it
     // has a different context.
     let first = attempt.number == 1 ? unfinished.withLock { $0[ObjectIdentifier(attempt.operation)]?.attempt } : nil
-    guard let span = first ?? startAttempt(attempt.number, of: attempt.operation) else { return try await attempt.run() }
+    guard let span = first ?? startAttempt(attempt.number, of: attempt.operation) else {
+      return try await attempt.run()
+    }
     try await ServiceContext.withValue(span.context) { try await attempt.run() }
   }
 

@@ -155,7 +155,8 @@ import Testing
       let (suspended, queue) = (OperationQueue(name: "suspended before"), OperationQueue(name: "trace removal"))
       suspended.isSuspended = true
       let recording = try await Trace.record {
-        let (never, second, cancelled) = (BlockOperation {}, BlockOperation(name: "second"), BlockOperation(name: "third"))
+        let (never, second) = (BlockOperation {}, BlockOperation(name: "second"))
+        let cancelled = BlockOperation(name: "third")
         second.addDependency(never)
         cancelled.addDependency(never)
         queue.addOperations([second, cancelled], waitUntilFinished: false)
