@@ -3,9 +3,9 @@ import Synchronization
 
 /// One thread of a pool.
 final class Worker: @unchecked Sendable {
-  // `wake`, `sleeps`, `leavesSoon`, `waitsForLock` and `running` protect themselves. The pool's lock protects `status`, `blockedSince`,
-  // `visit` and `isDismissed`. Only the pool manager's thread uses `seen`. `probe` is set under the pool's lock, before
-  // the worker first searches for work. The rest belongs to the worker's own thread.
+  // `wake`, `sleeps`, `leavesSoon`, `waitsForLock` and `running` protect themselves. The pool's lock protects `status`,
+  // `blockedSince`, `visit` and `isDismissed`. Only the pool manager's thread uses `seen`. `probe` is set under the
+  // pool's lock, before the worker first searches for work. The rest belongs to the worker's own thread.
 
   /// The status of a worker from the view of its pool.
   enum Status {
