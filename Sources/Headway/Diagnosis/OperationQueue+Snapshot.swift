@@ -32,7 +32,11 @@ extension OperationQueue {
     let queues = LiveQueues.all
     let described = queues.map { $0.makeSnapshot(maxOperationCount: maxOperationCount) }
     var places = OperationPlaces(queues)
-    for (queue, (_, operations)) in described.enumerated() { places.note(operations, ofQueue: queue) }
+    for (queue, (snapshot, operations)) in described.enumerated() {
+      for (position, operation) in operations.enumerated() where snapshot.operations[position].state == .executing {
+        places.note(operation, at: position, ofQueue: queue)
+      }
+    }
     // The operations are alive until here, so no other operation can have one of their addresses.
     return OperationQueuesSnapshot(
       queues: described.map(\.snapshot), threads: WorkerPool.threadSnapshots(places))
@@ -106,11 +110,12 @@ private struct OperationPlaces {
     for (position, queue) in queues.enumerated() { self.queues[ObjectIdentifier(queue)] = position }
   }
 
-  mutating func note(_ operations: [Operation], ofQueue queue: Int) {
-    for (position, operation) in operations.enumerated() {
-      let address = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
-      self.operations[address] = (queue, position)
-    }
+  /// Notes an operation that is executing.
+  ///
+  /// The address that a worker has stored last can also be that of an operation that waits, because the memory of
+  /// operations is used again.
+  mutating func note(_ operation: Operation, at position: Int, ofQueue queue: Int) {
+    operations[UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())] = (queue, position)
   }
 
   /// The operation that a worker runs, or, if the snapshot does not contain that operation, the queue that the worker
