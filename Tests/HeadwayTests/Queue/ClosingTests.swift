@@ -261,4 +261,23 @@ import Testing
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(message.contains("main queue was closed"))
   }
+
+  @Test("Q17: an operation that is rejected because the queue is closed has its error when the addition returns")
+  func errorOnReturn() {
+    for _ in 0..<200 {
+      let queue = OperationQueue()
+      queue.failureHandler = { _, _ in }
+      let operations = (0..<40).map { _ in BlockOperation {} }
+      let rejected = Mutex<[Bool]>([])
+      onThreads(2) { thread in
+        guard thread == 0 else { return queue.close() }
+        for operation in operations {
+          queue.addOperation(operation)
+          rejected.withLock { $0.append(operation.error is QueueClosedError) }
+        }
+      }
+      for operation in operations { operation.waitUntilFinished() }
+      #expect(operations.map { $0.error is QueueClosedError } == rejected.withLock { $0 })
+    }
+  }
 }
