@@ -187,7 +187,11 @@ def check_shutdown_with_rest(program, folder):
     server = Server(
         program, folder, "--report", folder / "ends.json", "--grace-period", 1, "--concurrent-jobs", 4)
     results = collections.defaultdict(list)
-    send(server, 40, 8, lambda number: f"/jobs?milliseconds={30_000 if number > 20 else 5}", results)
+    send(server, 20, 8, lambda number: "/jobs?milliseconds=5", results)
+    # Otherwise, long jobs could occupy all slots before the short ones start.
+    while metrics(server.get("/metrics")).get(("headway_operations_total", 'queue="jobs",status="succeeded"')) != 20:
+        pass
+    send(server, 20, 8, lambda number: "/jobs?milliseconds=30000", results)
     server.process.send_signal(signal.SIGTERM)
     seconds, log = server.stop(15)
     ends = check_conservation(server, results)
