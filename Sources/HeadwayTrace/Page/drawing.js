@@ -132,10 +132,10 @@ function drawRow(row) {
     drawBar(row, bar, left, y, Math.max(1, right - left), height);
     last = Math.max(last, Math.ceil(Math.max(right, left + 1)));
   }
-  if (row.kind === "runs") drawBlocked(row, y, height);
+  if (row.kind === "runs") drawBlocked(row, y + height - 5, 5);
 }
 
-/** Draws stripes where the thread of a row was blocked, unless they are narrower than a pixel. */
+/** Draws stripes below the names where the thread of a row was blocked, unless they are narrower than a pixel. */
 function drawBlocked(row, y, height) {
   context.strokeStyle = colors.edge;
   context.lineWidth = 1.5;
@@ -147,7 +147,7 @@ function drawBlocked(row, y, height) {
     context.beginPath();
     context.rect(left, y, right - left, height);
     context.clip();
-    context.globalAlpha = 0.55;
+    context.globalAlpha = 0.75;
     context.beginPath();
     for (let position = left - height; position < right; position += 6) {
       context.moveTo(position, y + height);

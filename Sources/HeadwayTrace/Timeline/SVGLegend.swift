@@ -105,7 +105,8 @@ extension SVGTimeline {
       <path class="dash" d="M5 0h6"/>
       """
     case .unfinished: "<rect class=\"run none\" \(box)/><path class=\"open\" d=\"M8 -4l4 4l-4 4\"/>"
-    case .blocked: "<rect class=\"run none\" \(box)/><rect class=\"blocked\" \(box)/>"
+    case .blocked:
+      "<rect class=\"run none\" \(box)/><rect class=\"blocked\" x=\"0\" y=\"2\" width=\"16\" height=\"4\"/>"
     case .many: "<rect class=\"run many\" \(box)/>"
     case .mark: "<path class=\"mark\" d=\"M8 -7v14\"/>"
     case .arrow: "<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M0 4C8 4 8 -2 16 -2\"/>"

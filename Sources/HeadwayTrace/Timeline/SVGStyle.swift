@@ -25,7 +25,7 @@ enum SVGStyle {
       .cancelled{fill-opacity:.35;stroke:var(--edge);stroke-width:1;stroke-dasharray:3 2}
       .cross,.dash{stroke:#fff;stroke-width:2;fill:none;pointer-events:none}
       .badge{fill:#48484a;stroke:#fff;stroke-width:.5;pointer-events:none}.badge.bad{fill:#b3001b}
-      .blocked{fill:url(#stripes);pointer-events:none}.stripe{stroke:var(--edge);stroke-width:1.5;opacity:.55}
+      .blocked{fill:url(#stripes);pointer-events:none}.stripe{stroke:var(--edge);stroke-width:2;opacity:.75}
       .open{stroke:var(--edge);stroke-width:1.5;fill:none;pointer-events:none}
       .name{fill:#111;pointer-events:none}.name.light{fill:#fff}.name.plain{fill:var(--text)}
       .mark{stroke:var(--edge);stroke-width:1;stroke-dasharray:1 2}

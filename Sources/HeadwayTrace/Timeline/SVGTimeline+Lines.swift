@@ -4,7 +4,7 @@ extension SVGTimeline {
   /// The maximum number of arrows, of marks, and of blocked periods per row that are drawn.
   private static let limit = 2000
 
-  /// The periods when threads were blocked: stripes over the rows with runs.
+  /// The periods when threads were blocked: stripes at the bottom of the rows with runs, below the names.
   ///
   /// Periods that are narrower than a pixel are not drawn.
   var blockedPeriods: String {
@@ -13,8 +13,8 @@ extension SVGTimeline {
         .filter { x($0.end) - x($0.start) >= 1 }.prefix(Self.limit)
         .map { period in
           """
-          <rect class="blocked" x="\(decimalText(x(period.start)))" y="\(decimalText(placed.top))" \
-          width="\(decimalText(x(period.end) - x(period.start)))" height="\(decimalText(placed.height))"/>
+          <rect class="blocked" x="\(decimalText(x(period.start)))" y="\(decimalText(placed.top + placed.height - 4))" \
+          width="\(decimalText(x(period.end) - x(period.start)))" height="4"/>
           """
         }
     }.joined(separator: "\n")
