@@ -18,35 +18,29 @@ extension OperationQueueProtocol {
 /// Read without a lock. A list is never changed: a longer one replaces it, and the new list keeps the old one alive as
 /// long as the queue.
 final class InstrumentList: Sendable {
-  private struct Entry {
-    let instrument: any OperationQueueInstrument
-    /// The sequence number of the first operation that the instrument follows.
-    let firstSequence: UInt64
-
-    /// Whether the operation was added later than the instrument.
-    func follows(_ operation: Operation) -> Bool {
-      // An operation that is not in the lists has no number.
-      !operation.state.current.isListed || operation.queueLinks.sequence >= firstSequence
-    }
-  }
-
-  private let entries: [Entry]
+  private let instruments: [any OperationQueueInstrument]
+  /// The list without the last instrument.
   private let previous: InstrumentList?
+  /// The sequence number of the first operation that the last instrument follows.
+  private let firstSequence: UInt64
 
   init(_ previous: InstrumentList?, adding instrument: any OperationQueueInstrument, from firstSequence: UInt64) {
-    entries = (previous?.entries ?? []) + [Entry(instrument: instrument, firstSequence: firstSequence)]
-    self.previous = previous
+    instruments = (previous?.instruments ?? []) + [instrument]
+    (self.previous, self.firstSequence) = (previous, firstSequence)
   }
 
   /// The instrument that ``OperationQueueProtocol/recordTimes()`` has added.
-  var times: OperationTimes? { entries.lazy.compactMap { $0.instrument as? OperationTimes }.first }
+  var times: OperationTimes? { instruments.lazy.compactMap { $0 as? OperationTimes }.first }
 
+  /// The instruments that were added earlier than the operation.
   private func followers(of operation: Operation) -> [any OperationQueueInstrument] {
-    entries.filter { $0.follows(operation) }.map(\.instrument)
+    // An operation that is not in the lists has no number.
+    if !operation.state.current.isListed || operation.queueLinks.sequence >= firstSequence { return instruments }
+    return previous?.followers(of: operation) ?? []
   }
 
   func willAdd(_ operation: Operation, to queue: OperationQueue) {
-    for entry in entries { entry.instrument.willAdd(operation, to: queue) }
+    for instrument in instruments { instrument.willAdd(operation, to: queue) }
   }
 
   /// Calls `body` inside all instruments, the first one outermost.
