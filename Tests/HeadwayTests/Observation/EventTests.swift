@@ -164,7 +164,10 @@ import Testing
     override func main() { WorkerPool.shared.submit(PoolBlock { self.finish() }, count: 1) }
   }
 
-  private final class Idle: OperationQueueInstrument {}
+  /// Takes some time between the end of an operation and the steps that follow.
+  private final class Slow: OperationQueueInstrument {
+    func didFinish(_ operation: Operation, in queue: OperationQueue) { for _ in 0..<50 { yieldThread() } }
+  }
 
   @Test(
     "Q14: a finished event precedes the events of operations that are added after the operation was found finished",
@@ -172,7 +175,7 @@ import Testing
   func orderAfterPolling(hasInstrument: Bool) async {
     let queue = OperationQueue(maxConcurrentOperationCount: 2)
     queue.failureHandler = { _, _ in }
-    if hasInstrument { queue.addInstrument(Idle()) }
+    if hasInstrument { queue.addInstrument(Slow()) }
     var events = queue.events.makeAsyncIterator()
     var pairs: [(Operation, Operation)] = []
     for number in 0..<400 {
