@@ -163,7 +163,7 @@ extension Operation {
     }
     guard state.finishPlainly() else { return false }
     // A listener may have begun in the meantime, and found the operation unfinished. It stores the log, then reads the
-    // operation. This thread ends the operation, then loads the log once more.
+    // operation. This thread ends the operation, then loads the log once more (`Models/events.pml`).
     if let pointer = home?._withUnsafeGuaranteedRef({ $0.eventLogPointer.load(ordering: .sequentiallyConsistent) }) {
       Unmanaged<EventLog>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.appendAndWake(.finished(self)) }
     }

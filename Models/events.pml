@@ -1,0 +1,85 @@
+/* How the end of an operation is recorded while listeners to events begin (section "Events" of README.md).
+
+   part                represents
+   Ender               the thread that ends an operation: Operation.finishPlainly(in:), finishLogged()
+   Listener            OperationQueueEvents.makeAsyncIterator(), and code that then reads the operation
+   Adder               code that finds the operation finished and adds another one, whose event is appended
+   log                 OperationQueue.eventLogPointer; the buffer of the listener is in the log before it is stored
+   locked              the lock of the log
+
+   Proved: if the listener finds the operation unfinished after it has begun, it receives the finished event. The event
+   is appended at most once. If the listener began before the thread looked for the log, the finished event precedes
+   that of the operation that is added after the end. */
+
+#define EXECUTING 0
+#define FINISHED 1
+
+byte phase = EXECUTING;
+bool log;
+bool locked;
+byte count;                             /* the events in the log */
+byte finishedAt, addedAt;               /* their positions, from 1; 0 if they are not there */
+bool isKnown;                           /* the thread found the log before it ended the operation */
+bool mustHear;                          /* the listener found the operation unfinished */
+byte done;
+
+inline lock() { atomic { !locked -> locked = true } }
+inline unlock() { locked = false }
+
+inline appendFinished() {
+  d_step { assert(locked && finishedAt == 0); count++; finishedAt = count }
+}
+
+active proctype Ender() {
+  bool seen;
+  seen = log;
+  if
+  :: seen ->
+     isKnown = true;
+#ifdef FAULT_UNLOCKED_END
+     phase = FINISHED;
+     lock();
+#else
+     lock();
+     phase = FINISHED;
+#endif
+     appendFinished();
+     unlock()
+  :: else ->
+     phase = FINISHED;
+#ifndef FAULT_NO_LAST_LOG
+     seen = log;
+     if
+     :: seen -> lock(); appendFinished(); unlock()
+     :: else
+     fi
+#endif
+  fi;
+  done++
+}
+
+active proctype Listener() {
+  log = true;
+  mustHear = (phase == EXECUTING);
+  done++
+}
+
+active proctype Adder() {
+  bool seen;
+  phase == FINISHED;
+  seen = log;
+  if
+  :: seen ->
+     lock();
+     d_step { count++; addedAt = count };
+     unlock()
+  :: else
+  fi;
+  done++
+}
+
+active proctype Judge() {
+  done == 3;
+  assert(!mustHear || finishedAt > 0);
+  assert(!isKnown || addedAt == 0 || finishedAt < addedAt)
+}
