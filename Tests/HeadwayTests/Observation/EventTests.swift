@@ -1,5 +1,6 @@
 import HeadwayTestKit
 import HeadwayTestSupport
+import Synchronization
 import Testing
 
 @testable import Headway
@@ -164,9 +165,17 @@ import Testing
     override func main() { WorkerPool.shared.submit(PoolBlock { self.finish() }, count: 1) }
   }
 
-  /// Takes some time between the end of an operation and the steps that follow.
-  private final class Slow: OperationQueueInstrument {
-    func didFinish(_ operation: Operation, in queue: OperationQueue) { for _ in 0..<50 { yieldThread() } }
+  /// Delays the steps that follow the end of an operation until the next one is being added.
+  private final class Delay: OperationQueueInstrument {
+    private let gate = Mutex(Gate())
+
+    func willAdd(_ operation: Operation, to queue: OperationQueue) {
+      if operation.name == "second" { gate.withLock { $0 }.open() } else { gate.withLock { $0 = Gate() } }
+    }
+
+    func didFinish(_ operation: Operation, in queue: OperationQueue) {
+      if operation.name == "first" { gate.withLock { $0 }.wait() }
+    }
   }
 
   @Test(
@@ -175,10 +184,11 @@ import Testing
   func orderAfterPolling(hasInstrument: Bool) async {
     let queue = OperationQueue(maxConcurrentOperationCount: 2)
     queue.failureHandler = { _, _ in }
-    if hasInstrument { queue.addInstrument(Slow()) }
+    if hasInstrument { queue.addInstrument(Delay()) }
+    let count = hasInstrument ? 20 : 200
     var events = queue.events.makeAsyncIterator()
     var pairs: [(Operation, Operation)] = []
-    for number in 0..<400 {
+    for number in 0..<count {
       let first: Operation =
         switch number % 4 {
         case 0: BlockOperation {}
@@ -186,7 +196,8 @@ import Testing
         case 2: TaskOperation { await Task.yield() }
         default: FinishingElsewhere()
         }
-      let second = BlockOperation {}
+      first.name = "first"
+      let second = BlockOperation(name: "second")
       queue.addOperation(first)
       await until { first.isFinished }
       second.addDependency(first)
@@ -194,7 +205,7 @@ import Testing
       pairs.append((first, second))
     }
     var positions: [OperationQueueEvent: Int] = [:]
-    for (number, event) in (await Self.events(until: 800, &events)).enumerated() { positions[event] = number }
+    for (number, event) in (await Self.events(until: 2 * count, &events)).enumerated() { positions[event] = number }
     for (first, second) in pairs {
       #expect(positions[.finished(first)]! < positions[.added(second)]!)
       #expect(positions[.finished(first)]! < positions[.ready(second)]!)
@@ -204,7 +215,7 @@ import Testing
   @Test("Q14: a listener receives the finished event of each operation that was not finished when it began")
   func beginningDuringEnds() async {
     let queue = OperationQueue()
-    for _ in 0..<1_000 {
+    for _ in 0..<300 {
       let operations = (0..<6).map { _ in BlockOperation {} }
       for operation in operations { queue.addOperation(operation) }
       var events = queue.events.makeAsyncIterator()
