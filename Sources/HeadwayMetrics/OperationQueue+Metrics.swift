@@ -23,8 +23,7 @@ extension OperationQueueProtocol {
   ///   the end, including the pauses between attempts.
   /// - The counter `headway.operations`, with the dimension `status`, counts the operations that have finished:
   ///   `succeeded`, `failed` or `cancelled`.
-  /// - The counter `headway.operation.retries` counts the failed attempts after which the operation waits for
-  ///   another one.
+  /// - The counter `headway.operation.retries` counts how often an operation begins to wait for another attempt.
   ///
   /// Only the age of the oldest operation changes while nothing happens, so a task measures it. The task ends when the
   /// queue is freed. The other metrics are updated when something happens in the queue. Threads belong to all queues:

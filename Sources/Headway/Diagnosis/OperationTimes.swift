@@ -22,7 +22,7 @@ final class OperationTimes: OperationQueueInstrument {
     var started: UInt64?
   }
 
-  // Protected by its lock, under which nothing is called.
+  // Protected by its lock. Nothing is called under it.
   private let times = Guarded<[ObjectIdentifier: Times]>([:])
 
   private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }

@@ -55,7 +55,7 @@ extension Operation {
   ///   - before: The state before the operation ended.
   ///   - site: The place where it ends.
   ///   - home: The queue that holds the operation, or nil. The caller keeps it alive.
-  ///   - isLogged: Whether the end is in the log of the queue's events.
+  ///   - isLogged: Whether the end is in the event log.
   ///   - continues: True if the thread of the batch may continue with an operation that becomes ready.
   ///   - effects: Receives the steps that can run user code.
   ///   - release: Takes ownership of the dependencies of the operation.
@@ -104,7 +104,7 @@ extension Operation {
   ///
   /// - Parameters:
   ///   - before: The state before the operation ended.
-  ///   - isLogged: Whether the end is in the log of the queue's events.
+  ///   - isLogged: Whether the end is in the event log.
   ///   - batch: The batch of the calling thread, if it ran the operation. It is closed.
   private func conclude(from before: OperationWord, isLogged: Bool, closing batch: Batch?) {
     // An operation that ends early still has edges in the stacks of its dependencies. It must remove them first (rule 1

@@ -71,8 +71,8 @@ extension OperationQueue {
   /// Ends an operation whose queue was closed while it was being added through the inbox, so that the caller finds its
   /// error when the addition returns.
   ///
-  /// The operation was taken out of the inbox before, so it is in the lists if it was accepted. Another thread may be
-  /// about to end it in the same way, which has no effect then.
+  /// Call this after the inbox was emptied. If the queue has accepted the operation, it is in the lists. Another thread
+  /// may also be about to reject the operation. The second rejection has no effect.
   private func rejectIfRefused(_ operation: Operation) {
     let word = operation.state.current
     if !word.isListed, word.phase == .pending { reject(operation) }

@@ -82,9 +82,10 @@ extension Workload {
   /// holds the lock, because the system can also preempt the reading thread. That thread does not add operations,
   /// because adding one also waits for the memory allocator while the snapshot frees its lists.
   ///
-  /// The figures are the median of the longest reads in periods of the same length without a snapshot, in milliseconds;
-  /// the time within which 99.9 % of the reads end, with and without a snapshot, in microseconds; and the duration of a
-  /// snapshot, in milliseconds.
+  /// The figures are:
+  /// - the median of the longest reads in periods of the same length without a snapshot, in milliseconds
+  /// - the time within which 99.9 % of the reads end, with and without a snapshot, in microseconds
+  /// - the duration of a snapshot, in milliseconds.
   static let snapshotDelay = Workload(name: "snapshot-delay") { rival, count in
     guard rival is HeadwayRival else { return nil }
     let queue = OperationQueue()

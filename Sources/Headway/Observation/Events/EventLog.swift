@@ -19,6 +19,9 @@ final class EventLog: Sendable {
   fileprivate let state = Guarded(State())
 
   /// Whether any queue has had a listener.
+  ///
+  /// Relaxed: a thread that reads the old value while the first listener begins records the end of its operation a
+  /// moment later, but does record it.
   static let isUsed = Atomic<Bool>(false)
 
   init() { Self.isUsed.store(true, ordering: .relaxed) }

@@ -133,6 +133,7 @@ extension OperationQueue {
       state.withLock { state in
         state.observation.listeners -= 1
         // The log is kept, because a thread may be using it. It is used again for the next listener.
+        // Relaxed: a thread that still reads the pointer appends to a log without listeners.
         if buffer.removeFromLog() { eventLogPointer.store(nil, ordering: .relaxed) }
       }
     }

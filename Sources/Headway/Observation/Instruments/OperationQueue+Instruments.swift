@@ -4,7 +4,7 @@ extension OperationQueueProtocol {
   /// Adds an instrument, which follows the operations that are added from now on.
   ///
   /// The queue keeps the instrument until the queue is freed. While a queue has instruments, its threads take single
-  /// operations instead of batches, so adding and running an operation takes about a microsecond longer.
+  /// operations instead of batches, so a short operation takes longer.
   ///
   /// - Parameter instrument: The instrument.
   @_disfavoredOverload
