@@ -71,7 +71,7 @@ import Testing
     queue.addOperation(
       operation(names) {
         other.addOperation(waiting)
-        while waiting.admission.place != .gated { yieldThread() }
+        while other.state.withLock({ _ in waiting.admission.place }) != .gated { yieldThread() }
       })
     let isOver = Gate()
     // The batch's thread has not taken the lock of its queue since the first operation ended.
