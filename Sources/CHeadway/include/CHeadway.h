@@ -16,6 +16,14 @@ static inline void headway_pause(void) {
 /// object is currently being freed.
 extern void *swift_tryRetain(void *object);
 
+/// From Swift's runtime (`HeapObject.h`): adds an unowned reference, which keeps only the memory of an object; returns
+/// the object.
+extern void *swift_unownedRetain(void *object);
+
+/// From Swift's runtime (`HeapObject.h`): removes an unowned reference. The last one frees the memory of an object that
+/// was deinitialized.
+extern void swift_unownedRelease(void *object);
+
 /// Returns whether little of the calling thread's stack is left.
 ///
 /// The end of the stack is determined once per thread. If it is unknown, the result is 0.

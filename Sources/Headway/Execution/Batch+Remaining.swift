@@ -31,10 +31,7 @@ extension Batch {
   func deferRelease(ofPlain operation: OperationReference) { deferred.append(plain: operation) }
 
   /// Releases an operation that the thread took and that has finished, and keeps its memory.
-  func free(_ operation: OperationReference) {
-    deferred.appendMemory(of: operation)
-    operation.release()
-  }
+  func free(_ operation: OperationReference) { deferred.release(operation) }
 
   /// Takes over the ownership of the last operation that the thread runs in the batch.
   ///

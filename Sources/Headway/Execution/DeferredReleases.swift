@@ -23,18 +23,10 @@ struct DeferredReleases: ~Copyable {
   /// Holds the operations of one batch, and the last one of the previous batch.
   private let plain = UnsafeMutablePointer<OperationReference>.allocate(capacity: Batch.capacity + 1)
   private var plainCount = 0
-  /// Operations that the thread has released.
-  ///
-  /// Each is unowned here, which keeps only its memory.
-  private let freed = UnsafeMutablePointer<Freed>.allocate(capacity: Batch.capacity)
-  private var freedCount = 0
+  /// The memory of operations that were released.
+  private var returned = ReturnedMemory.Chain()
 
-  private struct Freed { unowned let operation: Operation }
-
-  deinit {
-    plain.deallocate()
-    freed.deallocate()
-  }
+  deinit { plain.deallocate() }
 
   /// Whether no deferred release can run user code.
   var isEmpty: Bool { operations.isEmpty && last == nil }
@@ -65,23 +57,16 @@ struct DeferredReleases: ~Copyable {
     plainCount += 1
   }
 
-  /// Keeps the memory of an operation that the thread took and that has finished.
-  ///
-  /// The operation is about to be released.
-  mutating func appendMemory(of operation: OperationReference) {
-    guard freedCount < Batch.capacity else { return }
-    operation._withUnsafeGuaranteedRef { (freed + freedCount).initialize(to: Freed(operation: $0)) }
-    freedCount += 1
-  }
+  /// Releases an operation that the thread took and that has finished, and keeps its memory.
+  mutating func release(_ operation: OperationReference) { returned.release(operation) }
 
-  /// Frees or recycles operations whose release runs no user code.
+  /// Recycles operations whose release runs no user code, or gives their memory away.
   ///
   /// Called between two batches.
   mutating func releaseMemory() {
-    RecycledOperations.give(UnsafeBufferPointer(start: plain, count: plainCount))
+    RecycledOperations.give(UnsafeBufferPointer(start: plain, count: plainCount), returning: &returned)
     plainCount = 0
-    freed.deinitialize(count: freedCount)
-    freedCount = 0
+    returned.giveAway()
   }
 
   /// Removes and returns the operations whose release can run user code.

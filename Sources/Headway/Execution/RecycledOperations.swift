@@ -14,72 +14,52 @@ enum RecycledOperations {
   // Protection of the state: a chain belongs to one thread at a time. It is handed over through a slot, by an exchange
   // that releases and one that acquires. `queueLinks.next` joins the operations of a chain.
 
-  /// How many chains can wait to be taken.
-  ///
-  /// Further chains are freed. Each chain has at most ``Batch/capacity`` operations, so this is less than 20 KB.
-  private static let slotCount = 4
-
-  private struct Slots: @unchecked Sendable {  // Never changed, and the memory that it points to is atomic.
-    let first: UnsafeMutablePointer<Atomic<UInt>>
-
-    init() {
-      first = .allocate(capacity: slotCount)
-      for number in 0..<slotCount { (first + number).initialize(to: Atomic(0)) }
-    }
-  }
-
-  private static let slots = Slots()
+  private static let exchange = ChainExchange()
 
   /// The chain of the calling thread: the address of its first operation.
-  private static let own = ThreadKey(atThreadEnd: { RecycledOperations.free($0.map { .fromOpaque($0) }) })
+  private static let own = ThreadKey(atThreadEnd: { chain in
+    forEach(in: chain.map { .fromOpaque($0) }) { $0.release() }
+  })
 
   /// Returns a new operation that runs `block` and has no other references, or nil if none is available.
   ///
   /// The caller owns it.
   static func take(for block: @escaping ThrowingBlock) -> OperationReference? {
-    guard let first = own.value.map({ OperationReference.fromOpaque($0) }) ?? takeChain() else { return nil }
+    guard let first = (own.value ?? exchange.take()).map({ OperationReference.fromOpaque($0) }) else { return nil }
     own.value = first.next?.toOpaque()
     first._withUnsafeGuaranteedRef { unsafeDowncast($0, to: BlockOperation.self).renew(block) }
     return first
   }
 
-  private static func takeChain() -> OperationReference? {
-    for number in 0..<slotCount where slots.first[number].load(ordering: .relaxed) != 0 {
-      let address = slots.first[number].exchange(0, ordering: .acquiring)
-      if let chain = UnsafeRawPointer(bitPattern: address) { return .fromOpaque(chain) }
-    }
-    return nil
-  }
-
   /// Takes over the ownership of operations that have ended.
   ///
-  /// Their release runs no user code.
-  static func give(_ operations: UnsafeBufferPointer<OperationReference>) {
+  /// Their release runs no user code. The memory of those that can't be used again, or aren't needed, is added to
+  /// `returned`.
+  static func give(
+    _ operations: UnsafeBufferPointer<OperationReference>, returning returned: inout ReturnedMemory.Chain
+  ) {
     var chain: OperationReference?
     for operation in operations {
       if hasNoOtherReference(operation), operation._withUnsafeGuaranteedRef({ $0.canBeUsedAgain }) {
         operation.next = chain
         chain = operation
       } else {
-        operation.release()
+        let details = operation._withUnsafeGuaranteedRef { $0.takeDetailsOfEnded() }
+        returned.release(operation)
+        if let details { returned.release(details, isPart: true) }
       }
     }
     guard let chain else { return }
     // All other threads that had a reference have released it. Their earlier changes are visible after this fence.
     atomicMemoryFence(ordering: .acquiring)
-    let address = UInt(bitPattern: chain.toOpaque())
-    for number in 0..<slotCount where slots.first[number].load(ordering: .relaxed) == 0 {
-      let (isGiven, _) = slots.first[number].compareExchange(expected: 0, desired: address, ordering: .releasing)
-      if isGiven { return }
-    }
-    free(chain)
+    if !exchange.give(chain.toOpaque()) { forEach(in: chain) { returned.release($0) } }
   }
 
-  private static func free(_ chain: OperationReference?) {
+  private static func forEach(in chain: OperationReference?, _ body: (OperationReference) -> Void) {
     var position = chain
     while let operation = position {
       position = operation.next
-      operation.release()
+      body(operation)
     }
   }
 
@@ -99,14 +79,14 @@ enum RecycledOperations {
   // the word.
   @inline(never) private static func newOperation() -> BlockOperation { BlockOperation() }
 
-  /// Whether the caller, which owns the operation, has the only reference of any kind that Swift counts.
+  /// Whether the caller, which owns the object, has the only reference of any kind that Swift counts.
   ///
   /// `isKnownUniquelyReferenced` does not see unowned and weak references. They are counted in the second word of an
   /// object, after the pointer to its type (`HeapObject.h` of the runtime), or turn it into a pointer to a table. So
   /// this function compares the word with that of an object that has no other references. If the layout were different,
   /// no operation would be recycled.
-  static func hasNoOtherReference(_ operation: OperationReference) -> Bool {
-    counts(at: operation.toOpaque()) == countsOfUnknown
+  static func hasNoOtherReference<Object: AnyObject>(_ object: Unmanaged<Object>) -> Bool {
+    counts(at: object.toOpaque()) == countsOfUnknown
   }
 
   @inline(__always) private static func counts(at object: UnsafeRawPointer) -> UInt {
@@ -122,6 +102,24 @@ extension Operation {
     guard isPlainBlock, !hasGate, state.current.hasEndedPlainly else { return false }
     assert(dependents.isEmpty && links.withLockOnThisThread { $0.isUntouched }, "\(self) does not match its state")
     return true
+  }
+}
+
+extension Operation {
+  /// Removes and returns the details of an operation of class ``BlockOperation`` that has ended, if no other code uses
+  /// them.
+  ///
+  /// The caller owns them.
+  fileprivate final func takeDetailsOfEnded() -> Unmanaged<OperationDetails>? {
+    let word = state.current
+    guard isPlainBlock, word.mayHaveDetailsAlone,
+      RecycledOperations.hasNoOtherReference(OperationReference(self))
+    else { return nil }
+    return links.withLockOnThisThread { links in
+      guard let details = links.details else { return nil }
+      links.details = nil
+      return .passRetained(details)
+    }
   }
 }
 

@@ -4,6 +4,7 @@ extension OperationQueue {
   /// Implements ``addOperation(_:)-(Operation)``.
   final func add(_ operation: Operation) {
     guard reserve(operation) else { return }
+    ReturnedMemory.freeNext()
     let isReevaluated = enter(operation)
     let reference = OperationReference.passRetained(operation)
     let word = operation.state.current

@@ -1,0 +1,38 @@
+import Synchronization
+
+/// A few places where threads hand over chains of objects to each other.
+///
+/// A chain belongs to one thread at a time: the thread that gives it away releases its contents, and the thread that
+/// takes it acquires them. The exchange knows only the first object of each chain.
+struct ChainExchange: @unchecked Sendable {  // Never changed, and the memory that it points to is atomic.
+  /// How many chains can wait to be taken.
+  private static let slotCount = 4
+
+  private let first: UnsafeMutablePointer<Atomic<UInt>>
+
+  init() {
+    first = .allocate(capacity: Self.slotCount)
+    for number in 0..<Self.slotCount { (first + number).initialize(to: Atomic(0)) }
+  }
+
+  /// Takes a chain that another thread has given, or returns nil if there is none.
+  func take() -> UnsafeMutableRawPointer? {
+    for number in 0..<Self.slotCount where first[number].load(ordering: .relaxed) != 0 {
+      let address = first[number].exchange(0, ordering: .acquiring)
+      if let chain = UnsafeMutableRawPointer(bitPattern: address) { return chain }
+    }
+    return nil
+  }
+
+  /// Gives a chain to any thread that takes it.
+  ///
+  /// - Returns: False if there is no place left, so the caller keeps the chain.
+  func give(_ chain: UnsafeMutableRawPointer) -> Bool {
+    let address = UInt(bitPattern: chain)
+    for number in 0..<Self.slotCount where first[number].load(ordering: .relaxed) == 0 {
+      let (isGiven, _) = first[number].compareExchange(expected: 0, desired: address, ordering: .releasing)
+      if isGiven { return true }
+    }
+    return false
+  }
+}

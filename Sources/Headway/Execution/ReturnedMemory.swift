@@ -1,0 +1,83 @@
+import CHeadway
+
+/// The memory of operations that have been released, on its way back to the threads that add operations.
+///
+/// An operation is usually allocated by one thread and released by another. With glibc, memory that one thread allocates
+/// and another frees passes through an arena and its lock, and both threads wait for each other. So a thread that has
+/// released operations hands their memory over as a chain, and a thread that adds operations frees a part of it each
+/// time. What it frees, it gets for the next operation without a lock.
+///
+/// The objects of a chain are deinitialized: no code runs when their memory is freed.
+///
+/// See `Docs/decisions/0037-returned-memory.md`.
+enum ReturnedMemory {
+  // Protection of the state: a chain belongs to one thread at a time.
+
+  private static let exchange = ChainExchange()
+
+  /// The chain of the calling thread.
+  private static let own = ThreadKey(atThreadEnd: { Chain(first: $0).free() })
+
+  /// Frees the memory of one object that another thread has released, if there is any.
+  ///
+  /// Called once for each operation that is added.
+  @inline(__always)
+  static func freeNext() {
+    guard let first = own.value ?? exchange.take() else { return }
+    var chain = Chain(first: first)
+    chain.freeFirst()
+    own.value = chain.first
+  }
+
+  /// Objects that have been deinitialized, and whose memory is kept by an unowned reference.
+  ///
+  /// The word behind an object's header contains the address of the next one. Its lowest bit is set if both belong to
+  /// the same operation, and are freed together.
+  struct Chain {
+    private static let togetherBit: UInt = 1
+    /// The size of the header of a Swift object: its class and its reference counts.
+    private static var linkOffset: Int { 2 * MemoryLayout<UInt>.size }
+
+    fileprivate var first: UnsafeMutableRawPointer?
+
+    var isEmpty: Bool { first == nil }
+
+    init() {}
+
+    fileprivate init(first: UnsafeMutableRawPointer?) { self.first = first }
+
+    /// Releases an object that the caller owns, and keeps its memory if there is no other reference to it.
+    ///
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - isPart: True if the object was a part of the operation that was released before it.
+    mutating func release<Object: AnyObject>(_ object: Unmanaged<Object>, isPart: Bool = false) {
+      guard RecycledOperations.hasNoOtherReference(object) else { return object.release() }
+      let address = object.toOpaque()
+      swift_unownedRetain(address)
+      object.release()
+      let link = UInt(bitPattern: first) | (isPart ? Self.togetherBit : 0)
+      address.storeBytes(of: link, toByteOffset: Self.linkOffset, as: UInt.self)
+      first = address
+    }
+
+    /// Hands the memory over to a thread that adds operations, or frees it if there is more than these threads need.
+    mutating func giveAway() {
+      guard let first else { return }
+      if !exchange.give(first) { free() }
+      self.first = nil
+    }
+
+    /// Frees the memory of one operation, with that of its parts.
+    mutating func freeFirst() {
+      while let object = first {
+        let link = object.load(fromByteOffset: Self.linkOffset, as: UInt.self)
+        first = UnsafeMutableRawPointer(bitPattern: link & ~Self.togetherBit)
+        swift_unownedRelease(object)
+        if link & Self.togetherBit == 0 { return }
+      }
+    }
+
+    fileprivate consuming func free() { while first != nil { freeFirst() } }
+  }
+}
