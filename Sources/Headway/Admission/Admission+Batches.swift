@@ -111,7 +111,7 @@ extension Admission {
   ///     held. If `isObserved` is true, `body` is called for the other operations as well, which the threads own. It
   ///     receives such an operation only if it is alive.
   mutating func collectFinished(
-    isObserved: Bool, _ body: (Admission, OperationReference?, _ isContinued: Bool) -> Void
+    isObserved: Bool, _ body: (borrowing Admission, OperationReference?, _ isContinued: Bool) -> Void
   ) {
     batches.forEach { batch in
       while let next = batch.nextFinished(isSingle: isObserved) {

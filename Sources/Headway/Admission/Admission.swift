@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Decides which operation of a queue can start, and when.
 ///
 /// A state machine without threads and locks. The owner protects it with one lock. After each change, it calls
@@ -9,7 +11,7 @@
 ///
 /// Workers have classes, by the quality of service of the operations that they run. A worker takes only operations of
 /// its class.
-struct Admission {
+struct Admission: ~Copyable {
   /// The maximum number of outstanding tickets: each worker that arrives continues while there is work.
   static let mostTickets = 64
   /// How many operations are cancelled, or end because they were cancelled, in one critical section.
@@ -20,6 +22,11 @@ struct Admission {
   ///
   /// The limit lets adding and ending take constant time.
   static let mostReevaluated = 64
+
+  /// Makes the compiler pass the address of this structure to methods that only read it.
+  ///
+  /// It would copy all bytes otherwise. It can't do so with a structure that contains an atomic value.
+  private let address = Atomic<Bool>(false)
 
   /// All operations of the queue.
   var members = Members()
@@ -327,7 +334,7 @@ struct Admission {
 
   /// Issues tickets: returns how many more workers of each class may arrive and call ``next(for:)``.
   mutating func issueTickets() -> PerClass<Int> {
-    let startable = countStartable()
+    let startable = startable
     var new = PerClass(0)
     PerClass<Int>.forEachClass { workerClass in
       let missing = min(startable[workerClass], Self.mostTickets) - tickets[workerClass]
@@ -364,28 +371,20 @@ struct Admission {
       || (started >= limit && started > 0 && !isSuspended)
   }
 
-  /// The result of ``countStartable()`` for a copy.
-  var startable: PerClass<Int> {
-    var copy = self
-    return copy.countStartable()
-  }
-
   var hasStartable: Bool { !startable.isZero }
 
   /// Whether operations could start if the rate limit allowed it.
   var waitsForAllowance: Bool {
-    guard allowance == 0, !isSuspended, started < limit else { return false }
-    var copy = self
-    copy.allowance = .max
-    return !copy.countStartable().isZero
+    allowance == 0 && !isSuspended && started < limit && !countStartable(allowance: .max).isZero
   }
 
   /// How many operations workers of each class could start now.
   ///
   /// With a limit, operations of different classes start in one order. Of the ready operations, only those of the class
   /// of the first one count, or all that are held to the ``floor`` if the first one is.
-  mutating func countStartable() -> PerClass<Int> {
-    // Mutating although it changes nothing: a getter would copy the whole structure at every update.
+  var startable: PerClass<Int> { countStartable(allowance: allowance) }
+
+  private func countStartable(allowance: Int) -> PerClass<Int> {
     var counts = PerClass(0)
     if !isSuspended, started < limit {
       if limit == .max {
@@ -410,22 +409,18 @@ struct Admission {
 
   /// The class of the operation that a queue with a limit starts next, or nil if there is none.
   var turn: Turn? {
-    mutating get {
-      guard cancelledWithinLimit.isEmpty else { return Turn(list: .normal, workerClass: .normal) }
-      guard let list = firstReadyClass else { return nil }
-      return Turn(list: list, workerClass: .moreUrgent(list, floor))
-    }
+    guard cancelledWithinLimit.isEmpty else { return Turn(list: .normal, workerClass: .normal) }
+    guard let list = firstReadyClass else { return nil }
+    return Turn(list: list, workerClass: .moreUrgent(list, floor))
   }
 
   /// The most urgent class that has an operation to start, or nil.
   ///
   /// See `Docs/decisions/0020-order-of-adding.md`.
   private var firstReadyClass: WorkerClass? {
-    mutating get {
-      guard order == .fifo else { return first.ready.firstClass }
-      // No other operation overtakes it: it has the lowest number, and so is also the first of its class.
-      return members.first?._withUnsafeGuaranteedRef { $0.admission.place == .ready ? $0.admission.workerClass : nil }
-    }
+    guard order == .fifo else { return first.ready.firstClass }
+    // No other operation overtakes it: it has the lowest number, and so is also the first of its class.
+    return members.first?._withUnsafeGuaranteedRef { $0.admission.place == .ready ? $0.admission.workerClass : nil }
   }
 
   @inline(__always)

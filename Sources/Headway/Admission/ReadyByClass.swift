@@ -1,6 +1,7 @@
 /// The operations that could start, by the class of workers that run them.
 ///
-/// Each case is handled separately, so that no list is copied for reading.
+/// Each case is handled separately, and functions that only read are inlined, so that no list is copied for reading. A
+/// copy would read cache lines that other threads write.
 struct ReadyByClass {
   private var normal = ReadyOperations()
   private var utility = ReadyOperations()
@@ -13,6 +14,7 @@ struct ReadyByClass {
   @inline(__always)
   var counts: PerClass<Int> { PerClass(normal: normal.count, utility: utility.count, background: background.count) }
 
+  @inline(__always)
   func count(_ workerClass: WorkerClass) -> Int {
     switch workerClass {
     case .normal: normal.count
@@ -22,6 +24,7 @@ struct ReadyByClass {
   }
 
   /// Returns how many operations have this class or a less urgent one.
+  @inline(__always)
   func count(downFrom workerClass: WorkerClass) -> Int {
     switch workerClass {
     case .normal: normal.count + utility.count + background.count
@@ -31,6 +34,7 @@ struct ReadyByClass {
   }
 
   /// The operation that ``popFirst(_:)`` would remove, with its level.
+  @inline(__always)
   func first(_ workerClass: WorkerClass) -> (OperationReference, level: Int)? {
     switch workerClass {
     case .normal: normal.first
@@ -126,19 +130,17 @@ struct ReadyByClass {
   }
 
   /// The class of the operation that precedes all others, by priority and then by the order of adding.
+  @inline(__always)
   var firstClass: WorkerClass? {
-    // Mutating although it changes nothing, so that it gets no copy of the lists.
-    mutating get {
-      // Usually there is only one class.
-      if utility.isEmpty, background.isEmpty { return normal.isEmpty ? nil : .normal }
-      return firstClassOfSeveral
-    }
+    // Usually there is only one class.
+    if utility.isEmpty, background.isEmpty { return normal.isEmpty ? nil : .normal }
+    return Self.firstClass(of: PerClass(normal: normal.first, utility: utility.first, background: background.first))
   }
 
-  private var firstClassOfSeveral: WorkerClass? {
+  private static func firstClass(of candidates: PerClass<(OperationReference, level: Int)?>) -> WorkerClass? {
     var best: (reference: OperationReference, level: Int, workerClass: WorkerClass)?
     PerClass<Int>.forEachClass { workerClass in
-      guard let (reference, level) = first(workerClass) else { return }
+      guard let (reference, level) = candidates[workerClass] else { return }
       // The representatives of a key have the same turn.
       if let found = best,
         found.level > level

@@ -23,6 +23,7 @@ struct ReadyOperations {
   // MARK: Inserting and removing
 
   /// The operation that ``popFirst()`` would remove, with its level.
+  @inline(__always)
   var first: (OperationReference, level: Int)? {
     guard occupied != 0 else { return nil }
     let number = 7 - occupied.leadingZeroBitCount

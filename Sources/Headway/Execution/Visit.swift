@@ -145,7 +145,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     if request.wasSpinning { state.hasSpinningWorker = false }
     if request.hadTicket, !state.redeemTicket(of: visitor) { return .nothing }
     state.admission.close(batch)
-    if batch.hasDeferredReleases, !mayTakeBeforeRelease(from: state) { return releaseFirst(request, &state) }
+    if batch.hasDeferredReleases, !mayTakeBeforeRelease(from: state) { return releaseFirst(request, state) }
     // The queue may have been empty in the meantime, and its executor or dispatch queue may have changed since this
     // visitor was requested.
     guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
@@ -171,7 +171,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
         noteTaken(batch.first)
         return .batch
       }
-      if batch.hasDeferredReleases { return releaseFirst(request, &state) }
+      if batch.hasDeferredReleases { return releaseFirst(request, state) }
       if let operation = state.admission.next(for: workerClass, at: startTime?.now ?? .min) {
         if operation.admission.place == .running {
           // A cancelled operation that leaves is no start.
@@ -208,8 +208,8 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   /// Has the thread perform its deferred releases.
   ///
   /// It requests work again if there is some, or may be soon.
-  private func releaseFirst(_ request: Request, _ state: inout QueueState) -> Next {
-    request.maySpin || !state.admission.countStartable().isZero ? .again : .nothing
+  private func releaseFirst(_ request: Request, _ state: borrowing QueueState) -> Next {
+    request.maySpin || state.admission.hasStartable ? .again : .nothing
   }
 
   /// Notes the operation that a thread of a low class has taken.

@@ -115,7 +115,7 @@ extension OperationQueue {
     #if DEBUG
     state.admission.checkIfSmall()
     #endif
-    if state.hasSpinningWorker, !state.admission.countStartable().isZero {
+    if state.hasSpinningWorker, state.admission.hasStartable {
       spinSignal.store(true, ordering: .releasing)
     }
     if state.runsElsewhere, !after.tickets.isZero {
@@ -219,23 +219,20 @@ extension OperationQueue {
   package final var executor: (any WorkExecutor)? {
     get { state.withLock { $0.executor } }
     set {
-      let isChanged = setRunner(\.executor, newValue)
+      let isChanged = changeRunner { exchange(&$0.executor, with: newValue) }
       require(isChanged && !isMain, "The executor of \(label) was set while it held operations: set it first.")
     }
   }
 
   /// Changes the executor or the dispatch queue that runs the operations, if the queue is empty.
   ///
-  /// - Parameters:
-  ///   - property: The property of the state to change.
-  ///   - runner: The new executor or dispatch queue.
-  /// - Returns: Whether the property was changed.
-  private func setRunner<Runner>(_ property: WritableKeyPath<QueueState, Runner?>, _ runner: Runner?) -> Bool {
-    let old = update(collectingBatches: true) { state -> Runner?? in
-      guard state.admission.count == 0 else { return nil }
-      return state.setRunner(property, runner)
+  /// - Parameter change: Replaces the executor or dispatch queue, and returns the previous one.
+  /// - Returns: Whether it was changed.
+  private func changeRunner<Runner>(_ change: (inout QueueState) -> Runner) -> Bool {
+    let previous = update(collectingBatches: true) { state -> Runner? in
+      state.admission.count == 0 ? state.changeRunner(change) : nil
     }
-    return old != nil  // // The previous runner is released here, after the lock.
+    return previous != nil  // The previous one is released here, after the lock.
   }
 
   /// Makes the operations run where those of another queue run.
@@ -246,7 +243,9 @@ extension OperationQueue {
     let (executor, underlyingQueue) = queue.state.withLock { ($0.executor, $0.underlyingQueue) }
     guard executor != nil || underlyingQueue != nil else { return }
     let old = update(collectingBatches: true) { state in
-      (state.setRunner(\.executor, executor), state.setRunner(\.underlyingQueue, underlyingQueue))
+      state.changeRunner { state in
+        (exchange(&state.executor, with: executor), exchange(&state.underlyingQueue, with: underlyingQueue))
+      }
     }
     withExtendedLifetime(old) {}  // Released after the lock.
   }
@@ -287,7 +286,7 @@ extension OperationQueue {
   /// Implements ``underlyingQueue``.
   final func setUnderlyingQueue(_ queue: DispatchQueue?) {
     guard !isMain else { return }
-    let isChanged = setRunner(\.underlyingQueue, queue)
+    let isChanged = changeRunner { exchange(&$0.underlyingQueue, with: queue) }
     require(isChanged, "The underlying queue of \(label) was set while it held operations: set it first.")
   }
 

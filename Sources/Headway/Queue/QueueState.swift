@@ -2,7 +2,9 @@ import Dispatch
 import Synchronization
 
 /// The state of a queue, protected by the queue's lock.
-struct QueueState {
+///
+/// It can't be copied: copying its 1,745 bytes and retaining its references would cost as much as starting an operation.
+struct QueueState: ~Copyable {
   var admission = Admission()
   var name: String?
   var maxConcurrentOperationCount = OperationQueue.defaultMaxConcurrentOperationCount
@@ -128,17 +130,13 @@ struct QueueState {
   ///
   /// None of the operations has started.
   ///
-  /// - Parameters:
-  ///   - property: The property to change.
-  ///   - runner: The new executor or dispatch queue.
+  /// - Parameter change: Replaces the executor or dispatch queue, and returns the previous one.
   /// - Returns: The previous one. The caller must release it after the lock.
-  mutating func setRunner<Runner>(_ property: WritableKeyPath<QueueState, Runner?>, _ runner: Runner?) -> Runner? {
+  mutating func changeRunner<Runner>(_ change: (inout QueueState) -> Runner) -> Runner {
     beginGeneration()
-    defer {
-      self[keyPath: property] = runner
-      setPlacement(quality: qualityOfService)
-    }
-    return self[keyPath: property]
+    let previous = change(&self)
+    setPlacement(quality: qualityOfService)
+    return previous
   }
 
   /// Redeems the ticket of a visitor.
@@ -321,7 +319,8 @@ struct QueueState {
   mutating func noteCount(since count: Int) { Self.append(to: observers, observation, of: admission, since: count) }
 
   private static func append(
-    to observers: ObserverList?, _ observation: OperationQueue.Observation, of admission: Admission, since count: Int
+    to observers: ObserverList?, _ observation: OperationQueue.Observation, of admission: borrowing Admission,
+    since count: Int
   ) {
     guard admission.count != count else { return }
     observers?.append(ObservedChange(.operationCount, admission.count))

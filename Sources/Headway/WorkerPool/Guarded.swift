@@ -10,7 +10,7 @@ import Synchronization
 /// depend on the thread that runs it.
 ///
 /// See `Docs/decisions/0013-pool-manager.md`.
-struct Guarded<Value>: ~Copyable, @unchecked Sendable {  // The lock protects the value.
+struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  // The lock protects the value.
   private let mutex: Mutex<Value>
 
   init(_ value: consuming sending Value) { mutex = Mutex(value) }

@@ -13,7 +13,7 @@ private final class OwnMainOperation: BlockOperation, @unchecked Sendable {
 }
 
 /// A random sequence of commands, given to the state machine and to the model.
-struct AdmissionProgram {
+struct AdmissionProgram: ~Copyable {
   struct Divergence: Error, CustomStringConvertible {
     let description: String
   }
