@@ -115,15 +115,11 @@ extension Operation {
     guard isPlainBlock, word.mayHaveDetailsAlone,
       RecycledOperations.hasNoOtherReference(OperationReference(self))
     else { return nil }
-    return links.withLockOnThisThread { links in
-      guard let details = links.details else { return nil }
-      links.details = nil
-      return .passRetained(details)
-    }
+    return links.withLockOnThisThread { $0.takeDetails() }.map { .passRetained($0) }
   }
 }
 
 extension Operation.Links {
   /// Whether these are the links of a new operation.
-  fileprivate var isUntouched: Bool { !isClosed && details == nil }
+  fileprivate var isUntouched: Bool { !isClosed && details == nil && observers == nil }
 }

@@ -12,9 +12,9 @@ extension Operation {
     observer.prepare(with: self)
     let observers = links.withLock { links -> ObserverList? in
       guard word.phase != .finished, !links.isClosed else { return nil }
-      if let observers = links.details?.rareDetails?.observers { return observers }
+      if let observers = links.observers { return observers }
       let made = ObserverList(of: self)
-      links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.observers = made
+      links.observers = made
       return made
     }
     guard let observers else {
@@ -28,7 +28,7 @@ extension Operation {
   ///
   /// Their tokens still refer to the list.
   final func removeObservers() {
-    if state.current.isObserved { links.withLock { $0.details?.rareDetails?.observers }?.operationIsFreed() }
+    if state.current.isObserved { links.withLock { $0.observers }?.operationIsFreed() }
   }
 
   /// Notifies the observers, if there are any, of changes that have happened.
@@ -44,7 +44,7 @@ extension Operation {
   /// Called with no lock held.
   final func notifyIfObserved(before key: @autoclosure () -> ObservedKey) {
     guard state.current.isObserved else { return }
-    guard let observers = links.withLock({ $0.details?.rareDetails?.observers }) else { return }
+    guard let observers = links.withLock({ $0.observers }) else { return }
     if observers.append(before: key()) { observers.notify(of: self) }
   }
 
@@ -52,7 +52,7 @@ extension Operation {
   ///
   /// Called with no lock held.
   final func notify(_ changes: [ObservedChange]) {
-    guard let observers = links.withLock({ $0.details?.rareDetails?.observers }) else { return }
+    guard let observers = links.withLock({ $0.observers }) else { return }
     observers.notify(of: self) { changes.forEach($0) }
   }
 }

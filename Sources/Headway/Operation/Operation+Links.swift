@@ -18,10 +18,38 @@ extension Operation {
   ///    batch. Either of them releases it only after rule 1. So only such an operation may be retained there, as long
   ///    as this dependency has not counted it down.
   struct Links: @unchecked Sendable {  // Used only under the lock, so it can be changed while another lock is held.
-    /// The details, which few operations have.
-    var details: OperationDetails?
+    /// The details, or only the list of observers, which then requires no details.
+    private enum Contents {
+      case none, observers(ObserverList), details(OperationDetails)
+    }
+
+    private var contents = Contents.none
     /// True after the end has processed the links: nothing may be added.
     var isClosed = false
+
+    /// The details, which few operations have.
+    var details: OperationDetails? { if case .details(let details) = contents { details } else { nil } }
+
+    /// Removes and returns the details.
+    mutating func takeDetails() -> OperationDetails? {
+      guard let details else { return nil }
+      contents = .none
+      return details
+    }
+
+    /// The list of observers; created with the first observer, and removed when the operation ends.
+    var observers: ObserverList? {
+      get {
+        switch contents {
+        case .none: nil
+        case .observers(let observers): observers
+        case .details(let details): details.observers
+        }
+      }
+      set {
+        if let details { details.observers = newValue } else { contents = newValue.map { .observers($0) } ?? .none }
+      }
+    }
 
     /// The dependencies beyond those that are in the slots of the operation.
     var furtherDependencies: FurtherDependencies? { details?.furtherDependencies }
@@ -51,7 +79,8 @@ extension Operation {
       mutating get {
         if let details { return details }
         let made = OperationDetails()
-        details = made
+        made.observers = observers
+        contents = .details(made)
         return made
       }
     }

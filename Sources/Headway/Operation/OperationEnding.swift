@@ -40,14 +40,14 @@ struct OperationEnding: ~Copyable {
   ///
   /// Called under the lock of the links.
   init(closing links: inout Operation.Links, of operation: Operation, endedFrom before: OperationWord) {
+    observers = links.observers.take()
     if let details = links.details {
       completionBlock = details.completion.take()
-      observers = details.rareDetails?.observers.take()
       // The dependents that required success are kept from starting before they are counted down.
       let hasRare = details.cancellationHandlers != nil || details.successDependents != nil
       rare = hasRare ? Rare(taking: details, endedFrom: before) : nil
     } else {
-      (completionBlock, observers, rare) = (nil, nil, nil)
+      (completionBlock, rare) = (nil, nil)
     }
     ready = operation.countDown(inLinks: &links)
     // A completion block can read the dependencies.

@@ -4,7 +4,7 @@ import Synchronization
 
 extension Headway.Operation {
   /// Whether a list of observers exists.
-  var keepsObservers: Bool { links.withLock { $0.details?.rareDetails?.observers != nil } }
+  var keepsObservers: Bool { links.withLock { $0.observers != nil } }
 }
 
 extension OperationQueue {

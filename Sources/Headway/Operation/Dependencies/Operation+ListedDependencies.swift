@@ -20,7 +20,7 @@ extension Operation {
   ///
   /// The change carries a copy, because they may change again before the observer is notified.
   final func dependenciesIfObserved(_ links: inout Links) -> [Operation]? {
-    links.details?.rareDetails?.observers?.observesDependencies == true ? listedDependencies(&links) : nil
+    links.observers?.observesDependencies == true ? listedDependencies(&links) : nil
   }
 
   /// The place where an operation lists a dependency.
