@@ -7,14 +7,22 @@ import Synchronization
 /// Store it in a property, or in a variable that lives as long as you want to be notified.
 public final class KeyValueObservation: Sendable {
   private enum End {
-    case call(@Sendable () -> Void)
+    case call(Calls)
     /// The list is empty once its object has finished or is freed.
     case removal(from: ObserverList, number: UInt64)
   }
 
+  /// The functions of a token of a queue, in a separate object, so that the tokens of operations are small.
+  private final class Calls: Sendable {
+    let addingWaiter: @Sendable (Waiter) -> Bool
+    let end: @Sendable () -> Void
+
+    init(_ addingWaiter: @escaping @Sendable (Waiter) -> Bool, _ end: @escaping @Sendable () -> Void) {
+      (self.addingWaiter, self.end) = (addingWaiter, end)
+    }
+  }
+
   private let end: Mutex<End?>
-  /// Registers a waiter, as described below; nil if the list that contains the observer does that.
-  private let addingWaiter: (@Sendable (Waiter) -> Bool)?
 
   /// Creates a token.
   ///
@@ -24,14 +32,12 @@ public final class KeyValueObservation: Sendable {
   ///     token.
   ///   - end: Ends the observation. Called once, with no lock held.
   init(addingWaiter: @escaping @Sendable (Waiter) -> Bool, end: @escaping @Sendable () -> Void) {
-    self.end = Mutex(.call(end))
-    self.addingWaiter = addingWaiter
+    self.end = Mutex(.call(Calls(addingWaiter, end)))
   }
 
   /// Creates a token that removes an observer from a list, or, if `place` is nil, one that does nothing.
   init(_ place: (list: ObserverList, number: UInt64)?) {
     end = Mutex(place.map { .removal(from: $0.list, number: $0.number) })
-    addingWaiter = nil
   }
 
   deinit { invalidate() }
@@ -43,7 +49,7 @@ public final class KeyValueObservation: Sendable {
   public func invalidate() {
     let end = end.withLock { $0.take() }
     switch end {
-    case .call(let body): body()
+    case .call(let calls): calls.end()
     case .removal(let list, let number): list.remove(number)
     case nil: break
     }
@@ -73,7 +79,7 @@ extension KeyValueObservation {
   private func addWaiter(_ waiter: Waiter) -> Bool {
     let end = end.withLock { $0 }
     return switch end {
-    case .call: addingWaiter?(waiter) ?? false
+    case .call(let calls): calls.addingWaiter(waiter)
     case .removal(let list, _): list.addWaiter(waiter)
     case nil: false
     }
