@@ -4,18 +4,36 @@ import Synchronization
 /// An object that is notified of the changes of one other object.
 ///
 /// The thread that notifies at the moment makes all calls. There is only one at a time.
-protocol Observer: AnyObject, Sendable {
+class Observer: @unchecked Sendable {
+  // The lock of the list protects `number`, which is set once. `passedCount` belongs to the thread that notifies.
+
+  /// The keys of the changes that can concern the observer; it is not notified of others.
+  fileprivate let interests: ObservedKey.Set
+  private let end = Atomic(false)
+  /// The position of this observer among all that were ever added to its list.
+  @exclusivity(unchecked) fileprivate final var number: UInt64 = 0
+  /// How many of all items that were ever appended had been appended when the observer began.
+  ///
+  /// The value that it began with includes them.
+  @exclusivity(unchecked) fileprivate final var passedCount = 0
+
+  init(of interests: ObservedKey.Set) { self.interests = interests }
+
   /// The observation has ended, and the observer is no longer notified.
-  var hasEnded: Bool { get }
-  func setEnded()
+  final var hasEnded: Bool { end.load(ordering: .acquiring) }
+
+  final func setEnded() { end.store(true, ordering: .releasing) }
+
   /// Records the value that the observer begins with.
   ///
   /// The thread that adds the observer calls this, outside of the sequence of notifications.
-  func prepare(with object: AnyObject)
+  func prepare(with object: AnyObject) {}
+
   /// Records the current state of the object, immediately before ``begin(with:_:)``.
   ///
   /// Called again if the object has changed in the meantime.
-  func takeDown(_ object: AnyObject)
+  func takeDown(_ object: AnyObject) {}
+
   /// Begins the observation.
   ///
   /// From now on, the observer is notified of changes.
@@ -25,35 +43,25 @@ protocol Observer: AnyObject, Sendable {
   ///   - state: The value that the observer begins with, if it was recorded under the object's lock. If nil, the object
   ///     might have changed between ``prepare(with:)`` and ``takeDown(_:)``, and no change that reports this will
   ///     follow.
-  func begin(with object: AnyObject, _ state: ObservedChange?)
+  func begin(with object: AnyObject, _ state: ObservedChange?) {}
+
   /// Notifies the observer of a change.
-  func receive(_ change: ObservedChange, of object: AnyObject)
-  /// The observer does not need to be notified when the operation becomes ready or starts.
-  var skipsStart: Bool { get }
-  /// The observer observes the dependencies of an operation.
-  var observesDependencies: Bool { get }
-  /// The observer must be notified of announced changes.
-  var wantsPrior: Bool { get }
-  /// The property that is observed, if a subclass has added it.
-  var ownKey: ObservedKey? { get }
+  func receive(_ change: ObservedChange, of object: AnyObject) {}
+
   /// Notifies the observer of an announced change that has not happened yet.
-  func receivePrior(_ key: ObservedKey, of object: AnyObject)
-}
+  func receivePrior(_ key: ObservedKey, of object: AnyObject) {}
 
-extension Observer {
-  func prepare(with object: AnyObject) {}
-
-  func takeDown(_ object: AnyObject) {}
-
+  /// The observer does not need to be notified when the operation becomes ready or starts.
   var skipsStart: Bool { false }
 
+  /// The observer observes the dependencies of an operation.
   var observesDependencies: Bool { false }
 
+  /// The observer must be notified of announced changes.
   var wantsPrior: Bool { false }
 
+  /// The property that is observed, if a subclass has added it.
   var ownKey: ObservedKey? { nil }
-
-  func receivePrior(_ key: ObservedKey, of object: AnyObject) {}
 }
 
 /// The observers of one object, and the changes that they have not been notified of yet.
@@ -66,7 +74,7 @@ extension Observer {
 /// See `Docs/decisions/0008-observation.md`.
 final class ObserverList: Sendable {
   private enum Item {
-    case begin(Entry, ObservedChange?)
+    case begin(Observer, ObservedChange?)
     case change(ObservedChange)
     /// Removes all observers, and then informs the operation that they have been notified of its end.
     case end(Operation)
@@ -74,111 +82,127 @@ final class ObserverList: Sendable {
     case waiter(Waiter)
   }
 
-  private struct Entry {
-    let observer: any Observer
-    /// The position of this entry among all that were ever added.
-    let number: UInt64
-    /// How many of all items that were ever appended had been appended when the observer began.
-    ///
-    /// The value that it began with includes them.
-    var passedCount = 0
-  }
-
-  /// The entries, in the order of adding.
+  /// The observers, in the order of adding.
   ///
   /// Usually there is only one, which requires no additional memory.
-  private struct Entries {
-    private var first: Entry?
-    private var others = KeyedList<UInt64, Entry>()
+  private struct Observers {
+    private final class Others {
+      @exclusivity(unchecked) var list: KeyedList<UInt64, Observer>
 
-    mutating func append(_ entry: Entry) {
-      if first == nil, others.isEmpty { first = entry } else { others.append(entry, entry.number) }
+      init(_ list: KeyedList<UInt64, Observer>) { self.list = list }
     }
 
-    func forEach(_ body: (Entry) -> Void) {
+    private var first: Observer?
+    private var others: Others?
+
+    mutating func append(_ observer: Observer) {
+      if first == nil, others?.list.isEmpty != false { return first = observer }
+      changeOthers { $0.append(observer, observer.number) }
+    }
+
+    func forEach(_ body: (Observer) -> Void) {
       if let first { body(first) }
-      if !others.isEmpty { others.forEach(body) }
+      if let others { others.list.forEach(body) }
     }
 
     /// The property that is observed, among those that a subclass has added; nil if there are several, or none.
     var onlyOwnKey: ObservedKey? {
       var (only, areSeveral): (ObservedKey?, Bool) = (nil, false)
-      forEach { entry in
-        guard let key = entry.observer.ownKey, !entry.observer.hasEnded else { return }
+      forEach { observer in
+        guard let key = observer.ownKey, !observer.hasEnded else { return }
         areSeveral = areSeveral || (only != nil && only != key)
         only = key
       }
       return areSeveral ? nil : only
     }
 
-    mutating func setPassedCount(_ count: Int, of number: UInt64) {
-      guard first?.number == number else { return others.change(number) { $0.passedCount = count } }
-      first?.passedCount = count
+    mutating func remove(_ number: UInt64) -> Observer? {
+      guard first?.number == number else { return others == nil ? nil : changeOthers { $0.remove(number) } }
+      return first.take()
     }
 
-    mutating func remove(_ number: UInt64) -> Entry? {
-      guard let entry = first, entry.number == number else { return others.remove(number) }
-      first = nil
-      return entry
+    /// Changes the observers except the first, which are copied if another thread notifies them.
+    private mutating func changeOthers<Answer>(_ body: (inout KeyedList<UInt64, Observer>) -> Answer) -> Answer {
+      let others = isKnownUniquelyReferenced(&others) ? others! : Others(others?.list ?? KeyedList())
+      self.others = others
+      return body(&others.list)
     }
   }
 
-  private struct State {
-    var observers = Entries()
-    private(set) var items = FirstInFirstOut<Item>()
+  /// The items that wait, in a separate object, because most lists never have one.
+  private final class Backlog {
+    @exclusivity(unchecked) var items = FirstInFirstOut<Item>()
     /// The observers that have not begun yet, by their numbers.
-    var beginning: [UInt64: any Observer] = [:]
-    private var takenCount = 0
+    @exclusivity(unchecked) var beginning: [UInt64: Observer] = [:]
+    @exclusivity(unchecked) var takenCount = 0
+  }
+
+  private struct State {
+    var observers = Observers()
+    private var backlog: Backlog?
+    private var lastNumber: UInt64 = 0
+    /// The observed operation, until it is freed; not retained.
+    var operation: Unmanaged<Operation>?
     var isNotifying = false
     /// The operation has ended, and its observers have been removed.
     ///
     /// Observers that are added later are not kept.
     var isOver = false
     /// An observer that must be notified of announced changes has been added.
-    var tellsPrior = false
-    var lastNumber: UInt64 = 0
-    /// The observed operation, until it is freed; not retained.
-    var operation: Unmanaged<Operation>?
+    private(set) var tellsPrior = false
+    /// The keys of the changes that can concern the observers that were ever added.
+    private(set) var interests: ObservedKey.Set = []
 
-    mutating func entry(of observer: any Observer) -> Entry {
+    init(of operation: Operation?) { self.operation = operation.map { .passUnretained($0) } }
+
+    var hasItems: Bool { backlog.map { !$0.items.isEmpty } ?? false }
+
+    /// How many items were ever appended.
+    var appendedCount: Int { backlog.map { $0.takenCount + $0.items.count } ?? 0 }
+
+    /// Numbers an observer that is about to be added.
+    mutating func number(_ observer: Observer) {
       lastNumber += 1
+      observer.number = lastNumber
+      interests.formUnion(observer.interests)
       if observer.wantsPrior { tellsPrior = true }
-      return Entry(observer: observer, number: lastNumber)
     }
 
     mutating func append(_ item: Item) {
-      if case .begin(let entry, _) = item { beginning[entry.number] = entry.observer }
-      items.append(item)
+      let backlog = backlog ?? Backlog()
+      self.backlog = backlog
+      if case .begin(let observer, _) = item { backlog.beginning[observer.number] = observer }
+      backlog.items.append(item)
     }
-
-    /// How many items were ever appended.
-    var appendedCount: Int { takenCount + items.count }
 
     /// Returns the next item, and its position among all that were ever appended.
     mutating func takeItem() -> (item: Item, number: Int)? {
-      guard let item = items.popFirst() else { return nil }
-      takenCount += 1
+      guard let backlog, let item = backlog.items.popFirst() else { return nil }
+      backlog.takenCount += 1
       // The item also has a reference to the observer, so nothing is released under the lock.
-      if case .begin(let entry, _) = item { beginning[entry.number] = nil }
-      return (item, takenCount)
+      if case .begin(let observer, _) = item { backlog.beginning[observer.number] = nil }
+      return (item, backlog.takenCount)
     }
 
     /// Makes the calling thread the one that notifies, if no other thread notifies and no item waits.
     mutating func takeTurn() -> Bool {
-      guard !isNotifying, items.isEmpty else { return false }
+      guard !isNotifying, !hasItems else { return false }
       isNotifying = true
       return true
+    }
+
+    /// Removes and returns an observer, whether or not it has begun.
+    mutating func remove(_ number: UInt64) -> Observer? {
+      observers.remove(number) ?? backlog?.beginning[number]
     }
   }
 
   // Protected by its lock. Nothing is called and no other lock is acquired under it.
-  private let state = Guarded(State())
+  private let state: Guarded<State>
 
-  /// Creates the list of a queue or a progress.
-  init() {}
-
-  /// Creates the list of an operation, which calls ``operationIsFreed()`` before it is freed.
-  init(of operation: Operation) { state.withLock { $0.operation = .passUnretained(operation) } }
+  /// Creates the list of a queue or, if `operation` is not nil, that of an operation, which calls
+  /// ``operationIsFreed()`` before it is freed.
+  init(of operation: Operation? = nil) { state = Guarded(State(of: operation)) }
 
   /// An observer of the dependencies has been added.
   ///
@@ -195,11 +219,11 @@ final class ObserverList: Sendable {
   ///   - observer: The observer. It begins when the next thread notifies.
   ///   - change: The value that it begins with. Required if changes carry values that are recorded under another lock.
   /// - Returns: The number to pass to ``remove(_:)``.
-  func add(_ observer: any Observer, _ change: ObservedChange? = nil) -> UInt64 {
+  func add(_ observer: Observer, _ change: ObservedChange? = nil) -> UInt64 {
     state.withLock { state in
-      let entry = state.entry(of: observer)
-      state.append(.begin(entry, change))
-      return entry.number
+      state.number(observer)
+      state.append(.begin(observer, change))
+      return observer.number
     }
   }
 
@@ -230,7 +254,7 @@ final class ObserverList: Sendable {
     if let ended, ended.state.current.phase == .finished { return ended.addWaiter(waiter, for: .notified) }
     return state.withLock { state in
       // If changes wait, the thread that appended them is about to notify.
-      guard state.isNotifying || !state.items.isEmpty else { return false }
+      guard state.isNotifying || state.hasItems else { return false }
       state.append(.waiter(waiter))
       return true
     }
@@ -255,21 +279,24 @@ final class ObserverList: Sendable {
   /// ``Observer/begin(with:_:)``.
   ///
   /// - Returns: The number to pass to ``remove(_:)``.
-  func add(_ observer: any Observer, beginningWith object: AnyObject) -> UInt64 {
+  func add(_ observer: Observer, beginningWith object: AnyObject) -> UInt64 {
     if observer.observesDependencies { dependenciesAreObserved.store(true, ordering: .relaxed) }
-    let (number, hasTurn) = state.withLock { state in
-      let entry = state.entry(of: observer)
-      let hasTurn = state.takeTurn()
-      if !hasTurn { state.append(.begin(entry, nil)) } else if !state.isOver { state.observers.append(entry) }
-      return (entry.number, hasTurn)
-    }
-    if hasTurn {
-      NotificationContext.run(notifyingOf: object) {
-        begin(Entry(observer: observer, number: number), with: object, nil)
-        notifyOfRest(of: object)
+    let (number, count) = state.withLock { state -> (UInt64, Int?) in
+      state.number(observer)
+      guard state.takeTurn() else {
+        state.append(.begin(observer, nil))
+        return (observer.number, nil)
       }
-    } else {
+      if !state.isOver { state.observers.append(observer) }
+      return (observer.number, state.appendedCount)
+    }
+    guard let count else {
       notify(of: object)
+      return number
+    }
+    NotificationContext.run(notifyingOf: object) {
+      begin(observer, with: object, since: count)
+      notifyOfRest(of: object)
     }
     return number
   }
@@ -285,15 +312,18 @@ final class ObserverList: Sendable {
   ///   - changes: Calls its argument with each change.
   func notify(of object: AnyObject, ending ended: Operation? = nil, _ changes: ((ObservedChange) -> Void) -> Void) {
     // Usually no other thread notifies, and the changes do not need to be in a list.
-    let observers = state.withLock { state -> Entries? in
-      if state.takeTurn() { return state.observers }
+    let turn = state.withLock { state -> (observers: Observers, interests: ObservedKey.Set)? in
+      if state.takeTurn() { return (state.observers, state.interests) }
       changes { state.append(.change($0)) }
       if let ended { state.append(.end(ended)) }
       return nil
     }
-    guard let observers else { return notify(of: object) }
+    guard let (observers, interests) = turn else { return notify(of: object) }
     NotificationContext.run(notifyingOf: object) {
-      changes { Self.notify(observers, of: object, $0.asLast, .max) }
+      changes { change in
+        guard interests.contains(ObservedKey.Set(change.key)) else { return }
+        Self.notify(observers, of: object, change.asLast, .max)
+      }
       if let ended { end(ended) }
       notifyOfRest(of: object)
     }
@@ -303,13 +333,24 @@ final class ObserverList: Sendable {
   ///
   /// The calling thread must be the one that notifies.
   private func notifyOfRest(of object: AnyObject) {
-    while let next = next(hasTurn: true) { notify(of: object, next) }
+    while !endTurn(), let next = next(hasTurn: true) { notify(of: object, next) }
   }
 
-  private func notify(of object: AnyObject, _ next: (item: Item, number: Int, observers: Entries)) {
+  /// Lets other threads notify if no item waits, which is usual.
+  ///
+  /// - Returns: Whether no item waits.
+  private func endTurn() -> Bool {
+    state.withLock { state in
+      if !state.hasItems { state.isNotifying = false }
+      return !state.hasItems
+    }
+  }
+
+  private func notify(of object: AnyObject, _ next: (item: Item, number: Int, observers: Observers)) {
     switch next.item {
-    case .begin(let entry, let change):
-      if !entry.observer.hasEnded { begin(entry, with: object, change) }
+    case .begin(let observer, let change):
+      if observer.hasEnded { return }
+      if let change { observer.begin(with: object, change) } else { begin(observer, with: object, since: next.number) }
     case .change(let change):
       Self.notify(next.observers, of: object, change, next.number)
     case .end(let operation):
@@ -323,20 +364,20 @@ final class ObserverList: Sendable {
   ///
   /// The value that an observer begins with includes the effects of all waiting items. So this function records the
   /// object's state until no item was appended in between, or, if other threads never stop appending, 100 times.
-  private func begin(_ entry: Entry, with object: AnyObject, _ change: ObservedChange?) {
-    if change == nil {
-      var (count, tries) = (-1, 0)
-      while tries < 100 {
-        let appendedCount = state.withLock { $0.appendedCount }
-        guard appendedCount != count else { break }
-        count = appendedCount
-        entry.observer.takeDown(object)
-        tries += 1
-      }
-      let passedCount = count
-      state.withLock { $0.observers.setPassedCount(passedCount, of: entry.number) }
-    }
-    entry.observer.begin(with: object, change)
+  ///
+  /// - Parameters:
+  ///   - observer: The observer.
+  ///   - object: The object that is observed.
+  ///   - count: How many items had been appended at some time before this call.
+  private func begin(_ observer: Observer, with object: AnyObject, since count: Int) {
+    var (next, tries) = (count, 0)
+    repeat {
+      observer.passedCount = next
+      observer.takeDown(object)
+      next = state.withLock { $0.appendedCount }
+      tries += 1
+    } while next != observer.passedCount && tries < 100
+    observer.begin(with: object, nil)
   }
 
   /// Notifies the observers that a change concerns.
@@ -347,18 +388,18 @@ final class ObserverList: Sendable {
   ///   - change: The change.
   ///   - number: The position of the change among all items that were ever appended; the highest number if it was not
   ///     appended.
-  private static func notify(_ observers: Entries, of object: AnyObject, _ change: ObservedChange, _ number: Int) {
+  private static func notify(_ observers: Observers, of object: AnyObject, _ change: ObservedChange, _ number: Int) {
     // A posted name identifies a property that a subclass has added only if no other such property is observed.
     let change = change.key == .unknown ? observers.onlyOwnKey.map(change.renamed) ?? change : change
-    observers.forEach { entry in
-      guard !entry.observer.hasEnded else { return }
+    observers.forEach { observer in
+      guard observer.interests.contains(ObservedKey.Set(change.key)), !observer.hasEnded else { return }
       // A flag changes in only one order, so an observer that began late recognizes the changes that it has already
       // received. A posted change that is taken after the observer began was posted after the observer was added.
-      if number <= entry.passedCount, change.isPrior || (change.flag == nil && !change.isPosted) { return }
+      if number <= observer.passedCount, change.isPrior || (change.flag == nil && !change.isPosted) { return }
       if change.isPrior {
-        entry.observer.receivePrior(change.key, of: object)
+        observer.receivePrior(change.key, of: object)
       } else {
-        entry.observer.receive(change, of: object)
+        observer.receive(change, of: object)
       }
     }
   }
@@ -372,7 +413,7 @@ final class ObserverList: Sendable {
   ///
   /// - Parameter hasTurn: Whether the calling thread is the one that notifies.
   /// - Returns: The item and the observers to notify; nil if there is no item, or if another thread is notifying.
-  private func next(hasTurn: Bool) -> (item: Item, number: Int, observers: Entries)? {
+  private func next(hasTurn: Bool) -> (item: Item, number: Int, observers: Observers)? {
     state.withLock { state in
       guard hasTurn || !state.isNotifying else { return nil }
       guard let (item, number) = state.takeItem() else {
@@ -380,11 +421,11 @@ final class ObserverList: Sendable {
         return nil
       }
       state.isNotifying = true
-      if case .begin(let entry, _) = item, !entry.observer.hasEnded, !state.isOver { state.observers.append(entry) }
+      if case .begin(let observer, _) = item, !observer.hasEnded, !state.isOver { state.observers.append(observer) }
       // Only a change needs the observers. While a copy of them exists, the next modification of the list copies all of
       // it.
-      guard case .change(let change) = item else { return (item, number, Entries()) }
-      return (.change(state.items.isEmpty ? change.asLast : change), number, state.observers)
+      guard case .change(let change) = item else { return (item, number, Observers()) }
+      return (.change(state.hasItems ? change : change.asLast), number, state.observers)
     }
   }
 
@@ -398,8 +439,8 @@ final class ObserverList: Sendable {
   func remove(_ number: UInt64) {
     // Released after the lock.
     ReleasedChain.release(
-      state.withLock { state -> (any Observer)? in
-        let observer = state.observers.remove(number)?.observer ?? state.beginning[number]
+      state.withLock { state -> (Observer)? in
+        let observer = state.remove(number)
         // Under the lock: an observer that waits to begin is then not added to the others.
         observer?.setEnded()
         return observer
@@ -420,7 +461,7 @@ final class ObserverList: Sendable {
     ReleasedChain.release(
       state.withLock { state in
         if isOver { state.isOver = true }
-        defer { state.observers = Entries() }
+        defer { state.observers = Observers() }
         return state.observers
       })
   }

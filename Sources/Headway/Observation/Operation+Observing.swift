@@ -5,7 +5,7 @@ extension Operation {
   ///
   /// - Returns: The list that contains the observer, and its number there; nil if the operation has finished. In that
   ///   case, the observer has been notified of the final state, and is not notified again.
-  final func add(_ observer: any Observer) -> (list: ObserverList, number: UInt64)? {
+  final func add(_ observer: Observer) -> (list: ObserverList, number: UInt64)? {
     // Announce the observer before it reads the state. Then each change is in the state that it reads, or the observer
     // is notified of it, or both. In the last case, the equal value is not reported twice.
     let word = state.announceObserver(skipsStart: observer.skipsStart)

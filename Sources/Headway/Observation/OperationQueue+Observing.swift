@@ -32,7 +32,7 @@ extension OperationQueue {
   /// Adds an observer, in constant time.
   ///
   /// - Returns: A token that ends the observation when it is released.
-  final func token(for observer: some Observer, interest: Interest) -> KeyValueObservation {
+  final func token(for observer: Observer, interest: Interest) -> KeyValueObservation {
     let (observers, number) = add(observer, interest)
     return KeyValueObservation(addingWaiter: { [weak observers] in observers?.addWaiter($0) ?? false }) {
       [weak self, weak observer, weak observers] in
@@ -42,7 +42,7 @@ extension OperationQueue {
     }
   }
 
-  private func add(_ observer: any Observer, _ interest: Interest) -> (ObserverList, number: UInt64) {
+  private func add(_ observer: Observer, _ interest: Interest) -> (ObserverList, number: UInt64) {
     if !interest.isCarried { observer.prepare(with: self) }
     let (observers, number) = update(collectingBatches: true) { state in
       state.admission.reclaimBatches()

@@ -13,9 +13,9 @@ import Testing
     observers.notify(of: operation, ending: operation) { _ in }
     let handler = { () -> WeakHandler in
       let handler = Handler()
-      let observer = KeyPathObserver(.isFinished, \Operation.isFinished, [.initial, .new]) { (_: Operation, change) in
-        withExtendedLifetime(handler) { begun.record(change.newValue!) }
-      }
+      let observer = KeyPathObserver(
+        .isFinished, \Operation.isFinished, [.initial, .new],
+        ChangeHandler { _, change in withExtendedLifetime(handler) { begun.record(change.newValue!) } })
       observer.prepare(with: operation)
       _ = observers.add(observer, beginningWith: operation)
       return WeakHandler(object: handler)

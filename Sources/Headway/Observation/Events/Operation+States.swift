@@ -1,5 +1,3 @@
-import Synchronization
-
 extension OperationProtocol {
   /// The current state and each later one; ends after ``OperationState/finished``.
   ///
@@ -66,19 +64,17 @@ private final class StateObserver: Observer, @unchecked Sendable {
   // `first` and `last` belong to the thread that adds the observer, and then to the one that notifies. The list of
   // observers passes that role on under its lock.
   private let continuation: AsyncStream<OperationState>.Continuation
-  private let end = Atomic<Bool>(false)
   private var first: OperationState?
   private var last: OperationState?
 
-  init(_ continuation: AsyncStream<OperationState>.Continuation) { self.continuation = continuation }
+  init(_ continuation: AsyncStream<OperationState>.Continuation) {
+    self.continuation = continuation
+    super.init(of: [ObservedKey.Set(.isReady), ObservedKey.Set(.isExecuting), ObservedKey.Set(.isFinished)])
+  }
 
-  var hasEnded: Bool { end.load(ordering: .acquiring) }
+  override func prepare(with object: AnyObject) { first = Self.state(of: object) }
 
-  func setEnded() { end.store(true, ordering: .releasing) }
-
-  func prepare(with object: AnyObject) { first = Self.state(of: object) }
-
-  func begin(with object: AnyObject, _ state: ObservedChange?) {
+  override func begin(with object: AnyObject, _ state: ObservedChange?) {
     if let first { yield(first) }
     yield(Self.state(of: object))
   }
@@ -90,7 +86,7 @@ private final class StateObserver: Observer, @unchecked Sendable {
     return operation.isReady ? .ready : .pending
   }
 
-  func receive(_ change: ObservedChange, of object: AnyObject) {
+  override func receive(_ change: ObservedChange, of object: AnyObject) {
     switch change.key {
     case .isReady where last == .pending || last == .ready:
       yield(unsafeDowncast(object, to: Operation.self).isReady ? .ready : .pending)

@@ -190,19 +190,15 @@ extension Operation {
 }
 
 /// Passes events on to a listener.
-private final class EventObserver: Observer {
+private final class EventObserver: Observer, @unchecked Sendable {
   private let listener: @Sendable (OperationQueueEvent) -> Void
-  private let end = Atomic<Bool>(false)
 
-  init(_ listener: @escaping @Sendable (OperationQueueEvent) -> Void) { self.listener = listener }
+  init(_ listener: @escaping @Sendable (OperationQueueEvent) -> Void) {
+    self.listener = listener
+    super.init(of: ObservedKey.Set(.event))
+  }
 
-  var hasEnded: Bool { end.load(ordering: .acquiring) }
-
-  func setEnded() { end.store(true, ordering: .releasing) }
-
-  func begin(with object: AnyObject, _ state: ObservedChange?) {}
-
-  func receive(_ change: ObservedChange, of object: AnyObject) {
-    if case .event = change.key, let event = change.value as? OperationQueueEvent { listener(event) }
+  override func receive(_ change: ObservedChange, of object: AnyObject) {
+    if let event = change.value as? OperationQueueEvent { listener(event) }
   }
 }

@@ -1,24 +1,33 @@
-import Synchronization
+/// A function that an observer calls for each change of an object.
+struct ChangeHandler<Object: AnyObject, Value>: Sendable {
+  let call: @Sendable (Object, KeyValueObservedChange<Value>) -> Void
+
+  /// Returns the same function, whose caller ensures that the object is of the right class, and that the type of the
+  /// value is the same.
+  ///
+  /// A reference is passed in the same way, whatever its class is.
+  func unchecked<Other>() -> ChangeHandler<AnyObject, Other> {
+    unsafeBitCast(self, to: ChangeHandler<AnyObject, Other>.self)
+  }
+}
 
 /// An observer of one property.
-final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer, @unchecked Sendable {
+class KeyPathObserver<Root: AnyObject, Value>: Observer, @unchecked Sendable {
   // `last`, `first`, `hasExecuted` and `hasNotifiedOfPrior` belong to the thread that adds the observer, and then to
-  // the one that notifies. The list of observers passes that role on under its lock. A key path never changes.
-
-  typealias Handler = @Sendable (Object, KeyValueObservedChange<Value>) -> Void
+  // the one that notifies. The list of observers passes that role on under its lock, so exclusive access to them is not
+  // checked again at each access. A key path never changes.
 
   private let key: ObservedKey
   private let options: KeyValueObservingOptions
-  private let handler: Handler
+  private let handler: ChangeHandler<AnyObject, Value>
   private let keyPath: KeyPath<Root, Value>
-  private let end = Atomic<Bool>(false)
-  private var last: Value?
+  @exclusivity(unchecked) private final var last: Value?
   /// The value that the observer begins with; nil once it has begun.
-  private var first: Value?
+  @exclusivity(unchecked) private final var first: Value?
   /// The operation stopped executing before this observer began.
-  private var hasExecuted = false
+  @exclusivity(unchecked) private final var hasExecuted = false
   /// The observer has been notified that a change will follow, but not yet of the change.
-  private var hasNotifiedOfPrior = false
+  @exclusivity(unchecked) private final var hasNotifiedOfPrior = false
 
   /// Creates an observer of the property with the given key.
   ///
@@ -29,36 +38,33 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
   ///   - handler: The function to call for each change.
   init(
     _ key: ObservedKey, _ keyPath: KeyPath<Root, Value>, _ options: KeyValueObservingOptions,
-    _ handler: @escaping Handler
+    _ handler: ChangeHandler<AnyObject, Value>
   ) {
     self.key = key
     self.keyPath = keyPath
     self.options = options
     self.handler = handler
+    super.init(of: key.affectingKeys)
   }
 
-  var hasEnded: Bool { end.load(ordering: .acquiring) }
+  override final var observesDependencies: Bool { key == .dependencies }
 
-  func setEnded() { end.store(true, ordering: .releasing) }
+  override final var wantsPrior: Bool { options.contains(.prior) }
 
-  var observesDependencies: Bool { key == .dependencies }
+  override final var ownKey: ObservedKey? { if case .own = key { key } else { nil } }
 
-  var wantsPrior: Bool { options.contains(.prior) }
-
-  var ownKey: ObservedKey? { if case .own = key { key } else { nil } }
-
-  var skipsStart: Bool {
+  override final var skipsStart: Bool {
     switch key {
     case .isFinished, .isCancelled, .isAsynchronous, .dependencies, .queuePriority, .completionBlock: true
     default: false
     }
   }
 
-  func prepare(with object: AnyObject) { last = value(of: object) }
+  override func prepare(with object: AnyObject) { last = value(of: object) }
 
-  func takeDown(_ object: AnyObject) { first = value(of: object) }
+  override func takeDown(_ object: AnyObject) { first = value(of: object) }
 
-  func begin(with object: AnyObject, _ state: ObservedChange?) {
+  override func begin(with object: AnyObject, _ state: ObservedChange?) {
     if let state, let carried = carriedValue(of: state) { return begin(with: object, carried) }
     let now = first ?? value(of: object)
     first = nil
@@ -67,16 +73,16 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     begin(with: object, last)
     guard !hasEnded else { return }
     noteEndOfExecution(from: last, to: now)
-    notify(unsafeDowncast(object, to: Object.self), of: now, after: last)
+    notify(object, of: now, after: last)
   }
 
   private func begin(with object: AnyObject, _ first: Value) {
     last = first
-    if options.contains(.initial) { notify(unsafeDowncast(object, to: Object.self), new: first, old: nil) }
+    if options.contains(.initial) { notify(object, new: first, old: nil) }
   }
 
-  func receive(_ change: ObservedChange, of object: AnyObject) {
-    guard concerns(change.key) else { return }
+  override func receive(_ change: ObservedChange, of object: AnyObject) {
+    if case .own = key, case .own = change.key, change.key != key { return }
     // An operation executes once. The observer has already been notified that this execution ended.
     if hasExecuted, change.key == .isExecuting, change.flag == true { return }
     let new = carriedValue(of: change) ?? value(of: object)
@@ -87,7 +93,7 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
       if change.key == key { hasNotifiedOfPrior = false }
       return
     }
-    notify(unsafeDowncast(object, to: Object.self), of: new, after: old)
+    notify(object, of: new, after: old)
   }
 
   /// Records that an operation has stopped executing, although the change that reports its start is still in the list.
@@ -96,28 +102,17 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     hasExecuted = old && !new
   }
 
-  private func notify(_ object: Object, of new: Value, after old: Value?) {
+  private func notify(_ object: AnyObject, of new: Value, after old: Value?) {
     if wantsPrior, !hasNotifiedOfPrior { notifyOfPrior(object) }
     hasNotifiedOfPrior = false
     last = new
     notify(object, new: new, old: old)
   }
 
-  func receivePrior(_ key: ObservedKey, of object: AnyObject) {
+  override final func receivePrior(_ key: ObservedKey, of object: AnyObject) {
     guard wantsPrior, key == self.key, !hasNotifiedOfPrior else { return }
     hasNotifiedOfPrior = true
-    notifyOfPrior(unsafeDowncast(object, to: Object.self))
-  }
-
-  /// Whether a change can concern this property.
-  ///
-  /// For a property that a subclass has added, changes of other properties can, because Headway can't determine what
-  /// affects it.
-  private func concerns(_ changed: ObservedKey) -> Bool {
-    if changed == key { return true }
-    guard case .own = key else { return false }
-    if case .own = changed { return false }
-    return true
+    notifyOfPrior(object)
   }
 
   /// Whether the property is a Boolean value.
@@ -155,18 +150,31 @@ final class KeyPathObserver<Root: AnyObject, Object: AnyObject, Value>: Observer
     return compare(one)
   }
 
-  private func notify(_ object: Object, new: Value, old: Value?) {
-    handler(
+  private func notify(_ object: AnyObject, new: Value, old: Value?) {
+    handler.call(
       object,
       KeyValueObservedChange(
         kind: .setting, newValue: options.contains(.new) ? new : nil, oldValue: options.contains(.old) ? old : nil,
         isPrior: false))
   }
 
-  private func notifyOfPrior(_ object: Object) {
-    handler(
+  private func notifyOfPrior(_ object: AnyObject) {
+    handler.call(
       object,
       KeyValueObservedChange(
         kind: .setting, newValue: nil, oldValue: options.contains(.old) ? last : nil, isPrior: true))
   }
+}
+
+/// An observer of a Boolean property of operations: the properties that are observed most often.
+///
+/// Its methods are compiled for this type. Generic code would find the metadata of its types at each call.
+final class FlagObserver: KeyPathObserver<Operation, Bool>, @unchecked Sendable {
+  override func prepare(with object: AnyObject) { super.prepare(with: object) }
+
+  override func takeDown(_ object: AnyObject) { super.takeDown(object) }
+
+  override func begin(with object: AnyObject, _ state: ObservedChange?) { super.begin(with: object, state) }
+
+  override func receive(_ change: ObservedChange, of object: AnyObject) { super.receive(change, of: object) }
 }

@@ -38,7 +38,12 @@ extension KeyValueObservable where Self: Operation {
     changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation {
     let key = ObservedKey(keyPath, of: Operation.self)
-    return KeyValueObservation(add(KeyPathObserver(key, keyPath, options, changeHandler)))
+    let handler = ChangeHandler(call: changeHandler)
+    if Value.self == Bool.self {
+      let keyPath = unsafeDowncast(keyPath, to: KeyPath<Operation, Bool>.self)
+      return KeyValueObservation(add(FlagObserver(key, keyPath, options, handler.unchecked())))
+    }
+    return KeyValueObservation(add(KeyPathObserver(key, keyPath, options, handler.unchecked())))
   }
 
   /// Calls `changeHandler` when a property that a subclass has added changes.
@@ -55,8 +60,9 @@ extension KeyValueObservable where Self: Operation {
     _ keyPath: KeyPath<Self, Value>, options: KeyValueObservingOptions = [],
     changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation {
-    let key = ObservedKey(keyPath, of: Self.self)
-    return KeyValueObservation(add(KeyPathObserver(key, keyPath, options, changeHandler)))
+    let handler = ChangeHandler(call: changeHandler)
+    return KeyValueObservation(
+      add(KeyPathObserver(ObservedKey(keyPath, of: Self.self), keyPath, options, handler.unchecked())))
   }
 
   /// Announces that a property that the subclass has added is about to change.
@@ -97,7 +103,8 @@ extension KeyValueObservable where Self: OperationQueue {
     changeHandler: @escaping @Sendable (Self, KeyValueObservedChange<Value>) -> Void
   ) -> KeyValueObservation {
     let key = ObservedKey(keyPath, of: Self.self)
-    return token(for: KeyPathObserver(key, keyPath, options, changeHandler), interest: .value(key))
+    let handler = ChangeHandler(call: changeHandler)
+    return token(for: KeyPathObserver(key, keyPath, options, handler.unchecked()), interest: .value(key))
   }
 
   /// Announces that a property that the subclass has added is about to change.

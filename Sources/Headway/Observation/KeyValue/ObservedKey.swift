@@ -103,6 +103,44 @@ enum ObservedKey: Equatable, Sendable {
   }
 }
 
+extension ObservedKey {
+  /// A set of keys, which does not distinguish the properties that subclasses have added.
+  struct Set: OptionSet {
+    let rawValue: UInt16
+
+    init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// Creates a set of one key.
+    init(_ key: ObservedKey) {
+      let position: UInt16 =
+        switch key {
+        case .isCancelled: 0
+        case .isAsynchronous: 1
+        case .isExecuting: 2
+        case .isFinished: 3
+        case .isReady: 4
+        case .dependencies: 5
+        case .queuePriority: 6
+        case .completionBlock: 7
+        case .operations: 8
+        case .operationCount: 9
+        case .maxConcurrentOperationCount: 10
+        case .isSuspended: 11
+        case .event: 12
+        case .name: 13
+        case .own: 14
+        case .unknown: 15
+        }
+      rawValue = 1 << position
+    }
+  }
+
+  /// The keys whose changes can concern an observer of this key.
+  ///
+  /// For a property that a subclass has added, these are all keys, because Headway can't determine what affects it.
+  var affectingKeys: Set { if case .own = self { Set(rawValue: .max) } else { Set(self) } }
+}
+
 /// A key path as a value that can be passed between threads.
 struct OwnKeyPath: Equatable, @unchecked Sendable {  // A key path never changes.
   private let keyPath: AnyKeyPath
