@@ -23,9 +23,9 @@ struct Admission: ~Copyable {
   /// The limit lets adding and ending take constant time.
   static let mostReevaluated = 64
 
-  /// Makes the compiler pass the address of this structure to methods that only read it.
+  /// Makes the compiler pass the address of this structure to methods that only read it, instead of copying all bytes.
   ///
-  /// It would copy all bytes otherwise. It can't do so with a structure that contains an atomic value.
+  /// See `Docs/decisions/0038-states-at-one-address.md`.
   private let address = Atomic<Bool>(false)
 
   /// All operations of the queue.

@@ -2,10 +2,10 @@ import CHeadway
 
 /// The memory of operations that have been released, on its way back to the threads that add operations.
 ///
-/// An operation is usually allocated by one thread and released by another. With glibc, memory that one thread allocates
-/// and another frees passes through an arena and its lock, and both threads wait for each other. So a thread that has
-/// released operations hands their memory over as a chain, and a thread that adds operations frees a part of it each
-/// time. What it frees, it gets for the next operation without a lock.
+/// An operation is usually allocated by one thread and released by another. With glibc, such memory passes through an
+/// arena and its lock, and both threads wait for each other. So a thread that has released operations hands over their
+/// memory as a chain, and a thread that adds operations frees a part of it each time. It then reuses what it has freed
+/// for its next operation, without a lock.
 ///
 /// The objects of a chain are deinitialized: no code runs when their memory is freed.
 ///

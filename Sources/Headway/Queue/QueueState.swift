@@ -3,7 +3,7 @@ import Synchronization
 
 /// The state of a queue, protected by the queue's lock.
 ///
-/// It can't be copied: copying its 1,745 bytes and retaining its references would cost as much as starting an operation.
+/// It is noncopyable because it is large: see `Docs/decisions/0038-states-at-one-address.md`.
 struct QueueState: ~Copyable {
   var admission = Admission()
   var name: String?

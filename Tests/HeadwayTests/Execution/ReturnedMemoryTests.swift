@@ -45,7 +45,8 @@ import Testing
     #expect(chain.isEmpty && freed.value == 2 && reference == nil)
   }
 
-  @Test("O6, O8: each operation is deinitialized once, on whichever thread its memory is freed") func roundTrips() async throws {
+  @Test("O6, O8: each operation is deinitialized once, on whichever thread its memory is freed")
+  func roundTrips() async throws {
     let (freed, runs, count) = (Counter(), Counter(), 2_000)
     let queue = OperationQueue()
     for number in 0..<count {
