@@ -18,13 +18,13 @@ extension Worker {
   /// This is about the time that it takes to fall asleep and to be woken.
   static let spinTime: UInt64 = 50_000
 
-  /// A hint whether the worker would spin at this moment: no other worker spins, and no other work waits.
+  /// A hint whether the worker would spin at this moment: no other worker spins, no other work waits, and work is
+  /// likely to arrive soon.
   var maySpin: Bool { !pool.workWaits.load(ordering: .relaxed) && pool.spinning.mayBegin }
 
   /// Spins until there is something to do, the time is up, or other work waits.
   ///
-  /// One worker per pool spins at a time. For others, this returns immediately. It also returns immediately for all
-  /// workers if spinning was in vain the last times, because work arrives too rarely.
+  /// One worker per pool spins at a time. For others, this returns immediately.
   ///
   /// - Parameter spin: Checks for something to do as long as its argument returns true.
   func spin(_ spin: (_ mayContinue: () -> Bool) -> Void) {
@@ -44,35 +44,67 @@ extension Worker {
 
 /// Decides whether it is worthwhile for a worker of a pool to spin.
 ///
-/// After a worker has spun in vain, the next ones skip spinning: once, then twice, and so on up to ``mostSkipped``
-/// times. A worker that finds work resets this. So work that arrives at longer intervals costs the pool little, and
-/// work that arrives at short intervals is soon expected again.
+/// No worker spins while the usual pause between the end of a visit and the next work is longer than ``longestPause``.
+/// In addition, after a worker has spun in vain, the next ones skip spinning: once, then three times, and so on up to
+/// ``mostSkipped`` times. A worker that finds work resets this. So work that arrives at longer intervals costs the pool
+/// little, and work that arrives at short intervals is soon expected again.
 final class SpinPolicy: Sendable {
-  private static let mostSkipped = 16
-
-  // Relaxed, except for the exchange that admits one worker at a time: the counts are hints.
-  private let isSpinning = Atomic<Bool>(false)
-  private let skipped = Atomic<Int>(0)
-  private let toSkip = Atomic<Int>(0)
-
-  /// A hint whether ``begins()`` might return true.
-  var mayBegin: Bool { !isSpinning.load(ordering: .relaxed) }
-
-  /// Whether the calling worker can spin.
+  private static let mostSkipped = 15
+  /// The longest usual pause for which a worker spins, in nanoseconds.
   ///
-  /// If so, it must call ``ends(isInVain:)`` afterwards.
-  func begins() -> Bool {
-    if skipped.load(ordering: .relaxed) < toSkip.load(ordering: .relaxed) {
-      skipped.add(1, ordering: .relaxed)
-      return false
-    }
-    return !isSpinning.exchange(true, ordering: .acquiringAndReleasing)
+  /// It includes the time in which a worker is woken.
+  private static let longestPause = 2 * Worker.spinTime
+
+  // Relaxed, except for the exchange that admits one worker at a time: the values are hints.
+  private let isSpinning = Atomic<Bool>(false)
+  private let toSkip = Atomic<Int>(0)
+  /// The number of workers that skip spinning after the next one that spins in vain.
+  private let skippedNext = Atomic<Int>(1)
+  /// When a worker last found no further work, in nanoseconds of uptime; 0 if there has been work since.
+  private let restingSince = Atomic<UInt64>(0)
+  /// A moving average of the pauses, in nanoseconds.
+  private let usualPause = Atomic<UInt64>(0)
+
+  /// A hint whether a worker that finds nothing to do should spin.
+  var mayBegin: Bool {
+    toSkip.load(ordering: .relaxed) == 0 && usualPause.load(ordering: .relaxed) <= Self.longestPause
+      && !isSpinning.load(ordering: .relaxed)
   }
 
+  /// Whether the calling worker can spin, because no other worker does.
+  ///
+  /// If so, it must call ``ends(isInVain:)`` afterwards.
+  func begins() -> Bool { !isSpinning.exchange(true, ordering: .acquiringAndReleasing) }
+
   func ends(isInVain: Bool) {
-    let old = toSkip.load(ordering: .relaxed)
-    toSkip.store(isInVain ? min(max(1, old * 2), Self.mostSkipped) : 0, ordering: .relaxed)
-    skipped.store(0, ordering: .relaxed)
+    let skipped = skippedNext.load(ordering: .relaxed)
+    // The rest that follows is counted, too.
+    toSkip.store(isInVain ? skipped + 1 : 0, ordering: .relaxed)
+    skippedNext.store(isInVain ? min(skipped * 2 + 1, Self.mostSkipped) : 1, ordering: .relaxed)
+    if !isInVain { note(pause: 0) }
     isSpinning.store(false, ordering: .releasing)
+  }
+
+  /// Notes that a worker rests because it found no further work.
+  ///
+  /// - Parameter time: When it last had work, in nanoseconds of uptime.
+  func noteRest(since time: UInt64) {
+    restingSince.store(time, ordering: .relaxed)
+    let toSkip = toSkip.load(ordering: .relaxed)
+    if toSkip > 0 { self.toSkip.store(toSkip - 1, ordering: .relaxed) }
+  }
+
+  /// Notes that a worker has found work, `time` nanoseconds of uptime.
+  func noteWork(at time: UInt64) {
+    let start = restingSince.load(ordering: .relaxed)
+    guard start != 0 else { return }
+    restingSince.store(0, ordering: .relaxed)
+    // A long rest is not remembered for long.
+    note(pause: time < start ? 0 : min(time - start, 2 * Self.longestPause))
+  }
+
+  private func note(pause: UInt64) {
+    let usual = usualPause.load(ordering: .relaxed)
+    usualPause.store(usual - usual / 4 + pause / 4, ordering: .relaxed)
   }
 }

@@ -92,16 +92,40 @@ import Testing
     /// How many workers skip before one spins.
     func skipped(thenInVain isInVain: Bool) -> Int {
       var count = 0
-      while !policy.begins() { count += 1 }
-      #expect(!policy.begins(), "one at a time")
+      while !policy.mayBegin {
+        policy.noteRest(since: 1)
+        count += 1
+      }
+      #expect(policy.begins() && !policy.mayBegin && !policy.begins(), "one at a time")
       policy.ends(isInVain: isInVain)
+      if isInVain { policy.noteRest(since: 1) }
       return count
     }
     let inVain = (0..<7).map { _ in skipped(thenInVain: true) }
-    #expect(inVain.first == 0 && inVain.last == 16)
+    #expect(inVain.first == 0 && inVain.last == 15)
     #expect(zip(inVain, inVain.dropFirst()).allSatisfy { $0 <= $1 })
     _ = skipped(thenInVain: false)
     #expect(skipped(thenInVain: false) == 0)
+  }
+
+  @Test("T4: no worker spins while work arrives at long intervals, and workers soon spin again") func rareWork() {
+    let policy = SpinPolicy()
+    /// How many times work must arrive at an interval, in nanoseconds, before it makes workers spin, or not spin.
+    func arrivals(every interval: UInt64, until maySpin: Bool) -> Int {
+      var count = 0
+      while policy.mayBegin != maySpin, count < 100 {
+        policy.noteRest(since: 1)
+        policy.noteWork(at: 1 + interval)
+        count += 1
+      }
+      return count
+    }
+    #expect(policy.mayBegin)
+    #expect(1...4 ~= arrivals(every: 1_000_000_000, until: false))
+    _ = arrivals(every: 1_000_000_000, until: true)
+    #expect(!policy.mayBegin)
+    #expect(1...8 ~= arrivals(every: 10_000, until: true))
+    #expect(1...8 ~= arrivals(every: 3 * Worker.spinTime, until: false))
   }
 }
 
