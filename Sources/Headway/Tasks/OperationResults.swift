@@ -33,8 +33,11 @@ extension OperationQueueProtocol {
     of inputs: some Sequence<Input> & Sendable, inOrder isInOrder: Bool = true, maxInFlightCount: Int? = nil,
     _ transform: @escaping @Sendable (Input) async throws -> Output
   ) -> OperationResults<Output> {
-    results(isInOrder, maxInFlightCount) { body in
-      for input in inputs { guard try await body({ try await transform(input) }) else { break } }
+    results(isInOrder, maxInFlightCount) { buffer, queue in
+      for input in inputs {
+        guard await buffer.takePlace(), try buffer.add({ TaskOperation { try await transform(input) } }, to: queue)
+        else { break }
+      }
     }
   }
 
@@ -56,21 +59,24 @@ extension OperationQueueProtocol {
     of inputs: Inputs, inOrder isInOrder: Bool = true, maxInFlightCount: Int? = nil,
     _ transform: @escaping @Sendable (Inputs.Element) async throws -> Output
   ) -> OperationResults<Output> where Inputs.Element: Sendable {
-    results(isInOrder, maxInFlightCount) { body in
-      for try await input in inputs { guard try await body({ try await transform(input) }) else { break } }
+    results(isInOrder, maxInFlightCount) { buffer, queue in
+      for try await input in inputs {
+        guard await buffer.takePlace(), try buffer.add({ TaskOperation { try await transform(input) } }, to: queue)
+        else { break }
+      }
     }
   }
 }
 
 extension OperationQueue {
   fileprivate final func results<Output: Sendable>(
-    _ isInOrder: Bool, _ maxInFlightCount: Int?, _ forEachCall: @escaping OperationResults<Output>.Calls
+    _ isInOrder: Bool, _ maxInFlightCount: Int?, _ addAll: @escaping ResultsBuffer.Driver
   ) -> OperationResults<Output> {
     require(
       maxInFlightCount ?? 1 > 0,
       "results(of:) of \(label) with maxInFlightCount \(maxInFlightCount ?? 0): use 1 or more.")
     return OperationResults(
-      queue: self, isInOrder: isInOrder, maxInFlightCount: maxInFlightCount ?? width, forEachCall: forEachCall)
+      queue: self, isInOrder: isInOrder, maxInFlightCount: maxInFlightCount ?? width, addAll: addAll)
   }
 }
 
@@ -82,34 +88,29 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
   /// The error of the function or of the sequence of inputs, or a `CancellationError`.
   public typealias Failure = any Error
 
-  typealias Call = @Sendable () async throws -> Output
-  /// Calls its argument with one call after the other, until the argument returns false.
-  typealias Calls = @Sendable (_ body: (@escaping Call) async throws -> Bool) async throws -> Void
-
   fileprivate let queue: OperationQueue
   fileprivate let isInOrder: Bool
   fileprivate let maxInFlightCount: Int
-  fileprivate let forEachCall: Calls
+  /// Adds an operation for each input.
+  fileprivate let addAll: ResultsBuffer.Driver
 
   /// Begins an iteration.
   ///
   /// It calls the function for the first time when its first result is requested.
   public func makeAsyncIterator() -> Iterator {
-    let line = ResultsBuffer<Output>(maxInFlightCount: maxInFlightCount, isInOrder: isInOrder)
-    return Iterator(results: self, owner: ResultsOwner(line), arrivals: line.arrivals.makeAsyncIterator())
+    Iterator(
+      queue: queue, addAll: addAll,
+      owner: ResultsOwner(ResultsBuffer(maxInFlightCount: maxInFlightCount, isInOrder: isInOrder)))
   }
 
   /// Returns the results one after the other.
   public struct Iterator: AsyncIteratorProtocol {
-    fileprivate let results: OperationResults
-    fileprivate let owner: ResultsOwner<Output>
-    fileprivate var arrivals: AsyncStream<ResultsBuffer<Output>.Arrival>.Iterator
+    fileprivate let queue: OperationQueue
+    fileprivate let addAll: ResultsBuffer.Driver
+    fileprivate let owner: ResultsOwner
 
-    fileprivate init(
-      results: OperationResults, owner: ResultsOwner<Output>,
-      arrivals: AsyncStream<ResultsBuffer<Output>.Arrival>.Iterator
-    ) {
-      (self.results, self.owner, self.arrivals) = (results, owner, arrivals)
+    fileprivate init(queue: OperationQueue, addAll: @escaping ResultsBuffer.Driver, owner: ResultsOwner) {
+      (self.queue, self.addAll, self.owner) = (queue, addAll, owner)
     }
 
     /// Returns the next result, or nil at the end.
@@ -117,34 +118,17 @@ public struct OperationResults<Output: Sendable>: AsyncSequence, Sendable {
     /// - Returns: The next result.
     /// - Throws: The first error, once; `CancellationError` if the task, or an operation, was cancelled.
     public mutating func next() async throws -> Output? {
-      let line = owner.line
-      guard !line.isOver else { return nil }
+      let buffer = owner.buffer
+      guard !buffer.isOver else { return nil }
       do {
         try Task.checkCancellation()
-        line.begin(results.queue, results.forEachCall)
-        let value = try await nextValue()
-        if value == nil { line.end() }
-        return value
+        buffer.begin(queue, addAll)
+        guard let operation = try await buffer.next() else { return nil }
+        return try await unsafeDowncast(operation, to: TaskOperation<Output>.self).value
       } catch {
-        line.end()
-        await line.cancelAll()
+        buffer.end()
+        await buffer.cancelAll()
         throw error
-      }
-    }
-
-    private mutating func nextValue() async throws -> Output? {
-      let line = owner.line
-      let arrival = await withPriority(raising: { line.raise(to: $0) }) { await arrivals.next(isolation: #isolation) }
-      switch arrival {
-      case .operation(let operation, let number):
-        let value = try await operation.value
-        line.take(number)
-        return value
-      case .failure(let error): throw error
-      case nil:
-        // The stream also ends when the task is cancelled.
-        try Task.checkCancellation()
-        return nil
       }
     }
   }

@@ -1,25 +1,35 @@
-/// The operations of one iteration over results, from their creation until their values have been taken.
+import Synchronization
+
+/// The operations of one iteration over results, from their creation until the iterator takes them.
 ///
-/// A task, the driver, creates the operations, and waits for a place before each one. The iterator takes them as they
-/// arrive.
-final class ResultsBuffer<Output: Sendable>: Sendable {
-  enum Arrival: Sendable {
-    case operation(TaskOperation<Output>, number: Int)
-    /// The sequence of inputs has ended with an error.
-    case failure(any Error)
-  }
+/// A task, the driver, creates the operations, and waits for a place before each one.
+final class ResultsBuffer: Sendable {
+  // Not generic, unlike the iterator: looking up the types of generic properties takes as long as a small operation.
+
+  /// Adds an operation for each input, until there is no place for one.
+  typealias Driver = @Sendable (ResultsBuffer, OperationQueue) async throws -> Void
 
   private struct State {
     /// How many operations can be created now.
     var places: Int
+    /// The driver, if it waits for a place.
+    var driverWaiter: Waiter?
     /// How many operations have been created.
     var count = 0
-    /// The operations whose values have not been taken, by number.
-    var operations: [Int: TaskOperation<Output>] = [:]
+    /// The operations that have not been taken, by number.
+    var operations: [Int: Operation] = [:]
     var unfinishedCount = 0
+    /// The numbers of the operations that have ended, in the order in which the iterator takes them.
+    ///
+    /// Nil for an operation that must be taken before others, and has not ended.
+    var ended = FirstInFirstOut<Int?>()
+    /// How many operations have been taken.
+    var takenCount = 0
+    /// The tasks that wait for a result.
+    var consumers = WaiterList()
     var driver: Task<Void, Never>?
     /// The priority that the driver and the operations were raised to.
-    var priority: TaskPriority?
+    var priority = TaskPriority.background
     var hasBegun = false
     /// The driver has finished: it creates no further operations.
     var isDriven = false
@@ -29,31 +39,33 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
     var isCancelled = false
     /// All operations with higher numbers have been cancelled, or a thread is about to cancel them.
     var lastUncancelled = Int.max
-    /// The iteration has returned its last result, or has thrown an error.
-    var isOver = false
+
+    /// Whether the next result, or the end, is available.
+    var isNextAvailable: Bool {
+      ended.isEmpty ? isDriven && unfinishedCount == 0 : ended[0] != nil
+    }
   }
 
-  /// The operations that the iterator takes: in the order of the inputs, as soon as they are added, or in the order of
-  /// their ends.
-  let arrivals: AsyncStream<Arrival>
-  private let arrival: AsyncStream<Arrival>.Continuation
-  /// Notifies the driver that there is a place.
-  private let signals: AsyncStream<Void>
-  private let signal: AsyncStream<Void>.Continuation
   private let isInOrder: Bool
+  /// The iteration has returned its last result, or has thrown an error.
+  private let over = Atomic<Bool>(false)
   // Protected by its lock. Nothing is called and no user object is released under it.
   private let state: Guarded<State>
 
   init(maxInFlightCount: Int, isInOrder: Bool) {
-    (arrivals, arrival) = AsyncStream.makeStream()
-    (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     self.isInOrder = isInOrder
     state = Guarded(State(places: maxInFlightCount))
   }
 
-  var isOver: Bool { state.withLock { $0.isOver } }
+  var isOver: Bool { over.load(ordering: .acquiring) }
 
-  func end() { state.withLock { $0.isOver = true } }
+  /// Ends the iteration for all copies of the iterator.
+  func end() {
+    over.store(true, ordering: .releasing)
+    wake(state.withLock { $0.consumers.removeAll() })
+  }
+
+  private func wake(_ waiters: [Waiter]) { for waiter in waiters { waiter.wake() } }
 
   // MARK: Making operations
 
@@ -63,15 +75,19 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - queue: The queue that runs the operations.
-  ///   - forEachCall: Provides the calls.
-  func begin(_ queue: OperationQueue, _ forEachCall: @escaping OperationResults<Output>.Calls) {
+  ///   - addAll: Adds the operations.
+  func begin(_ queue: OperationQueue, _ addAll: @escaping Driver) {
     let isFirst = state.withLock { state in
       defer { state.hasBegun = true }
       return !state.hasBegun
     }
     guard isFirst else { return }
     // On the pool, because requesting an input can block.
-    let driver = Task(executorPreference: PoolTaskExecutor.shared) { await self.drive(queue, forEachCall) }
+    let driver = Task(executorPreference: PoolTaskExecutor.shared) {
+      var failure: (any Error)?
+      do { try await addAll(self, queue) } catch { failure = error }
+      self.change { state in (state.isDriven, state.error) = (true, failure) }
+    }
     let isCancelled = state.withLock { state in
       state.driver = driver
       return state.isCancelled
@@ -79,77 +95,120 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
     if isCancelled { driver.cancel() }
   }
 
-  private func drive(_ queue: OperationQueue, _ forEachCall: OperationResults<Output>.Calls) async {
-    var error: (any Error)?
-    do {
-      var signals = signals.makeAsyncIterator()
-      try await forEachCall { call in
-        while !takePlace() {
-          guard await signals.next(isolation: #isolation) != nil else { return false }
-        }
-        guard !queue.isClosed else { throw QueueClosedError(queue: queue) }
-        // A group that is closing waits for additions that have begun.
-        guard queue.beginAddition() else { throw CancellationError() }
-        defer { queue.endAddition() }
-        return add(TaskOperation { try await call() }, to: queue)
-      }
-    } catch let thrown {
-      error = thrown
-    }
-    finishIfOver { state in (state.isDriven, state.error) = (true, error) }
-  }
-
-  private func takePlace() -> Bool {
-    state.withLock { state in
-      guard state.places > 0 else { return false }
-      state.places -= 1
-      return true
-    }
-  }
-
+  /// Waits until another operation can be created.
+  ///
   /// - Returns: False if no further operations may be created.
-  private func add(_ operation: TaskOperation<Output>, to queue: OperationQueue) -> Bool {
+  func takePlace() async -> Bool {
+    while true {
+      let answer = state.withLock { state -> Bool? in
+        guard !state.isCancelled else { return false }
+        guard state.places > 0 else { return nil }
+        state.places -= 1
+        return true
+      }
+      if let answer { return answer }
+      await WaiterList.suspend { waiter in
+        state.withLock { state in
+          guard state.places == 0, !state.isCancelled else { return false }
+          state.driverWaiter = waiter
+          return true
+        }
+      }
+    }
+  }
+
+  /// Adds an operation to the queue, in a place that was taken for it.
+  ///
+  /// - Returns: False if no further operations may be created.
+  /// - Throws: ``QueueClosedError`` if the queue is closed; `CancellationError` if it belongs to a group that has
+  ///   finished.
+  func add(_ operation: () -> Operation, to queue: OperationQueue) throws -> Bool {
+    guard !queue.isClosed else { throw QueueClosedError(queue: queue) }
+    // A group that is closing waits for additions that have begun.
+    guard queue.beginAddition() else { throw CancellationError() }
+    defer { queue.endAddition() }
+    let operation = operation()
     let number = state.withLock { state -> Int? in
       guard !state.isCancelled else { return nil }
       state.operations[state.count] = operation
-      state.count += 1
       state.unfinishedCount += 1
+      state.count += 1
       return state.count - 1
     }
     guard let number else { return false }
-    if isInOrder { arrival.yield(.operation(operation, number: number)) }
     operation.callWhenEnded { [self] in
-      if !isInOrder { arrival.yield(.operation(operation, number: number)) }
       if case .success? = operation.outcome {} else { cancelElsewhere(behind: isInOrder ? number : -1) }
-      finishIfOver { $0.unfinishedCount -= 1 }
+      change { state in
+        state.unfinishedCount -= 1
+        let position = isInOrder ? number - state.takenCount : state.ended.count
+        while state.ended.count <= position { state.ended.append(nil) }
+        state.ended[position] = number
+      }
     }
     queue.addOperation(operation)
     return true
   }
 
-  /// Finishes the sequence of arrivals if the last result is available after a change.
-  private func finishIfOver(after change: (inout State) -> Void) {
-    let (isOver, error) = state.withLock { state in
+  /// Changes the state, and wakes the tasks that wait for a result if one is available.
+  private func change(_ change: (inout State) -> Void) {
+    let woken = state.withLock { state in
       change(&state)
-      return (state.isDriven && state.unfinishedCount == 0, state.error)
+      return state.isNextAvailable ? state.consumers.removeAll() : []
     }
-    guard isOver else { return }
-    if let error { arrival.yield(.failure(error)) }
-    arrival.finish()
+    wake(woken)
   }
 
   // MARK: Taking their values
 
-  /// Takes an operation out, because its value has been taken.
+  private enum Next {
+    case operation(Operation)
+    case end((any Error)?)
+    case none
+  }
+
+  /// Waits for the next operation that has ended, and makes a place for another.
   ///
-  /// This makes a place for another.
-  func take(_ number: Int) {
-    let taken = state.withLock { state in
-      state.places += 1
-      return state.operations.removeValue(forKey: number)
+  /// - Returns: The operation; nil at the end.
+  /// - Throws: The error of the sequence of inputs; `CancellationError` if the task is cancelled.
+  func next() async throws -> Operation? {
+    while true {
+      switch takeNext(for: Task.currentPriority) {
+      case .operation(let operation):
+        return operation
+      case .end(let error):
+        end()
+        if let error { throw error }
+        return nil
+      case .none:
+        if isOver { return nil }
+      }
+      try await withPriority(raising: { self.raise(to: $0) }) {
+        try await WaiterList.suspend { waiter in
+          self.state.withLock { state in
+            guard !state.isNextAvailable, !self.isOver else { return false }
+            state.consumers.append(waiter)
+            return true
+          }
+        } removing: { identifier in
+          self.state.withLock { $0.consumers.remove(identifier) }
+        }
+      }
     }
-    signal.yield()
-    withExtendedLifetime(taken) {}
+  }
+
+  private func takeNext(for priority: TaskPriority) -> Next {
+    let isUrgent = QualityOfService(priority) != .default
+    let (next, driver, raises) = state.withLock { state -> (Next, Waiter?, Bool) in
+      guard state.isNextAvailable else { return (.none, nil, false) }
+      guard let number = state.ended.popFirst() ?? nil, let operation = state.operations.removeValue(forKey: number)
+      else { return (.end(state.error.take()), nil, false) }
+      state.takenCount += 1
+      state.places += 1
+      return (.operation(operation), state.driverWaiter.take(), isUrgent && state.priority < priority)
+    }
+    driver?.wake()
+    if raises { raise(to: priority) }
+    return next
   }
 
   // MARK: Raising
@@ -157,9 +216,9 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
   /// Raises the driver and the operations: a task of this priority waits for a result.
   ///
   /// Operations that are created later have the driver's priority.
-  func raise(to priority: TaskPriority) {
-    let raised = state.withLock { state -> (Task<Void, Never>?, [TaskOperation<Output>])? in
-      guard state.priority ?? .background < priority else { return nil }
+  private func raise(to priority: TaskPriority) {
+    let raised = state.withLock { state -> (Task<Void, Never>?, [Operation])? in
+      guard state.priority < priority else { return nil }
       state.priority = priority
       return (state.driver, Array(state.operations.values))
     }
@@ -175,12 +234,14 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
   /// - Parameter number: The number of the given operation; -1 to cancel all.
   /// - Returns: The operations that were cancelled.
   @discardableResult
-  func cancel(behind number: Int = -1) -> [TaskOperation<Output>] {
-    let (driver, operations) = state.withLock { state in
+  func cancel(behind number: Int = -1) -> [Operation] {
+    let (driver, waiter, operations) = state.withLock { state in
       state.isCancelled = true
-      return (state.driver, state.operations.filter { $0.key > number }.map(\.value))
+      let later = state.operations.filter { $0.key > number }.map(\.value)
+      return (state.driver, state.driverWaiter.take(), later)
     }
     driver?.cancel()
+    waiter?.wake()
     for operation in operations { operation.cancel() }
     return operations
   }
@@ -190,6 +251,7 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
   /// This takes O(*n*) in the number of operations. Therefore operations that end because of it do not cause it again.
   private func cancelElsewhere(behind number: Int) {
     let isDone = state.withLock { state in
+      state.isCancelled = true
       let isDone = state.lastUncancelled <= number
       state.lastUncancelled = min(state.lastUncancelled, number)
       return isDone
@@ -205,10 +267,10 @@ final class ResultsBuffer<Output: Sendable>: Sendable {
 /// The object that an iterator owns.
 ///
 /// When its last copy is released, the running calls are cancelled.
-final class ResultsOwner<Output: Sendable>: Sendable {
-  let line: ResultsBuffer<Output>
+final class ResultsOwner: Sendable {
+  let buffer: ResultsBuffer
 
-  init(_ line: ResultsBuffer<Output>) { self.line = line }
+  init(_ buffer: ResultsBuffer) { self.buffer = buffer }
 
-  deinit { line.cancel() }
+  deinit { buffer.cancel() }
 }
