@@ -57,7 +57,6 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
   mutating func run(atMost mostCount: Int) -> Bool {
     worker?.isVisiting = true
     defer { worker?.isVisiting = isNested }
-    worker?.pool.spinning.noteWork(at: pace.last)
     var count = 0
     var maySpin = false
     while count < mostCount {
@@ -71,7 +70,6 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
         queue.run(operation)
         pace.record(1)
       case .nothing:
-        worker?.pool.spinning.noteRest(since: pace.last)
         return count > 0
       case .nothingYet:
         (hasTicket, isSpinning, maySpin) = (true, true, false)

@@ -43,7 +43,7 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   public init(_ body: sending @escaping @isolated(any) () async throws -> Success) {
     let run = TaskRun()
     let function = Function(body: body)
-    task = Task(executorPreference: run) { try await run.call { try await function.body() } }
+    task = Task(executorPreference: run) { try await run.call(function.body) }
     taskRun = run
     self.function = function
     attempts = nil
