@@ -44,30 +44,28 @@ extension Worker {
 
 /// Decides whether it is worthwhile for a worker of a pool to spin.
 ///
-/// No worker spins while the usual pause between the end of a visit and the next work is longer than ``longestPause``.
-/// In addition, after a worker has spun in vain, the next ones skip spinning: once, then three times, and so on up to
+/// No worker spins while workers usually sleep for longer than ``longestSleep`` before they are woken. In addition,
+/// after a worker has spun in vain, the next ones skip spinning: once, then three times, and so on up to
 /// ``mostSkipped`` times. A worker that finds work resets this. So work that arrives at longer intervals costs the pool
 /// little, and work that arrives at short intervals is soon expected again.
 final class SpinPolicy: Sendable {
   private static let mostSkipped = 15
-  /// The longest usual pause for which a worker spins, in nanoseconds.
+  /// The longest usual sleep for which a worker spins instead, in nanoseconds.
   ///
-  /// It includes the time in which a worker is woken.
-  private static let longestPause = 2 * Worker.spinTime
+  /// It includes the time that it takes to wake a worker.
+  private static let longestSleep = 2 * Worker.spinTime
 
   // Relaxed, except for the exchange that admits one worker at a time: the values are hints.
   private let isSpinning = Atomic<Bool>(false)
   private let toSkip = Atomic<Int>(0)
   /// The number of workers that skip spinning after the next one that spins in vain.
   private let skippedNext = Atomic<Int>(1)
-  /// When a worker last found no further work, in nanoseconds of uptime; 0 if there has been work since.
-  private let restingSince = Atomic<UInt64>(0)
-  /// A moving average of the pauses, in nanoseconds.
-  private let usualPause = Atomic<UInt64>(0)
+  /// A moving average of how long workers sleep, in nanoseconds.
+  private let usualSleep = Atomic<UInt64>(0)
 
   /// A hint whether a worker that finds nothing to do should spin.
   var mayBegin: Bool {
-    toSkip.load(ordering: .relaxed) == 0 && usualPause.load(ordering: .relaxed) <= Self.longestPause
+    toSkip.load(ordering: .relaxed) == 0 && usualSleep.load(ordering: .relaxed) <= Self.longestSleep
       && !isSpinning.load(ordering: .relaxed)
   }
 
@@ -78,33 +76,26 @@ final class SpinPolicy: Sendable {
 
   func ends(isInVain: Bool) {
     let skipped = skippedNext.load(ordering: .relaxed)
-    // The rest that follows is counted, too.
+    // The sleep that follows is counted, too.
     toSkip.store(isInVain ? skipped + 1 : 0, ordering: .relaxed)
     skippedNext.store(isInVain ? min(skipped * 2 + 1, Self.mostSkipped) : 1, ordering: .relaxed)
-    if !isInVain { note(pause: 0) }
+    if !isInVain { adjustUsualSleep(0) }
     isSpinning.store(false, ordering: .releasing)
   }
 
-  /// Notes that a worker rests because it found no further work.
+  /// Notes that a worker was woken.
   ///
-  /// - Parameter time: When it last had work, in nanoseconds of uptime.
-  func noteRest(since time: UInt64) {
-    restingSince.store(time, ordering: .relaxed)
+  /// - Parameter time: How long it has slept, in nanoseconds.
+  func noteSleep(of time: UInt64) {
     let toSkip = toSkip.load(ordering: .relaxed)
     if toSkip > 0 { self.toSkip.store(toSkip - 1, ordering: .relaxed) }
+    // A long sleep is soon forgotten.
+    adjustUsualSleep(min(time, 2 * Self.longestSleep))
   }
 
-  /// Notes that a worker has found work, `time` nanoseconds of uptime.
-  func noteWork(at time: UInt64) {
-    let start = restingSince.load(ordering: .relaxed)
-    guard start != 0 else { return }
-    restingSince.store(0, ordering: .relaxed)
-    // A long rest is not remembered for long.
-    note(pause: time < start ? 0 : min(time - start, 2 * Self.longestPause))
-  }
-
-  private func note(pause: UInt64) {
-    let usual = usualPause.load(ordering: .relaxed)
-    usualPause.store(usual - usual / 4 + pause / 4, ordering: .relaxed)
+  private func adjustUsualSleep(_ last: UInt64) {
+    let usual = usualSleep.load(ordering: .relaxed)
+    let new = usual - usual / 4 + last / 4
+    if new != usual { usualSleep.store(new, ordering: .relaxed) }
   }
 }

@@ -66,7 +66,9 @@ extension WorkerPool {
   ///
   /// Returns false if its time was up or it was dismissed, and the thread must end.
   private func sleep(_ worker: Worker) -> Bool {
-    if worker.wake.wait(timeout: .now() + Self.idleTime) == .success {
+    let start = DispatchTime.now()
+    if worker.wake.wait(timeout: start + Self.idleTime) == .success {
+      spinning.noteSleep(of: DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds)
       return !state.withLock { _ in worker.isDismissed }
     }
     let isLeaving = state.withLock { state in

@@ -93,12 +93,12 @@ import Testing
     func skipped(thenInVain isInVain: Bool) -> Int {
       var count = 0
       while !policy.mayBegin {
-        policy.noteRest(since: 1)
+        policy.noteSleep(of: 0)
         count += 1
       }
       #expect(policy.begins() && !policy.mayBegin && !policy.begins(), "one at a time")
       policy.ends(isInVain: isInVain)
-      if isInVain { policy.noteRest(since: 1) }
+      if isInVain { policy.noteSleep(of: 0) }
       return count
     }
     let inVain = (0..<7).map { _ in skipped(thenInVain: true) }
@@ -110,22 +110,21 @@ import Testing
 
   @Test("T4: no worker spins while work arrives at long intervals, and workers soon spin again") func rareWork() {
     let policy = SpinPolicy()
-    /// How many times work must arrive at an interval, in nanoseconds, before it makes workers spin, or not spin.
-    func arrivals(every interval: UInt64, until maySpin: Bool) -> Int {
+    /// How many times a worker must sleep for a time, in nanoseconds, before workers spin, or do not spin.
+    func sleeps(of time: UInt64, until maySpin: Bool) -> Int {
       var count = 0
       while policy.mayBegin != maySpin, count < 100 {
-        policy.noteRest(since: 1)
-        policy.noteWork(at: 1 + interval)
+        policy.noteSleep(of: time)
         count += 1
       }
       return count
     }
     #expect(policy.mayBegin)
-    #expect(1...4 ~= arrivals(every: 1_000_000_000, until: false))
-    _ = arrivals(every: 1_000_000_000, until: true)
+    #expect(1...4 ~= sleeps(of: 1_000_000_000, until: false))
+    _ = sleeps(of: 1_000_000_000, until: true)
     #expect(!policy.mayBegin)
-    #expect(1...8 ~= arrivals(every: 10_000, until: true))
-    #expect(1...8 ~= arrivals(every: 3 * Worker.spinTime, until: false))
+    #expect(1...8 ~= sleeps(of: 10_000, until: true))
+    #expect(1...8 ~= sleeps(of: 3 * Worker.spinTime, until: false))
   }
 }
 
