@@ -79,7 +79,7 @@ final class SpinPolicy: Sendable {
     // The sleep that follows is counted, too.
     toSkip.store(isInVain ? skipped + 1 : 0, ordering: .relaxed)
     skippedNext.store(isInVain ? min(skipped * 2 + 1, Self.mostSkipped) : 1, ordering: .relaxed)
-    if !isInVain { adjustUsualSleep(0) }
+    if !isInVain { usualSleep.store(0, ordering: .relaxed) }
     isSpinning.store(false, ordering: .releasing)
   }
 
@@ -90,12 +90,7 @@ final class SpinPolicy: Sendable {
     let toSkip = toSkip.load(ordering: .relaxed)
     if toSkip > 0 { self.toSkip.store(toSkip - 1, ordering: .relaxed) }
     // A long sleep is soon forgotten.
-    adjustUsualSleep(min(time, 2 * Self.longestSleep))
-  }
-
-  private func adjustUsualSleep(_ last: UInt64) {
     let usual = usualSleep.load(ordering: .relaxed)
-    let new = usual - usual / 4 + last / 4
-    if new != usual { usualSleep.store(new, ordering: .relaxed) }
+    usualSleep.store(usual - usual / 4 + min(time, 2 * Self.longestSleep) / 4, ordering: .relaxed)
   }
 }
