@@ -43,11 +43,12 @@ extension Operation {
         switch contents {
         case .none: nil
         case .observers(let observers): observers
-        case .details(let details): details.observers
+        case .details(let details): details.rareDetails?.observers
         }
       }
       set {
-        if let details { details.observers = newValue } else { contents = newValue.map { .observers($0) } ?? .none }
+        guard let details else { return contents = newValue.map { .observers($0) } ?? .none }
+        if newValue != nil || details.rareDetails != nil { details.rareDetailsCreatedIfNeeded.observers = newValue }
       }
     }
 
@@ -79,7 +80,7 @@ extension Operation {
       mutating get {
         if let details { return details }
         let made = OperationDetails()
-        made.observers = observers
+        if let observers { made.rareDetailsCreatedIfNeeded.observers = observers }
         contents = .details(made)
         return made
       }
