@@ -24,6 +24,8 @@ WORKLOADS = {
     "independent": "one queue, blocks",
     "subclass": "one queue, subclasses with `main()`",
     "asynchronous": "one queue, asynchronous operations",
+    "name": "one queue, blocks with a name",
+    "completion-block": "one queue, blocks with a completion block",
     "chain": "one queue, a chain of dependencies",
     "grid": "one queue, a grid of dependencies",
     "fan": "one queue, one, many, one",
@@ -31,7 +33,7 @@ WORKLOADS = {
 }
 QUEUE_LOCK = re.compile(r"14OperationQueueC6update17collectingBatches")
 # OperationStateMachine.markListed(isBarrier:)
-TAKING_IN = re.compile(r"21OperationStateMachineV4book")
+TAKING_IN = re.compile(r"21OperationStateMachineV10markListed")
 POOL_LOCK = re.compile(r"10WorkerPoolC13changeAndSend")
 # A cache line that another processor has written takes 50 to 150 ns on present servers; a lock that changes hands brings
 # its own and those of what it protects.
@@ -58,12 +60,12 @@ def bench_contention(arguments):
     counts = {workload: {name: statistics.median(counts[workload][name] for counts in rounds) for name in found}
               for workload, found in rounds[0].items()}
     print("| an operation | ns, adding | ns, workers | ns under the queue's lock | taken | ns under the pool's | taken "
-          "| instructions | locked ones |")
-    print("|---|---|---|---|---|---|---|---|---|")
+          "| instructions | locked ones | allocations |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for workload, found in counts.items():
         figures = (f"{found['adder']:.0f}", f"{found['worker']:.0f}", f"{found['queue']:.0f}", f"{found['queueTakings']:.2f}",
                    f"{found['pool']:.0f}", f"{found['poolTakings']:.2f}", f"{found['instructions']:.0f}",
-                   f"{found['locked']:.1f}")
+                   f"{found['locked']:.1f}", f"{found['allocations']:.1f}")
         print(f"| {WORKLOADS[workload]} | " + " | ".join(figures) + " |")
     print("\nComputed: how many times as fast as one worker, by the number of workers.\n")
     print("| | body | " + " | ".join(str(workers) for workers in PROCESSORS) + " |")
@@ -99,13 +101,14 @@ def count(program, workload, operations):
         "poolTakings": total["poolTakings"] / number,
         "instructions": instructions / number,
         "locked": total["locked"] / number,
+        "allocations": total["allocations"] / number,
     }
 
 
 def read(path):
     """Sums of one thread, out of callgrind's format: https://valgrind.org/docs/manual/cl-format.html."""
     sums = collections.Counter(dict.fromkeys(
-        ("instructions", "locked", "operations", "queue", "pool", "queueTakings", "poolTakings"), 0))
+        ("instructions", "locked", "allocations", "operations", "queue", "pool", "queueTakings", "poolTakings"), 0))
     library = caller = callee = calls = None
     with open(path) as file:
         for line in file:
@@ -130,6 +133,8 @@ def read(path):
                         sums[name + "Takings"] += calls
                 if TAKING_IN.search(callee):
                     sums["operations"] += calls
+                if callee.strip() == "malloc":
+                    sums["allocations"] += calls
                 calls = None
     return sums
 
