@@ -16,12 +16,12 @@ static inline void headway_pause(void) {
 /// object is currently being freed.
 extern void *swift_tryRetain(void *object);
 
-/// From Swift's runtime (`HeapObject.h`): adds an unowned reference, which keeps only the memory of an object; returns
-/// the object.
+/// From Swift's runtime (`HeapObject.h`): adds an unowned reference to an object, and returns the object. The reference
+/// keeps only the object's memory.
 extern void *swift_unownedRetain(void *object);
 
-/// From Swift's runtime (`HeapObject.h`): removes an unowned reference. The last one frees the memory of an object that
-/// was deinitialized.
+/// From Swift's runtime (`HeapObject.h`): removes an unowned reference. Removing the last one frees the memory of an
+/// object that was deinitialized.
 extern void swift_unownedRelease(void *object);
 
 /// Returns whether little of the calling thread's stack is left.

@@ -23,7 +23,7 @@ struct Admission: ~Copyable {
   /// The limit lets adding and ending take constant time.
   static let mostReevaluated = 64
 
-  /// Makes the compiler pass the address of this structure to methods that only read it, instead of copying all bytes.
+  /// Makes the compiler pass the address of this structure to methods that only read it, instead of copying its bytes.
   ///
   /// See `Docs/decisions/0038-states-at-one-address.md`.
   private let address = Atomic<Bool>(false)

@@ -1,7 +1,7 @@
 /// The operations that could start, by the class of workers that run them.
 ///
-/// Each case is handled separately, and functions that only read are inlined, so that no list is copied for reading. A
-/// copy would read cache lines that other threads write.
+/// Each case is handled separately, and functions that only read are inlined. Otherwise, reading could copy the lists.
+/// A copy would read cache lines that other threads write.
 struct ReadyByClass {
   private var normal = ReadyOperations()
   private var utility = ReadyOperations()

@@ -46,8 +46,8 @@ extension Batch {
     releaseMemory()
   }
 
-  /// Frees the memory of operations that were released, and releases operations that run no user code when they are
-  /// freed.
+  /// Hands over the memory of operations that were released, and recycles or releases operations that run no user code
+  /// when they are freed.
   ///
   /// Called between two batches.
   func releaseMemory() { deferred.releaseMemory() }

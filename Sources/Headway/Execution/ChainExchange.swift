@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A few places where threads hand over chains of objects to each other.
+/// A few slots that threads use to hand over chains of objects to each other.
 ///
-/// A chain belongs to one thread at a time: the thread that gives it away releases its contents, and the thread that
-/// takes it acquires them. The exchange knows only the first object of each chain.
+/// A chain belongs to one thread at a time. Giving it away has releasing order, and taking it has acquiring order. So
+/// the thread that takes it sees its contents. The exchange stores only the address of the first object of each chain.
 struct ChainExchange: @unchecked Sendable {  // Never changed, and the memory that it points to is atomic.
   /// How many chains can wait to be taken.
   private static let slotCount = 4
@@ -15,7 +15,7 @@ struct ChainExchange: @unchecked Sendable {  // Never changed, and the memory th
     for number in 0..<Self.slotCount { (first + number).initialize(to: Atomic(0)) }
   }
 
-  /// Takes a chain that another thread has given, or returns nil if there is none.
+  /// Takes a chain that a thread has given away, or returns nil if there is none.
   func take() -> UnsafeMutableRawPointer? {
     for number in 0..<Self.slotCount where first[number].load(ordering: .relaxed) != 0 {
       let address = first[number].exchange(0, ordering: .acquiring)
@@ -24,9 +24,9 @@ struct ChainExchange: @unchecked Sendable {  // Never changed, and the memory th
     return nil
   }
 
-  /// Gives a chain to any thread that takes it.
+  /// Gives a chain away, to any thread that takes it.
   ///
-  /// - Returns: False if there is no place left, so the caller keeps the chain.
+  /// - Returns: False if no slot is free. In that case, the caller keeps the chain.
   func give(_ chain: UnsafeMutableRawPointer) -> Bool {
     let address = UInt(bitPattern: chain)
     for number in 0..<Self.slotCount where first[number].load(ordering: .relaxed) == 0 {

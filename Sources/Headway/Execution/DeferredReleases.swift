@@ -1,11 +1,11 @@
-/// Operations that a batch's thread must release later, or whose memory it must free later.
+/// Operations that a batch's thread must release later, or whose memory it must hand over later.
 ///
 /// Belongs to that thread.
 ///
 /// Code that runs when an operation is freed runs before the next operation begins, because that one may wait for it.
-/// Memory alone is freed for all operations of a batch together. Freeing it between operations, one by one, adds half
-/// the cost of an operation without work if another thread allocates at the same time, because of glibc's lock of its
-/// arena (`Benchmarks/README.md`).
+/// Memory alone is handed over for all operations of a batch together. Freeing it between operations, one by one, adds
+/// half the cost of an operation without work if another thread allocates at the same time, because of glibc's lock of
+/// its arena (`Benchmarks/README.md`).
 ///
 /// See `Docs/decisions/0017-batches-own.md`.
 struct DeferredReleases: ~Copyable {
@@ -60,7 +60,7 @@ struct DeferredReleases: ~Copyable {
   /// Releases an operation that the thread took and that has finished, and keeps its memory.
   mutating func release(_ operation: OperationReference) { returned.release(operation) }
 
-  /// Recycles operations whose release runs no user code, or gives their memory away.
+  /// Recycles operations whose release runs no user code, or hands over their memory, and that of released operations.
   ///
   /// Called between two batches.
   mutating func releaseMemory() {

@@ -11,8 +11,8 @@ import Synchronization
 ///
 /// See `Docs/decisions/0025-recycled-operations.md`.
 enum RecycledOperations {
-  // Protection of the state: a chain belongs to one thread at a time. It is handed over through a slot, by an exchange
-  // that releases and one that acquires. `queueLinks.next` joins the operations of a chain.
+  // Protection of the state: a chain belongs to one thread at a time. It is handed over through a `ChainExchange`.
+  // `queueLinks.next` joins the operations of a chain.
 
   private static let exchange = ChainExchange()
 
@@ -33,8 +33,8 @@ enum RecycledOperations {
 
   /// Takes over the ownership of operations that have ended.
   ///
-  /// Their release runs no user code. The memory of those that can't be used again, or aren't needed, is added to
-  /// `returned`.
+  /// Their release runs no user code. If an operation can't be recycled, or if enough of them wait already, its memory
+  /// is added to `returned`.
   static func give(
     _ operations: UnsafeBufferPointer<OperationReference>, returning returned: inout ReturnedMemory.Chain
   ) {
@@ -106,10 +106,10 @@ extension Operation {
 }
 
 extension Operation {
-  /// Removes and returns the details of an operation of class ``BlockOperation`` that has ended, if no other code uses
-  /// them.
+  /// Removes and returns the details of an operation of class ``BlockOperation`` that has ended, if there are any and
+  /// no other code uses them.
   ///
-  /// The caller owns them.
+  /// The caller owns the details.
   fileprivate final func takeDetailsOfEnded() -> Unmanaged<OperationDetails>? {
     let word = state.current
     guard isPlainBlock, word.mayHaveDetailsAlone,

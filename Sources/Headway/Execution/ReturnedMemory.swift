@@ -2,12 +2,12 @@ import CHeadway
 
 /// The memory of operations that have been released, on its way back to the threads that add operations.
 ///
-/// An operation is usually allocated by one thread and released by another. With glibc, such memory passes through an
-/// arena and its lock, and both threads wait for each other. So a thread that has released operations hands over their
-/// memory as a chain, and a thread that adds operations frees a part of it each time. It then reuses what it has freed
-/// for its next operation, without a lock.
+/// Usually, one thread allocates an operation, and another releases it. With glibc, such memory passes through an
+/// arena, and both threads wait for the lock of that arena. So a thread that has released operations hands over their
+/// memory as a chain. A thread that adds operations takes the chain, and frees the memory of one operation each time.
+/// Its next operation then reuses that memory, without a lock.
 ///
-/// The objects of a chain are deinitialized: no code runs when their memory is freed.
+/// The objects in a chain have been deinitialized, so no code runs when their memory is freed.
 ///
 /// See `Docs/decisions/0037-returned-memory.md`.
 enum ReturnedMemory {
@@ -18,9 +18,9 @@ enum ReturnedMemory {
   /// The chain of the calling thread.
   private static let own = ThreadKey(atThreadEnd: { Chain(first: $0).free() })
 
-  /// Frees the memory of one object that another thread has released, if there is any.
+  /// Frees the memory of one operation that was released, with that of its parts, if any memory was handed over.
   ///
-  /// Called once for each operation that is added.
+  /// Called each time that a single operation is added.
   @inline(__always)
   static func freeNext() {
     guard let first = own.value ?? exchange.take() else { return }
@@ -29,10 +29,12 @@ enum ReturnedMemory {
     own.value = chain.first
   }
 
-  /// Objects that have been deinitialized, and whose memory is kept by an unowned reference.
+  /// Objects that have been deinitialized.
   ///
-  /// The word behind an object's header contains the address of the next one. Its lowest bit is set if both belong to
-  /// the same operation, and are freed together.
+  /// An unowned reference keeps the memory of each object.
+  ///
+  /// The word after an object's header contains the address of the next object. The lowest bit of that word is set if
+  /// both belong to the same operation, so their memory is freed together.
   struct Chain {
     private static let togetherBit: UInt = 1
     /// The size of the header of a Swift object: its class and its reference counts.
@@ -50,7 +52,7 @@ enum ReturnedMemory {
     ///
     /// - Parameters:
     ///   - object: The object.
-    ///   - isPart: True if the object was a part of the operation that was released before it.
+    ///   - isPart: True if the object was a part of the operation that was released immediately before it.
     mutating func release<Object: AnyObject>(_ object: Unmanaged<Object>, isPart: Bool = false) {
       guard RecycledOperations.hasNoOtherReference(object) else { return object.release() }
       let address = object.toOpaque()
@@ -61,7 +63,7 @@ enum ReturnedMemory {
       first = address
     }
 
-    /// Hands the memory over to a thread that adds operations, or frees it if there is more than these threads need.
+    /// Hands the memory over to a thread that adds operations, or frees it if enough memory waits already.
     mutating func giveAway() {
       guard let first else { return }
       if !exchange.give(first) { free() }

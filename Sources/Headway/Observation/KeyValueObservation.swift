@@ -12,7 +12,9 @@ public final class KeyValueObservation: Sendable {
     case removal(from: ObserverList, number: UInt64)
   }
 
-  /// The functions of a token of a queue, in a separate object, so that the tokens of operations are small.
+  /// The functions that the token of a queue or a progress calls.
+  ///
+  /// They are in a separate object, so that the tokens of operations are small.
   private final class Calls: Sendable {
     let addingWaiter: @Sendable (Waiter) -> Bool
     let end: @Sendable () -> Void

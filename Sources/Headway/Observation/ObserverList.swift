@@ -7,14 +7,16 @@ import Synchronization
 class Observer: @unchecked Sendable {
   // The lock of the list protects `number`, which is set once. `passedCount` belongs to the thread that notifies.
 
-  /// The keys of the changes that can concern the observer; it is not notified of others.
+  /// The keys of the changes that can concern the observer.
+  ///
+  /// The observer is not notified of other changes.
   fileprivate let interests: ObservedKey.Set
   private let end = Atomic(false)
-  /// The position of this observer among all that were ever added to its list.
+  /// The position of this observer among all observers that were ever added to its list.
   @exclusivity(unchecked) fileprivate final var number: UInt64 = 0
-  /// How many of all items that were ever appended had been appended when the observer began.
+  /// How many items had been appended to the list when the observer began.
   ///
-  /// The value that it began with includes them.
+  /// The value that the observer began with includes these items.
   @exclusivity(unchecked) fileprivate final var passedCount = 0
 
   init(of interests: ObservedKey.Set) { self.interests = interests }
@@ -121,7 +123,9 @@ final class ObserverList: Sendable {
       return first.take()
     }
 
-    /// Changes the observers except the first, which are copied if another thread notifies them.
+    /// Changes the list of the observers after the first.
+    ///
+    /// While a thread notifies these observers, this function replaces the list with a changed copy.
     private mutating func changeOthers<Answer>(_ body: (inout KeyedList<UInt64, Observer>) -> Answer) -> Answer {
       let others = isKnownUniquelyReferenced(&others) ? others! : Others(others?.list ?? KeyedList())
       self.others = others
@@ -129,7 +133,9 @@ final class ObserverList: Sendable {
     }
   }
 
-  /// The items that wait, in a separate object, because most lists never have one.
+  /// The items that wait.
+  ///
+  /// They are in a separate object, because most lists never have any.
   private final class Backlog {
     @exclusivity(unchecked) var items = FirstInFirstOut<Item>()
     /// The observers that have not begun yet, by their numbers.
@@ -150,7 +156,7 @@ final class ObserverList: Sendable {
     var isOver = false
     /// An observer that must be notified of announced changes has been added.
     private(set) var tellsPrior = false
-    /// The keys of the changes that can concern the observers that were ever added.
+    /// The keys of the changes that can concern any observer that was ever added.
     private(set) var interests: ObservedKey.Set = []
 
     init(of operation: Operation?) { self.operation = operation.map { .passUnretained($0) } }
@@ -160,7 +166,7 @@ final class ObserverList: Sendable {
     /// How many items were ever appended.
     var appendedCount: Int { backlog.map { $0.takenCount + $0.items.count } ?? 0 }
 
-    /// Numbers an observer that is about to be added.
+    /// Assigns a number to an observer that is about to be added, and records its interests.
     mutating func number(_ observer: Observer) {
       lastNumber += 1
       observer.number = lastNumber
@@ -191,7 +197,9 @@ final class ObserverList: Sendable {
       return true
     }
 
-    /// Removes and returns an observer, whether or not it has begun.
+    /// Removes and returns an observer.
+    ///
+    /// An observer that has not begun is returned, but not removed.
     mutating func remove(_ number: UInt64) -> Observer? {
       observers.remove(number) ?? backlog?.beginning[number]
     }
@@ -200,8 +208,9 @@ final class ObserverList: Sendable {
   // Protected by its lock. Nothing is called and no other lock is acquired under it.
   private let state: Guarded<State>
 
-  /// Creates the list of a queue or, if `operation` is not nil, that of an operation, which calls
-  /// ``operationIsFreed()`` before it is freed.
+  /// Creates the list of an operation, or of a queue if `operation` is nil.
+  ///
+  /// The operation calls ``operationIsFreed()`` before it is freed.
   init(of operation: Operation? = nil) { state = Guarded(State(of: operation)) }
 
   /// An observer of the dependencies has been added.
@@ -336,7 +345,7 @@ final class ObserverList: Sendable {
     while !endTurn(), let next = next(hasTurn: true) { notify(of: object, next) }
   }
 
-  /// Lets other threads notify if no item waits, which is usual.
+  /// Lets other threads notify if no item waits, which is the usual case.
   ///
   /// - Returns: Whether no item waits.
   private func endTurn() -> Bool {
@@ -368,7 +377,7 @@ final class ObserverList: Sendable {
   /// - Parameters:
   ///   - observer: The observer.
   ///   - object: The object that is observed.
-  ///   - count: How many items had been appended at some time before this call.
+  ///   - count: How many items had been appended to the list at a time before this call.
   private func begin(_ observer: Observer, with object: AnyObject, since count: Int) {
     var (next, tries) = (count, 0)
     repeat {

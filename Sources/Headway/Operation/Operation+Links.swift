@@ -18,7 +18,7 @@ extension Operation {
   ///    batch. Either of them releases it only after rule 1. So only such an operation may be retained there, as long
   ///    as this dependency has not counted it down.
   struct Links: @unchecked Sendable {  // Used only under the lock, so it can be changed while another lock is held.
-    /// The details, or only the list of observers, which then requires no details.
+    /// The details, which can contain the list of observers, or only that list.
     private enum Contents {
       case none, observers(ObserverList), details(OperationDetails)
     }
@@ -37,7 +37,7 @@ extension Operation {
       return details
     }
 
-    /// The list of observers; created with the first observer, and removed when the operation ends.
+    /// The list of observers, created with the first observer, and removed when the operation ends.
     var observers: ObserverList? {
       get {
         switch contents {

@@ -227,12 +227,12 @@ extension OperationQueue {
   /// Changes the executor or the dispatch queue that runs the operations, if the queue is empty.
   ///
   /// - Parameter change: Replaces the executor or dispatch queue, and returns the previous one.
-  /// - Returns: Whether it was changed.
+  /// - Returns: Whether `change` was called.
   private func changeRunner<Runner>(_ change: (inout QueueState) -> Runner) -> Bool {
     let previous = update(collectingBatches: true) { state -> Runner? in
       state.admission.count == 0 ? state.changeRunner(change) : nil
     }
-    return previous != nil  // The previous one is released here, after the lock.
+    return previous != nil  // The previous executor or dispatch queue is released here, after the lock.
   }
 
   /// Makes the operations run where those of another queue run.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The state of a queue, protected by the queue's lock.
 ///
-/// It is noncopyable because it is large: see `Docs/decisions/0038-states-at-one-address.md`.
+/// It is noncopyable because it is large. See `Docs/decisions/0038-states-at-one-address.md`.
 struct QueueState: ~Copyable {
   var admission = Admission()
   var name: String?
@@ -131,7 +131,7 @@ struct QueueState: ~Copyable {
   /// None of the operations has started.
   ///
   /// - Parameter change: Replaces the executor or dispatch queue, and returns the previous one.
-  /// - Returns: The previous one. The caller must release it after the lock.
+  /// - Returns: The result of `change`. The caller must release it after the lock.
   mutating func changeRunner<Runner>(_ change: (inout QueueState) -> Runner) -> Runner {
     beginGeneration()
     let previous = change(&self)

@@ -2,11 +2,12 @@ import Synchronization
 
 /// The operations of one iteration over results, from their creation until the iterator takes them.
 ///
-/// A task, the driver, creates the operations, and waits for a place before each one.
+/// A task, the driver, creates the operations. It waits for a free place before it creates each one.
 final class ResultsBuffer: Sendable {
-  // Not generic, unlike the iterator: looking up the types of generic properties takes as long as a small operation.
+  // The buffer is not generic, unlike the iterator, because looking up the types of generic properties takes as long as
+  // a small operation.
 
-  /// Adds an operation for each input, until there is no place for one.
+  /// Adds an operation for each input, until no further operations may be created.
   typealias Driver = @Sendable (ResultsBuffer, OperationQueue) async throws -> Void
 
   private struct State {
@@ -19,9 +20,9 @@ final class ResultsBuffer: Sendable {
     /// The operations that have not been taken, by number.
     var operations: [Int: Operation] = [:]
     var unfinishedCount = 0
-    /// The numbers of the operations that have ended, in the order in which the iterator takes them.
+    /// The numbers of the operations that have ended, in the order of the results.
     ///
-    /// Nil for an operation that must be taken before others, and has not ended.
+    /// An element is nil if its operation has not ended, but must be taken before one that has ended.
     var ended = FirstInFirstOut<Int?>()
     /// How many operations have been taken.
     var takenCount = 0
@@ -40,7 +41,7 @@ final class ResultsBuffer: Sendable {
     /// All operations with higher numbers have been cancelled, or a thread is about to cancel them.
     var lastUncancelled = Int.max
 
-    /// Whether the next result, or the end, is available.
+    /// Whether the next result is available, or no further result follows.
     var isNextAvailable: Bool {
       ended.isEmpty ? isDriven && unfinishedCount == 0 : ended[0] != nil
     }
@@ -120,8 +121,8 @@ final class ResultsBuffer: Sendable {
   /// Adds an operation to the queue, in a place that was taken for it.
   ///
   /// - Returns: False if no further operations may be created.
-  /// - Throws: ``QueueClosedError`` if the queue is closed; `CancellationError` if it belongs to a group that has
-  ///   finished.
+  /// - Throws: ``QueueClosedError`` if the queue is closed; `CancellationError` if the queue belongs to a group that
+  ///   has finished.
   func add(_ operation: () -> Operation, to queue: OperationQueue) throws -> Bool {
     guard !queue.isClosed else { throw QueueClosedError(queue: queue) }
     // A group that is closing waits for additions that have begun.
@@ -149,7 +150,7 @@ final class ResultsBuffer: Sendable {
     return true
   }
 
-  /// Changes the state, and wakes the tasks that wait for a result if one is available.
+  /// Changes the state, and wakes the tasks that wait for a result if one is available or none follows.
   private func change(_ change: (inout State) -> Void) {
     let woken = state.withLock { state in
       change(&state)
@@ -158,7 +159,7 @@ final class ResultsBuffer: Sendable {
     wake(woken)
   }
 
-  // MARK: Taking their values
+  // MARK: Taking operations
 
   private enum Next {
     case operation(Operation)
@@ -166,7 +167,7 @@ final class ResultsBuffer: Sendable {
     case none
   }
 
-  /// Waits for the next operation that has ended, and makes a place for another.
+  /// Waits until the next result is available, and takes its operation, which frees a place for another.
   ///
   /// - Returns: The operation; nil at the end.
   /// - Throws: The error of the sequence of inputs; `CancellationError` if the task is cancelled.

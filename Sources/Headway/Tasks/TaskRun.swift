@@ -91,7 +91,7 @@ final class TaskRun: TaskExecutor {
   ) async throws -> Success {
     guard !isAbandoned else { throw CancellationError() }
     do {
-      // Called directly if possible, because each asynchronous function in between takes 50 ns.
+      // The function is called directly if possible, because each asynchronous function in between takes 50 ns.
       let value = try await isInstrumented ? operation.runAttempt(1) { try await function() } : function()
       note(.success)
       return value
@@ -101,9 +101,9 @@ final class TaskRun: TaskExecutor {
     }
   }
 
-  /// Whether the function runs inside instruments.
+  /// Whether ``call(_:)`` must run the function inside instruments.
   ///
-  /// An operation with attempts runs each of them inside the instruments: see `TaskAttempts`.
+  /// This is false for an operation with attempts, because each attempt runs inside instruments. See `TaskAttempts`.
   private var isInstrumented: Bool {
     let operation = operation
     return operation.queue?.instruments(of: operation) != nil && operation.fullGate?.hasAttempts != true

@@ -25,7 +25,7 @@ import Testing
       chain.freeFirst()
       count += 1
     }
-    // The fourth is freed with the third, and the second with the first.
+    // The memory of the fourth object is freed with that of the third, and that of the second with that of the first.
     #expect(count == 3 && freed.value == 5)
   }
 
@@ -45,7 +45,7 @@ import Testing
     #expect(chain.isEmpty && freed.value == 2 && reference == nil)
   }
 
-  @Test("O6, O8: each operation is deinitialized once, on whichever thread its memory is freed")
+  @Test("O6, O8: each operation is deinitialized once, regardless of which thread frees its memory")
   func roundTrips() async throws {
     let (freed, runs, count) = (Counter(), Counter(), 2_000)
     let queue = OperationQueue()

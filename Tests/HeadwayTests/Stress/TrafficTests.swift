@@ -108,9 +108,9 @@ import Testing
     #expect(skipped(thenInVain: false) == 0)
   }
 
-  @Test("T4: no worker spins while work arrives at long intervals, and workers soon spin again") func rareWork() {
+  @Test("T4: no worker spins while work arrives rarely; workers soon spin again if it arrives often") func rareWork() {
     let policy = SpinPolicy()
-    /// How many times a worker must sleep for a time, in nanoseconds, before workers spin, or do not spin.
+    /// How many times a worker must sleep for `time` nanoseconds before workers start or stop spinning.
     func sleeps(of time: UInt64, until maySpin: Bool) -> Int {
       var count = 0
       while policy.mayBegin != maySpin, count < 100 {

@@ -2,10 +2,10 @@
 struct ChangeHandler<Object: AnyObject, Value>: Sendable {
   let call: @Sendable (Object, KeyValueObservedChange<Value>) -> Void
 
-  /// Returns the same function, whose caller ensures that the object is of the right class, and that the type of the
-  /// value is the same.
+  /// Returns the same function, as a function of any object.
   ///
-  /// A reference is passed in the same way, whatever its class is.
+  /// `Other` must be the same type as `Value`, and the caller of the result must pass an object of class `Object`. All
+  /// references are passed in the same way, regardless of the class.
   func unchecked<Other>() -> ChangeHandler<AnyObject, Other> {
     unsafeBitCast(self, to: ChangeHandler<AnyObject, Other>.self)
   }
@@ -14,8 +14,8 @@ struct ChangeHandler<Object: AnyObject, Value>: Sendable {
 /// An observer of one property.
 class KeyPathObserver<Root: AnyObject, Value>: Observer, @unchecked Sendable {
   // `last`, `first`, `hasExecuted` and `hasNotifiedOfPrior` belong to the thread that adds the observer, and then to
-  // the one that notifies. The list of observers passes that role on under its lock, so exclusive access to them is not
-  // checked again at each access. A key path never changes.
+  // the one that notifies. The list of observers passes that role on under its lock, so Swift does not need to check at
+  // each access that the access is exclusive. A key path never changes.
 
   private let key: ObservedKey
   private let options: KeyValueObservingOptions
@@ -33,7 +33,7 @@ class KeyPathObserver<Root: AnyObject, Value>: Observer, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - key: The key of `keyPath`.
-  ///   - keyPath: The property. Its root is the class `Object` or a superclass of it.
+  ///   - keyPath: The property. Its root is the class of the observed object, or a superclass of that class.
   ///   - options: The values that a change carries, and when to call `handler`.
   ///   - handler: The function to call for each change.
   init(
@@ -166,9 +166,10 @@ class KeyPathObserver<Root: AnyObject, Value>: Observer, @unchecked Sendable {
   }
 }
 
-/// An observer of a Boolean property of operations: the properties that are observed most often.
+/// An observer of a Boolean property of an operation.
 ///
-/// Its methods are compiled for this type. Generic code would find the metadata of its types at each call.
+/// These properties are observed most often. The methods of this class are compiled for these types. Generic code would
+/// look up the metadata of its types at each call.
 final class FlagObserver: KeyPathObserver<Operation, Bool>, @unchecked Sendable {
   override func prepare(with object: AnyObject) { super.prepare(with: object) }
 

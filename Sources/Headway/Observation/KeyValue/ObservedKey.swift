@@ -104,7 +104,7 @@ enum ObservedKey: Equatable, Sendable {
 }
 
 extension ObservedKey {
-  /// A set of keys, which does not distinguish the properties that subclasses have added.
+  /// A set of keys, which has one member for all properties that subclasses have added.
   struct Set: OptionSet {
     let rawValue: UInt16
 

@@ -152,7 +152,7 @@ struct OperationWord {
   var dependenciesWereRead: Bool { rawValue & Self.dependenciesWereRead != 0 }
   /// Whether the links may have details that no other flag indicates.
   var isDetailed: Bool { rawValue & Self.detailed != 0 }
-  /// Whether the operation may have details, and no observers or dependencies that are processed when it is freed.
+  /// Whether the operation might have details, but has neither observers nor dependencies to process when it is freed.
   var mayHaveDetailsAlone: Bool {
     rawValue & (Self.linked | Self.detailed) != 0 && rawValue & (Self.observed | Self.edged) == 0
   }
