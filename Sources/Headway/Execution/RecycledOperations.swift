@@ -46,7 +46,10 @@ enum RecycledOperations {
       } else {
         let details = operation._withUnsafeGuaranteedRef { $0.takeDetailsOfEnded() }
         returned.release(operation)
-        if let details { returned.release(details, isPart: true) }
+        guard let details else { continue }
+        let gate = details._withUnsafeGuaranteedRef { $0.gate.take() }.map { Unmanaged.passRetained($0) }
+        returned.release(details, isPart: true)
+        if let gate { returned.release(gate, isPart: true) }
       }
     }
     guard let chain else { return }
@@ -112,7 +115,7 @@ extension Operation {
   /// The caller owns the details.
   fileprivate final func takeDetailsOfEnded() -> Unmanaged<OperationDetails>? {
     let word = state.current
-    guard isPlainBlock, word.mayHaveDetailsAlone,
+    guard isPlainBlock, word.mayHaveDetails || hasGate, !word.needsDetailsWhenFreed,
       RecycledOperations.hasNoOtherReference(OperationReference(self))
     else { return nil }
     return links.withLockOnThisThread { $0.takeDetails() }.map { .passRetained($0) }

@@ -55,6 +55,7 @@ import Testing
       switch number % 4 {
       case 0: operation.name = "import of customer \(number)"
       case 1: operation.completionBlock = { runs.increment() }
+      case 2: operation.policy = OperationPolicy(exclusiveResources: ["customer \(number)"])
       default: break
       }
       queue.addOperation(operation)

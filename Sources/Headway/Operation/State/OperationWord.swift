@@ -152,10 +152,10 @@ struct OperationWord {
   var dependenciesWereRead: Bool { rawValue & Self.dependenciesWereRead != 0 }
   /// Whether the links may have details that no other flag indicates.
   var isDetailed: Bool { rawValue & Self.detailed != 0 }
-  /// Whether the operation might have details, but has neither observers nor dependencies to process when it is freed.
-  var mayHaveDetailsAlone: Bool {
-    rawValue & (Self.linked | Self.detailed) != 0 && rawValue & (Self.observed | Self.edged) == 0
-  }
+  /// Whether the operation might have details other than a gate.
+  var mayHaveDetails: Bool { rawValue & (Self.linked | Self.detailed) != 0 }
+  /// Whether the operation might have observers or dependencies, which are processed when it is freed.
+  var needsDetailsWhenFreed: Bool { rawValue & (Self.observed | Self.edged) != 0 }
   /// Whether the thread that ends the operation has to process only its edges, and no other thread can access them.
   var endsByEdgesAlone: Bool {
     rawValue & (Self.endsUnderLock | Self.dependenciesWereRead | Self.detailed) == 0 && unfinishedDependencies == 0
