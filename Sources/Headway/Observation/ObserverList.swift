@@ -147,7 +147,7 @@ final class ObserverList: Sendable {
     var observers = Observers()
     private var backlog: Backlog?
     private var lastNumber: UInt64 = 0
-    /// The observed operation, until it is freed; not retained.
+    /// The observed operation, until its observers have been notified of its end, or until it is freed; not retained.
     var operation: Unmanaged<Operation>?
     var isNotifying = false
     /// The operation has ended, and its observers have been removed.
@@ -255,7 +255,8 @@ final class ObserverList: Sendable {
   /// - Returns: False if they already have been.
   func addWaiter(_ waiter: Waiter) -> Bool {
     let ended = state.withLock { state in
-      // The memory is valid, because the operation removes itself from this list before it is freed.
+      // The memory is valid: the operation removes itself from this list before it is freed, and the thread that
+      // notifies of its end retains it and removes it afterwards.
       state.operation.flatMap { swift_tryRetain($0.toOpaque()) == nil ? nil : $0.takeRetainedValue() }
     }
     // The changes that report the end are appended after the operation has finished. So wait until its observers have
@@ -469,7 +470,7 @@ final class ObserverList: Sendable {
     // Released after the lock.
     ReleasedChain.release(
       state.withLock { state in
-        if isOver { state.isOver = true }
+        if isOver { (state.isOver, state.operation) = (true, nil) }
         defer { state.observers = Observers() }
         return state.observers
       })

@@ -199,6 +199,22 @@ import Testing
     }
   }
 
+  @Test("K2: a token whose operation was freed has nothing to wait for") func tokenOfFreedOperation() async throws {
+    for _ in 0..<5 {
+      let queue = OperationQueue()
+      let tokens = (0..<1000).map { _ in
+        let operation = BlockOperation {}
+        defer { queue.addOperation(operation) }
+        return operation.observe(\.isFinished) { _, _ in }
+      }
+      try await queue.untilAllOperationsAreFinished()
+      // Overwrites the memory of the operations.
+      let others = (0..<8000).map { [UInt](repeating: .max, count: 10 + $0 % 20) }
+      for token in tokens { await token.untilDelivered() }
+      withExtendedLifetime(others) {}
+    }
+  }
+
   @Test("K2: a token of a progress waits for pending calls of its observer") func tokenOfProgress() async throws {
     for _ in 0..<200 {
       let (queue, last) = (OperationQueue(), EventRecorder<Double>())
