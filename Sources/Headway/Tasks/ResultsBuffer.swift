@@ -138,13 +138,16 @@ final class ResultsBuffer: Sendable {
     }
     guard let number else { return false }
     operation.callWhenEnded { [self] in
-      if case .success? = operation.outcome {} else { cancelElsewhere(behind: isInOrder ? number : -1) }
+      let isSuccess = if case .success? = operation.outcome { true } else { false }
       change { state in
+        // Under the same lock, and before others are cancelled, so that their cancellation is not the first error.
+        if !isSuccess { state.isCancelled = true }
         state.unfinishedCount -= 1
         let position = isInOrder ? number - state.takenCount : state.ended.count
         while state.ended.count <= position { state.ended.append(nil) }
         state.ended[position] = number
       }
+      if !isSuccess { cancelElsewhere(behind: isInOrder ? number : -1) }
     }
     queue.addOperation(operation)
     return true

@@ -89,6 +89,20 @@ import Testing
     try await queue.untilAllOperationsAreFinished()
   }
 
+  @Test("B3, B5: an error is thrown, not the cancellation of the others that it causes") func firstError() async throws
+  {
+    let queue = OperationQueue(limit: 8)
+    for _ in 0..<1000 {
+      await #expect(throws: Mishap()) {
+        let results = queue.results(of: 0..<8, inOrder: false) { number in
+          if number == 7 { throw Mishap() }
+          try await Task.sleep(for: .seconds(100))
+        }
+        for try await _ in results {}
+      }
+    }
+  }
+
   @Test("B3, B5: in order, an error immediately cancels later operations, and is thrown in its turn")
   func errorInOrder()
     async throws
