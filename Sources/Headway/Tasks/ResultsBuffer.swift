@@ -10,6 +10,12 @@ final class ResultsBuffer: Sendable {
   /// Adds an operation for each input, until no further operations may be created.
   typealias Driver = @Sendable (ResultsBuffer, OperationQueue) async throws -> Void
 
+  /// An operation that has ended.
+  private struct Ended {
+    let number: Int
+    let isSuccess: Bool
+  }
+
   private struct State {
     /// How many operations can be created now.
     var places: Int
@@ -20,10 +26,10 @@ final class ResultsBuffer: Sendable {
     /// The operations that have not been taken, by number.
     var operations: [Int: Operation] = [:]
     var unfinishedCount = 0
-    /// The numbers of the operations that have ended, in the order of the results.
+    /// The operations that have ended, in the order of the results.
     ///
     /// An element is nil if its operation has not ended, but must be taken before one that has ended.
-    var ended = FirstInFirstOut<Int?>()
+    var ended = FirstInFirstOut<Ended?>()
     /// How many operations have been taken.
     var takenCount = 0
     /// The tasks that wait for a result.
@@ -145,7 +151,7 @@ final class ResultsBuffer: Sendable {
         state.unfinishedCount -= 1
         let position = isInOrder ? number - state.takenCount : state.ended.count
         while state.ended.count <= position { state.ended.append(nil) }
-        state.ended[position] = number
+        state.ended[position] = Ended(number: number, isSuccess: isSuccess)
       }
       if !isSuccess { cancelElsewhere(behind: isInOrder ? number : -1) }
     }
@@ -203,9 +209,12 @@ final class ResultsBuffer: Sendable {
   private func takeNext(for priority: TaskPriority) -> Next {
     let isUrgent = QualityOfService(priority) != .default
     let (next, driver, raises) = state.withLock { state -> (Next, Waiter?, Bool) in
-      guard state.isNextAvailable else { return (.none, nil, false) }
-      guard let number = state.ended.popFirst() ?? nil, let operation = state.operations.removeValue(forKey: number)
+      guard state.isNextAvailable, !isOver else { return (.none, nil, false) }
+      guard let ended = state.ended.popFirst() ?? nil,
+        let operation = state.operations.removeValue(forKey: ended.number)
       else { return (.end(state.error.take()), nil, false) }
+      // The caller throws its error. Other copies of the iterator throw none.
+      if !ended.isSuccess { over.store(true, ordering: .releasing) }
       state.takenCount += 1
       state.places += 1
       return (.operation(operation), state.driverWaiter.take(), isUrgent && state.priority < priority)

@@ -143,6 +143,30 @@ import Testing
     #expect(all == [1, 2, 3, 4, nil, nil])
   }
 
+  @Test("B3, B5: of several copies of an iterator, one throws the error", arguments: [true, false])
+  func errorOfCopies(isInOrder: Bool) async {
+    let queue = OperationQueue(limit: 8)
+    for _ in 0..<50 {
+      let iterator = queue.results(of: 0..<50, inOrder: isInOrder) { number in
+        if number == 20 { throw Mishap() }
+        if number > 20 { try await Task.sleep(for: .seconds(100)) }
+      }.makeAsyncIterator()
+      var errors: [any Error] = []
+      await withTaskGroup(of: (any Error)?.self) { group in
+        for _ in 0..<4 {
+          nonisolated(unsafe) let copy = iterator
+          group.addTask {
+            var copy = copy
+            do { while try await copy.next() != nil {} } catch { return error }
+            return nil
+          }
+        }
+        for await case let error? in group { errors.append(error) }
+      }
+      #expect(errors.map { $0 as? Mishap } == [Mishap()])
+    }
+  }
+
   @Test("B3, B4: a loop over results in a group can be left while the group ends") func insideGroup() async throws {
     for _ in 0..<50 {
       let group = GroupOperation(name: "group")
