@@ -55,6 +55,9 @@ final class ResultsBuffer: Sendable {
 
   private let isInOrder: Bool
   /// The iteration has returned its last result, or has thrown an error.
+  ///
+  /// Set once. A task that is about to wait reads it under the lock. ``end()`` sets it and then acquires the lock, so it
+  /// wakes every task that has not seen it.
   private let over = Atomic<Bool>(false)
   // Protected by its lock. Nothing is called and no user object is released under it.
   private let state: Guarded<State>
@@ -264,7 +267,6 @@ final class ResultsBuffer: Sendable {
   /// This takes O(*n*) in the number of operations. Therefore operations that end because of it do not cause it again.
   private func cancelElsewhere(behind number: Int) {
     let isDone = state.withLock { state in
-      state.isCancelled = true
       let isDone = state.lastUncancelled <= number
       state.lastUncancelled = min(state.lastUncancelled, number)
       return isDone

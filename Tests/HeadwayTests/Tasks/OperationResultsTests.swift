@@ -96,7 +96,7 @@ import Testing
       await #expect(throws: Mishap()) {
         let results = queue.results(of: 0..<8, inOrder: false) { number in
           if number == 7 { throw Mishap() }
-          try await Task.sleep(for: .seconds(100))
+          try await ManualClock().sleep(for: .seconds(100))
         }
         for try await _ in results {}
       }
@@ -149,7 +149,7 @@ import Testing
     for _ in 0..<50 {
       let iterator = queue.results(of: 0..<50, inOrder: isInOrder) { number in
         if number == 20 { throw Mishap() }
-        if number > 20 { try await Task.sleep(for: .seconds(100)) }
+        if number > 20 { try await ManualClock().sleep(for: .seconds(100)) }
       }.makeAsyncIterator()
       var errors: [any Error] = []
       await withTaskGroup(of: (any Error)?.self) { group in
