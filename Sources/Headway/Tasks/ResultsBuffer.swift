@@ -56,8 +56,8 @@ final class ResultsBuffer: Sendable {
   private let isInOrder: Bool
   /// The iteration has returned its last result, or has thrown an error.
   ///
-  /// Set once. A task that is about to wait reads it under the lock. ``end()`` sets it and then acquires the lock, so it
-  /// wakes every task that has not seen it.
+  /// Set once. A task that is about to wait reads it under the lock. ``end()`` sets it and then acquires the lock, so
+  /// it wakes every task that has not seen it.
   private let over = Atomic<Bool>(false)
   // Protected by its lock. Nothing is called and no user object is released under it.
   private let state: Guarded<State>
