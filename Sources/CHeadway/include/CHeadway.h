@@ -16,13 +16,16 @@ static inline void headway_pause(void) {
 /// object is currently being freed.
 extern void *swift_tryRetain(void *object);
 
-/// From Swift's runtime (`HeapObject.h`): adds an unowned reference to an object, and returns the object. The reference
-/// keeps only the object's memory.
-extern void *swift_unownedRetain(void *object);
+/// From Swift's runtime (`HeapObject.h`): adds an unowned reference to an object that only the calling thread uses. The
+/// reference keeps only the object's memory.
+extern void *swift_nonatomic_unownedRetain(void *object);
 
-/// From Swift's runtime (`HeapObject.h`): removes an unowned reference. Removing the last one frees the memory of an
-/// object that was deinitialized.
-extern void swift_unownedRelease(void *object);
+/// From Swift's runtime (`HeapObject.h`): removes an unowned reference to an object that only the calling thread uses.
+/// Removing the last one frees the memory of an object that was deinitialized.
+extern void swift_nonatomic_unownedRelease(void *object);
+
+/// From Swift's runtime (`HeapObject.h`): releases an object that only the calling thread uses.
+extern void swift_nonatomic_release(void *object);
 
 /// Returns whether little of the calling thread's stack is left.
 ///

@@ -84,7 +84,7 @@ protocol RepeatingOperation {
 extension Operation {
   fileprivate final func makeSnapshot(_ times: OperationTimes?) -> OperationSnapshot {
     let ages = times?.ages(of: self)
-    let progress = links.withLock { $0.details?.rareDetails?.progress }
+    let progress = links.withLock { $0.details?.pointee.rareDetails?.progress }
     return OperationSnapshot(
       name: name, type: "\(type(of: self))", state: snapshotState, isCancelled: isCancelled, diagnosis: diagnosis,
       timeSinceAdded: ages?.added, timeSinceStarted: ages?.started,

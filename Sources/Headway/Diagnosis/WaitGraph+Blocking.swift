@@ -166,7 +166,7 @@ extension Operation {
   fileprivate final func begin(_ wait: KnownWait) {
     links.withLock { links in
       state.announceDetails()
-      links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.waits.append(wait)
+      links.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.waits.append(wait)
     }
   }
 
@@ -175,33 +175,33 @@ extension Operation {
   /// The caller has a reference to it, so no object is freed under the lock.
   fileprivate final func end(_ wait: KnownWait) {
     links.withLock { links in
-      guard let rareDetails = links.details?.rareDetails else { return }
+      guard let rareDetails = links.details?.pointee.rareDetails else { return }
       rareDetails.waits.removeAll { $0 === wait }
       rareDetails.withdrawnWaits += 1
     }
   }
 
   /// The current waits in the operation, which is executing.
-  final var waits: [KnownWait] { links.withLock { $0.details?.rareDetails?.waits ?? [] } }
+  final var waits: [KnownWait] { links.withLock { $0.details?.pointee.rareDetails?.waits ?? [] } }
 
   /// Records calls that a thread of a low class begins in the operation.
   final func beginCalls(_ calls: ConcurrentIterations) {
     links.withLock { links in
       state.announceDetails()
-      links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.calls.append(calls)
+      links.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.calls.append(calls)
     }
   }
 
   /// Removes calls that have returned.
   final func endCalls(_ calls: ConcurrentIterations) {
-    links.withLock { $0.details?.rareDetails?.calls.removeAll { $0 === calls } }
+    links.withLock { $0.details?.pointee.rareDetails?.calls.removeAll { $0 === calls } }
   }
 
   /// The calls that threads of a low class have begun in the operation, and that have not returned.
-  final var helpedCalls: [ConcurrentIterations] { links.withLock { $0.details?.rareDetails?.calls ?? [] } }
+  final var helpedCalls: [ConcurrentIterations] { links.withLock { $0.details?.pointee.rareDetails?.calls ?? [] } }
 
   /// How many dependencies were removed before they finished, and how often a wait in the operation has ended.
-  final var withdrawnWaits: Int { links.withLock { $0.details?.rareDetails?.withdrawnWaits ?? 0 } }
+  final var withdrawnWaits: Int { links.withLock { $0.details?.pointee.rareDetails?.withdrawnWaits ?? 0 } }
 
   /// The operation, its group, the group of that group, and so on.
   fileprivate final var withGroups: some Sequence<Operation> {

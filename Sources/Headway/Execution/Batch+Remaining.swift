@@ -9,10 +9,29 @@ extension Batch {
 
   func deferRecycling(_ steps: consuming Effects.Steps) { recycledSteps = steps }
 
+  // MARK: Completion blocks
+
+  /// Counts the batch with the completion blocks that are due, before an operation that may have one leaves the queue.
+  func beginCompletions() {
+    guard !countsCompletions, let home else { return }
+    countsCompletions = true
+    home._withUnsafeGuaranteedRef { $0.beginCompletion() }
+  }
+
+  /// Notes that all completion blocks that the thread of the batch runs have returned.
+  func endCompletions() {
+    guard countsCompletions, let home else { return }
+    countsCompletions = false
+    home._withUnsafeGuaranteedRef { $0.endCompletion() }
+  }
+
   // MARK: Releasing operations
 
   /// Whether there are deferred releases that can run user code.
   var hasDeferredReleases: Bool { !deferred.isEmpty }
+
+  /// Whether there are deferred releases in addition to that of the last operation.
+  var hasFurtherReleases: Bool { deferred.hasOthers }
 
   /// Whether the thread may perform the deferred releases as if they were between two operations of one batch.
   ///

@@ -129,6 +129,8 @@ final class Batch: @unchecked Sendable {
   // `Batch+Remaining.swift` uses these properties, which belong to the batch's thread. They are read after each
   // operation. Because a single thread uses them, exclusive access is not checked again at each access.
 
+  /// Whether the queue counts the batch with the completion blocks that are due.
+  @exclusivity(unchecked) var countsCompletions = false
   @exclusivity(unchecked) var deferred = DeferredReleases()
   /// The thread is releasing the work of an operation that has ended: a `deinit` in user code can wait for anything.
   ///
@@ -160,7 +162,7 @@ final class Batch: @unchecked Sendable {
   /// Whether the thread can run completion blocks between two operations.
   ///
   /// If the queue has a limit, the batch occupies a concurrency slot. A completion block must not occupy one.
-  var runsCompletionBlocks: Bool { executor == nil && !keepsOrder }
+  var runsCompletionBlocks: Bool { executor == nil && !keepsOrder && !hasDeferredReleases }
 
   // MARK: Under the queue's lock
 
@@ -419,16 +421,15 @@ final class Batch: @unchecked Sendable {
   /// ``returnFromUserCode()`` must follow. If no operation is left for ``next()``, because the thread has taken all of
   /// them or another thread has reclaimed the rest, the thread must close the batch first.
   ///
-  /// Otherwise, a thread that reclaims the rest later sees the results that this thread has published so far. Like
-  /// ``next()``, adding zero to `head` releases what the exchange in ``reclaim(_:)`` acquires. The reclaiming thread
-  /// also sees that this thread is outside, and can end the batch, so that this thread occupies no concurrency slot.
-  /// This thread stores its presence, then reads `head`; the reclaiming thread changes `head`, then reads the presence.
-  /// All four accesses are in one order (sequentially consistent; `Models/release.pml`).
+  /// Otherwise, a thread that reclaims the rest later sees that this thread is outside, and so the results that this
+  /// thread has published so far. It can end the batch, so that this thread occupies no concurrency slot. This thread
+  /// stores its presence, then reads `head`; the reclaiming thread changes `head`, then reads the presence. All four
+  /// accesses are in one order (sequentially consistent; `Models/release.pml`).
   ///
   /// - Returns: Whether there is a next operation.
   func leave() -> Bool {
     presence.store(.outside, ordering: .sequentiallyConsistent)
-    if hasTakenFirst, head.add(0, ordering: .sequentiallyConsistent).oldValue < size { return true }
+    if !isExhausted { return true }
     _ = returnFromUserCode()
     return false
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A few slots that threads use to hand over chains of objects to each other.
+/// A chain of objects for each thread, and a few slots that threads use to hand over chains to each other.
 ///
 /// A chain belongs to one thread at a time. Giving it away has releasing order, and taking it has acquiring order. So
 /// the thread that takes it sees its contents. The exchange stores only the address of the first object of each chain.
@@ -9,14 +9,27 @@ struct ChainExchange: @unchecked Sendable {  // Never changed, and the memory th
   private static let slotCount = 4
 
   private let first: UnsafeMutablePointer<Atomic<UInt>>
+  private let key: ThreadKey
 
-  init() {
+  init(atThreadEnd: @convention(c) (UnsafeMutableRawPointer?) -> Void) {
+    key = ThreadKey(atThreadEnd: atThreadEnd)
     first = .allocate(capacity: Self.slotCount)
     for number in 0..<Self.slotCount { (first + number).initialize(to: Atomic(0)) }
   }
 
-  /// Takes a chain that a thread has given away, or returns nil if there is none.
-  func take() -> UnsafeMutableRawPointer? {
+  /// The chain of the calling thread: the address of its first object.
+  var own: UnsafeMutableRawPointer? {
+    get { key.value }
+    nonmutating set { key.value = newValue }
+  }
+
+  /// Returns the calling thread's chain, or takes a chain that another thread has given away.
+  ///
+  /// The caller must set ``own`` afterwards.
+  @inline(__always)
+  func next() -> UnsafeMutableRawPointer? { own ?? take() }
+
+  private func take() -> UnsafeMutableRawPointer? {
     for number in 0..<Self.slotCount where first[number].load(ordering: .relaxed) != 0 {
       let address = first[number].exchange(0, ordering: .acquiring)
       if let chain = UnsafeMutableRawPointer(bitPattern: address) { return chain }

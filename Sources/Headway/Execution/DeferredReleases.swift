@@ -26,10 +26,17 @@ struct DeferredReleases: ~Copyable {
   /// The memory of operations that were released.
   private var returned = ReturnedMemory.Chain()
 
-  deinit { plain.deallocate() }
+  deinit {
+    plain.deallocate()
+    var returned = returned
+    returned.giveAway(atLeast: 1)
+  }
 
   /// Whether no deferred release can run user code.
   var isEmpty: Bool { operations.isEmpty && last == nil }
+
+  /// Whether there are deferred releases, that can run user code, in addition to that of the last operation.
+  var hasOthers: Bool { !operations.isEmpty }
 
   /// Whether there is only a last operation, and only the release of its work can run user code.
   var isOnlyWork: Bool {
@@ -66,7 +73,7 @@ struct DeferredReleases: ~Copyable {
   mutating func releaseMemory() {
     RecycledOperations.give(UnsafeBufferPointer(start: plain, count: plainCount), returning: &returned)
     plainCount = 0
-    returned.giveAway()
+    returned.giveAway(atLeast: Batch.capacity)
   }
 
   /// Removes and returns the operations whose release can run user code.

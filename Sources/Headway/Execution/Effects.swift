@@ -10,7 +10,7 @@ struct Effects: ~Copyable {
   private var steps: Steps?
   /// The completion block of an operation that has ended in a batch, if the batch's thread runs it, and the operation.
   private var completionBlock: CompletionBlock?
-  private var completed: (operation: OperationReference, queue: Unmanaged<OperationQueue>?)?
+  private var completed: OperationReference?
   /// The queue that an operation leaves on its own, outside a batch.
   ///
   /// The caller keeps the queue alive.
@@ -74,11 +74,9 @@ struct Effects: ~Copyable {
 
   /// Adds the completion block of an operation that has ended.
   ///
-  /// The caller keeps the operation and the queue that it has left alive.
-  mutating func run(
-    _ completionBlock: consuming CompletionBlock, of operation: Operation, in queue: Unmanaged<OperationQueue>?
-  ) {
-    (self.completionBlock, completed) = (completionBlock, (OperationReference(operation), queue))
+  /// The caller keeps the operation alive.
+  mutating func run(_ completionBlock: consuming CompletionBlock, of operation: Operation) {
+    (self.completionBlock, completed) = (completionBlock, OperationReference(operation))
   }
 
   /// Adds a call of the failure handler.
@@ -135,8 +133,8 @@ struct Effects: ~Copyable {
 
   @inline(never)  // So that the block is released before this returns.
   private mutating func runCompletionBlock() {
-    guard let block = completionBlock.take(), let (operation, queue) = completed else { return }
-    operation._withUnsafeGuaranteedRef { $0.runCompletionBlock(block, queue?.takeUnretainedValue()) }
+    guard let block = completionBlock.take(), let completed else { return }
+    completed._withUnsafeGuaranteedRef { $0.runCompletionBlock(block, nil) }
   }
 
   // A separate function: it is long, and `perform()`, which usually has nothing to do, is on the path of every

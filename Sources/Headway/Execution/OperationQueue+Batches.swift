@@ -91,6 +91,7 @@ extension OperationQueue {
     }
     worker?.running.store(0, ordering: .relaxed)
     if let last { performEffects(of: last, closing: batch) }
+    batch.endCompletions()
     return number
   }
 
@@ -123,7 +124,7 @@ extension OperationQueue {
   private func performEffects(
     of reference: OperationReference, in batch: Batch, _ context: UnsafeMutablePointer<ThreadContext>, isLast: Bool
   ) -> Bool {
-    submitCompletionBlock(of: reference, batch)
+    submitCompletionBlock(of: reference, batch, or: batch.hasDeferredReleases)
     guard !batch.effects.isEmpty else { return true }
     guard !isLast, !batch.keepsOrder, batch.leave() else { return false }
     var effects = batch.effects.take()
@@ -136,9 +137,9 @@ extension OperationQueue {
 
   /// Passes the completion block to another thread if it may wait for something that this thread still has to do or
   /// release.
-  private func submitCompletionBlock(of reference: OperationReference, _ batch: Batch) {
-    guard let block = batch.effects.takeCompletionBlock(or: batch.hasDeferredReleases) else { return }
-    reference.operation.submitCompletionBlock(block, self, batch.executor, batch.placement)
+  private func submitCompletionBlock(of reference: OperationReference, _ batch: Batch, or otherwise: Bool) {
+    guard let block = batch.effects.takeCompletionBlock(or: otherwise) else { return }
+    reference.operation.submitCompletionBlock(consume block, in: batch)
   }
 
   /// Closes a batch, and then performs the effects that remain after the end of its last operation.
@@ -146,8 +147,8 @@ extension OperationQueue {
   /// The thread holds nothing of the queue while it performs them.
   private func performEffects(of operation: Operation, closing batch: Batch) {
     update(collectingBatches: true, leaving: &batch.effects) { $0.admission.close(batch) }
-    let reference = OperationReference(operation)
-    submitCompletionBlock(of: reference, batch)
+    // The operation and its work are released after the completion block has run, as between two operations.
+    submitCompletionBlock(of: OperationReference(operation), batch, or: batch.hasFurtherReleases)
     var effects = batch.effects.take()
     if effects.notifiesEnd {
       ThreadContext.run(operation, in: self) { effects.perform() }

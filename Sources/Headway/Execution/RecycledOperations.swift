@@ -14,10 +14,7 @@ enum RecycledOperations {
   // Protection of the state: a chain belongs to one thread at a time. It is handed over through a `ChainExchange`.
   // `queueLinks.next` joins the operations of a chain.
 
-  private static let exchange = ChainExchange()
-
-  /// The chain of the calling thread: the address of its first operation.
-  private static let own = ThreadKey(atThreadEnd: { chain in
+  private static let exchange = ChainExchange(atThreadEnd: { chain in
     forEach(in: chain.map { .fromOpaque($0) }) { $0.release() }
   })
 
@@ -25,8 +22,9 @@ enum RecycledOperations {
   ///
   /// The caller owns it.
   static func take(for block: @escaping ThrowingBlock) -> OperationReference? {
-    guard let first = (own.value ?? exchange.take()).map({ OperationReference.fromOpaque($0) }) else { return nil }
-    own.value = first.next?.toOpaque()
+    let exchange = exchange
+    guard let first = exchange.next().map({ OperationReference.fromOpaque($0) }) else { return nil }
+    exchange.own = first.next?.toOpaque()
     first._withUnsafeGuaranteedRef { unsafeDowncast($0, to: BlockOperation.self).renew(block) }
     return first
   }
@@ -44,11 +42,8 @@ enum RecycledOperations {
         operation.next = chain
         chain = operation
       } else {
-        let details = operation._withUnsafeGuaranteedRef { $0.takeDetailsOfEnded() }
+        let gate = operation._withUnsafeGuaranteedRef { $0.takeGateOfEnded() }
         returned.release(operation)
-        guard let details else { continue }
-        let gate = details._withUnsafeGuaranteedRef { $0.gate.take() }.map { Unmanaged.passRetained($0) }
-        returned.release(details, isPart: true)
         if let gate { returned.release(gate, isPart: true) }
       }
     }
@@ -109,20 +104,17 @@ extension Operation {
 }
 
 extension Operation {
-  /// Removes and returns the details of an operation of class ``BlockOperation`` that has ended, if there are any and
-  /// no other code uses them.
+  /// Removes and returns the gate of an operation of class ``BlockOperation`` that has ended, if there is one and no
+  /// other code uses the operation.
   ///
-  /// The caller owns the details.
-  fileprivate final func takeDetailsOfEnded() -> Unmanaged<OperationDetails>? {
-    let word = state.current
-    guard isPlainBlock, word.mayHaveDetails || hasGate, !word.needsDetailsWhenFreed,
-      RecycledOperations.hasNoOtherReference(OperationReference(self))
-    else { return nil }
-    return links.withLockOnThisThread { $0.takeDetails() }.map { .passRetained($0) }
+  /// The caller owns the gate.
+  fileprivate final func takeGateOfEnded() -> Unmanaged<OperationGate>? {
+    guard hasGate, isPlainBlock, RecycledOperations.hasNoOtherReference(OperationReference(self)) else { return nil }
+    return OperationLayout.details(of: OperationReference(self)).pointee.gate.take().map { .passRetained($0) }
   }
 }
 
 extension Operation.Links {
   /// Whether these are the links of a new operation.
-  fileprivate var isUntouched: Bool { !isClosed && details == nil && observers == nil }
+  fileprivate var isUntouched: Bool { !isClosed && details == nil }
 }

@@ -1,4 +1,5 @@
 import CHeadway
+import Synchronization
 
 /// The memory of operations that have been released, on its way back to the threads that add operations.
 ///
@@ -13,20 +14,18 @@ import CHeadway
 enum ReturnedMemory {
   // Protection of the state: a chain belongs to one thread at a time.
 
-  private static let exchange = ChainExchange()
-
-  /// The chain of the calling thread.
-  private static let own = ThreadKey(atThreadEnd: { Chain(first: $0).free() })
+  private static let exchange = ChainExchange(atThreadEnd: { Chain(first: $0).free() })
 
   /// Frees the memory of one operation that was released, with that of its parts, if any memory was handed over.
   ///
-  /// Called each time that a single operation is added.
+  /// Called each time that an operation is added.
   @inline(__always)
   static func freeNext() {
-    guard let first = own.value ?? exchange.take() else { return }
+    let exchange = exchange
+    guard let first = exchange.next() else { return }
     var chain = Chain(first: first)
     chain.freeFirst()
-    own.value = chain.first
+    exchange.own = chain.first
   }
 
   /// Objects that have been deinitialized.
@@ -41,6 +40,7 @@ enum ReturnedMemory {
     private static var linkOffset: Int { 2 * MemoryLayout<UInt>.size }
 
     fileprivate var first: UnsafeMutableRawPointer?
+    private var count = 0
 
     var isEmpty: Bool { first == nil }
 
@@ -56,18 +56,23 @@ enum ReturnedMemory {
     mutating func release<Object: AnyObject>(_ object: Unmanaged<Object>, isPart: Bool = false) {
       guard RecycledOperations.hasNoOtherReference(object) else { return object.release() }
       let address = object.toOpaque()
-      swift_unownedRetain(address)
-      object.release()
+      // No other thread uses the object, so its reference counts need no atomic instructions.
+      atomicMemoryFence(ordering: .acquiring)
+      swift_nonatomic_unownedRetain(address)
+      swift_nonatomic_release(address)
       let link = UInt(bitPattern: first) | (isPart ? Self.togetherBit : 0)
       address.storeBytes(of: link, toByteOffset: Self.linkOffset, as: UInt.self)
       first = address
+      count += 1
     }
 
     /// Hands the memory over to a thread that adds operations, or frees it if enough memory waits already.
-    mutating func giveAway() {
-      guard let first else { return }
+    ///
+    /// - Parameter minimum: Does nothing for fewer objects.
+    mutating func giveAway(atLeast minimum: Int) {
+      guard count >= minimum, let first else { return }
       if !exchange.give(first) { free() }
-      self.first = nil
+      (self.first, count) = (nil, 0)
     }
 
     /// Frees the memory of one operation, with that of its parts.
@@ -75,7 +80,7 @@ enum ReturnedMemory {
       while let object = first {
         let link = object.load(fromByteOffset: Self.linkOffset, as: UInt.self)
         first = UnsafeMutableRawPointer(bitPattern: link & ~Self.togetherBit)
-        swift_unownedRelease(object)
+        swift_nonatomic_unownedRelease(object)
         if link & Self.togetherBit == 0 { return }
       }
     }

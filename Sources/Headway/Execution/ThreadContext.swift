@@ -47,10 +47,10 @@ struct ThreadContext {
 
   /// The batch that contains `operation`, if the calling thread runs it in a batch and entered no other operation
   /// since.
-  static func batch(runningInnermost operation: Operation) -> Batch? {
+  static func batch(runningInnermost operation: Operation) -> Unmanaged<Batch>? {
     guard let context = current, context.pointee.operation?.toOpaque() == Unmanaged.passUnretained(operation).toOpaque()
     else { return nil }
-    return context.pointee.batch?.takeUnretainedValue()
+    return context.pointee.batch
   }
 
   /// Whether the calling thread is inside `operation`.

@@ -47,7 +47,8 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// - Parameter block: The block to run.
   public convenience init(block: @escaping @Sendable () -> Void) {
     self.init()
-    addFirst(block)
+    var new = FirstBlock(run: block)
+    addFirst(&new)
   }
 
   /// Creates an operation that runs a block that can throw.
@@ -55,7 +56,8 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// - Parameter block: The block to run. The error that it throws becomes the error of the operation.
   public convenience init(block: @escaping @Sendable () throws -> Void) {
     self.init()
-    addFirst(block)
+    var new = FirstBlock(run: block)
+    addFirst(&new)
   }
 
   /// Creates an operation without blocks; add them with ``addExecutionBlock(_:)``.
@@ -71,10 +73,11 @@ open class BlockOperation: Operation, @unchecked Sendable {
     return taken
   }
 
-  private final func addFirst(_ block: consuming @escaping ThrowingBlock) {
+  // Exchanges the blocks, which changes no reference count.
+  @inline(__always) private final func addFirst(_ new: inout FirstBlock) {
     // The `init()` of a subclass may have added a block.
-    guard isPlainBlock else { return add(block) }
-    first.run = block
+    guard isPlainBlock else { return add(new.run) }
+    swap(&new, &first)
     hasBlock = true
   }
 
@@ -128,7 +131,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
       guard !word.isCancelled else { return true }
       guard word.isBeforeMain else { return false }
       if hasBlock {
-        links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.otherBlocks.append(block)
+        links.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.otherBlocks.append(block)
       } else {
         first.run = block
         hasBlock = true
@@ -190,7 +193,8 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// Removes and returns the blocks, whether or not they have run.
   private final func takeBlocks() -> Blocks {
     links.withLock { links in
-      let blocks = Blocks(first: first, hasFirst: hasBlock, others: links.details?.rareDetails?.takeBlocks() ?? [])
+      let others = links.details?.pointee.rareDetails?.takeBlocks() ?? []
+      let blocks = Blocks(first: first, hasFirst: hasBlock, others: others)
       first = FirstBlock()
       hasBlock = false
       return blocks
@@ -203,7 +207,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
       // Another thread may have ended an operation of a subclass and released its work.
       guard state.current.phase != .finished else { return }
       first = blocks.first
-      links.details?.rareDetails?.finishedBlocks = blocks.others
+      links.details?.pointee.rareDetails?.finishedBlocks = blocks.others
     }
   }
 
@@ -213,8 +217,8 @@ open class BlockOperation: Operation, @unchecked Sendable {
     return !word.blocksWereRead && !word.isBeforeMain && isPlainBlock
   }
 
-  private final func blocks(in links: Links) -> Blocks {
-    Blocks(first: first, hasFirst: hasBlock, others: links.details?.rareDetails?.otherBlocks ?? [])
+  private final func blocks(in links: borrowing Links) -> Blocks {
+    Blocks(first: first, hasFirst: hasBlock, others: links.details?.pointee.rareDetails?.otherBlocks ?? [])
   }
 }
 

@@ -46,6 +46,7 @@ struct CompletionPatience {
 extension Operation {
   /// Whether the operation has ended and its completion block has not returned.
   fileprivate final var completionIsDue: Bool {
-    state.current.isLinked && links.withLock { $0.details?.completion.isDue ?? false }
+    state.current.isLinked
+      && links.withLock { $0.details?.pointee.completionIsDue.load(ordering: .acquiring) ?? false }
   }
 }

@@ -23,8 +23,8 @@ extension OperationProtocol {
       let word = state.announceCancellationHandler()
       guard !word.isCancelled, word.phase != .finished else { return word.isCancelled }
       let details = links.detailsCreatedIfNeeded
-      let handlers = details.cancellationHandlers ?? CancellationHandlers()
-      details.cancellationHandlers = handlers
+      let handlers = details.pointee.cancellationHandlers ?? CancellationHandlers()
+      details.pointee.cancellationHandlers = handlers
       place = (handlers, handlers.append(handler))
       return false
     }
@@ -117,10 +117,10 @@ extension Operation {
   private func cancelState(with error: any Error) -> OperationWord? {
     links.withLock { links in
       guard !state.current.hasFailed else { return state.cancel() }
-      links.detailsCreatedIfNeeded.error = error
+      links.detailsCreatedIfNeeded.pointee.error = error
       let before = state.cancel(fails: true)
       // The caller also has a reference to the error, so this releases nothing under the lock.
-      if before == nil { links.detailsCreatedIfNeeded.error = nil }
+      if before == nil { links.detailsCreatedIfNeeded.pointee.error = nil }
       return before
     }
   }
@@ -133,7 +133,7 @@ extension Operation {
       endCancelled()
     }
     if before.hasCancellationHandlers {
-      links.withLock { $0.details?.cancellationHandlers.take() }?.callAll()
+      links.withLock { $0.details?.pointee.cancellationHandlers.take() }?.callAll()
     }
     if before.isObserved {
       var changes = [ObservedChange(.isCancelled, true)]

@@ -12,32 +12,6 @@ struct CompletionBlock: Sendable {
   }
 }
 
-/// The completion block of an operation, until it has run.
-enum Completion: Sendable {
-  /// There is no block, or it has run.
-  case none
-  /// The block will run when the operation has finished.
-  case block(CompletionBlock)
-  /// The operation has ended.
-  ///
-  /// The block has been taken out to run, and has not returned.
-  case due
-
-  var block: CompletionBlock? { if case .block(let block) = self { block } else { nil } }
-
-  var isDue: Bool { if case .due = self { true } else { false } }
-
-  /// Takes the block out to run it.
-  mutating func take() -> CompletionBlock? {
-    guard let block else { return nil }
-    self = .due
-    return block
-  }
-
-  /// Notes that the block, which was taken out, has returned.
-  mutating func noteReturn() { if isDue { self = .none } }
-}
-
 extension OperationQueue {
   /// Counts an operation that is about to leave the queue and may have a completion block; ``endCompletion()`` follows.
   final func beginCompletion() { dueCompletions.add(1, ordering: .relaxed) }
@@ -50,22 +24,40 @@ extension OperationQueue {
 }
 
 extension Operation {
+  // The thread that ends the operation takes the block out under the lock of the links. If no link was announced, the
+  // thread of a batch does so without the lock. The first thread that sets a block stores it, and then announces only
+  // that there is one. Any other thread that uses the block announces a link under the lock, and uses the block only if
+  // the operation had not ended by then (`Models/completion.pml`).
+
   /// Implements the getter of ``completionBlock``.
-  final var completionBlockIfAny: (@Sendable () -> Void)? { links.withLock { $0.details?.completion.block }?.run }
+  final var completionBlockIfAny: (@Sendable () -> Void)? {
+    links.withLock { links -> CompletionBlock? in
+      guard let details = links.details, state.announceLink().keepsCompletionBlock else { return nil }
+      return details.pointee.completionBlock
+    }?.run
+  }
 
   /// Implements the setter of ``completionBlock``.
   final func setCompletionBlock(_ block: (@Sendable () -> Void)?) {
-    var completion = CompletionBlock(block).map(Completion.block) ?? .none
+    var block = CompletionBlock(block)
     links.withLock { links in
       guard block != nil || links.details != nil else { return }
+      let word = state.current
+      let isFirst = !word.isLinked
       // After the operation has ended, the block would never be called, and would keep the objects that it captures
       // forever. The exception is an operation that may still be added to a queue.
-      let word = state.announceLink()
-      guard word.phase != .finished || word.endedInNoQueue else { return }
-      swap(&links.detailsCreatedIfNeeded.completion, &completion)
+      guard (isFirst ? word : state.announceLink()).keepsCompletionBlock else { return }
+      let details = links.detailsCreatedIfNeeded
+      swap(&details.pointee.completionBlock, &block)
+      if isFirst, !state.announceCompletionBlock().keepsCompletionBlock {
+        return swap(&details.pointee.completionBlock, &block)
+      }
+      if word.phase != .finished {
+        details.pointee.completionIsDue.store(details.pointee.completionBlock != nil, ordering: .relaxed)
+      }
     }
     // The old block is released after the lock, because that can run user code.
-    completion = .none
+    block = nil
     notifyIfObserved([ObservedChange(.completionBlock)])
   }
 
@@ -74,8 +66,10 @@ extension Operation {
   /// Called when the operation is then added to a queue or started manually.
   final func submitBelatedCompletionBlock(_ queue: OperationQueue?) {
     let block = links.withLock { links -> CompletionBlock? in
-      guard state.current.phase == .finished else { return nil }
-      return links.details?.completion.take()
+      guard state.current.phase == .finished, let details = links.details, details.pointee.completionBlock != nil
+      else { return nil }
+      details.pointee.completionIsDue.store(true, ordering: .relaxed)
+      return details.pointee.completionBlock.take()
     }
     guard let block = consume block else { return }
     queue?.beginCompletion()
@@ -93,10 +87,17 @@ extension Operation {
     submitCompletionBlock(consume block, queue, executor, placement)
   }
 
+  /// Submits the completion block of an operation that has ended in a batch, on the thread of the batch.
+  final func submitCompletionBlock(_ block: consuming CompletionBlock, in batch: Batch) {
+    let queue = batch.home?.takeUnretainedValue()
+    queue?.beginCompletion()
+    submitCompletionBlock(consume block, queue, batch.executor, batch.placement)
+  }
+
   /// Submits the completion block of an operation that has ended to the executor of its queue, or to the pool.
   ///
   /// The calling thread keeps no reference to the block.
-  final func submitCompletionBlock(
+  private func submitCompletionBlock(
     _ block: consuming CompletionBlock, _ queue: OperationQueue?, _ executor: (any WorkExecutor)?,
     _ placement: Placement
   ) {
@@ -109,10 +110,10 @@ extension Operation {
   ///
   /// - Parameters:
   ///   - block: The completion block.
-  ///   - queue: The queue that the operation has left. It counts the block.
+  ///   - queue: The queue that counts the block, if there is one.
   final func runCompletionBlock(_ block: CompletionBlock, _ queue: OperationQueue?) {
     block.run()
-    links.withLock { $0.details?.completion.noteReturn() }
+    OperationLayout.details(of: OperationReference(self)).pointee.completionIsDue.store(false, ordering: .releasing)
     queue?.endCompletion()
     ReleasedChain.release(takeDependencies())
   }

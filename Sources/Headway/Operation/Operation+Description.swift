@@ -4,7 +4,7 @@ extension Operation {
   /// Implements the setter of ``name``.
   final func setName(_ name: String?) {
     links.withLock { links in
-      if name != nil || links.details != nil { links.detailsCreatedIfNeeded.name = name }
+      if name != nil || links.details != nil { links.detailsCreatedIfNeeded.pointee.name = name }
     }
     state.announceDetails()
   }
@@ -20,7 +20,7 @@ extension Operation {
 
   /// Implements ``debugDescription``.
   final var longDescription: String {
-    let progress = links.withLock { $0.details?.rareDetails?.progress }
+    let progress = links.withLock { $0.details?.pointee.rareDetails?.progress }
     var parts = ["\(type(of: self)) \(description)"]
     if let queue { parts.append("in \(queue.label)") }
     if queuePriority != .normal { parts.append("priority \(queuePriority)") }

@@ -74,7 +74,13 @@ extension Operation {
     // This comes before the operation leaves the queue, so that a thread that waits until the queue is empty finds the
     // unit completed, and the completion block counted.
     if let progress = home?._withUnsafeGuaranteedRef({ $0.countUnit(of: self) }) { effects.notify(progress) }
-    if before.isLinked { home?._withUnsafeGuaranteedRef { $0.beginCompletion() } }
+    if before.isLinked {
+      if let batch = site.batch {
+        batch._withUnsafeGuaranteedRef { $0.beginCompletions() }
+      } else {
+        home?._withUnsafeGuaranteedRef { $0.beginCompletion() }
+      }
+    }
     // The operation leaves the queue, which records its end, before any thread can see a dependent as ready.
     let settling = leave(home, from: before, at: site, isLogged: isLogged, &effects)
     var ending = closeLinks(endedFrom: before)
@@ -174,18 +180,17 @@ extension Operation {
     _ home: Unmanaged<OperationQueue>?, _ effects: inout Effects
   ) {
     guard let block = ending.takeCompletionBlock() else {
-      if before.isLinked { home?._withUnsafeGuaranteedRef { $0.endCompletion() } }
+      if before.isLinked, site.batch == nil { home?._withUnsafeGuaranteedRef { $0.endCompletion() } }
       return
     }
     // Not consumed in a closure, which would keep a reference. The objects that the block captures must be released
     // where it has run.
     guard let batch = site.batch else { return submitCompletionBlock(consume block, home?.takeUnretainedValue()) }
     let isAlone = isNotified && effects.isEmpty && !ending.runsUserCodeWhenReleased
-    if isAlone, batch._withUnsafeGuaranteedRef({ $0.runsCompletionBlocks && !$0.hasDeferredReleases }) {
-      effects.run(consume block, of: self, in: home)
+    if isAlone, batch._withUnsafeGuaranteedRef({ $0.runsCompletionBlocks }) {
+      effects.run(consume block, of: self)
     } else {
-      let (executor, placement) = batch._withUnsafeGuaranteedRef { ($0.executor, $0.placement) }
-      submitCompletionBlock(consume block, home?.takeUnretainedValue(), executor, placement)
+      submitCompletionBlock(consume block, in: batch.takeUnretainedValue())
     }
   }
 
@@ -266,14 +271,14 @@ extension Operation {
   package final func keepUntilEnd(_ work: any Sendable) {
     links.withLock { links in
       _ = state.announceLink()
-      links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.finishedBlocks.append { _ = work }
+      links.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.finishedBlocks.append { _ = work }
     }
   }
 
   /// Releases the objects that ``keepUntilEnd(_:)`` has kept.
   final func releaseRetainedWork() {
     guard state.current.isLinked else { return }
-    let kept = links.withLock { $0.details?.rareDetails?.takeBlocks() }
+    let kept = links.withLock { $0.details?.pointee.rareDetails?.takeBlocks() }
     withExtendedLifetime(kept) {}  // Released after the lock.
   }
 
@@ -287,11 +292,12 @@ extension Operation {
   /// - Parameter mayContinue: True if user code in `main()` can continue after this call, and take long.
   final func endInMainOrLater(mayContinue: Bool) {
     guard let batch = ThreadContext.batch(runningInnermost: self) else { return end() }
-    if endPlainly(in: batch, mayContinue: mayContinue) { return }
-    guard let (before, isLogged) = finishLogged() else { return }
-    batch.withdrawCurrent()
-    batch.mainEnd.noteEnd(isOutside: false)
-    conclude(from: before, isLogged: isLogged, closing: batch)
+    batch._withUnsafeGuaranteedRef { batch in
+      guard !endPlainly(in: batch, mayContinue: mayContinue), let (before, isLogged) = finishLogged() else { return }
+      batch.withdrawCurrent()
+      batch.mainEnd.noteEnd(isOutside: false)
+      conclude(from: before, isLogged: isLogged, closing: batch)
+    }
   }
 
   /// Ends the operation in `main()`, unless the end requires special handling.
@@ -328,7 +334,16 @@ extension Operation {
     let home = batch.home
     // Before any thread can find the operation finished.
     traceFinished()
-    if home?._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, finishPlainly(in: home) {
+    if home?._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil,
+      finishPlainly(in: home, withCompletionBlock: batch.runsCompletionBlocks)
+    {
+      // No other thread accesses the block from now on.
+      if state.current.isLinked,
+        let block = OperationLayout.details(of: OperationReference(self)).pointee.completionBlock.take()
+      {
+        batch.beginCompletions()
+        batch.effects.run(consume block, of: self)
+      }
       publish(in: batch, isContinued: isContinued, leaving: &batch.effects)
       return nil
     }
@@ -349,7 +364,7 @@ extension Operation {
   }
 
   /// Whether there are dependents that require the operation, which has finished, to succeed.
-  private var hasSuccessDependents: Bool { links.withLock { $0.details?.successDependents != nil } }
+  private var hasSuccessDependents: Bool { links.withLock { $0.details?.pointee.successDependents != nil } }
 
   @inline(__always)
   private func publish(in batch: Batch, isContinued: Bool, leaving effects: inout Effects) {

@@ -17,50 +17,29 @@ extension Operation {
   /// 3. An operation in the stack whose state is *enqueued* is owned by its queue, or by a thread that has it in a
   ///    batch. Either of them releases it only after rule 1. So only such an operation may be retained there, as long
   ///    as this dependency has not counted it down.
-  struct Links: @unchecked Sendable {  // Used only under the lock, so it can be changed while another lock is held.
-    /// The details, which can contain the list of observers, or only that list.
-    private enum Contents {
-      case none, observers(ObserverList), details(OperationDetails)
-    }
-
-    private var contents = Contents.none
+  struct Links: ~Copyable, @unchecked Sendable {  // Used only under the lock.
+    /// The details, which few operations have; never removed.
+    private(set) var details: UnsafeMutablePointer<OperationDetails>?
     /// True after the end has processed the links: nothing may be added.
     var isClosed = false
 
-    /// The details, which few operations have.
-    var details: OperationDetails? { if case .details(let details) = contents { details } else { nil } }
-
-    /// Removes and returns the details.
-    mutating func takeDetails() -> OperationDetails? {
-      guard let details else { return nil }
-      contents = .none
-      return details
-    }
+    deinit { if let details { OperationDetails.free(details) } }
 
     /// The list of observers, created with the first observer, and removed when the operation ends.
     var observers: ObserverList? {
-      get {
-        switch contents {
-        case .none: nil
-        case .observers(let observers): observers
-        case .details(let details): details.rareDetails?.observers
-        }
-      }
-      set {
-        guard let details else { return contents = newValue.map { .observers($0) } ?? .none }
-        if newValue != nil || details.rareDetails != nil { details.rareDetailsCreatedIfNeeded.observers = newValue }
-      }
+      get { details?.pointee.observers }
+      set { if newValue != nil || details != nil { detailsCreatedIfNeeded.pointee.observers = newValue } }
     }
 
     /// The dependencies beyond those that are in the slots of the operation.
-    var furtherDependencies: FurtherDependencies? { details?.furtherDependencies }
+    var furtherDependencies: FurtherDependencies? { details?.pointee.furtherDependencies }
 
     /// The further dependencies, created when they are first needed.
     var furtherDependenciesCreatedIfNeeded: FurtherDependencies {
       mutating get {
         if let furtherDependencies { return furtherDependencies }
         let made = FurtherDependencies()
-        detailsCreatedIfNeeded.furtherDependencies = made
+        detailsCreatedIfNeeded.pointee.furtherDependencies = made
         return made
       }
     }
@@ -68,20 +47,19 @@ extension Operation {
     /// Removes and returns the edges that were moved out of the stack of dependents.
     @inline(never)
     func takeListedDependents() -> IdentityList<Edge> {
-      guard let rareDetails = details?.rareDetails else { return IdentityList<Edge>() }
+      guard let rareDetails = details?.pointee.rareDetails else { return IdentityList<Edge>() }
       return rareDetails.dependents.takeAll()
     }
 
     /// Removes and returns the further dependencies, with their ownership.
-    func takeFurtherDependencies() -> FurtherDependencies? { details?.furtherDependencies.take() }
+    func takeFurtherDependencies() -> FurtherDependencies? { details?.pointee.furtherDependencies.take() }
 
     /// The details, created when they are first needed.
-    var detailsCreatedIfNeeded: OperationDetails {
+    var detailsCreatedIfNeeded: UnsafeMutablePointer<OperationDetails> {
       mutating get {
         if let details { return details }
-        let made = OperationDetails()
-        if let observers { made.rareDetailsCreatedIfNeeded.observers = observers }
-        contents = .details(made)
+        let made = OperationDetails.make()
+        details = made
         return made
       }
     }

@@ -61,16 +61,16 @@ extension Operation {
   /// began.
   final func reconsiderReadiness() {
     let inquiry = links.withLock { links in
-      links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.readinessInquiries += 1
-      return links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.readinessInquiries
+      links.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.readinessInquiries += 1
+      return links.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.readinessInquiries
     }
     // While dependencies keep the operation from starting, the value does not matter. It is evaluated when they have
     // finished.
     guard state.current.isReady else { return }
     let answer = isReady
     let word = links.withLock { links in
-      links.details?.rareDetails?.readinessInquiries == inquiry
-        ? state.setHeldBack(!answer || links.details?.gate?.isClosed == true) : nil
+      links.details?.pointee.rareDetails?.readinessInquiries == inquiry
+        ? state.setHeldBack(!answer || links.details?.pointee.gate?.isClosed == true) : nil
     }
     guard let word, word.isEnqueued, word.phase == .pending else { return }
     var effects = Effects()

@@ -58,6 +58,7 @@ extension Operation {
   ///
   /// - Returns: True if `main()` returned without throwing.
   final func runMain() -> Bool {
+    guard state.current.hasThreadPriority else { return callMain() }
     var hasReturned = false
     atThreadPriority { hasReturned = callMain() }
     return hasReturned
@@ -107,7 +108,7 @@ extension Operation {
 
   final func setThreadPriority(_ priority: Double) {
     require((0...1).contains(priority), "threadPriority of \(self) was set to \(priority): use 0.0 to 1.0.")
-    links.withLock { $0.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.threadPriority = priority }
+    links.withLock { $0.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.threadPriority = priority }
     state.announceThreadPriority()
   }
 

@@ -56,7 +56,7 @@ extension Operation {
   }
 
   private func removeWaiter(_ identifier: UInt64) -> Waiter? {
-    links.withLock { $0.details?.waiters.remove(identifier) }
+    links.withLock { $0.details?.pointee.waiters.remove(identifier) }
   }
 
   /// Ends the wait of a task as if the task were cancelled, unless the task has already been woken.
@@ -74,7 +74,7 @@ extension Operation {
   }
 
   /// Calls `handler`, which runs no user code, once after the operation has finished; immediately if it has.
-  final func callWhenEnded(_ handler: @escaping @Sendable () -> Void) {
+  package final func callWhenEnded(_ handler: @escaping @Sendable () -> Void) {
     if !addWaiter(.handler(handler), for: .notified) { handler() }
   }
 
@@ -100,7 +100,7 @@ extension Operation {
 
   /// Whether everything that a task can wait for has happened.
   final var isReported: Bool {
-    state.current.isNotified && links.withLock { ($0.details?.reportCount ?? 0) == 0 }
+    state.current.isNotified && links.withLock { ($0.details?.pointee.reportCount ?? 0) == 0 }
   }
 
   /// Implements ``waitUntilFinished()``.
@@ -144,8 +144,8 @@ extension Operation {
       // The announcement and the end are read-modify-write operations on one word. Either the thread that ends the
       // operation sees the waiter, or the waiter sees that the operation has ended.
       let isReached = state.announceWaiter().hasReached(goal)
-      guard !isReached || (goal == .reported && (links.details?.reportCount ?? 0) > 0) else { return false }
-      links.detailsCreatedIfNeeded.waiters.append(waiter, for: goal)
+      guard !isReached || (goal == .reported && (links.details?.pointee.reportCount ?? 0) > 0) else { return false }
+      links.detailsCreatedIfNeeded.pointee.waiters.append(waiter, for: goal)
       return true
     }
   }
@@ -155,7 +155,8 @@ extension Operation {
     guard before.hasWaiters else { return }
     let waiters = links.withLock { links -> [Waiter] in
       guard let details = links.details else { return [] }
-      return details.waiters.take(reaching: !isNotified ? .settled : details.reportCount > 0 ? .notified : .reported)
+      let goal: WaitingGoal = !isNotified ? .settled : details.pointee.reportCount > 0 ? .notified : .reported
+      return details.pointee.waiters.take(reaching: goal)
     }
     for waiter in waiters { waiter.wake() }
   }

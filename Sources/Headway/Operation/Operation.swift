@@ -321,7 +321,7 @@ open class Operation: @unchecked Sendable {
   ///
   /// - Precondition: The value is from 0.0 to 1.0.
   open var threadPriority: Double {
-    get { links.withLock { $0.details?.rareDetails?.threadPriority ?? 0.5 } }
+    get { links.withLock { $0.details?.pointee.rareDetails?.threadPriority ?? 0.5 } }
     set { setThreadPriority(newValue) }
   }
 
@@ -364,7 +364,7 @@ open class Operation: @unchecked Sendable {
   ///
   /// The default is nil.
   open var name: String? {
-    get { links.withLock { $0.details?.name } }
+    get { links.withLock { $0.details?.pointee.name } }
     set { setName(newValue) }
   }
 

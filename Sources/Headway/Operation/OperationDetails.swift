@@ -1,43 +1,45 @@
-/// The details of an operation, in a separate object so that most operations do not pay for them.
-///
-/// Protected by the lock of the operation's links, which already guarantees exclusive access, so it is not checked
-/// again at each access.
-final class OperationDetails {
-  // Memory of up to 120 bytes is freed without taking the lock of glibc's arena, so the rarely used details are in
-  // another object. This one uses 104 bytes. Another property would add 16 bytes.
+import Synchronization
 
-  @exclusivity(unchecked) var name: String?
-  @exclusivity(unchecked) var completion = Completion.none
-  @exclusivity(unchecked) var error: (any Error)?
-  @exclusivity(unchecked) var waiters = EndWaiters()
+/// The details of an operation, in separate memory so that most operations do not pay for them.
+///
+/// Protected by the lock of the operation's links, which also owns them.
+struct OperationDetails: ~Copyable {
+  // glibc allocates up to 104 bytes as 112, so the rarely used details are in an object.
+
+  var name: String?
+  /// The completion block, until it is taken out to run.
+  ///
+  /// A thread that ends the operation might take it out without the lock: see ``Operation/completionBlockIfAny``.
+  var completionBlock: CompletionBlock?
+  /// Whether there is a completion block that has not returned.
+  let completionIsDue = Atomic<Bool>(false)
+  var error: (any Error)?
+  var waiters = EndWaiters()
   /// Created with the first handler; removed when the handlers are called, and when the operation ends.
-  @exclusivity(unchecked) var cancellationHandlers: CancellationHandlers?
+  var cancellationHandlers: CancellationHandlers?
   /// The dependents that require this operation to succeed; removed when the operation ends.
-  @exclusivity(unchecked) var successDependents: SuccessDependents?
+  var successDependents: SuccessDependents?
   /// The dependencies beyond those that are in the slots of the operation.
-  @exclusivity(unchecked) var furtherDependencies: FurtherDependencies?
+  var furtherDependencies: FurtherDependencies?
   /// The gate of an operation with a policy, which holds the operation back and limits its time.
   ///
   /// Set before the operation is added to a queue.
-  @exclusivity(unchecked) var gate: OperationGate?
-  @exclusivity(unchecked) private(set) var rareDetails: RareDetails?
+  var gate: OperationGate?
+  /// The list of observers: see ``Operation/Links/observers``.
+  var observers: ObserverList?
+  private(set) var rareDetails: RareDetails?
 
   /// The number of reports of the end that have not returned.
   var reportCount: Int { rareDetails?.reportCount ?? 0 }
 
-  deinit {
-    // A registration may still refer to the handlers, but must not keep the objects that they captured.
-    if cancellationHandlers != nil { cancellationHandlers.take()?.removeAll() }
-    guard completion.block != nil || error != nil || rareDetails?.hasBlocks == true else { return }
-    ReleasedChain.release((completion.take(), error.take(), rareDetails.take()))
-  }
-
   /// The details that even fewer operations have, created when they are first needed.
   var rareDetailsCreatedIfNeeded: RareDetails {
-    if let rareDetails { return rareDetails }
-    let made = RareDetails()
-    rareDetails = made
-    return made
+    mutating get {
+      if let rareDetails { return rareDetails }
+      let made = RareDetails()
+      rareDetails = made
+      return made
+    }
   }
 
   final class RareDetails {
@@ -47,8 +49,6 @@ final class OperationDetails {
     @exclusivity(unchecked) var finishedBlocks: [ThrowingBlock] = []
     @exclusivity(unchecked) var threadPriority = 0.5
     @exclusivity(unchecked) var progress: OperationProgress?
-    /// The list of observers: see ``Operation/Links/observers``.
-    @exclusivity(unchecked) var observers: ObserverList?
     /// How many units of its queue's progress the operation completes.
     @exclusivity(unchecked) var progressUnitCount: Int64 = 1
     /// The edges that were moved out of the stack of dependents, in the order of adding; removed when the operation
@@ -74,6 +74,57 @@ final class OperationDetails {
     func takeBlocks() -> [ThrowingBlock] {
       defer { (otherBlocks, finishedBlocks) = ([], []) }
       return otherBlocks + finishedBlocks
+    }
+  }
+}
+
+extension OperationDetails {
+  // Usually, one thread creates an operation, and another frees it. So each thread keeps the memory of a few freed
+  // details for the next ones, and passes a chain of them to other threads when it has more. Each piece of memory
+  // contains the address of the next one, and the number of pieces in the chain.
+
+  private static let mostKept = 32
+  private static let exchange = ChainExchange(atThreadEnd: { deallocate($0) })
+
+  static func make() -> UnsafeMutablePointer<OperationDetails> {
+    let exchange = exchange
+    guard let spare = exchange.next() else {
+      let made = UnsafeMutablePointer<Self>.allocate(capacity: 1)
+      made.initialize(to: OperationDetails())
+      return made
+    }
+    exchange.own = spare.load(as: UnsafeMutableRawPointer?.self)
+    return spare.initializeMemory(as: Self.self, to: OperationDetails())
+  }
+
+  /// Frees the details of an operation that is being freed.
+  static func free(_ details: UnsafeMutablePointer<OperationDetails>) {
+    // A registration may still refer to the handlers, but must not keep the objects that they captured.
+    if let handlers = details.pointee.cancellationHandlers { handlers.removeAll() }
+    if details.pointee.completionBlock != nil || details.pointee.error != nil
+      || details.pointee.rareDetails?.hasBlocks == true
+    {
+      ReleasedChain.release(
+        (details.pointee.completionBlock.take(), details.pointee.error.take(), details.pointee.rareDetails.take()))
+    }
+    let memory = UnsafeMutableRawPointer(details.deinitialize(count: 1))
+    let exchange = exchange
+    var chain = exchange.own
+    var count = chain?.load(fromByteOffset: MemoryLayout<UInt>.size, as: Int.self) ?? 0
+    if count == mostKept, let full = chain.take() {
+      if !exchange.give(full) { deallocate(full) }
+      count = 0
+    }
+    memory.storeBytes(of: chain, as: UnsafeMutableRawPointer?.self)
+    memory.storeBytes(of: count + 1, toByteOffset: MemoryLayout<UInt>.size, as: Int.self)
+    exchange.own = memory
+  }
+
+  private static func deallocate(_ chain: UnsafeMutableRawPointer?) {
+    var position = chain
+    while let memory = position {
+      position = memory.load(as: UnsafeMutableRawPointer?.self)
+      memory.deallocate()
     }
   }
 }

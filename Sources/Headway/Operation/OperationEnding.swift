@@ -22,16 +22,16 @@ struct OperationEnding: ~Copyable {
     deinit { cancellationHandlers?.removeAll() }
 
     /// Called under the lock of the links.
-    fileprivate init(taking details: OperationDetails, endedFrom before: OperationWord) {
+    fileprivate init(taking details: UnsafeMutablePointer<OperationDetails>, endedFrom before: OperationWord) {
       // The handlers of a cancelled operation belong to the thread that cancelled it, which calls them.
-      cancellationHandlers = before.isCancelled ? nil : details.cancellationHandlers.take()
+      cancellationHandlers = before.isCancelled ? nil : details.pointee.cancellationHandlers.take()
       var (pendingCancellations, others): ([Operation], [Operation]) = ([], [])
       if before.hasFailed || before.isCancelled {
-        details.successDependents?.forEach {
+        details.pointee.successDependents?.forEach {
           if $0.state.markPendingCancellation() { pendingCancellations.append($0) } else { others.append($0) }
         }
       }
-      details.successDependents = nil
+      details.pointee.successDependents = nil
       (self.pendingCancellations, self.others) = (pendingCancellations, others)
     }
   }
@@ -40,14 +40,14 @@ struct OperationEnding: ~Copyable {
   ///
   /// Called under the lock of the links.
   init(closing links: inout Operation.Links, of operation: Operation, endedFrom before: OperationWord) {
-    observers = links.observers.take()
     if let details = links.details {
-      completionBlock = details.completion.take()
+      observers = details.pointee.observers.take()
+      completionBlock = details.pointee.completionBlock.take()
       // The dependents that required success are kept from starting before they are counted down.
-      let hasRare = details.cancellationHandlers != nil || details.successDependents != nil
+      let hasRare = details.pointee.cancellationHandlers != nil || details.pointee.successDependents != nil
       rare = hasRare ? Rare(taking: details, endedFrom: before) : nil
     } else {
-      (completionBlock, rare) = (nil, nil)
+      (observers, completionBlock, rare) = (nil, nil, nil)
     }
     ready = operation.countDown(inLinks: &links)
     // A completion block can read the dependencies.

@@ -10,10 +10,15 @@ enum OperationLayout {
 
   private static var stateOffset: Int { place(of: OperationStateMachine.self, behind: headerSize).start }
 
+  /// The offset behind the links, which come last in the lock that protects them.
+  private static var linksEnd: Int {
+    place(
+      of: Guarded<Operation.Links>.self, behind: place(of: OperationStateMachine.self, behind: headerSize).end
+    ).end
+  }
+
   private static var firstSlotOffset: Int {
-    let state = place(of: OperationStateMachine.self, behind: headerSize).end
-    let links = place(of: Guarded<Operation.Links>.self, behind: state).end
-    let dependents = place(of: DependentStack.self, behind: links).end
+    let dependents = place(of: DependentStack.self, behind: linksEnd).end
     return place(of: DependencySlot.self, behind: dependents).start
   }
 
@@ -29,6 +34,14 @@ enum OperationLayout {
   @inline(__always)
   static func state(of operation: OperationReference) -> UnsafePointer<OperationStateMachine> {
     (UnsafeRawPointer(operation.toOpaque()) + stateOffset).assumingMemoryBound(to: OperationStateMachine.self)
+  }
+
+  /// The details of an operation that is known to have some, which are never replaced, without the lock of the links.
+  @inline(__always)
+  static func details(of operation: OperationReference) -> UnsafeMutablePointer<OperationDetails> {
+    // They are the first property of the links.
+    let offset = linksEnd - MemoryLayout<Operation.Links>.size
+    return operation.toOpaque().load(fromByteOffset: offset, as: UnsafeMutablePointer<OperationDetails>.self)
   }
 
   /// One of the operation's slots, numbered from 0.

@@ -3,7 +3,7 @@
 /// On Apple platforms, work runs on threads of the quality of service of the same name. On Linux, utility and
 /// background work runs on threads with a raised nice value, so other work gets the processor first. The other three
 /// are treated alike.
-public enum QualityOfService: Int, Sendable, Hashable, CaseIterable {
+public enum QualityOfService: Int, Sendable, Hashable, CaseIterable, Codable {
   /// The user waits for the work at this moment, for example drawing or the handling of events.
   case userInteractive = 0x21
   /// The user started the work and waits for it.

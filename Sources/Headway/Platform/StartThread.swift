@@ -21,7 +21,7 @@ import CHeadway
 ///   - name: The name for `top`, debuggers and similar tools. Linux uses only the first 15 bytes.
 ///   - body: The function to run.
 /// - Returns: 0, or the error of `pthread_create`.
-func startThread(named name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
+package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
   let argument = Unmanaged.passRetained(ThreadBody(name, body))
   var (blocked, old) = (sigset_t(), sigset_t())
   sigfillset(&blocked)

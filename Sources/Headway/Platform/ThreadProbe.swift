@@ -63,9 +63,11 @@ struct ThreadProbe: Sendable {
   func setNiceness(of workerClass: WorkerClass) { ThreadNiceness.set(workerClass, of: identifier) }
 
   /// The processor time that the thread has used, in nanoseconds; nil once the thread has ended.
+  ///
+  /// Like the wall clock, libfaketime moves this clock: it can be negative, which is nil too, and it can jump.
   var processorTime: UInt64? {
     var time = timespec()
-    guard clock_gettime(clock, &time) == 0 else { return nil }
+    guard clock_gettime(clock, &time) == 0, time.tv_sec >= 0 else { return nil }
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 

@@ -33,8 +33,8 @@ extension Operation {
     let gate = OperationGate.make(for: self, policy, hasAttempts: hasAttempts, coalescedWork: coalescedWork)
     let old = links.withLock { links in
       let details = links.detailsCreatedIfNeeded
-      defer { details.gate = gate }
-      return details.gate
+      defer { details.pointee.gate = gate }
+      return details.pointee.gate
     }
     withExtendedLifetime(old) {}  // Released after the lock.
     gateKind = gate.fitsBatch ? .ofBatches : .other

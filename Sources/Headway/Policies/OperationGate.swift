@@ -160,7 +160,7 @@ extension Operation {
   final var hasGate: Bool { gateKind != .none }
 
   /// The gate of an operation that has a policy.
-  final var policyGate: OperationGate? { hasGate ? links.withLock { $0.details?.gate } : nil }
+  final var policyGate: OperationGate? { hasGate ? links.withLock { $0.details?.pointee.gate } : nil }
 
   /// The gate of an operation that needs resources.
   final var resourceGate: ResourceGate? { policyGate?.needingResources }

@@ -29,6 +29,8 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
     /// So clients that failed at the same time do not try again at the same time (M. Brooker, “Exponential Backoff And
     /// Jitter”, AWS Architecture Blog, 2015).
     case full
+    /// A pause is longer or shorter than the backoff by a random part of at most this fraction, from 0 to 1.
+    case proportional(Double)
   }
 
   /// The maximum number of attempts, including the first one.
@@ -104,6 +106,9 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   /// The reason why the values are not valid, or nil.
   private var problem: String? {
     if maxAttemptCount < 1 { return "A retry policy has \(maxAttemptCount) attempts: use 1 or more." }
+    if case .proportional(let fraction) = jitter, !(0...1).contains(fraction) {
+      return "A retry policy has the jitter \(fraction): use a fraction from 0 to 1."
+    }
     switch backoff {
     case .constant(let delay): return delay < .zero ? "A retry policy has the negative pause \(delay)." : nil
     case .exponential(let initial, let factor, let maximum):
@@ -177,10 +182,12 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   }
 
   private func jittered(_ delay: Duration, using generator: inout some RandomNumberGenerator) -> Duration {
-    switch jitter {
-    case .none: delay
     // A century is longer than any program waits, and its fractions don't overflow.
-    case .full: min(delay, .seconds(100 * 365 * 86_400)) * Double.random(in: 0...1, using: &generator)
+    let finite = min(delay, .seconds(100 * 365 * 86_400))
+    return switch jitter {
+    case .none: delay
+    case .full: finite * Double.random(in: 0...1, using: &generator)
+    case .proportional(let fraction): finite * (1 + Double.random(in: -fraction...fraction, using: &generator))
     }
   }
 }

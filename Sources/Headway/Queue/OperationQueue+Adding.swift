@@ -4,7 +4,6 @@ extension OperationQueue {
   /// Implements ``addOperation(_:)-(Operation)``.
   final func add(_ operation: Operation) {
     guard reserve(operation) else { return }
-    ReturnedMemory.freeNext()
     let isReevaluated = enter(operation)
     let reference = OperationReference.passRetained(operation)
     let word = operation.state.current
@@ -186,6 +185,12 @@ extension OperationQueue {
     misuse("\(operation) was added to \(label), but it \(reason).")
   }
 
+  /// Returns whether ``addOperation(_:)`` accepts an operation at this moment.
+  package static func accepts(_ operation: Operation) -> Bool {
+    let word = operation.state.current
+    return !word.isReserved && (word.phase == .pending || word.isCancelled && word.phase != .executing)
+  }
+
   /// Begins to apply the policy of an operation.
   private func enterGate(of operation: Operation) {
     guard let gate = operation.policyGate, gate.usesTime else { return }
@@ -203,6 +208,7 @@ extension OperationQueue {
   ///   and may have changed in the meantime without a notification to the queue.
   private func enter(_ operation: Operation) -> Bool {
     operation.queueLinks.home = .passUnretained(self)
+    ReturnedMemory.freeNext()
     noteAddition(of: operation)
     if operation.gateKind == .other { enterGate(of: operation) }
     return operation.overridesIsReady && operation.evaluateReadinessBeforeAdding()

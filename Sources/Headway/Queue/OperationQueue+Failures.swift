@@ -92,7 +92,7 @@ extension Operation {
   fileprivate final func claimReport() -> Bool {
     links.withLock { links in
       state.announceDetails()
-      let rareDetails = links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded
+      let rareDetails = links.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded
       defer { rareDetails.hasReport = true }
       return !rareDetails.hasReport
     }

@@ -117,8 +117,8 @@ struct WorkerWatch {
   /// Judges a worker by the time since it was last judged; nil if that is too short.
   private static func judge(_ worker: Worker, wasBlocked: Bool, _ now: UInt64) -> Judgement? {
     guard let probe = worker.probe, let time = probe.processorTime else { return nil }
-    // It has slept in the pool since then, so what it did before does not count.
-    guard let seen = worker.seen, seen.sleepCount == worker.sleepCount else {
+    // It has slept in the pool since then, so what it did before does not count. Or its clock has jumped.
+    guard let seen = worker.seen, seen.sleepCount == worker.sleepCount, seen.processorTime <= time else {
       worker.seen = (worker.sleepCount, now, time)
       return nil
     }

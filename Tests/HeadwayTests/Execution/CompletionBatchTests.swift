@@ -129,4 +129,17 @@ import Testing
     #expect(eventually { calls.load(ordering: .relaxed) == 2_000 })
     #expect(census.eventuallyEmpty())
   }
+
+  @Test("W1: the end takes the lock if another thread might use the completion block", arguments: ["read", "replaced"])
+  func announced(use: String) {
+    let operation = BlockOperation {}
+    operation.completionBlock = {}
+    #expect(operation.state.current.rawValue & OperationWord.linked == 0 && operation.state.current.isLinked)
+    if use == "read" { _ = operation.completionBlock } else { operation.completionBlock = {} }
+    #expect(operation.state.current.rawValue & OperationWord.linked != 0)
+    operation.state.reserveUnshared(isEnqueued: true)
+    #expect(operation.state.announceLink().isEnqueued && operation.state.announceCompletionBlock().isLinked)
+    #expect(operation.state.beginPlainly() && !operation.state.finishPlainly(withCompletionBlock: true))
+    #expect(operation.state.finish() != nil)
+  }
 }

@@ -170,6 +170,7 @@ extension Headway.Operation {
   /// Its blocks are not read: they hold it weakly, and an operation with another reference is not recycled.
   fileprivate var isAsNew: Bool {
     !isFinished && !isCancelled && !isExecuting && isReady && name == nil && error == nil && completionBlock == nil
-      && queuePriority == .normal && qualityOfService == .default && dependencies.isEmpty && !links.withLock(\.isClosed)
+      && queuePriority == .normal && qualityOfService == .default && dependencies.isEmpty
+      && !links.withLock { $0.isClosed }
   }
 }

@@ -63,7 +63,7 @@ import Testing
   func comingAndGoing() {
     let operation = BlockOperation {}
     for _ in 0..<1_000 { operation.onCancel {}.invalidate() }
-    #expect(operation.links.withLock { $0.details?.cancellationHandlers?.isEmpty } == true)
+    #expect(operation.links.withLock { $0.details?.pointee.cancellationHandlers?.isEmpty } == true)
   }
 
   // thread that cancels              thread that removes

@@ -75,14 +75,14 @@ import Testing
     }
     queue.addOperation(operation)
     inside.wait()
-    #expect(operation.links.withLock { $0.details?.completion.isDue } == true && operation.completionBlock == nil)
+    #expect(operation.isDue && operation.completionBlock == nil)
     let other = OperationQueue()
     other.addOperation { goOn.open() }
     // An hour, in nanoseconds.
     var patience = CompletionPatience(time: 3_600_000_000_000)
     patience.wait(for: operation)
     #expect(calls.events == ["block"])
-    #expect(operation.links.withLock { $0.details?.completion.isDue } == false)
+    #expect(!operation.isDue)
   }
 
   @Test("W1: a block that replaces a running one is kept for the queue") func replaced() {
@@ -107,5 +107,11 @@ import Testing
     OperationQueue().addOperation(operation)
     ran.wait()
     #expect(calls.events.contains(2) && operation.completionBlock == nil)
+  }
+}
+
+extension Headway.Operation {
+  fileprivate var isDue: Bool {
+    links.withLock { $0.details?.pointee.completionIsDue.load(ordering: .acquiring) } == true
   }
 }

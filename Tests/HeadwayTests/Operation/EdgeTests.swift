@@ -175,6 +175,8 @@ import Testing
     #expect(withUnsafePointer(to: operation.firstSlot) { $0 } == OperationLayout.slot(0, of: reference))
     #expect(withUnsafePointer(to: operation.secondSlot) { $0 } == OperationLayout.slot(1, of: reference))
     #expect(withUnsafePointer(to: operation.thirdSlot) { $0 } == OperationLayout.slot(2, of: reference))
+    operation.completionBlock = {}
+    #expect(operation.links.withLock { $0.details } == OperationLayout.details(of: reference))
   }
 
   private func race(seed: UInt64, _ census: Crowd) {

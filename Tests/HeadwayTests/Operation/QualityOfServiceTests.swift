@@ -44,7 +44,7 @@ import Testing
     }
     outer.qualityOfService = .background
     queue.addOperations([low, outer], waitUntilFinished: true)
-    #expect(values.events == [19 + processNiceValue()] + Array(repeating: processNiceValue(), count: 8))
+    #expect(values.events.sorted() == Array(repeating: processNiceValue(), count: 8) + [19 + processNiceValue()])
   }
 
   @Test("P3: a change of the queue applies to operations that start later") func queueChanged() {

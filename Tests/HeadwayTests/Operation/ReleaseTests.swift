@@ -112,7 +112,7 @@ import Testing
   @Test("D3, O8: an operation keeps nothing of dependents that no longer wait for it")
   func requirementsLeave() {
     let required = BlockOperation {}
-    let listed = { required.links.withLock { $0.details?.successDependents?.elements.count } }
+    let listed = { required.links.withLock { $0.details?.pointee.successDependents?.elements.count } }
     // More edges than an operation has slots for.
     let others = (0..<5).map { _ in BlockOperation {} }
     for round in 0..<4 {

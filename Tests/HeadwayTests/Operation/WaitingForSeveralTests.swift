@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Waiting for several operations", .hangLimit) struct WaitingForSeveralTests {
   private func waiterCount(_ operation: Headway.Operation) -> Int {
-    operation.links.withLock { $0.details?.waiters.count ?? 0 }
+    operation.links.withLock { $0.details?.pointee.waiters.count ?? 0 }
   }
 
   /// Operations that have begun and wait to be finished.

@@ -160,10 +160,10 @@ import Testing
     let end = queue.occupy()
     let (first, second) = (queue.addTask(coalescing: "a") { 1 }, queue.addTask(coalescing: "a") { 2 })
     let tasks = [first, first, second].map { share in Task { try await share.value } }
-    await until { first.operation.links.withLock { $0.details?.waiters.count } == 3 }
+    await until { first.operation.links.withLock { $0.details?.pointee.waiters.count } == 3 }
     first.cancel()
     for task in tasks.dropLast() { await #expect(throws: CancellationError.self) { try await task.value } }
-    #expect(first.operation.links.withLock { $0.details?.waiters.count } == 1)
+    #expect(first.operation.links.withLock { $0.details?.pointee.waiters.count } == 1)
     end.open()
     #expect(try await tasks[2].value == 1)
   }

@@ -97,7 +97,7 @@ import Testing
       }
     }
     await until {
-      operation.links.withLock { $0.details?.waiters.count } == 100
+      operation.links.withLock { $0.details?.pointee.waiters.count } == 100
         && queue.state.withLock { $0.reportWaiters.count } == 100
     }
     for number in stride(from: 199, through: 0, by: -3) { tasks[number].cancel() }

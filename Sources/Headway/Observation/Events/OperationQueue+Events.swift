@@ -158,11 +158,11 @@ extension Operation {
   /// Both happen in one step for all readers of the log: a thread that finds the operation finished adds its events
   /// after this one, and a listener that receives the event finds the operation finished.
   @inline(__always)
-  final func finishPlainly(in home: Unmanaged<OperationQueue>?) -> Bool {
+  final func finishPlainly(in home: Unmanaged<OperationQueue>?, withCompletionBlock: Bool = false) -> Bool {
     if let log = home?._withUnsafeGuaranteedRef({ $0.listenedLog }) {
-      return log.appendAndWake(.finished(self)) { state.finishPlainly() }
+      return log.appendAndWake(.finished(self)) { state.finishPlainly(withCompletionBlock: withCompletionBlock) }
     }
-    guard state.finishPlainly() else { return false }
+    guard state.finishPlainly(withCompletionBlock: withCompletionBlock) else { return false }
     // A listener may have begun in the meantime, and found the operation unfinished. It stores the log, then reads the
     // operation. This thread ends the operation, then loads the log once more (`Models/events.pml`).
     if let pointer = home?._withUnsafeGuaranteedRef({ $0.eventLogPointer.load(ordering: .sequentiallyConsistent) }) {

@@ -92,14 +92,17 @@ extension Operation {
   /// Counts a report of the end that follows.
   ///
   /// ``endReport()`` is called when it has returned.
-  final func countReport() { links.withLock { $0.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.reportCount += 1 } }
+  final func countReport() {
+    links.withLock { $0.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.reportCount += 1 }
+  }
 
   /// Notes that a report of the end has returned.
   final func endReport() {
     let waiters = links.withLock { links -> [Waiter] in
-      guard let details = links.details, let rareDetails = details.rareDetails else { return [] }
+      guard let details = links.details, let rareDetails = details.pointee.rareDetails else { return [] }
       rareDetails.reportCount -= 1
-      return rareDetails.reportCount == 0 && state.current.isNotified ? details.waiters.take(reaching: .reported) : []
+      guard rareDetails.reportCount == 0, state.current.isNotified else { return [] }
+      return details.pointee.waiters.take(reaching: .reported)
     }
     for waiter in waiters { waiter.wake() }
   }

@@ -30,7 +30,7 @@ extension Operation {
   /// The value of ``OperationProtocol/progressUnitCount``, even if a subclass hides it.
   final var knownProgressUnitCount: Int64 {
     guard state.current.isDetailed else { return 1 }
-    return links.withLock { $0.details?.rareDetails?.progressUnitCount ?? 1 }
+    return links.withLock { $0.details?.pointee.rareDetails?.progressUnitCount ?? 1 }
   }
 
   fileprivate final func setProgressUnitCount(_ count: Int64) {
@@ -39,7 +39,7 @@ extension Operation {
       let word = state.current
       guard !word.isReserved, word.phase == .pending else { return }
       state.announceDetails()
-      links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.progressUnitCount = count
+      links.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.progressUnitCount = count
     }
   }
 }

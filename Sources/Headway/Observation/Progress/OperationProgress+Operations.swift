@@ -15,8 +15,8 @@ extension OperationProtocol {
     state.announceUserObject()
     let made = makeProgress()
     let progress = links.withLock { links in
-      if let progress = links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.progress { return progress }
-      links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.progress = made
+      if let progress = links.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.progress { return progress }
+      links.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.progress = made
       return made
     }
     if state.current.isRunning { queue?.startUnit(of: self, with: progress) }
@@ -26,7 +26,7 @@ extension OperationProtocol {
 }
 
 extension Operation {
-  final var existingProgress: OperationProgress? { links.withLock { $0.details?.rareDetails?.progress } }
+  final var existingProgress: OperationProgress? { links.withLock { $0.details?.pointee.rareDetails?.progress } }
 }
 
 extension OperationQueue {

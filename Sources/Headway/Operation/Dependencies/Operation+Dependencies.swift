@@ -151,14 +151,14 @@ extension Operation {
     links.withLock { links in
       guard state.announceLink().phase != .finished else { return }
       let details = links.detailsCreatedIfNeeded
-      let dependents = details.successDependents ?? SuccessDependents()
+      let dependents = details.pointee.successDependents ?? SuccessDependents()
       dependents.insert(dependent)
-      details.successDependents = dependents
+      details.pointee.successDependents = dependents
     }
   }
 
   private final func removeSuccessDependent(_ dependent: Operation) {
-    links.withLock { $0.details?.successDependents?.remove(OperationReference(dependent)) }
+    links.withLock { $0.details?.pointee.successDependents?.remove(OperationReference(dependent)) }
   }
 
   /// Counts down this operation for a dependency that it no longer waits for, and that did not count it down.

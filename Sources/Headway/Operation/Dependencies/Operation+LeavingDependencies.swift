@@ -55,7 +55,7 @@ extension Operation {
       empty(place, &links)
     }
     guard unlinking.count > 0 else { return unlinking }
-    if unlinking.waitCount > 0 { links.detailsCreatedIfNeeded.rareDetailsCreatedIfNeeded.withdrawnWaits += 1 }
+    if unlinking.waitCount > 0 { links.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.withdrawnWaits += 1 }
     unlinking.left = dependenciesIfObserved(&links)
     return unlinking
   }
@@ -82,10 +82,10 @@ extension Operation {
       guard word.isLinked else { return .mustWait }
     }
     let details = links.detailsCreatedIfNeeded
-    let rareDetails = details.rareDetailsCreatedIfNeeded
+    let rareDetails = details.pointee.rareDetailsCreatedIfNeeded
     dependents.takeAll { rareDetails.dependents.append($0) }
     guard rareDetails.dependents.remove(edge) else { return .isBeingPushed }
-    details.successDependents?.remove(edge.dependent)
+    details.pointee.successDependents?.remove(edge.dependent)
     return .wasTaken
   }
 

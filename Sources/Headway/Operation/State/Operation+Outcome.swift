@@ -13,7 +13,7 @@ extension Operation {
   /// The error that ended the work, even if a subclass hides ``OperationErrorProtocol/error``.
   public final var operationRecordedError: (any Error)? {
     // The flag is set before the end, and the error before the flag.
-    state.current.hasFailed ? links.withLock { $0.details?.error } : nil
+    state.current.hasFailed ? links.withLock { $0.details?.pointee.error } : nil
   }
 }
 
@@ -34,8 +34,8 @@ extension OperationProtocol {
     links.withLock { links in
       guard !state.current.hasFailed else { return }
       // The operation fails or ends in one atomic step: either it fails before it ends, or the error is not recorded.
-      links.detailsCreatedIfNeeded.error = error
-      if !state.markFailed() { links.detailsCreatedIfNeeded.error = nil }
+      links.detailsCreatedIfNeeded.pointee.error = error
+      if !state.markFailed() { links.detailsCreatedIfNeeded.pointee.error = nil }
     }
   }
 

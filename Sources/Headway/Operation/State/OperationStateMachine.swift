@@ -135,12 +135,13 @@ struct OperationStateMachine: ~Copyable {
   /// Changes the state from executing to finished, settled and notified in one step, unless the end requires special
   /// handling.
   ///
+  /// - Parameter withCompletionBlock: True if the caller takes the completion block afterwards.
   /// - Returns: True if this has ended the operation.
-  func finishPlainly() -> Bool {
+  func finishPlainly(withCompletionBlock: Bool = false) -> Bool {
     let end = OperationPhase.finished.rawValue | OperationWord.settled | OperationWord.notified
-    let plain = OperationPhase.executing.rawValue
+    let obstacles = OperationWord.endsSpecially & ~(withCompletionBlock ? OperationWord.completes : 0)
     var old = word.load(ordering: .relaxed)
-    while old & (OperationWord.endsSpecially | OperationWord.phaseMask) == plain {
+    while old & (obstacles | OperationWord.phaseMask) == OperationPhase.executing.rawValue {
       let (exchanged, original) = word.weakCompareExchange(
         expected: old, desired: old | end, ordering: .acquiringAndReleasing)
       if exchanged { return true }
@@ -327,6 +328,9 @@ struct OperationStateMachine: ~Copyable {
 
   /// Announces that the thread that ends the operation must read the links; returns the word before, or the final word.
   func announceLink() -> OperationWord { announceBeforeEnd(OperationWord.linked) }
+
+  /// Like ``announceLink()``, for the first completion block, if the links hold nothing else.
+  func announceCompletionBlock() -> OperationWord { announceBeforeEnd(OperationWord.completes) }
 
   /// Like ``announceLink()``, for a thread that reads the blocks or adds one.
   func announceReadOfBlocks() -> OperationWord {

@@ -83,11 +83,15 @@ struct OperationWord {
   /// The number of dependency slots that have been assigned.
   private static let slotShift: UInt64 = 35
   private static let slotMask: UInt64 = 0b11
-  private static let dependencyShift: UInt64 = 37
+  /// A completion block was set while the links held nothing else that is processed at the end.
+  ///
+  /// Set under the lock of the links, never after the operation has ended, and never cleared.
+  static let completes: UInt64 = 1 << 37
+  private static let dependencyShift: UInt64 = 38
   /// The highest bits count the dependencies that have not finished.
   static let oneDependency: UInt64 = 1 << dependencyShift
   /// The maximum number of dependencies, not counting those that other threads are adding at the moment.
-  static let mostDependencies = 1 << 26
+  static let mostDependencies = 1 << 25
   /// The final word of an operation that has run in a queue without any special handling.
   ///
   /// ``wasReady`` is ignored.
@@ -102,7 +106,7 @@ struct OperationWord {
   /// Flags that rule out ending the operation in one atomic step (``OperationStateMachine/finishPlainly()``).
   static let endsSpecially = endsUnderLock | hasWaiters | edged
   /// Flags that make the thread that ends the operation read the links.
-  static let endsUnderLock = linked | observed | hasCancellationHandlers | failed
+  static let endsUnderLock = linked | completes | observed | hasCancellationHandlers | failed
 
   var phase: OperationPhase {
     get { OperationPhase(rawValue: rawValue & Self.phaseMask)! }
@@ -146,16 +150,14 @@ struct OperationWord {
   var startsSpecially: Bool { rawValue & Self.startsSpecially != 0 }
   /// Whether it may have dependencies, or has had dependents.
   var isEdged: Bool { rawValue & Self.edged != 0 }
-  var isLinked: Bool { rawValue & Self.linked != 0 }
+  var isLinked: Bool { rawValue & (Self.linked | Self.completes) != 0 }
+  /// Whether a completion block that is set is kept: the operation will run it, or might still be added to a queue.
+  var keepsCompletionBlock: Bool { phase != .finished || endedInNoQueue }
   /// Whether it may have dependencies that must be processed when it is freed.
   var mayHaveDependencies: Bool { rawValue & (Self.edged | Self.linksReleased) == Self.edged }
   var dependenciesWereRead: Bool { rawValue & Self.dependenciesWereRead != 0 }
   /// Whether the links may have details that no other flag indicates.
   var isDetailed: Bool { rawValue & Self.detailed != 0 }
-  /// Whether the operation might have details other than a gate.
-  var mayHaveDetails: Bool { rawValue & (Self.linked | Self.detailed) != 0 }
-  /// Whether the operation might have observers or dependencies, which are processed when it is freed.
-  var needsDetailsWhenFreed: Bool { rawValue & (Self.observed | Self.edged) != 0 }
   /// Whether the thread that ends the operation has to process only its edges, and no other thread can access them.
   var endsByEdgesAlone: Bool {
     rawValue & (Self.endsUnderLock | Self.dependenciesWereRead | Self.detailed) == 0 && unfinishedDependencies == 0
