@@ -65,7 +65,7 @@ import Testing
     try await withServer { question in
       question.path == "/hangs" ? [.hang] : Server.answer()
     } _: { server in
-      var configuration = HTTPConnectionPool.Configuration()
+      var configuration = HTTPConnectionPool.Configuration.patient
       configuration.maxConnectionsPerHost = 1
       let connectionPool = try HTTPConnectionPool(configuration)
       let queue = OperationQueue()
@@ -118,7 +118,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let queue = OperationQueue()
         let ends = Atomic(0)
-        let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
+        let connectionPool = try HTTPConnectionPool(.patient)
         var operations: [HTTPOperation] = []
         for number in 0..<Self.count {
           let url = server.url("/\(number)")

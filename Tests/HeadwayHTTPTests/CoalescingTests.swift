@@ -40,7 +40,7 @@ import Testing
     try await withServer { _ in
       [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, ["X-Test": "1"], content(100_000))
     } _: { server in
-      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
+      let connectionPool = try HTTPConnectionPool(.patient)
       let first = await Self.first(server, connectionPool)
       let requests = [first] + (await Self.others(4, server, connectionPool))
       isOpen.store(true, ordering: .releasing)
@@ -63,7 +63,7 @@ import Testing
     try await withServer { _ in
       [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, [:], [7])
     } _: { server in
-      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
+      let connectionPool = try HTTPConnectionPool(.patient)
       let first = await Self.first(server, connectionPool)
       let others = await Self.others(2, server, connectionPool)
       // Cancelling the request that began the attempt does not end it.
@@ -93,7 +93,7 @@ import Testing
     try await withServer { _ in
       [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.serviceUnavailable)
     } _: { server in
-      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
+      let connectionPool = try HTTPConnectionPool(.patient)
       let once = RequestOperation(Self.joining(server.url()), limits: .once, connectionPool: connectionPool)
       let twice = RequestOperation(Self.joining(server.url()), limits: .attempts(2), connectionPool: connectionPool)
       once.start()
@@ -113,7 +113,7 @@ import Testing
     try await withServer { _ in
       [.wait { isOpen.load(ordering: .acquiring) }] + Server.answer(.ok, [:], [7])
     } _: { server in
-      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
+      let connectionPool = try HTTPConnectionPool(.patient)
       var small = HTTPLimits()
       small.maxBodyBytes = 10
       var head = Self.joining(server.url())
@@ -147,7 +147,7 @@ import Testing
       }
     } _: { server in
       var random = SeededGenerator(seed: seed)
-      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
+      let connectionPool = try HTTPConnectionPool(.patient)
       let queue = OperationQueue()
       var requests: [RequestOperation] = []
       for _ in 0..<1_000 {

@@ -24,7 +24,7 @@ import Testing
     try await withServer { question in
       question.path == "/" ? Self.late(.found, ["Location": "/next"]) : Server.answer(.ok, [:], [7])
     } _: { server in
-      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
+      let connectionPool = try HTTPConnectionPool(.patient)
       for _ in 0..<5 {
         let request = RequestOperation(server.url(), limits: .once, connectionPool: connectionPool)
         try await request.run()
@@ -39,7 +39,7 @@ import Testing
     try await withServer { _ in
       Self.late(.notFound)
     } _: { server in
-      let connectionPool = try HTTPConnectionPool(HTTPConnectionPool.Configuration())
+      let connectionPool = try HTTPConnectionPool(.patient)
       for _ in 0..<5 {
         let request = RequestOperation(server.url(), limits: .once, connectionPool: connectionPool)
         try await request.run()
@@ -93,7 +93,7 @@ import Testing
     try await withServer { _ in
       Server.answer(.ok, [:], [7])
     } _: { server in
-      var configuration = HTTPConnectionPool.Configuration()
+      var configuration = HTTPConnectionPool.Configuration.patient
       configuration.connectTimeout = .seconds(Int64.max)
       configuration.idleTimeout = .seconds(Int64.max)
       var limits = HTTPLimits()
@@ -163,7 +163,7 @@ import Testing
       #expect(server.connectionCount == 0)
     }
     for proxy in ["http://a%0d%0ab:80", "http://a\r\nb", "http://", "https://a", "http://a%20b", "http://a:0"] {
-      var configuration = HTTPConnectionPool.Configuration()
+      var configuration = HTTPConnectionPool.Configuration.patient
       configuration.proxy = proxy
       #expect(throws: RequestError.self, "\(proxy)") { try HTTPConnectionPool(configuration) }
     }
@@ -177,7 +177,7 @@ import Testing
       let sent = RequestOperation(server.url(), limits: .once)
       try await sent.run()
       #expect(sent.httpError?.code == .refusedRedirect)
-      var configuration = HTTPConnectionPool.Configuration()
+      var configuration = HTTPConnectionPool.Configuration.patient
       configuration.proxy = server.url()
       let request = RequestOperation(
         "http://a%0d%0aA:%20b/", limits: .once, connectionPool: try HTTPConnectionPool(configuration))
@@ -223,7 +223,7 @@ import Testing
       try await sent.run()
       #expect(sent.httpError?.code == .refusedRedirect)
     }
-    var configuration = HTTPConnectionPool.Configuration()
+    var configuration = HTTPConnectionPool.Configuration.patient
     configuration.proxy = "http://127.0.0.1:\(port)"
     #expect(throws: RequestError.self) { try HTTPConnectionPool(configuration) }
   }
@@ -232,7 +232,7 @@ import Testing
     try await withServer { _ in
       Server.answer(.ok, [:], [7])
     } _: { server in
-      var configuration = HTTPConnectionPool.Configuration()
+      var configuration = HTTPConnectionPool.Configuration.patient
       configuration.maxConnectionsPerHost = 0
       let request = RequestOperation(server.url(), connectionPool: try HTTPConnectionPool(configuration))
       try await request.run()

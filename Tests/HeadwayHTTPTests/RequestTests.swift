@@ -88,7 +88,7 @@ import Testing
     try await withServer { _ in
       [.closeConnection]
     } _: { proxy in
-      var configuration = HTTPConnectionPool.Configuration()
+      var configuration = HTTPConnectionPool.Configuration.patient
       configuration.proxy = "http://me:secret@127.0.0.1:\(proxy.port)"
       let connectionPool = try HTTPConnectionPool(configuration)
       let request = RequestOperation("http://example.invalid/a", limits: .once, connectionPool: connectionPool)
@@ -197,7 +197,7 @@ import Testing
     try await withServer { _ in
       [.head(.ok, ["Content-Length": "10"]), .bytes([1]), .hang]
     } _: { server in
-      var configuration = HTTPConnectionPool.Configuration()
+      var configuration = HTTPConnectionPool.Configuration.patient
       configuration.idleTimeout = .milliseconds(20)
       let idle = RequestOperation(server.url(), limits: .once, connectionPool: try HTTPConnectionPool(configuration))
       try await idle.run()

@@ -8,10 +8,8 @@ import Testing
 
 @Suite("HTTP: secure connections", .hangLimit) struct SecureConnectionTests {
   private func trusting(_ certificate: LoopbackCertificate? = .usual) throws -> HTTPConnectionPool {
-    var configuration = HTTPConnectionPool.Configuration()
+    var configuration = HTTPConnectionPool.Configuration.patient
     configuration.trustedCertificates = certificate?.text
-    // A busy machine can be slow.
-    configuration.connectTimeout = .seconds(3_600)
     return try HTTPConnectionPool(configuration)
   }
 
@@ -28,7 +26,7 @@ import Testing
       #expect("\(try #require(unknown.error))" == "\(server.url()): The certificate is not trusted: self-signed.")
       #expect(server.questions.count == 1)
     }
-    var configuration = HTTPConnectionPool.Configuration()
+    var configuration = HTTPConnectionPool.Configuration.patient
     configuration.trustedCertificates = "none"
     #expect(throws: RequestError.self) { try HTTPConnectionPool(configuration) }
   }

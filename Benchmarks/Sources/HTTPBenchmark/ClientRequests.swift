@@ -1,3 +1,4 @@
+#if HTTP
 import AsyncHTTPClient
 import NIOCore
 import NIOPosix
@@ -36,3 +37,4 @@ enum ClientRequests {
     try await client.shutdown()
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if HTTP
 import Headway
 import HeadwayHTTP
 import Synchronization
@@ -46,3 +47,4 @@ private final class SizeRequest: RequestOperation, @unchecked Sendable {
 
   override func handleResponse(_ response: Response) async throws { sizes.add(response.body.count) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if HTTP
 // `HTTPBenchmark headway|client file URL PATH`, `HTTPBenchmark headway|client small URL COUNT JOBS`: requests by
 // Headway, or by AsyncHTTPClient itself. `script/bench http` measures the time and the memory of the process.
 #if canImport(Glibc)
@@ -23,3 +24,4 @@ case ("client", "small"):
   try await ClientRequests.small(url, count: Int(arguments[3]) ?? 0, jobs: Int(arguments[4]) ?? 1)
 default: fail("there is no \(arguments[0]) \(arguments[1])")
 }
+#endif

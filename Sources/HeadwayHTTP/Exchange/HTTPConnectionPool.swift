@@ -11,10 +11,12 @@ import NIOSSL
 public final class HTTPConnectionPool: Sendable {
   /// The settings of a pool of connections.
   public struct Configuration: Sendable {
-    /// The time limit for connecting, including TLS; 10 s by default.
-    public var connectTimeout = Duration.seconds(10)
+    /// The time limit for connecting, including TLS; 60 s by default, like that of `URLSession`.
+    public var connectTimeout = Duration.seconds(60)
     /// The time that a connection may be idle during a request; 60 s by default.
     public var idleTimeout = Duration.seconds(60)
+    /// The time that a connection is kept open for the next request to its host.
+    package var keepAliveTimeout = Duration.seconds(60)
     /// The maximum number of simultaneous connections per host, at least 1; 8 by default.
     ///
     /// Further requests wait for a connection without a time limit; to limit the wait, set ``HTTPLimits/totalTimeout``.
@@ -81,6 +83,7 @@ extension HTTPConnectionPool.Configuration {
     configuration.timeout.connect = TimeAmount(connectTimeout)
     configuration.timeout.read = TimeAmount(idleTimeout)
     configuration.timeout.write = configuration.timeout.read
+    configuration.connectionPool.idleTimeout = TimeAmount(keepAliveTimeout)
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, maxConnectionsPerHost)
     // Headway repeats failed requests itself.
     configuration.connectionPool.retryConnectionEstablishment = false

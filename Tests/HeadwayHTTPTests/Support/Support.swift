@@ -27,6 +27,17 @@ extension HTTPLimits {
   }
 }
 
+extension HTTPConnectionPool.Configuration {
+  /// A configuration whose time limits no busy machine reaches.
+  static var patient: Self {
+    var configuration = Self()
+    configuration.connectTimeout = .seconds(3_600)
+    configuration.idleTimeout = .seconds(3_600)
+    configuration.keepAliveTimeout = .seconds(3_600)
+    return configuration
+  }
+}
+
 extension HTTPField.Name {
   static let test = HTTPField.Name("X-Test")!
 }
