@@ -1,0 +1,94 @@
+public import Headway
+
+/// A stored job whose result has a type.
+public struct JobHandle<Output: Sendable>: Sendable {
+  /// The number of the job.
+  public let id: JobID
+  /// Whether the call that returned this handle added the job.
+  ///
+  /// If not, another job holds the key, and this is a handle to that job.
+  public let isNew: Bool
+  private let jobs: Jobs
+
+  init(id: JobID, isNew: Bool, jobs: Jobs) {
+    self.id = id
+    self.isNew = isNew
+    self.jobs = jobs
+  }
+
+  /// Returns the job.
+  ///
+  /// - Returns: The job, or nil if it was deleted.
+  /// - Throws: ``JobError``.
+  public func job() async throws -> JobRecord? { try await jobs.job(id) }
+
+  /// Cancels the job, even if another process runs it.
+  ///
+  /// - Returns: True if the job had not ended and had not been cancelled before.
+  /// - Throws: ``JobError``.
+  @discardableResult
+  public func cancel() async throws -> Bool { try await jobs.cancel(id) }
+
+  /// Suspends the task until the job has succeeded.
+  ///
+  /// Cancelling the task ends the wait. It does not cancel the job.
+  ///
+  /// - Throws: ``JobFailure`` if the job failed or was cancelled; ``JobError`` with the code
+  ///   ``JobError/Code/unknownJob`` if it was deleted, or ``JobError/Code/wouldDeadlock`` if you call the function in a
+  ///   job that must end before this one can begin; `CancellationError` if the task is cancelled.
+  public func untilSucceeded() async throws { _ = try await result() }
+
+  private func result() async throws -> JobRecord {
+    if let context = JobContext.current, context.jobs.store === jobs.store {
+      try await WaitInsideJob(waiting: context.job, store: jobs.store).check(id)
+    }
+    guard let job = try await jobs.waiters.finished(id) else {
+      throw JobError(.unknownJob, "The store has no job \(id), or it was deleted after its retention.")
+    }
+    try job.checkSuccess()
+    return job
+  }
+}
+
+extension JobHandle where Output: Decodable {
+  /// The result of the job.
+  ///
+  /// Reading it suspends the task until the job has ended, even if another process runs the job.
+  ///
+  /// Cancelling the task ends the wait. It does not cancel the job.
+  ///
+  /// - Throws: ``JobFailure`` if the job failed or was cancelled; ``JobError`` with the code
+  ///   ``JobError/Code/unknownJob`` if it was deleted, ``JobError/Code/undecodablePayload`` if the result is not of
+  ///   this type, or ``JobError/Code/wouldDeadlock`` if you read it in a job that must end before this one can begin;
+  ///   `CancellationError` if the task is cancelled.
+  public var value: Output {
+    get async throws {
+      try await result().decodedResult()
+    }
+  }
+
+  /// An operation that finishes when the job ends, and has its result.
+  ///
+  /// Operations in memory can depend on it.
+  ///
+  /// Each access creates a new operation. Add it to a queue. It holds no thread while it waits. Cancelling it ends the
+  /// wait, but does not cancel the job.
+  public var operation: TaskOperation<Output> { TaskOperation { try await value } }
+}
+
+extension JobHandle where Output == Void {
+  /// Suspends the task until the job has succeeded, even if another process runs it.
+  ///
+  /// - Throws: The same errors as ``untilSucceeded()``.
+  public var value: Void {
+    get async throws { try await untilSucceeded() }
+  }
+
+  /// An operation that finishes when the job ends.
+  ///
+  /// Operations in memory can depend on it.
+  ///
+  /// Each access creates a new operation. Add it to a queue. It holds no thread while it waits. Cancelling it ends the
+  /// wait, but does not cancel the job.
+  public var operation: TaskOperation<Void> { TaskOperation { try await untilSucceeded() } }
+}

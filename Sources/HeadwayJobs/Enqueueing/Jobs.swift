@@ -1,0 +1,272 @@
+import FoundationEssentials
+public import Headway
+import Synchronization
+
+/// Adds jobs to a store, and reads and changes the existing ones.
+///
+/// ```swift
+/// let jobs = Jobs(MemoryJobStore())
+/// let handle = try await jobs.enqueue(Resize(path: "photo.jpg"))
+/// let size = try await handle.value
+/// ```
+///
+/// You can use all members from any task or thread, and in any number of processes with the same store. A ``JobWorker``
+/// runs the jobs.
+public final class Jobs: Sendable {
+  /// The store that keeps the jobs.
+  public let store: any JobStore
+
+  let waiters: JobWaiters
+  let eventLog = JobEventLog()
+  private let currentTracing = Mutex<(any JobTracing)?>(nil)
+
+  /// Creates an object for the jobs of a store.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - clock: Measures the time until the store is read again, for callers that wait.
+  public init(_ store: some JobStore, clock: some Clock<Duration> = ContinuousClock()) {
+    self.store = store
+    waiters = JobWaiters(store, clock: clock)
+  }
+
+  deinit { eventLog.end() }
+
+  /// Records the spans of attempts.
+  package var tracing: (any JobTracing)? {
+    get { currentTracing.withLock(\.self) }
+    set {
+      // The former one is released after the lock.
+      let former = currentTracing.withLock { current in
+        defer { current = newValue }
+        return current
+      }
+      withExtendedLifetime(former) {}
+    }
+  }
+
+  // MARK: Adding
+
+  /// Stores a job.
+  ///
+  /// When the function returns, the job is durable: it will run and end even if this process crashes.
+  ///
+  /// - Parameters:
+  ///   - job: The job.
+  ///   - queue: The queue of the store that the job waits in.
+  ///   - priority: The priority among the waiting jobs of the queue.
+  ///   - delay: How long the job waits before it is ready for the first time.
+  ///   - unique: A key that only one job can hold at a time.
+  ///   - after: The jobs that the new job waits for: handles or numbers, or their ``JobReference/success``.
+  ///   - options: Other options. The other parameters take precedence.
+  /// - Returns: A handle to the new job, or to the one that holds the key.
+  /// - Throws: ``JobError``, for example with the code ``JobError/Code/payloadTooLarge``, or
+  ///   ``JobError/Code/unknownJob`` if the job waits for one that the store does not have. The job was not stored.
+  @discardableResult
+  public func enqueue<Type: Job>(
+    _ job: Type, queue: String? = nil, priority: Operation.QueuePriority? = nil, delay: Duration? = nil,
+    unique: UniqueKey? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions()
+  ) async throws -> JobHandle<Type.Output> {
+    let given = JobOptions(
+      queue: queue, priority: priority, delay: delay, unique: unique,
+      after: after.isEmpty ? nil : after.map(\.dependency))
+    let new = try checked(NewJob(job, options: given.merged(over: options)))
+    let enqueued = try await store([new], options.fullQueuePolicy ?? Type.defaults.fullQueuePolicy)[0]
+    noteEnqueued(enqueued, new)
+    return handle(enqueued)
+  }
+
+  /// Stores jobs of one type, all or none.
+  ///
+  /// - Parameters:
+  ///   - batch: The jobs.
+  ///   - options: The options of each.
+  /// - Returns: A handle to each job, in the same order.
+  /// - Throws: ``JobError``. None of the jobs was stored.
+  @discardableResult
+  public func enqueue<Type: Job>(
+    contentsOf batch: some Sequence<Type>, options: JobOptions = JobOptions()
+  ) async throws -> [JobHandle<Type.Output>] {
+    let new = try batch.map { try checked(NewJob($0, options: options)) }
+    guard !new.isEmpty else { return [] }
+    let enqueued = try await store(new, options.fullQueuePolicy ?? Type.defaults.fullQueuePolicy)
+    for (enqueued, new) in zip(enqueued, new) { noteEnqueued(enqueued, new) }
+    return enqueued.map(handle)
+  }
+
+  /// Posts the event of a new job.
+  package func noteEnqueued(_ enqueued: Enqueued, _ new: NewJob) {
+    if enqueued.isNew { eventLog.post(.enqueued(enqueued.id, kind: new.kind, queue: new.queue)) }
+  }
+
+  /// Encodes a job and checks its size, for stores that can enqueue in a transaction of the caller.
+  ///
+  /// - Parameters:
+  ///   - job: The job.
+  ///   - options: The options.
+  /// - Returns: The new job.
+  /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge`` or
+  ///   ``JobError/Code/unencodablePayload``.
+  public func encode(_ job: some Job, options: JobOptions) throws -> NewJob {
+    try checked(NewJob(job, options: options))
+  }
+
+  func checked(_ new: NewJob) throws -> NewJob {
+    let (size, limit) = (new.payload.bytes.count, store.maxPayloadSize)
+    guard size <= limit else {
+      throw JobError(
+        .payloadTooLarge,
+        "The payload of a job of the kind \(new.kind) has \(size) bytes, but the store accepts \(limit). Store the "
+          + "data elsewhere, and its location in the job.")
+    }
+    guard let tracing else { return new }
+    var new = new
+    new.settings.traceContext = tracing.traceContext()
+    return new
+  }
+
+  /// Creates the handle of a job.
+  ///
+  /// - Parameter enqueued: The answer of the store.
+  /// - Returns: The handle.
+  public func handle<Output: Sendable>(_ enqueued: Enqueued) -> JobHandle<Output> {
+    JobHandle(id: enqueued.id, isNew: enqueued.isNew, jobs: self)
+  }
+
+  /// Returns a handle to a stored job.
+  ///
+  /// - Parameters:
+  ///   - id: The number of the job.
+  ///   - type: The type of the job.
+  /// - Returns: The handle. Whether the job exists is not checked.
+  public func handle<Type: Job>(id: JobID, of type: Type.Type) -> JobHandle<Type.Output> {
+    JobHandle(id: id, isNew: false, jobs: self)
+  }
+
+  // MARK: Reading
+
+  /// Returns a job.
+  ///
+  /// - Parameter id: The number of the job.
+  /// - Returns: The job, or nil if the store has no job with this number, or it was deleted.
+  /// - Throws: ``JobError``.
+  public func job(_ id: JobID) async throws -> JobRecord? {
+    try await store.jobs(.id(id), after: nil, limit: 1).first
+  }
+
+  /// Returns jobs in the order of their numbers.
+  ///
+  /// - Parameters:
+  ///   - filter: Which jobs.
+  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - limit: The maximum number of jobs.
+  /// - Returns: The jobs.
+  /// - Throws: ``JobError``.
+  public func jobs(_ filter: JobFilter = .all, after id: JobID? = nil, limit: Int = 1_000) async throws -> [JobRecord] {
+    try await store.jobs(filter, after: id, limit: limit)
+  }
+
+  /// Returns how many jobs of each queue are in each state, and the settings of the queues.
+  ///
+  /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
+  /// - Throws: ``JobError``.
+  public func counts() async throws -> [String: JobQueueCounts] { try await store.counts() }
+
+  // MARK: Changing
+
+  /// Cancels a job, even if another process runs it.
+  ///
+  /// A job that has not started ends immediately. If it is running, its worker cancels its operation within a second.
+  ///
+  /// - Parameter id: The number of the job.
+  /// - Returns: True if the job had not ended and had not been cancelled before.
+  /// - Throws: ``JobError``.
+  @discardableResult
+  public func cancel(_ id: JobID) async throws -> Bool { try await perform(.cancel(.id(id))) > 0 }
+
+  /// Cancels jobs.
+  ///
+  /// - Parameter filter: The jobs to cancel.
+  /// - Returns: The number of jobs that were cancelled, or whose workers must cancel them.
+  /// - Throws: ``JobError``. Some of the jobs might have been cancelled.
+  @discardableResult
+  public func cancel(_ filter: JobFilter) async throws -> Int { try await perform(.cancel(filter)) }
+
+  /// Cancels a running job immediately and takes it from its worker, for example because its code does not return.
+  ///
+  /// The worker can no longer write anything for the job.
+  ///
+  /// - Parameter id: The number of the job.
+  /// - Returns: Whether the job was running.
+  /// - Throws: ``JobError``.
+  @discardableResult
+  public func abandon(_ id: JobID) async throws -> Bool { try await perform(.abandon(.id(id))) > 0 }
+
+  /// Runs a failed or cancelled job again, with new attempts.
+  ///
+  /// - Parameters:
+  ///   - id: The number of the job.
+  ///   - withDependents: Whether the jobs that were cancelled because of this one are also run again. They wait for
+  ///     their dependencies again.
+  /// - Returns: True if the job had failed or was cancelled.
+  /// - Throws: ``JobError``, with the code ``JobError/Code/keyHeld`` if another job holds the key, or
+  ///   ``JobError/Code/dependencyFailed`` if a job whose success this one requires has failed.
+  @discardableResult
+  public func retry(_ id: JobID, withDependents: Bool = false) async throws -> Bool {
+    let isRunAgain = try await perform(.retry(.id(id))) > 0
+    guard withDependents else { return isRunAgain }
+    do {
+      try await perform(.retry(JobFilter(culprit: id)))
+    } catch let error as JobError where error.code == .dependencyFailed {
+      // The job has failed again in the meantime, so its dependents remain cancelled.
+    }
+    return isRunAgain
+  }
+
+  /// Stops all processes from claiming jobs of a queue.
+  ///
+  /// Running jobs continue.
+  ///
+  /// - Parameter queue: The queue of the store.
+  /// - Throws: ``JobError``.
+  public func pause(_ queue: String) async throws { try await perform(.setPaused(queue: queue, true)) }
+
+  /// Lets workers claim jobs of a paused queue again.
+  ///
+  /// - Parameter queue: The queue of the store.
+  /// - Throws: ``JobError``.
+  public func resume(_ queue: String) async throws { try await perform(.setPaused(queue: queue, false)) }
+
+  /// Changes jobs, or a queue, in transactions of at most ``JobCommand/maxChangedCount`` jobs.
+  ///
+  /// - Parameter command: The change.
+  /// - Returns: The number of jobs or queues that were changed.
+  /// - Throws: ``JobError``. Earlier changes remain. Jobs that can't be run again are an error only if there are no
+  ///   others.
+  @discardableResult
+  public func perform(_ command: JobCommand) async throws -> Int { try await perform(command, atMost: .max) }
+
+  /// Changes jobs, or a queue, until a number of jobs is reached or exceeded.
+  ///
+  /// - Parameters:
+  ///   - command: The change.
+  ///   - limit: The number of jobs.
+  /// - Returns: The number of jobs or queues that were changed.
+  /// - Throws: ``JobError``.
+  package func perform(_ command: JobCommand, atMost limit: Int) async throws -> Int {
+    var total = 0
+    while true {
+      let changed: Int
+      do {
+        changed = try await store.perform(command)
+      } catch let error as JobError where total > 0 && error.refusesRetry {
+        // Those that could be run again are.
+        return total
+      }
+      if changed > 0 { eventLog.post(JobEvent(command, count: changed)) }
+      total += changed
+      if changed < JobCommand.maxChangedCount || total >= limit { return total }
+      try Task.checkCancellation()
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/// The dependencies between the jobs of a ``MemoryJobStore``.
+struct MemoryGraph {
+  private var dependents: [JobID: [JobID: JobEdge]] = [:]
+  private var dependencies: [JobID: Set<JobID>] = [:]
+  /// The jobs that still have edges to mark as failed, each with the job that failed or was cancelled first.
+  var cascades: [JobID: JobID] = [:]
+
+  func edges(from id: JobID) -> [JobEdge] {
+    dependents[id, default: [:]].values.sorted { $0.dependent < $1.dependent }
+  }
+
+  func edges(to id: JobID) -> [JobEdge] {
+    dependencies[id, default: []].sorted().compactMap { dependents[$0]?[id] }
+  }
+
+  mutating func put(_ edge: JobEdge) {
+    dependents[edge.dependency, default: [:]][edge.dependent] = edge
+    dependencies[edge.dependent, default: []].insert(edge.dependency)
+  }
+
+  /// Removes the edges to a deleted job.
+  mutating func remove(_ id: JobID) {
+    for dependency in dependencies.removeValue(forKey: id) ?? [] {
+      dependents[dependency]?[id] = nil
+      if dependents[dependency]?.isEmpty == true { dependents[dependency] = nil }
+    }
+  }
+}
+
+extension MemoryJobs: JobGraphRows {
+  func standing(of id: JobID) -> JobGraph.Standing? { jobs[id].map { JobGraph.Standing($0) } }
+
+  func holder(of unique: UniqueKey) -> JobID? { holder(of: unique, at: now) }
+
+  func findUnfinished(_ id: JobID) -> JobRecord? { jobs[id].flatMap { $0.state.isFinished ? nil : $0 } }
+
+  mutating func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement]) throws -> Enqueued {
+    try add(new, dependencies, at: now)
+  }
+
+  mutating func put(_ job: JobRecord) { put(job, at: now) }
+
+  mutating func noteDependents(of id: JobID) { change(id) { $0.hasDependents = true } }
+
+  mutating func addUnmet(_ count: Int, to id: JobID) { change(id) { $0.unmetCount += count } }
+
+  func unmetEdges(from id: JobID, limit: Int) -> [JobEdge] {
+    Array(graph.edges(from: id).filter { $0.status == .unmet }.prefix(limit))
+  }
+
+  func edges(to id: JobID) -> [JobEdge] { graph.edges(to: id) }
+
+  mutating func insert(_ edge: JobEdge) { graph.put(edge) }
+
+  mutating func setStatus(_ status: JobEdge.Status, of edge: JobEdge) {
+    var edge = edge
+    edge.status = status
+    graph.put(edge)
+  }
+
+  mutating func meetEdges(of end: JobGraph.Standing) {
+    for edge in unmetEdges(from: end.id, limit: .max) {
+      guard JobGraph.status(of: edge.requirement, in: end.state) == .met else { continue }
+      setStatus(.met, of: edge)
+      guard var job = jobs[edge.dependent], job.state == .held else { continue }
+      if JobGraph.meet(&job, at: now) { place(&job, at: now) }
+      put(job)
+    }
+  }
+
+  func cascades() -> [JobGraph.Standing] {
+    graph.cascades.sorted { $0.key < $1.key }.map {
+      JobGraph.Standing(id: $0.key, state: .failed, culprit: $0.value)
+    }
+  }
+
+  mutating func setCascade(_ culprit: JobID?, of id: JobID) {
+    graph.cascades[id] = culprit
+    if culprit != nil { hints.hasScheduled = true }
+  }
+
+  /// Settles the edges of the jobs that have ended.
+  mutating func settleAll() {
+    do { try settle() } catch { preconditionFailure("Rows in memory throw no errors: \(error)") }
+  }
+
+  /// Continues to cancel the dependents of failed jobs.
+  mutating func continueAllCascades() {
+    do { try continueCascades() } catch { preconditionFailure("Rows in memory throw no errors: \(error)") }
+  }
+
+  /// Returns whether unfinished jobs depend on a job, so that they might read its result.
+  func isNeeded(_ id: JobID) -> Bool {
+    graph.edges(from: id).contains { findUnfinished($0.dependent) != nil }
+  }
+}

@@ -1,0 +1,33 @@
+public import Headway
+
+/// A job that runs as an operation that you create: one that blocks its thread, a group, or your own subclass.
+///
+/// ```swift
+/// struct Checksum: OperationJob {
+///   static let kind: JobKind = "checksum"
+///   var path: String
+///   func makeOperation(in context: JobContext) -> Operation { BlockOperation { [path] in print(path) } }
+/// }
+/// ```
+///
+/// The job succeeds if the operation succeeds, and fails with the operation's `error`.
+public protocol OperationJob: Job where Output == Void {
+  /// Creates the operation of an attempt.
+  ///
+  /// The worker adds the operation to its queue. Return a new operation each time.
+  ///
+  /// - Parameter context: The attempt. Use it to store intermediate results, for example.
+  /// - Returns: An operation that is in no queue and has not started.
+  /// - Throws: Any error. The attempt then fails with that error.
+  func makeOperation(in context: JobContext) throws -> Operation
+}
+
+extension OperationJob {
+  /// Runs the operation on its own queue, for callers that run the job without a worker.
+  ///
+  /// - Parameter context: The attempt.
+  /// - Throws: The error of the operation; `CancellationError` if it was cancelled.
+  public func perform(in context: JobContext) async throws {
+    try await OperationQueue().run(makeOperation(in: context))
+  }
+}

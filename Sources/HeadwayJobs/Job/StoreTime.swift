@@ -1,0 +1,68 @@
+public import FoundationEssentials
+
+/// A time of a store's clock, in microseconds since 1970.
+public struct StoreTime: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+  /// The number of microseconds since the beginning of 1970, in UTC.
+  public let microseconds: Int64
+
+  /// Creates a time.
+  ///
+  /// - Parameter microseconds: The number of microseconds since the beginning of 1970, in UTC.
+  public init(microseconds: Int64) { self.microseconds = microseconds }
+
+  /// Creates a time from a date.
+  ///
+  /// - Parameter date: The date. Fractions of a microsecond are rounded.
+  public init(_ date: Date) {
+    let exact = (date.timeIntervalSince1970 * 1_000_000).rounded()
+    microseconds = Int64(exactly: exact) ?? (exact < 0 ? .min : .max)
+  }
+
+  /// The time as a date.
+  public var date: Date { Date(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
+
+  /// The time as a date in ISO 8601 format, in UTC, with milliseconds.
+  public var description: String { date.text }
+
+  /// Compares two times.
+  ///
+  /// - Parameters:
+  ///   - left: A time.
+  ///   - right: Another time.
+  /// - Returns: Whether the first time is earlier than the second.
+  public static func < (left: StoreTime, right: StoreTime) -> Bool { left.microseconds < right.microseconds }
+
+  /// Adds a duration to a time.
+  ///
+  /// - Parameters:
+  ///   - time: A time.
+  ///   - duration: A duration. Fractions of a microsecond are dropped.
+  /// - Returns: The sum, limited to the range of possible times.
+  public static func + (time: StoreTime, duration: Duration) -> StoreTime {
+    let (seconds, attoseconds) = duration.components
+    let scaled = seconds.multipliedReportingOverflow(by: 1_000_000)
+    let added = scaled.partialValue.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+    let sum = time.microseconds.addingReportingOverflow(added.partialValue)
+    guard !scaled.overflow, !added.overflow, !sum.overflow else {
+      return StoreTime(microseconds: duration < .zero ? .min : .max)
+    }
+    return StoreTime(microseconds: sum.partialValue)
+  }
+
+  /// Subtracts one time from another.
+  ///
+  /// - Parameters:
+  ///   - left: A time.
+  ///   - right: The time to subtract.
+  /// - Returns: The duration from the right time to the left one.
+  public static func - (left: StoreTime, right: StoreTime) -> Duration {
+    .microseconds(left.microseconds.subtractingReportingOverflow(right.microseconds).partialValue)
+  }
+}
+
+extension StoreTime {
+  /// The time of the system's clock.
+  ///
+  /// - Returns: The current time.
+  public static func now() -> StoreTime { StoreTime(Date()) }
+}

@@ -1,0 +1,78 @@
+/// A key that at most one job of a store can hold at a time.
+///
+/// ```swift
+/// try await jobs.enqueue(Resize(path: path), unique: .unfinished("resize:\(path)"))
+/// ```
+///
+/// The store enforces the key: even if two processes enqueue at the same instant, there is only one job.
+public struct UniqueKey: Hashable, Codable, Sendable {
+  /// How long a job holds its key.
+  public enum Scope: Hashable, Codable, Sendable {
+    /// Until a worker claims the job, so one job can wait while another one runs.
+    case waiting
+    /// Until the job has ended.
+    case unfinished
+    /// For a time after the job was enqueued, even if it ends or is deleted earlier.
+    case duration(Duration)
+  }
+
+  /// The behavior if another job holds the key of a new one.
+  public enum Conflict: Hashable, Codable, Sendable {
+    /// The new job is not stored, and the other one is not changed.
+    case keep
+    /// The new job is not stored. The other job receives its payload, delay and priority, unless the other job is
+    /// running.
+    case replace
+  }
+
+  /// The key.
+  ///
+  /// Keys with the scope ``Scope/duration(_:)`` are separate from the others.
+  public var key: String
+  /// How long a job holds the key.
+  public var scope: Scope
+  /// The behavior if another job holds the key of a new one.
+  public var conflict: Conflict
+
+  /// Creates a key.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - scope: How long a job holds the key.
+  ///   - conflict: The behavior if another job holds the key of a new one.
+  public init(_ key: String, scope: Scope, conflict: Conflict = .keep) {
+    self.key = key
+    self.scope = scope
+    self.conflict = conflict
+  }
+
+  /// Returns a key that the job holds until a worker claims the job.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - conflict: The behavior if another job holds the key of a new one.
+  /// - Returns: The key.
+  public static func waiting(_ key: String, onConflict conflict: Conflict = .keep) -> UniqueKey {
+    UniqueKey(key, scope: .waiting, conflict: conflict)
+  }
+
+  /// Returns a key that the job holds until it has ended.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - conflict: The behavior if another job holds the key of a new one.
+  /// - Returns: The key.
+  public static func unfinished(_ key: String, onConflict conflict: Conflict = .keep) -> UniqueKey {
+    UniqueKey(key, scope: .unfinished, conflict: conflict)
+  }
+
+  /// Returns a key that the job holds for a time after it was enqueued.
+  ///
+  /// - Parameters:
+  ///   - duration: How long the job holds the key.
+  ///   - key: The key.
+  /// - Returns: The key.
+  public static func `for`(_ duration: Duration, _ key: String) -> UniqueKey {
+    UniqueKey(key, scope: .duration(duration))
+  }
+}

@@ -1,0 +1,83 @@
+/// The rate at which jobs are claimed: a token bucket.
+public struct JobRate: Hashable, Codable, Sendable {
+  /// The number of tokens that are added in each period.
+  public var count: Int
+  /// The period.
+  public var period: Duration
+  /// The number of tokens that the bucket can hold.
+  public var burst: Int
+
+  /// Creates a rate.
+  ///
+  /// - Precondition: `count`, `period` and `burst` are positive.
+  /// - Parameters:
+  ///   - count: The number of tokens that are added in each period, at equal intervals.
+  ///   - period: The period.
+  ///   - burst: The number of tokens that the bucket can hold; `count` by default.
+  public init(_ count: Int, per period: Duration, burst: Int? = nil) {
+    precondition(
+      count > 0 && period > .zero && burst ?? 1 > 0,
+      "A rate of \(count) per \(period) with a burst of \(burst ?? count) would never run a job: use positive numbers.")
+    (self.count, self.period, self.burst) = (count, period, burst ?? count)
+  }
+
+  /// The time between two tokens, in whole microseconds.
+  ///
+  /// It is rounded up, so that the rate is never exceeded.
+  var interval: Duration {
+    let length = max(1, (StoreTime(microseconds: 0) + period).microseconds)
+    let (quotient, remainder) = length.quotientAndRemainder(dividingBy: Int64(max(1, count)))
+    return min(.microseconds(quotient + (remainder > 0 ? 1 : 0)), Self.longestInterval)
+  }
+
+  /// More than a century makes no difference, and the product with the burst could overflow.
+  private static let longestInterval = Duration.seconds(100 * 365 * 86_400)
+}
+
+/// The token bucket of a key, by the store's clock.
+///
+/// Its state is the time at which the bucket will be full again. Each token that is taken postpones that time by the
+/// time between two tokens.
+package struct RateBucket: Hashable, Sendable {
+  /// The time at which the bucket is full, if no token is taken until then.
+  package private(set) var full: StoreTime
+  /// The time of the next token, if a job has to wait for one.
+  package private(set) var next: StoreTime?
+
+  private static let maxBurst = 1_000_000_000
+
+  /// Creates a bucket.
+  ///
+  /// - Parameters:
+  ///   - full: The time at which the bucket is full.
+  ///   - next: The time of the next token, if a job has to wait for one.
+  package init(full: StoreTime, next: StoreTime? = nil) {
+    self.full = full
+    self.next = next
+  }
+
+  /// Returns whether there is a token, and notes the time of the next one if there is none.
+  ///
+  /// - Parameters:
+  ///   - rate: The rate of the job.
+  ///   - now: The time of the store's clock.
+  /// - Returns: Whether there is a token.
+  package mutating func hasToken(_ rate: JobRate, at now: StoreTime) -> Bool {
+    let burst = min(max(1, rate.burst), Self.maxBurst)
+    // If the clock was set back, the bucket is at most empty.
+    full = min(full, now + rate.interval * burst)
+    let available = full + rate.interval * (1 - burst)
+    next = available <= now ? nil : available
+    return available <= now
+  }
+
+  /// Takes a token; call it after ``hasToken(_:at:)`` has returned true.
+  ///
+  /// - Parameters:
+  ///   - rate: The rate of the job.
+  ///   - now: The time of the store's clock.
+  package mutating func take(_ rate: JobRate, at now: StoreTime) {
+    full = max(full, now) + rate.interval
+    next = nil
+  }
+}

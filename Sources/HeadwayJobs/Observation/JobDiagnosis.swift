@@ -1,0 +1,118 @@
+/// Explains why a job does not run.
+struct JobDiagnosis {
+  let job: JobRecord
+  /// The workers, and the paused queues.
+  let snapshot: JobsSnapshot
+  /// The jobs that a held job waits for.
+  var unmet: [JobID] = []
+
+  var sentence: String { "job \(job.id) (\(job.settings.label ?? job.kind.rawValue)) \(predicate)" }
+
+  private var predicate: String {
+    switch job.state {
+    case .held: heldPredicate
+    case .scheduled: scheduledPredicate
+    case .waiting: "waits because \(obstacle)"
+    case .running: runningPredicate
+    case .succeeded: "has succeeded\(at(job.finished)), in attempt \(job.attempt)"
+    case .failed: "has failed\(at(job.finished))\(reason)\(lastError)"
+    case .cancelled: "was cancelled\(at(job.finished))\(reason)"
+    }
+  }
+
+  private var heldPredicate: String {
+    let first = unmet.prefix(5).map(\.description).joined(separator: ", ")
+    switch unmet.count {
+    case 0: return "was waiting for other jobs, which have ended in the meantime"
+    case 1: return "waits for job \(first)"
+    case ...5: return "waits for the jobs \(first)"
+    default: return "waits for the jobs \(first) and \(unmet.count - 5) more"
+    }
+  }
+
+  private var scheduledPredicate: String {
+    let attempts = job.attempt > 0 ? ", after attempt \(job.attempt)\(lastError)" : ""
+    guard let due = job.due else { return "waits for a time\(attempts)" }
+    guard due > snapshot.time else {
+      return workers.isEmpty
+        ? "was due at \(due)\(attempts), but no worker is running to make it ready"
+        : "was due at \(due)\(attempts), and will be ready in a moment"
+    }
+    return "is scheduled for \(due)\(attempts)"
+  }
+
+  private var runningPredicate: String {
+    guard let worker = snapshot.workers.first(where: { $0.id == job.owner }) else {
+      return "was claimed by worker \(job.owner?.description ?? "?")\(at(job.claimed)), which is no longer registered"
+    }
+    let name = "worker \(worker.id) (\(worker.description.name), process \(worker.description.processIdentifier))"
+    guard worker.isAlive else {
+      return "was claimed by \(name)\(at(job.claimed)), whose process has ended; "
+        + "the next living worker returns it to its queue"
+    }
+    var text = "has been running on \(name) since \(job.claimed?.description ?? "?"), in attempt \(job.attempt)"
+    if let progress = job.progress {
+      text += ", \(Int(progress.fraction * 100)) % done" + (progress.text.map { ": \($0)" } ?? "")
+    }
+    if job.isCancelRequested {
+      text += "; it was cancelled, and its code has not returned yet"
+    } else if let timeout = job.settings.timeout, let claimed = job.claimed, claimed + timeout < snapshot.time {
+      text += "; it has exceeded its time limit, and its code has not returned yet"
+    }
+    if worker.isStopped { text += "; the worker has stopped, and the job returns to its queue when the process ends" }
+    return text
+  }
+
+  // MARK: Waiting
+
+  /// The workers that claim jobs.
+  private var workers: [JobWorkerSnapshot] { snapshot.workers.filter(\.isWorking) }
+
+  /// The first reason why no worker claims a waiting job.
+  private var obstacle: String {
+    let queue = snapshot.queues.first { $0.name == job.queue }?.counts
+    if queue?.isPaused == true { return "the queue ‘\(job.queue)’ is paused" }
+    guard !workers.isEmpty else { return "no worker is running" }
+    let serving = workers.filter { $0.description.queues.contains(job.queue) }
+    guard !serving.isEmpty else { return "no worker serves the queue ‘\(job.queue)’" }
+    guard serving.contains(where: { $0.description.kinds[job.kind] != nil }) else {
+      return "no worker of the queue ‘\(job.queue)’ knows the kind ‘\(job.kind)’"
+    }
+    let able = serving.filter { $0.knows(job.kind, version: job.version) }
+    guard !able.isEmpty else {
+      return "no worker of the queue ‘\(job.queue)’ knows version \(job.version) of the kind ‘\(job.kind)’"
+    }
+    if let limit = queue?.settings.limit {
+      let count = snapshot.workers.reduce(0) { $0 + $1.running.count { $0.queue == job.queue } }
+      if count >= limit {
+        return limit == 0
+          ? "the limit of the queue ‘\(job.queue)’ is 0"
+          : "the limit of the queue ‘\(job.queue)’ is reached: \(count == 1 ? "1 job runs" : "\(count) jobs run")"
+      }
+    }
+    if let limit = job.settings.limit, able.contains(where: \.running.isEmpty) {
+      return "the limit of the key ‘\(limit.key)’ is reached, or a worker is about to claim it"
+    }
+    let idle = able.filter(\.running.isEmpty)
+    guard idle.isEmpty else {
+      return idle.count == 1
+        ? "worker \(idle[0].id) is suspended, or about to claim it"
+        : "\(idle.count) workers are suspended, or about to claim it"
+    }
+    let count = able.reduce(0) { $0 + $1.running.count }
+    let busy =
+      (able.count == 1 ? "worker \(able[0].id) is" : "all \(able.count) workers that could run it are")
+      + " busy with \(count == 1 ? "another job" : "\(count) other jobs")"
+    guard job.crashCount > 0 else { return busy }
+    let dead = job.crashCount == 1 ? "a worker" : "\(job.crashCount) workers"
+    return "\(busy), and \(dead) died while running it: a worker runs one such job at a time"
+  }
+
+  // MARK: Parts
+
+  private func at(_ time: StoreTime?) -> String { time.map { " at \($0)" } ?? "" }
+
+  private var reason: String { job.reason.map { ": \($0)" } ?? "" }
+
+  private var lastError: String { job.history.errors.last.map { "; the last error: \($0.text)" } ?? "" }
+}

@@ -1,0 +1,73 @@
+/// A page of the numbers of jobs, newest first.
+public struct JobNumberPage: Hashable, Sendable {
+  /// The numbers, in descending order.
+  public var ids: [JobID]
+  /// Where the next page begins: pass it as the parameter `before`; nil if there are no more jobs.
+  public var next: JobID?
+
+  /// Creates a page.
+  ///
+  /// - Parameters:
+  ///   - ids: The numbers, in descending order.
+  ///   - next: Where the next page begins; nil if there are no more jobs.
+  public init(ids: [JobID], next: JobID? = nil) {
+    self.ids = ids
+    self.next = next
+  }
+
+  /// Creates a page from the results of searches in several tables.
+  ///
+  /// - Parameters:
+  ///   - pages: The results. Each has all jobs of its table down to its `next`.
+  ///   - limit: The maximum number of jobs.
+  package init(merging pages: [JobNumberPage], limit: Int) {
+    // Below this number, a search has not found everything.
+    let end = pages.compactMap(\.next).max()
+    let found = pages.flatMap(\.ids).sorted(by: >).filter { id in end.map { id >= $0 } ?? true }
+    ids = Array(found.prefix(limit))
+    next = found.count > limit ? ids.last : end
+  }
+}
+
+extension JobStore {
+  /// Returns the numbers of jobs, newest first.
+  ///
+  /// - Parameters:
+  ///   - filter: The jobs to find.
+  ///   - id: Only jobs with smaller numbers than this one are returned; nil for all.
+  ///   - limit: The maximum number of jobs.
+  /// - Returns: The numbers, in descending order.
+  /// - Throws: ``JobError``.
+  /// - Complexity: O(*n*) in the number of jobs of the filter. Stores with many jobs have their own implementation.
+  public func numbers(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobNumberPage {
+    let all = try await jobs(filter, after: nil, limit: .max).map(\.id)
+    let found = all.filter { number in id.map { number < $0 } ?? true }
+    return JobNumberPage(merging: [JobNumberPage(ids: found)], limit: limit)
+  }
+}
+
+extension Jobs {
+  /// Returns the numbers of jobs, newest first, without reading many others.
+  ///
+  /// ```swift
+  /// var end: JobID?
+  /// repeat {
+  ///   let page = try await jobs.numbers(JobFilter(states: [.failed]), before: end)
+  ///   print(page.ids)
+  ///   end = page.next
+  /// } while end != nil
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - filter: The jobs to find.
+  ///   - id: Only jobs with smaller numbers than this one are returned; nil for all.
+  ///   - limit: The maximum number of jobs.
+  /// - Returns: The numbers, in descending order. A page can have fewer than `limit` numbers, or none, even if there
+  ///   are more jobs: ``JobNumberPage/next`` continues the search.
+  /// - Throws: ``JobError``.
+  public func numbers(
+    _ filter: JobFilter = .all, before id: JobID? = nil, limit: Int = 1_000
+  ) async throws -> JobNumberPage {
+    try await store.numbers(filter, before: id, limit: limit)
+  }
+}

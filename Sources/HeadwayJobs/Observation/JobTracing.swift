@@ -1,0 +1,31 @@
+/// Connects jobs with a tracing system.
+///
+/// Another module implements it, so that this one needs no tracing system.
+package protocol JobTracing: Sendable {
+  /// Describes the span of the code that adds a job.
+  ///
+  /// - Returns: What to store with the job; nil if there is no span.
+  func traceContext() -> [String: String]?
+
+  /// Starts the span of an attempt.
+  ///
+  /// - Parameter context: The attempt.
+  /// - Returns: The span.
+  func startSpan(of context: JobContext) -> any JobSpan
+}
+
+/// The span of an attempt.
+package protocol JobSpan: Sendable {
+  /// Runs the code of a job, which can start child spans.
+  ///
+  /// - Parameter body: The code.
+  /// - Throws: Any error of the code.
+  func run(_ body: @Sendable () async throws -> Void) async throws
+
+  /// Ends the span.
+  ///
+  /// - Parameters:
+  ///   - action: How the attempt has ended.
+  ///   - error: The error of the code.
+  func end(_ action: JobEnding.Action, _ error: (any Error)?)
+}

@@ -1,0 +1,40 @@
+extension Jobs {
+  /// Returns the current queues, workers and failures of the store.
+  ///
+  /// - Parameter parts: The parts to read. Reading all parts takes O(*n*) in the number of jobs.
+  /// - Returns: The snapshot. It can be encoded, for example as JSON.
+  /// - Throws: ``JobError``.
+  public func snapshot(_ parts: JobsSnapshot.Parts = .all) async throws -> JobsSnapshot {
+    try await store.snapshot(parts)
+  }
+
+  /// Returns a sentence that explains why a job does not run, or how it ended.
+  ///
+  /// For example, “job 7 (resize) waits because no worker serves the queue ‘images’”. It describes the current state in
+  /// all processes, and has no period.
+  ///
+  /// - Parameter id: The number of the job.
+  /// - Returns: The sentence.
+  /// - Throws: ``JobError``.
+  public func diagnose(_ id: JobID) async throws -> String {
+    // The workers are read first. If one claims the job in between and is not among them, they are read again.
+    var snapshot = try await snapshot([.workers])
+    guard let job = try await job(id) else { return "job \(id) is not in the store: it was deleted or never existed" }
+    if job.state == .running, !snapshot.workers.contains(where: { $0.id == job.owner }) {
+      snapshot = try await self.snapshot([.workers])
+    }
+    var diagnosis = JobDiagnosis(job: job, snapshot: snapshot)
+    if job.state == .held {
+      let edges = try await store.edges(of: [id])
+      diagnosis.unmet = edges.filter { $0.dependent == id && $0.status == .unmet }.map(\.dependency)
+    }
+    return diagnosis.sentence
+  }
+}
+
+extension JobRecord {
+  /// When a waiting job began to wait for a worker.
+  public var waitingSince: StoreTime {
+    max(history.transitions.last { $0.state == .waiting }?.time ?? enqueued, ready)
+  }
+}

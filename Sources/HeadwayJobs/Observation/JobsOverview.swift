@@ -1,0 +1,134 @@
+/// The queues, workers, failures and last endings of a store, without numbers that take long to count.
+///
+/// ``Jobs/snapshot(_:)`` counts all jobs. An overview counts no further than a limit, so reading it takes about the
+/// same time for any number of jobs.
+public struct JobsOverview: Hashable, Sendable {
+  /// The limit.
+  ///
+  /// A number above the limit only means that there are more jobs.
+  public var countLimit: Int
+  /// The queues with the numbers of unfinished jobs, the workers, and the failures by kind.
+  ///
+  /// If more jobs have failed than ``countLimit``, the failures by kind contain only the newest ones.
+  public var snapshot: JobsSnapshot
+  /// The number of failed jobs.
+  public var failedCount: Int
+  /// The number of cancelled jobs.
+  public var cancelledCount: Int
+  /// The jobs that have ended in the last hour, last one first; at most ``countLimit``.
+  public var endings: [EndedJob]
+
+  /// How long ago the oldest of the ``endings`` can be.
+  public static let endingsInterval = Duration.seconds(3_600)
+
+  /// Creates an overview.
+  ///
+  /// - Parameters:
+  ///   - countLimit: The limit of the numbers.
+  ///   - snapshot: The queues with the numbers of unfinished jobs, the workers, and the failures by kind.
+  ///   - failedCount: The number of failed jobs.
+  ///   - cancelledCount: The number of cancelled jobs.
+  ///   - endings: The jobs that have ended in the last hour, last one first.
+  public init(
+    countLimit: Int, snapshot: JobsSnapshot, failedCount: Int = 0, cancelledCount: Int = 0, endings: [EndedJob] = []
+  ) {
+    self.countLimit = countLimit
+    self.snapshot = snapshot
+    self.failedCount = failedCount
+    self.cancelledCount = cancelledCount
+    self.endings = endings
+  }
+
+  /// The time of the overview, by the store's clock.
+  public var time: StoreTime { snapshot.time }
+}
+
+/// The end of a job, and how long the job waited and ran.
+public struct EndedJob: Hashable, Sendable {
+  /// The number of the job.
+  public var id: JobID
+  /// The kind of the job.
+  public var kind: JobKind
+  /// The queue of the job.
+  public var queue: String
+  /// The final state.
+  public var state: JobState
+  /// When the job ended.
+  public var finished: StoreTime
+  /// How long the job waited for a worker before its last attempt; nil if it never ran.
+  public var wait: Duration?
+  /// How long the last attempt took; nil if the job never ran.
+  public var run: Duration?
+
+  /// Creates a summary of a job that has ended; nil if the job has not ended.
+  ///
+  /// - Parameter job: The job.
+  public init?(_ job: JobRecord) {
+    guard job.state.isFinished, let finished = job.finished else { return nil }
+    self.init(
+      id: job.id, kind: job.kind, queue: job.queue, state: job.state, ready: job.ready, claimed: job.claimed,
+      finished: finished)
+  }
+
+  /// Creates a summary from the parts of a job.
+  ///
+  /// - Parameters:
+  ///   - id: The number of the job.
+  ///   - kind: The kind of the job.
+  ///   - queue: The queue of the job.
+  ///   - state: The final state.
+  ///   - ready: When the job took its place in the queue.
+  ///   - claimed: When the job was last claimed; nil if it never ran.
+  ///   - finished: When the job ended.
+  public init(
+    id: JobID, kind: JobKind, queue: String, state: JobState, ready: StoreTime, claimed: StoreTime?,
+    finished: StoreTime
+  ) {
+    self.id = id
+    self.kind = kind
+    self.queue = queue
+    self.state = state
+    self.finished = finished
+    wait = claimed.map { max(.zero, $0 - ready) }
+    run = claimed.map { max(.zero, finished - $0) }
+  }
+}
+
+extension JobStore {
+  /// Returns the queues, workers, failures and last endings.
+  ///
+  /// - Parameter limit: The maximum number that matters.
+  /// - Returns: The overview.
+  /// - Throws: ``JobError``.
+  /// - Complexity: O(*n*) in the number of jobs. Stores with many jobs have their own implementation.
+  public func overview(countingTo limit: Int) async throws -> JobsOverview {
+    var snapshot = try await snapshot(.all)
+    var (failed, cancelled) = (0, 0)
+    for index in snapshot.queues.indices {
+      var counts = snapshot.queues[index].counts
+      failed += counts[.failed]
+      cancelled += counts[.cancelled]
+      counts.byState = counts.byState.filter { !$0.key.isFinished }
+      snapshot.queues[index].counts = counts
+    }
+    snapshot.queues.removeAll { $0.counts == JobQueueCounts() }
+    let finished = try await jobs(
+      JobFilter(states: [.succeeded, .failed, .cancelled]), after: nil, limit: .max)
+    let begin = snapshot.time + (.zero - JobsOverview.endingsInterval)
+    let endings = finished.compactMap(EndedJob.init).filter { $0.finished > begin }
+    return JobsOverview(
+      countLimit: limit, snapshot: snapshot, failedCount: failed, cancelledCount: cancelled,
+      endings: Array(endings.sorted { ($0.finished, $0.id) > ($1.finished, $1.id) }.prefix(limit)))
+  }
+}
+
+extension Jobs {
+  /// Returns the queues, workers, failures and last endings of the store, and counts no further than a limit.
+  ///
+  /// - Parameter limit: The maximum number that matters. A number above it only means that there are more jobs.
+  /// - Returns: The overview.
+  /// - Throws: ``JobError``.
+  public func overview(countingTo limit: Int = 10_000) async throws -> JobsOverview {
+    try await store.overview(countingTo: limit)
+  }
+}

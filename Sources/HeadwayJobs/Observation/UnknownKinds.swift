@@ -1,0 +1,37 @@
+/// Finds waiting jobs whose kind or version no living worker of their queue knows.
+struct UnknownKinds {
+  private struct Group: Hashable {
+    let queue: String
+    let kind: JobKind
+    let version: Int
+  }
+
+  private var reported: Set<Group> = []
+
+  /// The time that jobs can wait without a report, for example for the workers of a new release.
+  static let patience = Duration.seconds(60)
+
+  /// Compares the waiting jobs of a store with the kinds that its workers know.
+  ///
+  /// - Parameter snapshot: The waiting jobs and the workers.
+  /// - Returns: The jobs that have waited for at least ``patience`` for a worker that knows their kind. Each kind is
+  ///   returned once, until a worker knows it.
+  mutating func update(_ snapshot: JobsSnapshot) -> [(jobs: WaitingJobs, queue: String)] {
+    let workers = snapshot.workers.filter(\.isWorking)
+    var current: Set<Group> = []
+    var found: [(jobs: WaitingJobs, queue: String)] = []
+    for queue in snapshot.queues {
+      for jobs in queue.waiting where snapshot.time - jobs.since >= Self.patience {
+        let isKnown = workers.contains { worker in
+          worker.description.queues.contains(queue.name) && worker.knows(jobs.kind, version: jobs.version)
+        }
+        guard !isKnown else { continue }
+        let group = Group(queue: queue.name, kind: jobs.kind, version: jobs.version)
+        current.insert(group)
+        if !reported.contains(group) { found.append((jobs, queue.name)) }
+      }
+    }
+    reported = current
+    return found
+  }
+}

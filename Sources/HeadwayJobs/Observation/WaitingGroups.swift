@@ -1,0 +1,50 @@
+/// Counts the waiting jobs of a store by queue, kind and version, from the indexes of the store.
+package struct WaitingGroups {
+  package struct Group: Hashable {
+    package let queue: String
+    package let kind: String
+    package let version: Int
+
+    package init(queue: String, kind: String, version: Int) {
+      (self.queue, self.kind, self.version) = (queue, kind, version)
+    }
+  }
+
+  private struct Waiting {
+    var count = 0
+    var first: JobID?
+    var position = Int64.max
+  }
+
+  private var groups: [Group: Waiting] = [:]
+
+  package init() {}
+
+  /// Adds to the number of jobs of a group.
+  package mutating func add(_ count: Int, to group: Group) { groups[group, default: Waiting()].count += count }
+
+  /// Notes a job that might be the first one of its group.
+  package mutating func note(_ id: JobID, at position: Int64, in group: Group) {
+    var waiting = groups[group] ?? Waiting()
+    if position < waiting.position { (waiting.first, waiting.position) = (id, position) }
+    groups[group] = waiting
+  }
+
+  /// Returns the groups of each queue.
+  ///
+  /// - Parameter read: Reads the first jobs of the groups.
+  /// - Throws: The error of the function.
+  /// - Returns: The groups, without those whose first job is missing.
+  package func waitingJobs(_ read: ([JobID]) throws -> [JobRecord]) rethrows -> [String: [WaitingJobs]] {
+    let jobs = try read(groups.values.compactMap(\.first))
+    let firstJobs = Dictionary(jobs.map { ($0.id, $0) }) { first, _ in first }
+    var waitingJobs: [String: [WaitingJobs]] = [:]
+    for (group, waiting) in groups {
+      guard let first = waiting.first.flatMap({ firstJobs[$0] }) else { continue }
+      waitingJobs[group.queue, default: []].append(
+        WaitingJobs(
+          kind: first.kind, version: group.version, count: waiting.count, first: first.id, since: first.waitingSince))
+    }
+    return waitingJobs
+  }
+}

@@ -1,0 +1,67 @@
+import Headway
+
+/// Determines the ending of an attempt from its finished operation.
+struct AttemptEnding {
+  let job: JobRecord
+  let error: (any Error)?
+  let isCancelled: Bool
+  /// Whether the operation has started.
+  let hasBegun: Bool
+  let cause: WorkerState.CancellationCause?
+  let result: JobPayload?
+  /// Whether the job's function has returned.
+  var hasReturned = false
+
+  func action(at now: StoreTime, using generator: inout some RandomNumberGenerator) -> JobEnding.Action {
+    if let signal = error as? JobSignal { return action(for: signal) }
+    if let error, !(error is CancellationError), !(isCancelled && !hasBegun) {
+      return cause == .stopping ? .release : action(for: error, at: now, using: &generator)
+    }
+    guard isCancelled || error != nil else { return .succeed(result: result) }
+    switch cause {
+    case .requested: return .cancel(JobEndReason(.cancelled))
+    // Code that returned in time is not run again.
+    case .stopping where error == nil && hasReturned: return .succeed(result: result)
+    case .stopping, .leaseLost: return .release
+    // User code in this process has cancelled the operation. If it had not started, the job runs later, here or
+    // elsewhere. It does not return to its queue immediately, because this worker might claim it again and again.
+    case nil:
+      return hasBegun ? .cancel(JobEndReason(.cancelled, "Its operation was cancelled.")) : .snooze(.seconds(1))
+    }
+  }
+
+  func action(at now: StoreTime) -> JobEnding.Action {
+    var generator = SystemRandomNumberGenerator()
+    return action(at: now, using: &generator)
+  }
+
+  private func action(for signal: JobSignal) -> JobEnding.Action {
+    switch signal {
+    case .discard(let text): .fail(JobEndReason(.discarded, text), nil)
+    case .snooze(let pause): .snooze(pause)
+    }
+  }
+
+  private func action(
+    for error: any Error, at now: StoreTime, using generator: inout some RandomNumberGenerator
+  ) -> JobEnding.Action {
+    let description = JobErrorDescription(error)
+    let elapsed = now - (job.firstClaimed ?? now)
+    let pause = job.settings.effectiveRetry.delay(
+      after: error, attempt: job.attempt, elapsed: elapsed, using: &generator)
+    guard cause != .requested, let pause else {
+      return .fail(JobEndReason(.failed, "Attempt \(job.attempt) failed."), description)
+    }
+    return .retry(after: pause, description)
+  }
+}
+
+extension AttemptEnding {
+  /// Creates a description of an attempt whose operation has finished.
+  init(_ attempt: WorkerState.Attempt) {
+    self.init(
+      job: attempt.job, error: attempt.operation.error, isCancelled: attempt.operation.isCancelled,
+      hasBegun: attempt.context.hasBegun, cause: attempt.cause, result: attempt.result.value,
+      hasReturned: attempt.result.hasReturned)
+  }
+}

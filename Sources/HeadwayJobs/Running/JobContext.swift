@@ -1,0 +1,223 @@
+import Headway
+import Synchronization
+
+/// The attempt in which a job's code runs.
+///
+/// You can use the members from any task. Functions that write throw ``JobError/Code/leaseLost`` when the job no longer
+/// runs under this attempt, for example because it was abandoned.
+public final class JobContext: Sendable {
+  /// The attempt whose code runs in this task.
+  @TaskLocal static var current: JobContext?
+
+  /// The number of the job.
+  public var id: JobID { fence.id }
+  /// The number of the attempt, from 1.
+  ///
+  /// Attempts that ended with a snooze, or were interrupted by a shutdown or a crash, are not counted.
+  public var attempt: Int { fence.attempt }
+  /// The job, in its state when it was claimed.
+  public let job: JobRecord
+  /// The jobs of the same store.
+  public let jobs: Jobs
+  /// The fence of the attempt, which each of its writes contains.
+  public let fence: JobFence
+
+  private struct State {
+    var checkpointNames: Set<String> = []
+    weak var operation: Operation?
+    var hasBegun = false
+    /// Observes when the operation starts, if the job has created it.
+    var observation: KeyValueObservation?
+    var lastProgress: ContinuousClock.Instant?
+    /// Whether a transaction of the job's code has recorded the ending.
+    var isFinished = false
+    var span: (any JobSpan)?
+  }
+
+  private let state = Mutex(State())
+
+  package init(_ job: JobRecord, _ fence: JobFence, _ jobs: Jobs) {
+    self.job = job
+    self.fence = fence
+    self.jobs = jobs
+  }
+
+  /// Whether the attempt was cancelled: on request, because its time limit was exceeded, because the worker is
+  /// stopping, or because the attempt no longer runs the job.
+  public var isCancelled: Bool {
+    let operation = state.withLock(\.operation)
+    return operation?.isCancelled == true
+  }
+
+  /// A string that is the same in all attempts of this job, and differs from those of all other jobs of the store.
+  ///
+  /// Pass it to services that accept one, so that a repeated request has no second effect.
+  public var idempotencyKey: String { "\(job.kind)/\(id)/\(job.enqueued.microseconds)" }
+
+  /// Runs a step only once across all attempts, and returns its value.
+  ///
+  /// The value is stored. In later attempts, this function returns the stored value and doesn't call `body`.
+  ///
+  /// ```swift
+  /// let charge = try await context.checkpoint("charge") { try await fetch("receipt") }
+  /// ```
+  ///
+  /// If the process crashes after `body` has returned and before the value is stored, `body` is called again.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the step. Each attempt can use a name only once.
+  ///   - body: The step.
+  /// - Returns: The value of the step, from this attempt or an earlier one.
+  /// - Throws: ``JobError``, with the code ``JobError/Code/duplicateCheckpoint`` if this attempt has already used the
+  ///   name; any error of `body`. Nothing is stored in these cases.
+  public func checkpoint<Value: Codable & Sendable>(
+    _ name: String, _ body: @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let isNew = state.withLock { $0.checkpointNames.insert(name).inserted }
+    guard isNew else {
+      throw JobError(
+        .duplicateCheckpoint, "Job \(id) uses the checkpoint \(name) twice in an attempt. Give each step its own name.")
+    }
+    if let stored = try await jobs.store.checkpoint(name, of: id) {
+      do {
+        return try stored.decode(Value.self)
+      } catch {
+        throw JobError(
+          .undecodablePayload, "The checkpoint \(name) of job \(id) is not a \(Value.self): \(error)",
+          underlying: error)
+      }
+    }
+    let value = try await body()
+    try await write(.checkpoint(name: name, value: JobPayload(encoding: value)))
+    return value
+  }
+
+  /// Stores the progress of the job.
+  ///
+  /// Calls within a second after the last stored progress have no effect.
+  ///
+  /// - Parameters:
+  ///   - fraction: The completed part, from 0 to 1.
+  ///   - text: A readable description.
+  /// - Throws: ``JobError``.
+  public func progress(_ fraction: Double, _ text: String? = nil) async throws {
+    let now = ContinuousClock.now
+    let isDue = state.withLock { state in
+      if let last = state.lastProgress, now - last < .seconds(1) { return false }
+      state.lastProgress = now
+      return true
+    }
+    guard isDue else { return }
+    let progress = JobProgress(fraction: fraction, text: text)
+    try await write(.progress(progress))
+    jobs.eventLog.post(.progressed(JobAttempt(job, fence), progress))
+  }
+
+  /// Adds a line to the history of the job.
+  ///
+  /// - Parameter text: The line.
+  /// - Throws: ``JobError``.
+  public func log(_ text: String) async throws { try await write(.log(text)) }
+
+  /// Stores another job, if this attempt still runs.
+  ///
+  /// - Parameters:
+  ///   - job: The other job.
+  ///   - after: The jobs that the other job waits for.
+  ///   - beforeDependents: Whether the jobs that wait for this job also wait for the other one. The other job can't
+  ///     wait for any jobs then, so that no cycle can arise. If a third job holds its key, the dependents don't wait
+  ///     for that job.
+  ///   - options: The options of the other job. The other parameters take precedence.
+  /// - Returns: A handle to the new job, or to the one that holds its key.
+  /// - Throws: ``JobError``, with the code ``JobError/Code/queueFull`` if the queue of the other job is full. The other
+  ///   job was not stored.
+  @discardableResult
+  public func enqueue<Type: Job>(
+    _ job: Type, after: [any JobReference] = [], beforeDependents: Bool = false, options: JobOptions = JobOptions()
+  ) async throws -> JobHandle<Type.Output> {
+    let given = JobOptions(after: after.isEmpty ? nil : after.map(\.dependency))
+    let options = given.merged(over: options)
+    if beforeDependents {
+      var batch = JobBatch()
+      let entry = batch.add(job, options: options)
+      return try await enqueue(batch, beforeDependents: true)[entry]
+    }
+    let new = try jobs.encode(job, options: options)
+    guard case .enqueued(let enqueued) = try await write(.enqueue(new)) else {
+      preconditionFailure("The store has not answered with a job.")
+    }
+    jobs.noteEnqueued(enqueued, new)
+    return jobs.handle(enqueued)
+  }
+
+  @discardableResult
+  func write(_ content: FencedWrite.Content) async throws -> FencedAnswer {
+    let answer = try await jobs.store.write([FencedWrite(fence, content)])[0]
+    if answer == .refused { throw leaseLost }
+    if answer == .queueFull {
+      throw JobError(
+        .queueFull, "Job \(id) enqueues another job in a queue that is full. Snooze, or increase the limit.")
+    }
+    return answer
+  }
+
+  /// The error for a write that was refused.
+  package var leaseLost: JobError {
+    JobError(.leaseLost, "Attempt \(attempt) no longer runs job \(id): the job was abandoned or has ended elsewhere.")
+  }
+
+  /// Notes that a transaction of the job's code records the ending, so that the worker doesn't.
+  ///
+  /// - Returns: False if another one has recorded it, or is about to.
+  package func beginFinishing() -> Bool {
+    state.withLock { state in
+      defer { state.isFinished = true }
+      return !state.isFinished
+    }
+  }
+
+  /// Notes that the transaction has failed.
+  package func cancelFinishing() { state.withLock { $0.isFinished = false } }
+
+  /// Whether a transaction of the job's code has recorded the ending.
+  var isFinished: Bool { state.withLock { $0.isFinished } }
+
+  /// Whether the operation has started.
+  var hasBegun: Bool { state.withLock { $0.hasBegun } }
+
+  func noteBegun() {
+    let isFirst = state.withLock { state in
+      defer { state.hasBegun = true }
+      return !state.hasBegun
+    }
+    guard isFirst else { return }
+    jobs.eventLog.post(.started(JobAttempt(job, fence)))
+    guard let span = jobs.tracing?.startSpan(of: self) else { return }
+    state.withLock { $0.span = span }
+  }
+
+  /// Runs the code of the job.
+  func run(_ body: @Sendable () async throws -> Void) async throws {
+    try await Self.$current.withValue(self) {
+      guard let span = state.withLock(\.span) else { return try await body() }
+      try await span.run(body)
+    }
+  }
+
+  /// Notes how the attempt has ended.
+  func noteEnded(_ action: JobEnding.Action, _ error: (any Error)?) {
+    let span = state.withLock { $0.span.take() }
+    span?.end(action, error)
+  }
+
+  /// Notes when an operation that the job has created starts.
+  func noteBeginning(of operation: Operation) {
+    let observation = operation.observe(\.isExecuting) { [weak self] operation, _ in
+      if operation.isExecuting { self?.noteBegun() }
+    }
+    state.withLock { $0.observation = observation }
+  }
+
+  /// Notes the operation of the attempt, before it begins.
+  func noteOperation(_ operation: Operation) { state.withLock { $0.operation = operation } }
+}

@@ -1,0 +1,48 @@
+import Headway
+
+/// Runs the jobs of one type: decodes the payload, and creates the operation of an attempt.
+struct JobRunner: Sendable {
+  let kind: JobKind
+  let version: Int
+  /// The kind of the type and its aliases.
+  let kinds: [JobKind]
+  /// Creates the operation of an attempt, which keeps its result in the given object.
+  let makeOperation: @Sendable (JobContext, AttemptResult) throws -> Operation
+
+  init<Type: Job>(_ type: Type.Type) {
+    kind = Type.kind
+    version = Type.version
+    kinds = [Type.kind] + Type.aliases.filter { $0 != Type.kind }
+    makeOperation = { context, result in
+      let job = try Self.decode(Type.self, context.job)
+      if let job = job as? any OperationJob {
+        // A task operation has the task-local values of the code that creates it.
+        let operation = try JobContext.$current.withValue(context) { try job.makeOperation(in: context) }
+        guard OperationQueue.accepts(operation) else {
+          throw JobError(
+            .usedOperation,
+            "makeOperation(in:) of the kind \(Type.kind) returned \(operation), which is in a queue or has run. "
+              + "Create a new operation each time.")
+        }
+        context.noteBeginning(of: operation)
+        return operation
+      }
+      return TaskOperation {
+        context.noteBegun()
+        try await context.run { try await result.keep(job.perform(in: context)) }
+      }
+    }
+  }
+
+  private static func decode<Type: Job>(_ type: Type.Type, _ record: JobRecord) throws -> Type {
+    do {
+      if record.version == Type.version { return try record.payload.decode(Type.self) }
+      return try Type(migrating: record.payload, from: record.version)
+    } catch {
+      throw JobError(
+        .undecodablePayload,
+        "The payload of job \(record.id) of the kind \(record.kind), version \(record.version), can't be decoded: "
+          + "\(error)", underlying: error)
+    }
+  }
+}

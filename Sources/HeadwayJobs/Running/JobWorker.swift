@@ -1,0 +1,128 @@
+public import Headway
+import Synchronization
+
+/// Runs the jobs of a store in this process.
+///
+/// ```swift
+/// let worker = JobWorker(jobs, kinds: [Resize.self, Publish.self])
+/// worker.run(queue: "default", on: OperationQueue(maxConcurrentOperationCount: 4))
+/// try await worker.run()
+/// ```
+///
+/// Each attempt of a job is an operation of your queue. The limit, the quality of service, the suspension and the
+/// instruments of that queue apply. Several queues of the store can share one operation queue.
+///
+/// With the trait `Jobs`, a worker is a service of Swift Service Lifecycle. When the service group shuts down, the
+/// worker stops claiming jobs, gives back those that have not begun, and waits for the others.
+public final class JobWorker: Sendable {
+  let jobs: Jobs
+  private let name: String
+  private let runners: [JobKind: JobRunner]
+  private let gracePeriod: Duration
+  private let cancellationPeriod: Duration
+  private let clock: WorkerClock
+  private let lanes = Mutex<[Lane]>([])
+  private let current = Mutex(Current())
+
+  /// A queue of the store, and the queue that runs its jobs.
+  struct Lane: Sendable {
+    let queue: String
+    let operationQueue: OperationQueue
+  }
+
+  private struct Current {
+    var session: WorkerSession?
+    var isStopped = false
+  }
+
+  /// Creates a worker.
+  ///
+  /// - Parameters:
+  ///   - jobs: The object for the jobs of a store.
+  ///   - kinds: The types of jobs to run. Jobs of other kinds wait for other workers.
+  ///   - name: The name of the program, for lists of workers.
+  ///   - gracePeriod: How long running jobs can continue after the worker begins to stop.
+  ///   - cancellationPeriod: How long they have after that to respond to their cancellation.
+  ///   - clock: The clock that measures pauses and periods.
+  /// - Precondition: No two types have the same kind.
+  public init(
+    _ jobs: Jobs, kinds: [any Job.Type], name: String = "worker", gracePeriod: Duration = .seconds(25),
+    cancellationPeriod: Duration = .seconds(3), clock: some Clock<Duration> = ContinuousClock()
+  ) {
+    self.jobs = jobs
+    self.name = name
+    self.gracePeriod = gracePeriod
+    self.cancellationPeriod = cancellationPeriod
+    self.clock = WorkerClock(clock)
+    var runners: [JobKind: JobRunner] = [:]
+    for type in kinds {
+      let runner = JobRunner(type)
+      for kind in runner.kinds {
+        precondition(runners[kind] == nil, "Two types of a worker have the kind \(kind): give each type its own kind.")
+        runners[kind] = runner
+      }
+    }
+    self.runners = runners
+  }
+
+  /// Makes the worker run the jobs of a queue of the store.
+  ///
+  /// Call this function before ``run()``. The number of jobs that run at a time is the `maxConcurrentOperationCount` of
+  /// the operation queue, or the number of processors if that queue has no limit. While the operation queue is
+  /// suspended, no jobs are claimed for it.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue of the store.
+  ///   - operationQueue: The queue that runs the jobs.
+  /// - Precondition: The worker has not started, and does not serve the queue yet.
+  public func run(queue: String = JobOptions.defaultQueue, on operationQueue: OperationQueue) {
+    precondition(
+      current.withLock { $0.session == nil }, "The worker already runs: call run(queue:on:) before run().")
+    lanes.withLock { lanes in
+      precondition(
+        !lanes.contains { $0.queue == queue }, "The worker already serves the queue \(queue): add each queue once.")
+      lanes.append(Lane(queue: queue, operationQueue: operationQueue))
+    }
+  }
+
+  /// Runs jobs until you call ``stop()``, the service group shuts down, or the task is cancelled.
+  ///
+  /// Then the worker stops claiming jobs, and gives back those that have not begun. Running jobs have the grace period
+  /// to finish, unless the task is cancelled. After that, they are cancelled and return to their queues, and their
+  /// attempts are not counted. Finally, the worker leaves the store.
+  ///
+  /// If the store fails while the worker runs, the worker tries again after a pause of up to 30 s.
+  ///
+  /// - Throws: ``JobError`` if the worker can't register with the store, or if it could not record some endings before
+  ///   it had to stop. The jobs of those endings run again.
+  /// - Precondition: The function has not been called before, and the worker serves a queue.
+  public func run() async throws {
+    let lanes = lanes.withLock { $0 }
+    precondition(!lanes.isEmpty, "The worker serves no queue: call run(queue:on:) before run().")
+    let session = WorkerSession(
+      jobs: jobs, name: name, lanes: lanes, runners: runners, gracePeriod: gracePeriod,
+      cancellationPeriod: cancellationPeriod, clock: clock)
+    let isStopped = current.withLock { current in
+      precondition(current.session == nil, "The worker already runs, or has run: create another one.")
+      current.session = session
+      return current.isStopped
+    }
+    if isStopped { return }
+    try await withTaskCancellationHandler {
+      try await runUntilShutdown(session)
+    } onCancel: {
+      session.stop(isImmediate: true)
+    }
+  }
+
+  /// Stops the worker.
+  ///
+  /// ``run()`` returns when the worker has stopped.
+  public func stop() {
+    let session = current.withLock { current in
+      current.isStopped = true
+      return current.session
+    }
+    session?.stop(isImmediate: false)
+  }
+}

@@ -1,0 +1,119 @@
+import FoundationEssentials
+import Headway
+import Synchronization
+
+extension WorkerSession {
+  private static let beatInterval = Duration.seconds(1)
+  private static let shortestBeatInterval = Duration.milliseconds(20)
+  private static let pruneInterval = Duration.seconds(60)
+  // Read once, because Foundation reads files for it.
+  private static let processorCount = ProcessInfo.processInfo.activeProcessorCount
+
+  func beatUntilCancelled() async {
+    var pruned = clock.elapsed()
+    var watch = WorkerWatch(reports)
+    while !Task.isCancelled {
+      let start = clock.elapsed()
+      var pause = Self.beatInterval
+      do {
+        if let next = try await beat() { pause = max(.milliseconds(1), min(pause, next - store.now)) }
+        reports.succeeded(.beat)
+      } catch {
+        // The next beat tries again.
+        reports.failed(error, .beat)
+      }
+      if reports.isObserved {
+        await watch.look(at: state.withLock { Array($0.attempts.values) }, store, at: clock.elapsed())
+      }
+      if clock.elapsed() - pruned >= Self.pruneInterval {
+        // If there are more expired jobs, the next beat continues.
+        if await prune() { pruned = clock.elapsed() }
+      }
+      await beatBell.wait(atMost: pause, clock.sleep)
+      // Limits the rate of beats, because hints can arrive with every commit.
+      let rest = Self.shortestBeatInterval - (clock.elapsed() - start)
+      if rest > .zero { try? await clock.sleep(rest) }
+    }
+  }
+
+  /// Deletes expired jobs in a few transactions.
+  ///
+  /// - Returns: False if there might be more.
+  private func prune() async -> Bool {
+    for _ in 0..<10 {
+      let count = try? await store.perform(.prune)
+      guard count == JobCommand.maxChangedCount else { return true }
+    }
+    return false
+  }
+
+  /// Reports to the store, advances it, and rescues the jobs of dead workers.
+  ///
+  /// - Returns: When the store must be advanced again; nil if nothing is due.
+  private func beat() async throws -> StoreTime? {
+    refreshSlots()
+    let (worker, held) = state.withLock { ($0.worker, Array($0.attempts.keys)) }
+    let beat = if let worker { try await store.beat(worker, running: held) } else { WorkerBeat(isRegistered: false) }
+    if beat.isRegistered {
+      cancel(.requested) { beat.cancellations.contains($0.context.fence) }
+      loseLease { beat.lost.contains($0.context.fence) && !$0.context.isFinished }
+    } else {
+      // The worker's jobs might already run elsewhere, including those that have not started here.
+      state.withLock { $0.worker = nil }
+      loseLease { _ in true }
+      try await register()
+      // The old identity has no jobs left, but possibly a lock.
+      if let worker { try? await store.unregister(worker, isRunningCode: false) }
+    }
+    // This comes first, so that jobs are claimed even if the rest fails.
+    state.withLock { $0.claimer.noteClaimable(nil) }
+    exchangeBell.ring()
+    let next = try await store.advance()
+    await reports.rescued(try await store.rescue(), in: store)
+    return next
+  }
+
+  func refreshSlots() {
+    let slots = lanes.map { lane -> Int in
+      let queue = lane.operationQueue
+      if queue.isSuspended || queue.isClosed { return 0 }
+      let limit = queue.maxConcurrentOperationCount
+      guard limit != OperationQueue.defaultMaxConcurrentOperationCount else { return Self.processorCount }
+      return max(0, limit)
+    }
+    state.withLock { state in
+      for (index, count) in slots.enumerated() { state.claimer.setSlots(count, lane: index) }
+    }
+  }
+
+  func note(_ hint: JobHint) {
+    switch hint {
+    case .claimable(let queue):
+      guard lanes.contains(where: { $0.queue == queue }) else { return }
+      state.withLock { $0.claimer.noteClaimable(queue) }
+      exchangeBell.ring()
+    case .scheduled, .cancellationRequested: beatBell.ring()
+    case .leaseLost(let worker):
+      // Immediately, because others can run the jobs when the lease has ended. The next beat registers again.
+      guard state.withLock({ $0.worker == worker }) else { return }
+      loseLease { _ in true }
+      beatBell.ring()
+    case .finished, .room: break
+    }
+  }
+
+  private func loseLease(where isMeant: (WorkerState.Attempt) -> Bool) {
+    for attempt in cancel(.leaseLost, where: isMeant) {
+      reports.post(.leaseLost(JobAttempt(attempt.context.job, attempt.context.fence)))
+    }
+  }
+
+  @discardableResult
+  func cancel(
+    _ cause: WorkerState.CancellationCause, where isMeant: (WorkerState.Attempt) -> Bool
+  ) -> [WorkerState.Attempt] {
+    let cancelled = state.withLock { $0.cancel(cause, where: isMeant) }
+    for attempt in cancelled { attempt.operation.cancel() }
+    return cancelled
+  }
+}

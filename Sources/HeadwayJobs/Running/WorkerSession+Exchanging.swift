@@ -1,0 +1,116 @@
+import Headway
+import Synchronization
+
+extension WorkerSession {
+  func exchangeUntilDone() async {
+    var failures = 0
+    // Claimed jobs are started in order, while the next request is on its way.
+    var starting: Task<Void, Never>?
+    exchangeBell.ring()
+    while true {
+      await exchangeBell.wait()
+      while let (exchange, lanes) = nextExchange() {
+        do {
+          let answer = try await store.exchange(exchange)
+          failures = 0
+          state.withLock { $0.finish(exchange, lanes: lanes, answer) }
+          reports.succeeded(.exchange)
+          reports.recorded(exchange.endings, answer.verdicts)
+          for jobs in answer.claimed { reports.claimed(jobs) }
+          starting = Task { [previous = starting] in
+            await previous?.value
+            for (jobs, lane) in zip(answer.claimed, lanes) { for job in jobs { start(job, lane: lane) } }
+            exchangeBell.ring()
+          }
+        } catch {
+          state.withLock { $0.finish(exchange, lanes: lanes, nil) }
+          reports.failed(error, .exchange)
+          failures += 1
+          if state.withLock({ $0.isStopping && $0.hasGivenUp }) {
+            await starting?.value
+            return
+          }
+          await giveUp.wait(atMost: Self.pause(after: failures), clock.sleep)
+        }
+      }
+      if state.withLock({ $0.isDone }) { return }
+    }
+  }
+
+  /// Returns a random pause between half the length and the full length; the length doubles from 0.1 s up to 30 s.
+  static func pause(after failures: Int) -> Duration {
+    let longest = min(30, 0.1 * Double(1 << min(failures - 1, 20)))
+    return .seconds(Double.random(in: longest / 2...longest))
+  }
+
+  private func start(_ job: JobRecord, lane: Int) {
+    guard let fence = job.fence else { return }
+    let isSuspect = job.crashCount > 0
+    let context = JobContext(job, fence, jobs)
+    let result = AttemptResult()
+    let operation: Operation
+    do {
+      guard let runner = runners[job.kind] else { throw JobError(.undecodablePayload, "Unknown kind \(job.kind).") }
+      operation = try runner.makeOperation(context, result)
+    } catch {
+      let ending = AttemptEnding(
+        job: job, error: error, isCancelled: false, hasBegun: true, cause: nil, result: nil)
+      let action = ending.action(at: store.now)
+      reports.willRecord(job, fence)
+      state.withLock { $0.giveBack(fence, action, lane: lane, isSuspect: isSuspect, at: clock.elapsed()) }
+      exchangeBell.ring()
+      return
+    }
+    configure(operation, for: job)
+    context.noteOperation(operation)
+    let attempt = WorkerState.Attempt(
+      operation: operation, job: job, context: context, result: result, lane: lane, isSuspect: isSuspect)
+    if state.withLock({ $0.start(attempt) }) != nil { operation.cancel() }
+    lanes[lane].operationQueue.addOperation(operation)
+    operation.callWhenEnded { [self] in
+      state.withLock { $0.noteFinished(fence) }
+      exchangeBell.ring()
+    }
+  }
+
+  private func configure(_ operation: Operation, for job: JobRecord) {
+    if operation.name == nil { operation.name = job.settings.label ?? "\(job.kind) \(job.id)" }
+    if let priority = Operation.QueuePriority(rawValue: job.priority) { operation.queuePriority = priority }
+    if let quality = job.settings.qualityOfService { operation.qualityOfService = quality }
+    if let timeout = job.settings.timeout { operation.policy.timeout = max(timeout, .zero) }
+  }
+
+  /// Determines the endings of attempts whose operations have finished.
+  ///
+  /// Describing an error runs user code. It runs here, and not on the threads that end operations.
+  func endFinishedAttempts() {
+    let attempts = state.withLock { $0.takeFinished() }
+    guard !attempts.isEmpty else { return }
+    let now = store.now
+    let endings = attempts.map { attempt -> (JobFence, JobEnding.Action?) in
+      let fence = attempt.context.fence
+      guard !attempt.context.isFinished else {
+        attempt.context.noteEnded(.succeed(result: nil), nil)
+        reports.post(.ended(JobAttempt(attempt.job, fence), .succeed(result: nil)))
+        return (fence, nil)
+      }
+      let action = AttemptEnding(attempt).action(at: now)
+      attempt.context.noteEnded(action, attempt.operation.error)
+      reports.willRecord(attempt.job, fence)
+      return (fence, action)
+    }
+    let time = clock.elapsed()
+    let unsent = state.withLock { state in
+      endings.filter { fence, action in !state.end(fence, action, at: time) }
+    }
+    for (fence, _) in unsent { reports.willNotRecord(fence) }
+  }
+
+  /// Determines what to send to the store next; nil if there is nothing to send.
+  private func nextExchange() -> (exchange: JobExchange, lanes: [Int])? {
+    endFinishedAttempts()
+    // A queue may have been suspended since the last beat.
+    refreshSlots()
+    return state.withLock { $0.nextExchange(at: clock.elapsed()) }
+  }
+}

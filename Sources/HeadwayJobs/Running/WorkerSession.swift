@@ -1,0 +1,168 @@
+import FoundationEssentials
+import Headway
+import Synchronization
+
+/// One run of a worker, from its registration until it has left the store.
+///
+/// Two tasks do the work. The first exchanges endings and claims with the store, one request at a time. While a request
+/// is on its way, endings accumulate for the next one. The second confirms once per second that the worker is alive,
+/// checks for due jobs and dead workers, and cancels attempts. Neither runs the code of jobs, which runs in operations
+/// of the application's queues.
+final class WorkerSession: Sendable {
+  let jobs: Jobs
+  private let name: String
+  let lanes: [JobWorker.Lane]
+  let runners: [JobKind: JobRunner]
+  private let gracePeriod: Duration
+  private let cancellationPeriod: Duration
+  let clock: WorkerClock
+  let state: Mutex<WorkerState>
+  let reports: WorkerReports
+  /// Rings when there might be something to exchange.
+  let exchangeBell = Doorbell()
+  /// Rings when the next beat must begin before a second has passed.
+  let beatBell = Doorbell()
+  /// Rings when the worker must stop.
+  private let stopBell = Doorbell()
+  /// Rings when running jobs get no grace period.
+  private let haste = Doorbell()
+  /// Rings when the worker no longer waits for jobs or the store.
+  let giveUp = Doorbell()
+
+  var store: any JobStore { jobs.store }
+
+  init(
+    jobs: Jobs, name: String, lanes: [JobWorker.Lane], runners: [JobKind: JobRunner], gracePeriod: Duration,
+    cancellationPeriod: Duration, clock: WorkerClock
+  ) {
+    self.jobs = jobs
+    self.name = name
+    self.lanes = lanes
+    self.runners = runners
+    self.gracePeriod = gracePeriod
+    self.cancellationPeriod = cancellationPeriod
+    self.clock = clock
+    reports = WorkerReports(jobs.eventLog)
+    let kinds = runners.mapValues(\.version)
+    state = Mutex(WorkerState(claimer: Claimer(queues: lanes.map(\.queue), kinds: kinds)))
+  }
+
+  func run() async throws {
+    // The task is not cancelled with that of the caller, because endings must still be recorded.
+    try await Task { try await self.runUncancelled() }.value
+  }
+
+  func stop(isImmediate: Bool) {
+    if isImmediate { haste.ring() }
+    state.withLock { $0.isStopping = true }
+    stopBell.ring()
+    exchangeBell.ring()
+  }
+
+  private func runUncancelled() async throws {
+    await reports.rescued(try await store.rescue(), in: store)
+    try await register()
+    let token = store.observeHints { [weak self] in self?.note($0) }
+    defer { withExtendedLifetime(token) {} }
+    let beats = Task { await self.beatUntilCancelled() }
+    let drain = Task { await self.drainWhenStopped() }
+    await exchangeUntilDone()
+    beats.cancel()
+    drain.cancel()
+    await beats.value
+    await drain.value
+    try await leave()
+  }
+
+  func register() async throws {
+    let description = WorkerDescription(
+      name: name, processIdentifier: ProcessInfo.processInfo.processIdentifier, queues: lanes.map(\.queue),
+      kinds: runners.mapValues(\.version))
+    let worker = try await store.register(description)
+    state.withLock { $0.worker = worker }
+    reports.post(.workerStarted(worker))
+    refreshSlots()
+  }
+
+  private func leave() async throws {
+    guard let rest = await recordEndings() else { return }
+    if let worker = rest.worker {
+      try await unregister(worker, isRunningCode: rest.runningCount > 0)
+      reports.post(.workerStopped(worker))
+      if rest.runningCount > 0 { Task { await self.leaveAfterLastAttempt(worker) } }
+    }
+    guard rest.lostCount == 0 else {
+      throw JobError(
+        .storeFailed,
+        "The store was unavailable until the worker had to stop. Some endings, \(rest.lostCount) in all, are not "
+          + "recorded, so the jobs run again.")
+    }
+  }
+
+  /// Records endings until there is none, or the store is unavailable.
+  ///
+  /// Attempts might have ended after the worker stopped waiting for them. The rest is counted in the step that finds no
+  /// further ending.
+  ///
+  /// - Returns: How many attempts still run, and how many endings are not recorded.
+  private func recordEndings() async -> (worker: WorkerID?, runningCount: Int, lostCount: Int)? {
+    var rest: (worker: WorkerID?, runningCount: Int, lostCount: Int)?
+    while rest == nil {
+      endFinishedAttempts()
+      let next = state.withLock { state -> (exchange: JobExchange, lanes: [Int])? in
+        if let next = state.nextExchange(at: clock.elapsed()) { return next }
+        rest = (state.worker, state.attempts.count, state.endings.count)
+        return nil
+      }
+      guard let (exchange, lanes) = next else { break }
+      let answer = try? await store.exchange(exchange)
+      state.withLock { state in
+        state.finish(exchange, lanes: lanes, answer)
+        if answer == nil { rest = (state.worker, state.attempts.count, state.endings.count) }
+      }
+      if let answer { reports.recorded(exchange.endings, answer.verdicts) }
+    }
+    return rest
+  }
+
+  /// Records the endings of attempts whose code outlives the worker, and leaves the store after the last one.
+  private func leaveAfterLastAttempt(_ worker: WorkerID) async {
+    while let rest = await recordEndings(), rest.runningCount > 0 { await exchangeBell.wait() }
+    // If the store is unavailable, the jobs return to their queues when the process ends.
+    try? await store.unregister(worker, isRunningCode: false)
+  }
+
+  /// Leaves the store, and tries again a few times if the store is unavailable.
+  ///
+  /// If the worker did not leave, the end of the process would count as a crash.
+  private func unregister(_ worker: WorkerID, isRunningCode: Bool) async throws {
+    var failures = 0
+    while true {
+      do {
+        return try await store.unregister(worker, isRunningCode: isRunningCode)
+      } catch {
+        failures += 1
+        guard failures < 4 else { throw error }
+        try? await clock.sleep(Self.pause(after: failures))
+      }
+    }
+  }
+
+  // MARK: Stopping
+
+  private func drainWhenStopped() async {
+    while !state.withLock({ $0.isStopping }) {
+      await stopBell.wait()
+      if Task.isCancelled { return }
+    }
+    cancel(.stopping) { !$0.context.hasBegun }
+    await haste.wait(atMost: gracePeriod, clock.sleep)
+    if Task.isCancelled { return }
+    cancel(.stopping) { _ in true }
+    try? await clock.sleep(cancellationPeriod)
+    if Task.isCancelled { return }
+    state.withLock { $0.hasGivenUp = true }
+    giveUp.ring()
+    exchangeBell.ring()
+  }
+}

@@ -1,0 +1,128 @@
+import Headway
+
+/// The state of a running worker, which its lock protects.
+struct WorkerState {
+  /// An attempt whose operation was created, and whose ending is not determined yet.
+  struct Attempt {
+    let operation: Operation
+    let job: JobRecord
+    let context: JobContext
+    let result: AttemptResult
+    let lane: Int
+    let isSuspect: Bool
+    /// Why the worker has cancelled the operation, if it has.
+    var cause: CancellationCause?
+  }
+
+  /// Why a worker cancels an attempt.
+  enum CancellationCause {
+    /// The job was cancelled in the store.
+    case requested
+    /// The worker is stopping.
+    case stopping
+    /// The store no longer knows the worker or the attempt.
+    case leaseLost
+  }
+
+  var claimer: Claimer
+  var worker: WorkerID?
+  private(set) var attempts: [JobFence: Attempt] = [:]
+  /// The claimed jobs that have no operation yet.
+  private var starting: Set<JobFence> = []
+  /// The attempts whose operations have finished, and whose endings are not determined yet.
+  private var finished: [JobFence] = []
+  /// Endings that are not recorded yet, oldest first.
+  private(set) var endings: [JobEnding] = []
+  /// Whether the last request has failed, so that the store might have claimed jobs that the worker has not received.
+  private var hasLostAnswer = false
+  var isStopping = false
+  /// Whether the worker no longer waits for attempts.
+  var hasGivenUp = false
+
+  /// The number of unrecorded endings at which the worker stops claiming jobs.
+  static let maxEndingCount = 10_000
+
+  init(claimer: Claimer) { self.claimer = claimer }
+
+  var isDone: Bool {
+    guard isStopping, starting.isEmpty else { return false }
+    if worker == nil, hasGivenUp { return true }
+    return endings.isEmpty && !hasLostAnswer && (attempts.isEmpty || hasGivenUp)
+  }
+
+  /// Returns the next request to send, or nil if there is nothing to send.
+  mutating func nextExchange(at time: Duration) -> (exchange: JobExchange, lanes: [Int])? {
+    guard let worker else { return nil }
+    claimer.isStopped = isStopping || endings.count >= Self.maxEndingCount
+    let claims = claimer.claims(at: time)
+    guard !endings.isEmpty || !claims.isEmpty || hasLostAnswer else { return nil }
+    let sent = Array(endings.prefix(JobCommand.maxChangedCount))
+    endings.removeFirst(sent.count)
+    // In the store, attempts whose endings are not sent yet are still running.
+    let running = hasLostAnswer ? starting.union(attempts.keys).union(endings.map(\.fence)) : nil
+    let exchange = JobExchange(worker: worker, endings: sent, claims: claims.map(\.claim), running: running)
+    return (exchange, claims.map(\.lane))
+  }
+
+  /// Notes the answer to a request; nil if the request has failed.
+  ///
+  /// After a failure, the endings are sent again, because they might not be recorded.
+  mutating func finish(_ exchange: JobExchange, lanes: [Int], _ answer: JobExchangeAnswer?) {
+    hasLostAnswer = answer == nil
+    if answer == nil { endings = exchange.endings + endings }
+    for jobs in answer?.claimed ?? [] { starting.formUnion(jobs.lazy.compactMap(\.fence)) }
+    for (index, (claim, lane)) in zip(exchange.claims, lanes).enumerated() {
+      claimer.claimed(answer?.claimed[index], by: claim, lane: lane)
+    }
+  }
+
+  /// Notes the operation of a claimed job.
+  ///
+  /// - Returns: The reason to cancel the operation before it is added; nil if it can start.
+  mutating func start(_ attempt: Attempt) -> CancellationCause? {
+    let fence = attempt.context.fence
+    let cause: CancellationCause? = fence.owner != worker ? .leaseLost : isStopping ? .stopping : nil
+    starting.remove(fence)
+    attempts[fence] = attempt
+    attempts[fence]?.cause = cause
+    return cause
+  }
+
+  /// Notes that the operation of an attempt has finished.
+  mutating func noteFinished(_ fence: JobFence) { finished.append(fence) }
+
+  /// Returns the attempts whose operations have finished since the last call.
+  mutating func takeFinished() -> [Attempt] {
+    guard !finished.isEmpty else { return [] }
+    defer { finished.removeAll(keepingCapacity: true) }
+    return finished.compactMap { attempts[$0] }
+  }
+
+  /// Notes the end of an attempt.
+  ///
+  /// - Returns: Whether its ending will be sent.
+  mutating func end(_ fence: JobFence, _ action: JobEnding.Action?, at time: Duration) -> Bool {
+    guard let attempt = attempts.removeValue(forKey: fence) else { return false }
+    claimer.ended(lane: attempt.lane, isSuspect: attempt.isSuspect, at: time)
+    guard let action, attempt.cause != .leaseLost else { return false }
+    endings.append(JobEnding(fence, action))
+    return true
+  }
+
+  /// Ends the attempt of a claimed job that has no operation.
+  mutating func giveBack(_ fence: JobFence, _ action: JobEnding.Action, lane: Int, isSuspect: Bool, at time: Duration) {
+    starting.remove(fence)
+    claimer.ended(lane: lane, isSuspect: isSuspect, at: time)
+    endings.append(JobEnding(fence, action))
+  }
+
+  /// Marks attempts as cancelled, and returns them, so that the caller cancels their operations without the lock.
+  mutating func cancel(_ cause: CancellationCause, where isMeant: (Attempt) -> Bool) -> [Attempt] {
+    var cancelled: [Attempt] = []
+    for (fence, attempt) in attempts where attempt.cause == nil && isMeant(attempt) {
+      attempts[fence]?.cause = cause
+      cancelled.append(attempt)
+    }
+    return cancelled
+  }
+}

@@ -1,0 +1,142 @@
+/// A schedule as a store keeps it.
+public struct ScheduleRecord: Hashable, Sendable {
+  /// The name of the schedule.
+  public var name: String
+  /// The definition that a program has set.
+  public var definition: ScheduleDefinition
+  /// When the current ``ScheduleDefinition/schedule`` was set.
+  public var anchor: StoreTime
+  /// All ticks up to this time have been processed.
+  ///
+  /// This is ``lastTick``, unless the schedule was set or resumed later.
+  public var decided: StoreTime
+  /// The last tick, even if it has added no job.
+  public var lastTick: StoreTime?
+  /// The job that was added last.
+  public var lastJob: JobID?
+  /// Whether the schedule is paused, so that it adds no jobs.
+  public var isPaused = false
+  /// The next tick; nil if the schedule is paused.
+  public var next: StoreTime?
+
+  /// Creates a record.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the schedule.
+  ///   - definition: The definition that a program has set.
+  ///   - anchor: When the schedule was set.
+  ///   - decided: All ticks up to this time have been processed.
+  public init(name: String, definition: ScheduleDefinition, anchor: StoreTime, decided: StoreTime) {
+    self.name = name
+    self.definition = definition
+    self.anchor = anchor
+    self.decided = decided
+  }
+}
+
+/// The definition of a schedule, which a program sets.
+public struct ScheduleDefinition: Hashable, Codable, Sendable {
+  /// When jobs are added.
+  public var schedule: JobSchedule
+  /// The behavior for ticks at which no worker was running.
+  public var missed: MissedTicks
+  /// Whether ticks add jobs while the last job is unfinished.
+  public var overlap: ScheduleOverlap
+  /// The job that each tick adds.
+  public var job: NewJob
+
+  /// Creates a definition.
+  ///
+  /// - Parameters:
+  ///   - schedule: When jobs are added.
+  ///   - missed: The behavior for ticks at which no worker was running.
+  ///   - overlap: Whether ticks add jobs while the last job is unfinished.
+  ///   - job: The job that each tick adds.
+  public init(_ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow, job: NewJob) {
+    self.schedule = schedule
+    self.missed = missed
+    self.overlap = overlap
+    self.job = job
+  }
+
+  /// The stored form.
+  public var stored: [UInt8] { StoredForm.encode(self) }
+
+  /// Creates a definition from its stored form.
+  ///
+  /// - Parameter stored: The stored form.
+  /// - Throws: `DecodingError` or ``CronSyntaxError`` if this version of Headway can't read it.
+  public init(stored: [UInt8]) throws { self = try StoredForm.decode(Self.self, stored) }
+}
+
+/// The behavior, when a worker starts, for ticks at which no worker was running.
+public enum MissedTicks: Hashable, Codable, Sendable {
+  /// One job is added, for the latest tick.
+  case latest
+  /// No job is added for ticks that are more than a minute late.
+  case none
+  /// A job is added for each of the latest ticks, up to a limit.
+  ///
+  /// The limit is at least 1 and at most 1,000. Other values are clamped to this range.
+  case all(limit: Int)
+}
+
+/// Whether a schedule adds a job while its last one is unfinished.
+public enum ScheduleOverlap: Hashable, Codable, Sendable {
+  /// Each tick adds a job.
+  case allow
+  /// A tick adds no job while the last job is unfinished.
+  ///
+  /// If several ticks were missed, only the latest one adds a job.
+  case skip
+}
+
+/// A tick of a schedule that has added a job.
+public struct JobTick: Hashable, Codable, Sendable {
+  /// The name of the schedule.
+  public var schedule: String
+  /// The time of the tick, or of the request to run the schedule immediately.
+  public var time: StoreTime
+
+  /// Creates a tick.
+  ///
+  /// - Parameters:
+  ///   - schedule: The name of the schedule.
+  ///   - time: The time of the tick.
+  public init(schedule: String, time: StoreTime) {
+    self.schedule = schedule
+    self.time = time
+  }
+}
+
+/// A change of a schedule.
+public enum ScheduleCommand: Hashable, Sendable {
+  /// Defines the schedule, or changes its definition.
+  ///
+  /// If the times are unchanged, the last tick and the next one remain. A paused schedule remains paused.
+  case set(ScheduleDefinition)
+  /// Pauses or resumes the schedule. Ticks while it is paused never add jobs.
+  case setPaused(Bool)
+  /// Adds a job of the schedule immediately, even if the schedule is paused or its last job is unfinished.
+  case run
+  /// Deletes the schedule. Its jobs remain.
+  case remove
+}
+
+/// The answer of a store to a ``ScheduleCommand``.
+public struct ScheduleAnswer: Hashable, Sendable {
+  /// Whether there was a schedule with the name before.
+  public var isFound: Bool
+  /// The job that ``ScheduleCommand/run`` has added, or the one that holds its key.
+  public var job: JobID?
+
+  /// Creates an answer.
+  ///
+  /// - Parameters:
+  ///   - isFound: Whether there was a schedule with the name before.
+  ///   - job: The job that was added.
+  public init(isFound: Bool, job: JobID? = nil) {
+    self.isFound = isFound
+    self.job = job
+  }
+}

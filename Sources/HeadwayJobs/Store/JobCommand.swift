@@ -1,0 +1,114 @@
+/// A change of many jobs or of a queue, requested by a person or a program.
+public enum JobCommand: Hashable, Sendable {
+  /// Cancels unfinished jobs. If a job is running, its worker cancels it.
+  case cancel(JobFilter)
+  /// Cancels running jobs immediately and takes them from their workers. Later writes of the workers are refused.
+  case abandon(JobFilter)
+  /// Runs failed and cancelled jobs again, with new attempts.
+  ///
+  /// Jobs whose key is held by another job remain as they are. If no other job can be run again, the command throws a
+  /// ``JobError`` with the code ``JobError/Code/keyHeld``. The same applies, with the code
+  /// ``JobError/Code/dependencyFailed``, to jobs that require the success of a failed job, unless the command also runs
+  /// that job again.
+  case retry(JobFilter)
+  /// Deletes finished jobs, except those that unfinished jobs depend on.
+  case delete(JobFilter)
+  /// Changes the priority of jobs that have not started.
+  case setPriority(JobFilter, Int)
+  /// Moves jobs that have not started to another queue.
+  case move(JobFilter, queue: String)
+  /// Pauses or resumes a queue.
+  case setPaused(queue: String, Bool)
+  /// Changes a setting of a queue.
+  case configure(queue: String, JobQueueSetting)
+  /// Deletes finished jobs whose retention is over.
+  case prune
+
+  /// The maximum number of jobs that one command changes.
+  ///
+  /// To change more jobs, repeat the command until it changes none.
+  public static let maxChangedCount = 1_000
+}
+
+/// A selection of jobs: those that meet all conditions that are not nil.
+public struct JobFilter: Hashable, Codable, Sendable {
+  /// The numbers of the jobs.
+  public var ids: [JobID]?
+  /// The states of the jobs.
+  public var states: Set<JobState>?
+  /// The queues of the jobs.
+  public var queues: Set<String>?
+  /// The kinds of the jobs.
+  public var kinds: Set<JobKind>?
+  /// A tag of the jobs.
+  public var tag: String?
+  /// The job that failed or was cancelled first, and because of which the jobs were cancelled.
+  public var culprit: JobID?
+  /// A text that the labels of the jobs contain, with the same case.
+  public var label: String?
+  /// The earliest time at which the jobs were stored.
+  public var since: StoreTime?
+  /// The latest time at which the jobs were stored.
+  public var until: StoreTime?
+
+  /// Creates a selection.
+  ///
+  /// - Parameters:
+  ///   - ids: The numbers of the jobs.
+  ///   - states: The states of the jobs.
+  ///   - queues: The queues of the jobs.
+  ///   - kinds: The kinds of the jobs.
+  ///   - tag: A tag of the jobs.
+  ///   - culprit: The job that failed or was cancelled first, and because of which the jobs were cancelled.
+  ///   - label: A text that the labels of the jobs contain, with the same case.
+  ///   - since: The earliest time at which the jobs were stored.
+  ///   - until: The latest time at which the jobs were stored.
+  public init(
+    ids: [JobID]? = nil, states: Set<JobState>? = nil, queues: Set<String>? = nil, kinds: Set<JobKind>? = nil,
+    tag: String? = nil, culprit: JobID? = nil, label: String? = nil, since: StoreTime? = nil, until: StoreTime? = nil
+  ) {
+    self.ids = ids
+    self.states = states
+    self.queues = queues
+    self.kinds = kinds
+    self.tag = tag
+    self.culprit = culprit
+    self.label = label
+    self.since = since
+    self.until = until
+  }
+
+  /// All jobs.
+  public static let all = JobFilter()
+
+  /// Selects one job.
+  ///
+  /// - Parameter id: The number of the job.
+  /// - Returns: The selection.
+  public static func id(_ id: JobID) -> JobFilter { JobFilter(ids: [id]) }
+
+  /// Returns whether a job meets all conditions.
+  ///
+  /// - Parameter job: A job.
+  /// - Returns: Whether the selection contains it.
+  public func contains(_ job: JobRecord) -> Bool {
+    if let ids, !ids.contains(job.id) { return false }
+    if let states, !states.contains(job.state) { return false }
+    if let queues, !queues.contains(job.queue) { return false }
+    if let kinds, !kinds.contains(job.kind) { return false }
+    if let culprit, job.reason?.culprit != culprit { return false }
+    if let since, job.enqueued < since { return false }
+    if let until, job.enqueued > until { return false }
+    return matchesText(job.settings)
+  }
+
+  /// Returns whether the tags and the label of a job meet the conditions for them.
+  ///
+  /// - Parameter settings: The options of the job.
+  /// - Returns: Whether they do.
+  package func matchesText(_ settings: JobSettings) -> Bool {
+    if let tag, settings.tags?.contains(tag) != true { return false }
+    if let label, settings.label?.utf8.contains(label.utf8) != true { return false }
+    return true
+  }
+}

@@ -1,0 +1,139 @@
+/// An error of a store, or of Headway itself.
+public struct JobError: Error, Sendable, CustomStringConvertible {
+  /// The kind of error.
+  public let code: Code
+  /// A description of the problem, and how to solve it.
+  public let context: String
+  /// The error that caused this one.
+  public let underlying: (any Error)?
+
+  /// Creates an error.
+  ///
+  /// - Parameters:
+  ///   - code: The kind of error.
+  ///   - context: A description of the problem, and how to solve it.
+  ///   - underlying: The error that caused this one.
+  public init(_ code: Code, _ context: String, underlying: (any Error)? = nil) {
+    self.code = code
+    self.context = context
+    self.underlying = underlying
+  }
+
+  /// A description of the problem, and how to solve it.
+  public var description: String { context }
+}
+
+extension JobError {
+  /// The kinds of errors.
+  ///
+  /// Later versions might add kinds, so a `switch` over codes needs a `default`.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    private let name: String
+
+    private init(_ name: String) { self.name = name }
+
+    /// A readable name.
+    public var description: String { name }
+
+    /// A payload is larger than the store accepts.
+    ///
+    /// Nothing was stored.
+    public static let payloadTooLarge = Code("payload too large")
+    /// A job can't be encoded.
+    ///
+    /// Nothing was stored.
+    public static let unencodablePayload = Code("unencodable payload")
+    /// A stored payload or result can't be decoded.
+    public static let undecodablePayload = Code("undecodable payload")
+    /// The store has no job with this number, or it was deleted.
+    public static let unknownJob = Code("unknown job")
+    /// An ``OperationJob`` returned an operation that is in a queue or has run.
+    public static let usedOperation = Code("used operation")
+    /// The attempt no longer runs the job, which might run elsewhere.
+    ///
+    /// Nothing was written.
+    public static let leaseLost = Code("lease lost")
+    /// An attempt has used the name of a checkpoint twice.
+    public static let duplicateCheckpoint = Code("duplicate checkpoint")
+    /// The store has no room.
+    ///
+    /// Nothing was written.
+    public static let storeFull = Code("store full")
+    /// The store can't be opened, or can't be used for jobs.
+    public static let unusableStore = Code("unusable store")
+    /// A newer version of Headway has changed the schema of the store.
+    public static let newerSchema = Code("newer schema")
+    /// The store failed, for example because of an I/O error.
+    public static let storeFailed = Code("store failed")
+    /// The connection to the store was lost during a commit, so it is not known whether the change was made.
+    ///
+    /// Check before you repeat the request.
+    public static let outcomeUnknown = Code("outcome unknown")
+    /// A queue has reached its pending limit.
+    ///
+    /// Nothing was stored.
+    public static let queueFull = Code("queue full")
+    /// Code that a job ran in a transaction of the store has exceeded its time limit.
+    ///
+    /// Nothing was written.
+    public static let timeLimitExceeded = Code("time limit exceeded")
+    /// Code that a job ran in a transaction of the store has executed `COMMIT` or `ROLLBACK`.
+    ///
+    /// Nothing was written. To commit, return from the code. To undo its writes, throw an error.
+    public static let transactionEnded = Code("transaction ended")
+    /// A part of a stored job can't be read.
+    ///
+    /// The description contains the number of the job.
+    public static let damagedJob = Code("damaged job")
+    /// Another job holds the job's key.
+    public static let keyHeld = Code("key held")
+    /// The store has no schedule with this name.
+    public static let unknownSchedule = Code("unknown schedule")
+    /// Jobs wait for each other in a cycle, or a cycle could arise.
+    ///
+    /// Nothing was stored.
+    public static let dependencyCycle = Code("dependency cycle")
+    /// A job that had to succeed first failed or was cancelled.
+    public static let dependencyFailed = Code("dependency failed")
+    /// The job has no result yet, because it has not ended.
+    public static let unfinishedJob = Code("unfinished job")
+    /// The job has already ended by a call of `finish(within:_:)`.
+    ///
+    /// Nothing was written.
+    public static let alreadyFinished = Code("already finished")
+    /// The code of a job waits for another job that can't begin before the waiting job has ended.
+    public static let wouldDeadlock = Code("would deadlock")
+  }
+}
+
+/// The failure or cancellation of a job, for a caller that waits for its value.
+public struct JobFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The job.
+  public let id: JobID
+  /// The state: failed or cancelled.
+  public let state: JobState
+  /// The reason.
+  public let reason: JobEndReason
+  /// The error of the last attempt that failed.
+  public let lastError: JobErrorRecord?
+
+  /// Creates a failure.
+  ///
+  /// - Parameters:
+  ///   - id: The job.
+  ///   - state: The state.
+  ///   - reason: The reason.
+  ///   - lastError: The error of the last attempt that failed.
+  public init(id: JobID, state: JobState, reason: JobEndReason, lastError: JobErrorRecord?) {
+    self.id = id
+    self.state = state
+    self.reason = reason
+    self.lastError = lastError
+  }
+
+  /// A readable sentence.
+  public var description: String {
+    let error = lastError.map { ", after the error: \($0.text)" } ?? ""
+    return "Job \(id) \(state == .cancelled ? "was cancelled" : "failed") (\(reason))\(error)"
+  }
+}

@@ -1,0 +1,264 @@
+/// A request of a worker to a store: the endings of attempts, and the number of jobs that the worker could run.
+public struct JobExchange: Hashable, Sendable {
+  /// The worker.
+  public var worker: WorkerID
+  /// The endings of attempts.
+  public var endings: [JobEnding]
+  /// The claims of the worker, each for a queue.
+  public var claims: [JobClaim]
+  /// The attempts that the worker runs, after a request whose answer was lost; otherwise nil.
+  ///
+  /// The store gives back all other jobs of the worker before it claims new ones, because the worker does not know that
+  /// it has claimed them.
+  public var running: Set<JobFence>?
+
+  /// Creates a request.
+  ///
+  /// - Parameters:
+  ///   - worker: The worker.
+  ///   - endings: The endings of attempts.
+  ///   - claims: The claims of the worker, each for a queue.
+  ///   - running: The attempts that the worker runs, after a request whose answer was lost.
+  public init(
+    worker: WorkerID, endings: [JobEnding] = [], claims: [JobClaim] = [], running: Set<JobFence>? = nil
+  ) {
+    self.worker = worker
+    self.endings = endings
+    self.claims = claims
+    self.running = running
+  }
+}
+
+/// The ending of an attempt.
+public struct JobEnding: Hashable, Sendable {
+  /// The way in which an attempt ends.
+  public enum Action: Hashable, Sendable {
+    /// The job succeeds, with a result if there is one.
+    case succeed(result: JobPayload?)
+    /// The attempt fails, and the job runs again after a pause.
+    case retry(after: Duration, JobErrorDescription)
+    /// The job fails.
+    case fail(JobEndReason, JobErrorDescription?)
+    /// The job runs again after a pause. The attempt is not counted.
+    case snooze(Duration)
+    /// The job returns to its queue. The attempt is not counted.
+    case release
+    /// The job is cancelled.
+    case cancel(JobEndReason)
+  }
+
+  /// The attempt.
+  public var fence: JobFence
+  /// How it ends.
+  public var action: Action
+
+  /// Creates an ending.
+  ///
+  /// - Parameters:
+  ///   - fence: The attempt.
+  ///   - action: How it ends.
+  public init(_ fence: JobFence, _ action: Action) {
+    self.fence = fence
+    self.action = action
+  }
+}
+
+/// The stored description of an error.
+public struct JobErrorDescription: Hashable, Sendable {
+  /// The name of the error's type.
+  public var type: String
+  /// The description of the error.
+  public var text: String
+
+  /// Creates a description.
+  ///
+  /// - Parameters:
+  ///   - type: The name of the error's type.
+  ///   - text: The description of the error.
+  public init(type: String, text: String) {
+    self.type = type
+    self.text = text
+  }
+
+  /// Describes an error.
+  ///
+  /// - Parameter error: The error.
+  public init(_ error: any Error) {
+    self.init(type: String(reflecting: Swift.type(of: error)), text: String(describing: error))
+  }
+}
+
+/// A claim: a number of jobs of a queue that a worker could run.
+public struct JobClaim: Hashable, Sendable {
+  /// The queue of the store.
+  public var queue: String
+  /// The maximum number of jobs.
+  public var count: Int
+  /// Whether one of them can be a suspect: a job during which a process has crashed.
+  ///
+  /// A worker runs one suspect at a time, so that another crash is attributed to the right job.
+  public var allowsSuspect: Bool
+  /// The number of jobs that can begin immediately.
+  ///
+  /// A suspect must be among these first jobs of the claim.
+  public var freeSlotCount: Int
+  /// The kinds that the worker knows, with the newest version of each.
+  public var kinds: [JobKind: Int]
+
+  /// Creates a claim.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue of the store.
+  ///   - count: The maximum number of jobs.
+  ///   - allowsSuspect: Whether one of them can be a suspect.
+  ///   - freeSlotCount: The number of jobs that can begin immediately; `count` by default.
+  ///   - kinds: The kinds that the worker knows, with the newest version of each.
+  public init(queue: String, count: Int, allowsSuspect: Bool, freeSlotCount: Int? = nil, kinds: [JobKind: Int]) {
+    self.queue = queue
+    self.count = count
+    self.allowsSuspect = allowsSuspect
+    self.freeSlotCount = freeSlotCount ?? count
+    self.kinds = kinds
+  }
+}
+
+/// The answer of a store to an exchange.
+public struct JobExchangeAnswer: Hashable, Sendable {
+  /// The result for an ending.
+  public enum Verdict: Hashable, Sendable {
+    /// The ending was recorded, now or by an earlier request whose answer was lost.
+    case recorded
+    /// The ending was refused, because the job no longer runs under that attempt.
+    case refused
+  }
+
+  /// The result for each ending, in the order of the request.
+  public var verdicts: [Verdict]
+  /// The claimed jobs of each claim, in the order of the request.
+  ///
+  /// The jobs of a claim are in the order in which to run them.
+  public var claimed: [[JobRecord]]
+
+  /// Creates an answer.
+  ///
+  /// - Parameters:
+  ///   - verdicts: The result for each ending.
+  ///   - claimed: The claimed jobs of each claim.
+  public init(verdicts: [Verdict], claimed: [[JobRecord]]) {
+    self.verdicts = verdicts
+    self.claimed = claimed
+  }
+}
+
+/// A write of a running attempt.
+public struct FencedWrite: Hashable, Sendable {
+  /// The content of the write.
+  public enum Content: Hashable, Sendable {
+    /// The value of a step, which later attempts read by its name.
+    case checkpoint(name: String, value: JobPayload)
+    /// The progress of the job.
+    case progress(JobProgress)
+    /// A line for the history of the job.
+    case log(String)
+    /// A new job, which is stored only if the attempt still runs.
+    case enqueue(NewJob)
+    /// New jobs, which are stored as a whole, and only if the attempt still runs.
+    ///
+    /// If they are added before the dependents, the jobs that wait for the job of the attempt also wait for them. The
+    /// new jobs can then depend only on each other.
+    case enqueueBatch([NewJob], beforeDependents: Bool)
+  }
+
+  /// The attempt.
+  public var fence: JobFence
+  /// The content of the write.
+  public var content: Content
+
+  /// Creates a write.
+  ///
+  /// - Parameters:
+  ///   - fence: The attempt.
+  ///   - content: The content of the write.
+  public init(_ fence: JobFence, _ content: Content) {
+    self.fence = fence
+    self.content = content
+  }
+}
+
+/// The answer of a store to a ``FencedWrite``.
+public enum FencedAnswer: Hashable, Sendable {
+  /// The content was written.
+  case written
+  /// The new job was stored, or another one holds its key.
+  case enqueued(Enqueued)
+  /// The new jobs were stored, except those whose key another job holds.
+  case enqueuedBatch([Enqueued])
+  /// The attempt no longer runs the job.
+  case refused
+  /// The queue of the new job is full.
+  case queueFull
+}
+
+/// The report of a store to a living worker.
+public struct WorkerBeat: Hashable, Sendable {
+  /// Whether the store still knows the worker.
+  ///
+  /// If not, its jobs might run elsewhere.
+  public var isRegistered: Bool
+  /// The attempts whose jobs were cancelled.
+  public var cancellations: Set<JobFence>
+  /// The attempts that no longer run their jobs.
+  public var lost: Set<JobFence>
+
+  /// Creates a report.
+  ///
+  /// - Parameters:
+  ///   - isRegistered: Whether the store still knows the worker.
+  ///   - cancellations: The attempts whose jobs were cancelled.
+  ///   - lost: The attempts that no longer run their jobs.
+  public init(isRegistered: Bool, cancellations: Set<JobFence> = [], lost: Set<JobFence> = []) {
+    self.isRegistered = isRegistered
+    self.cancellations = cancellations
+    self.lost = lost
+  }
+}
+
+/// A description of a worker, which a store keeps until the worker is removed.
+public struct WorkerDescription: Hashable, Codable, Sendable {
+  /// A readable name, for example that of the program.
+  public var name: String
+  /// The process identifier.
+  public var processIdentifier: Int32
+  /// The queues of the store that the worker serves.
+  public var queues: [String]
+  /// The kinds that the worker knows, with the newest version of each.
+  public var kinds: [JobKind: Int]
+
+  /// Creates a description.
+  ///
+  /// - Parameters:
+  ///   - name: A readable name, for example that of the program.
+  ///   - processIdentifier: The process identifier.
+  ///   - queues: The queues of the store that the worker serves.
+  ///   - kinds: The kinds that the worker knows, with the newest version of each.
+  public init(name: String, processIdentifier: Int32, queues: [String], kinds: [JobKind: Int]) {
+    self.name = name
+    self.processIdentifier = processIdentifier
+    self.queues = queues
+    self.kinds = kinds
+  }
+}
+
+extension JobEnding.Action {
+  /// The ending in a word, for metrics and spans.
+  package var status: String {
+    switch self {
+    case .succeed: "succeeded"
+    case .retry: "retried"
+    case .fail: "failed"
+    case .snooze: "snoozed"
+    case .release: "released"
+    case .cancel: "cancelled"
+    }
+  }
+}

@@ -1,0 +1,109 @@
+/// The history of a job: errors, changes of its state, and log lines of its attempts.
+public struct JobHistory: Hashable, Codable, Sendable {
+  /// The last errors, oldest first; at most ``maxErrorCount``.
+  public private(set) var errors: [JobErrorRecord] = []
+  /// The last changes and log lines, oldest first; at most ``maxTransitionCount``.
+  public private(set) var transitions: [JobTransition] = []
+
+  /// The maximum number of errors that are kept.
+  public static let maxErrorCount = 10
+  /// The maximum number of changes and log lines that are kept.
+  public static let maxTransitionCount = 50
+
+  /// Creates an empty history.
+  public init() {}
+
+  /// Adds an error, and drops the oldest one if there are too many.
+  ///
+  /// - Parameter error: The error of an attempt.
+  public mutating func append(_ error: JobErrorRecord) {
+    errors.append(error)
+    if errors.count > Self.maxErrorCount { errors.removeFirst() }
+  }
+
+  /// Adds a change or a log line, and drops the oldest one if there are too many.
+  ///
+  /// - Parameter transition: The change.
+  public mutating func append(_ transition: JobTransition) {
+    transitions.append(transition)
+    if transitions.count > Self.maxTransitionCount { transitions.removeFirst() }
+  }
+
+  /// The stored form; nil for an empty history.
+  public var stored: [UInt8]? { self == JobHistory() ? nil : StoredForm.encode(self) }
+
+  /// Creates a history from its stored form.
+  ///
+  /// - Parameter stored: The stored form; nil for an empty history.
+  /// - Throws: `DecodingError` if the bytes are not valid.
+  public init(stored: [UInt8]?) throws { self = try stored.map { try StoredForm.decode(Self.self, $0) } ?? Self() }
+}
+
+/// An error of an attempt.
+public struct JobErrorRecord: Hashable, Codable, Sendable {
+  /// The number of the attempt, from 1.
+  public var attempt: Int
+  /// When the attempt ended.
+  public var time: StoreTime
+  /// The name of the error's type.
+  public var type: String
+  /// The description of the error, at most ``maxTextLength`` bytes.
+  public var text: String
+
+  /// The maximum length of ``text``, in bytes of UTF-8.
+  public static let maxTextLength = 8 * 1_024
+
+  /// Creates a record.
+  ///
+  /// - Parameters:
+  ///   - attempt: The number of the attempt, from 1.
+  ///   - time: When the attempt ended.
+  ///   - type: The name of the error's type.
+  ///   - text: The description of the error. It is shortened to ``maxTextLength`` bytes.
+  public init(attempt: Int, time: StoreTime, type: String, text: String) {
+    self.attempt = attempt
+    self.time = time
+    self.type = type
+    self.text = text.shortened(to: Self.maxTextLength)
+  }
+}
+
+/// A change of a job's state, or a log line of an attempt.
+public struct JobTransition: Hashable, Codable, Sendable {
+  /// The time of the change.
+  public var time: StoreTime
+  /// The new state; running for a log line.
+  public var state: JobState
+  /// The worker of the attempt, if there was one.
+  public var worker: WorkerID?
+  /// The reason of the change, or the log line.
+  public var note: String?
+
+  /// Creates a change.
+  ///
+  /// - Parameters:
+  ///   - time: The time of the change.
+  ///   - state: The new state; running for a log line.
+  ///   - worker: The worker of the attempt.
+  ///   - note: The reason of the change, or the log line.
+  public init(time: StoreTime, state: JobState, worker: WorkerID? = nil, note: String? = nil) {
+    self.time = time
+    self.state = state
+    self.worker = worker
+    self.note = note
+  }
+}
+
+extension String {
+  /// Returns the longest prefix of whole characters that has at most a number of bytes in UTF-8.
+  func shortened(to length: Int) -> String {
+    guard utf8.count > length else { return self }
+    var end = utf8.index(startIndex, offsetBy: length)
+    while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+    let prefix = String(unicodeScalars[..<end])
+    // If the next scalar continues the last character, that one is not whole. The rest of the text is not looked at,
+    // because a character can be as long as the text.
+    let isWhole = (prefix + String(unicodeScalars[end])).count > prefix.count
+    return isWhole || prefix.count == 1 ? prefix : String(prefix.dropLast())
+  }
+}

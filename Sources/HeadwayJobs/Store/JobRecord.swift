@@ -1,0 +1,204 @@
+/// A job as a store keeps it.
+public struct JobRecord: Hashable, Sendable {
+  /// The number of the job.
+  public var id: JobID
+  /// The queue that the job waits in.
+  public var queue: String
+  /// The kind of the job.
+  public var kind: JobKind
+  /// The version of the payload.
+  public var version: Int
+  /// The encoded job.
+  public var payload: JobPayload
+  /// The state.
+  public var state: JobState
+  /// The priority; the raw value of a `QueuePriority`.
+  public var priority: Int
+  /// The place among the waiting jobs of the same queue and priority.
+  ///
+  /// Jobs with smaller positions come first.
+  public var position: Int64 = 0
+  /// When the job took that place.
+  ///
+  /// For aging, its waiting time counts from then.
+  public var ready: StoreTime
+  /// When a scheduled job is due.
+  public var due: StoreTime?
+  /// The time at which the job is cancelled if it has not started.
+  public var deadline: StoreTime?
+  /// When the job was stored.
+  public var enqueued: StoreTime
+  /// When the job was last claimed.
+  public var claimed: StoreTime?
+  /// When the first attempt was claimed.
+  public var firstClaimed: StoreTime?
+  /// When the job ended.
+  public var finished: StoreTime?
+  /// The time after which the finished job is deleted.
+  public var expires: StoreTime?
+  /// The number of the current or last attempt, from 1; 0 before the first one.
+  ///
+  /// Attempts that ended with a snooze, were given back, or were interrupted are not counted.
+  public var attempt = 0
+  /// The number of times that a process died while it ran the job.
+  public var crashCount = 0
+  /// The number of times that the job has snoozed.
+  public var snoozeCount = 0
+  /// The number of times that the job was claimed or abandoned.
+  ///
+  /// It never decreases.
+  public var epoch = 0
+  /// The worker that has claimed the job, or that ran its last attempt.
+  public var owner: WorkerID?
+  /// Whether the running job has a request to cancel it.
+  public var isCancelRequested = false
+  /// The number of jobs that a held job waits for.
+  public var unmetCount = 0
+  /// Whether other jobs wait for the unfinished job, or have waited for it.
+  public var hasDependents = false
+  /// Whether the job holds its ``JobSettings/unique`` key.
+  public var holdsKey = false
+  /// The other options.
+  public var settings: JobSettings
+  /// The errors, changes and log lines of earlier attempts.
+  public var history = JobHistory()
+  /// The last stored progress.
+  public var progress: JobProgress?
+  /// Why the job failed or was cancelled.
+  public var reason: JobEndReason?
+  /// A description of the parts of the stored job that can't be read, if any.
+  ///
+  /// These parts have default values. Such a job fails with the reason ``JobEndReason/Code/damaged`` instead of being
+  /// claimed.
+  public var damage: String?
+  /// The encoded result of a job that has succeeded.
+  public var result: JobPayload?
+
+  /// Creates the record of a new job.
+  ///
+  /// - Parameters:
+  ///   - id: The number of the job.
+  ///   - job: The new job.
+  ///   - now: The time of the store's clock.
+  public init(id: JobID, _ job: NewJob, at now: StoreTime) {
+    self.id = id
+    queue = job.queue
+    kind = job.kind
+    version = job.version
+    payload = job.payload
+    priority = job.priority
+    due = job.delay.map { now + $0 } ?? job.start
+    deadline = job.deadline
+    (enqueued, ready) = (now, now)
+    settings = job.settings
+    // A time in the past has no effect. Otherwise, a store would advance for the job again and again.
+    if let time = due, time <= now { due = nil }
+    state = due == nil ? .waiting : .scheduled
+  }
+
+  /// Creates a record from its required parts, for a store that reads it.
+  ///
+  /// - Parameters:
+  ///   - id: The number of the job.
+  ///   - queue: The queue that the job waits in.
+  ///   - kind: The kind of the job.
+  ///   - version: The version of the payload.
+  ///   - payload: The encoded job.
+  ///   - state: The state.
+  ///   - priority: The priority.
+  ///   - enqueued: When the job was stored.
+  ///   - settings: The other options.
+  public init(
+    id: JobID, queue: String, kind: JobKind, version: Int, payload: JobPayload, state: JobState, priority: Int,
+    enqueued: StoreTime, settings: JobSettings
+  ) {
+    self.id = id
+    self.queue = queue
+    self.kind = kind
+    self.version = version
+    self.payload = payload
+    self.state = state
+    self.priority = priority
+    self.enqueued = enqueued
+    ready = enqueued
+    self.settings = settings
+  }
+
+  /// The fence of the current or last attempt; nil if there was none, or the job was rescued.
+  public var fence: JobFence? {
+    owner.map { JobFence(id: id, attempt: attempt, epoch: epoch, owner: $0) }
+  }
+
+  /// Returns whether an attempt still runs the job.
+  ///
+  /// - Parameter fence: The fence of the attempt.
+  /// - Returns: True if the job is running under that attempt.
+  public func isRun(by fence: JobFence) -> Bool { state == .running && self.fence == fence }
+}
+
+/// The progress of a job.
+public struct JobProgress: Hashable, Codable, Sendable {
+  /// The completed part, from 0 to 1.
+  public var fraction: Double
+  /// A readable description.
+  public var text: String?
+
+  /// Creates a progress value.
+  ///
+  /// - Parameters:
+  ///   - fraction: The completed part. It is limited to the range from 0 to 1.
+  ///   - text: A readable description.
+  public init(fraction: Double, text: String? = nil) {
+    self.fraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
+    self.text = text
+  }
+}
+
+/// Why a job failed or was cancelled.
+public struct JobEndReason: Hashable, Codable, Sendable, CustomStringConvertible {
+  /// The kind of reason.
+  public enum Code: String, Hashable, Codable, Sendable {
+    /// The last attempt failed.
+    case failed
+    /// The job threw ``JobSignal/discard(_:)``.
+    case discarded
+    /// The job snoozed too often.
+    case snoozedTooOften
+    /// Several processes died while they ran the job.
+    case crashed
+    /// The job was cancelled.
+    case cancelled
+    /// The job was cancelled while it was running, and taken from its worker.
+    case abandoned
+    /// The job did not start before its deadline.
+    case expired
+    /// Another job held its key when it returned to its queue.
+    case superseded
+    /// A job that had to succeed first failed or was cancelled.
+    case dependencyFailed
+    /// A part of the stored job can't be read.
+    case damaged
+  }
+
+  /// The kind of reason.
+  public var code: Code
+  /// A readable description of the details.
+  public var text: String
+  /// The job that failed or was cancelled first, if that is why this one was cancelled.
+  public var culprit: JobID?
+
+  /// Creates a reason.
+  ///
+  /// - Parameters:
+  ///   - code: The kind of reason.
+  ///   - text: A readable description of the details.
+  ///   - culprit: The job that failed or was cancelled first, if that is why this one was cancelled.
+  public init(_ code: Code, _ text: String = "", culprit: JobID? = nil) {
+    self.code = code
+    self.text = text
+    self.culprit = culprit
+  }
+
+  /// The kind and the details.
+  public var description: String { text.isEmpty ? code.rawValue : "\(code.rawValue): \(text)" }
+}

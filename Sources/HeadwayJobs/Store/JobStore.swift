@@ -1,0 +1,238 @@
+/// A place that keeps jobs until they have ended.
+///
+/// A store decides which jobs run, and records the results. It does not run jobs itself. Each function is one
+/// transaction: it takes effect as a whole or not at all. Every write of an attempt contains a ``JobFence``, and is
+/// refused when the job no longer runs under that fence.
+///
+/// Headway has ``MemoryJobStore``, for tests, `SQLiteJobStore`, for all processes of one machine, and
+/// `PostgresJobStore`, for many machines. To write another store, use ``JobTransitions``, ``JobGraph`` and
+/// ``ScheduleTransitions`` for every change, and run the checks of `JobStoreConformance` in `HeadwayJobsTestKit`.
+public protocol JobStore: AnyObject, Sendable {
+  /// The maximum size of a payload in bytes.
+  var maxPayloadSize: Int { get }
+
+  /// Stores new jobs as a whole or not at all.
+  ///
+  /// - Parameter jobs: The new jobs. None of them is larger than ``maxPayloadSize``.
+  /// - Returns: The number of each job, once the jobs are durable.
+  /// - Throws: ``JobError``, with the code ``JobError/Code/queueFull`` if a new job would be added to a queue that is
+  ///   full.
+  func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued]
+
+  /// Records the endings of attempts, and claims jobs for a worker.
+  ///
+  /// The endings are recorded before the jobs are claimed. An ending that is refused does not affect the others.
+  ///
+  /// - Parameter exchange: The endings and claims of one worker.
+  /// - Returns: The result for each ending, and the claimed jobs.
+  /// - Throws: ``JobError``. It is not known whether anything was recorded or claimed, so send the endings again.
+  func exchange(_ exchange: JobExchange) async throws -> JobExchangeAnswer
+
+  /// Executes the writes of running attempts.
+  ///
+  /// - Parameter writes: The writes.
+  /// - Returns: The result for each write.
+  /// - Throws: ``JobError``.
+  func write(_ writes: [FencedWrite]) async throws -> [FencedAnswer]
+
+  /// Returns a value that an attempt of a job has stored.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the checkpoint.
+  ///   - id: The job.
+  /// - Returns: The value, or nil if there is none.
+  /// - Throws: ``JobError``.
+  func checkpoint(_ name: String, of id: JobID) async throws -> JobPayload?
+
+  /// Adds a worker.
+  ///
+  /// - Parameter description: A description of the worker.
+  /// - Returns: The identity of the worker.
+  /// - Throws: ``JobError``.
+  func register(_ description: WorkerDescription) async throws -> WorkerID
+
+  /// Confirms that a worker is alive.
+  ///
+  /// - Parameters:
+  ///   - worker: The worker.
+  ///   - attempts: The attempts that it runs.
+  /// - Returns: The cancelled and lost attempts, and whether the worker is still registered.
+  /// - Throws: ``JobError``.
+  func beat(_ worker: WorkerID, running attempts: [JobFence]) async throws -> WorkerBeat
+
+  /// Removes a worker that has stopped.
+  ///
+  /// Jobs that it has not ended return to their queues, and their attempts are not counted.
+  ///
+  /// - Parameters:
+  ///   - worker: The worker.
+  ///   - isRunningCode: Whether code of jobs still runs in the process, because it does not respond to its
+  ///     cancellation. The jobs then return to their queues after the process has ended, so that none runs twice at the
+  ///     same time.
+  /// - Throws: ``JobError``.
+  func unregister(_ worker: WorkerID, isRunningCode: Bool) async throws
+
+  /// Returns the jobs of dead workers to their queues, and counts a crash for each.
+  ///
+  /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
+  /// - Throws: ``JobError``.
+  func rescue() async throws -> [JobID]
+
+  /// Adds the jobs of due ticks, makes due jobs wait for a worker, cancels jobs that have missed their deadline, and
+  /// continues to cancel the dependents of failed jobs.
+  ///
+  /// - Returns: The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another
+  ///   claim; nil if there is none.
+  /// - Throws: ``JobError``.
+  func advance() async throws -> StoreTime?
+
+  /// Changes many jobs, or a queue.
+  ///
+  /// - Parameter command: The change.
+  /// - Returns: The number of jobs or queues that were changed, at most ``JobCommand/maxChangedCount``.
+  /// - Throws: ``JobError``.
+  func perform(_ command: JobCommand) async throws -> Int
+
+  /// Changes a schedule.
+  ///
+  /// - Parameters:
+  ///   - command: The change.
+  ///   - name: The name of the schedule.
+  /// - Returns: Whether there was a schedule with this name, and the job that was added.
+  /// - Throws: ``JobError``.
+  func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer
+
+  /// Returns all schedules.
+  ///
+  /// - Returns: The schedules, in the order of their names.
+  /// - Throws: ``JobError``.
+  func schedules() async throws -> [ScheduleRecord]
+
+  /// Returns jobs in the order of their numbers.
+  ///
+  /// - Parameters:
+  ///   - filter: The jobs to return.
+  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - limit: The maximum number of jobs.
+  /// - Returns: The jobs.
+  /// - Throws: ``JobError``.
+  func jobs(_ filter: JobFilter, after id: JobID?, limit: Int) async throws -> [JobRecord]
+
+  /// Returns the edges from and to jobs.
+  ///
+  /// - Parameter ids: The jobs.
+  /// - Returns: The edges, in the order of the dependencies' numbers, and then of the dependents' numbers.
+  /// - Throws: ``JobError``.
+  func edges(of ids: [JobID]) async throws -> [JobEdge]
+
+  /// Returns how many jobs of each queue are in each state.
+  ///
+  /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
+  /// - Throws: ``JobError``.
+  func counts() async throws -> [String: JobQueueCounts]
+
+  /// Returns the queues, workers and failures at one moment.
+  ///
+  /// The paused queues are always among the queues.
+  ///
+  /// - Parameter parts: The parts to read.
+  /// - Returns: The snapshot.
+  /// - Throws: ``JobError``.
+  func snapshot(_ parts: JobsSnapshot.Parts) async throws -> JobsSnapshot
+
+  /// Returns the numbers of jobs, newest first, without reading many others.
+  ///
+  /// A store can end the search before it has found enough jobs. The page then has fewer numbers, or none, and
+  /// ``JobNumberPage/next`` continues the search.
+  ///
+  /// The default implementation reads all jobs of the filter.
+  ///
+  /// - Parameters:
+  ///   - filter: The jobs to find.
+  ///   - id: Only jobs with smaller numbers than this one are returned; nil for all.
+  ///   - limit: The maximum number of jobs.
+  /// - Returns: The numbers, in descending order.
+  /// - Throws: ``JobError``.
+  func numbers(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobNumberPage
+
+  /// Returns the queues, workers, failures and last endings, and counts no further than a limit.
+  ///
+  /// The default implementation reads all jobs.
+  ///
+  /// - Parameter limit: The maximum number that matters. Instead of a greater number, a store can return any other
+  ///   number above the limit.
+  /// - Returns: The overview.
+  /// - Throws: ``JobError``.
+  func overview(countingTo limit: Int) async throws -> JobsOverview
+
+  /// Checks the database of the store: versions, settings, space, and what slows it down.
+  ///
+  /// The default implementation returns nothing.
+  ///
+  /// - Parameter measuresCommit: Whether to commit a small change, in order to measure how long that takes.
+  /// - Returns: The results of the checks.
+  /// - Throws: ``JobError``.
+  func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding]
+
+  /// The time of the store's clock.
+  var now: StoreTime { get }
+
+  /// Calls a function with hints about changes, until the returned token is released.
+  ///
+  /// Hints can be lost. They affect only how soon something happens.
+  ///
+  /// - Parameter handler: The function. It is called on any thread, and must return quickly.
+  /// - Returns: A token. Release it to end the calls.
+  func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable
+}
+
+/// A hint that something has changed in a store.
+public enum JobHint: Hashable, Sendable {
+  /// Jobs of a queue might be claimable.
+  case claimable(queue: String)
+  /// The store might have to be advanced earlier than before.
+  case scheduled
+  /// Jobs have ended.
+  case finished([JobID])
+  /// A running job was cancelled.
+  case cancellationRequested
+  /// A queue with a pending limit might have room.
+  case room(queue: String)
+  /// The lease of a worker in this process could not be renewed in time, so its jobs might soon run elsewhere.
+  case leaseLost(WorkerID)
+}
+
+/// The number of jobs of a queue in each state, and the settings of the queue.
+public struct JobQueueCounts: Hashable, Codable, Sendable {
+  /// The numbers by state.
+  public var byState: [JobState: Int]
+  /// Whether the queue is paused.
+  public var isPaused: Bool
+  /// The settings of the queue.
+  public var settings: JobQueueSettings
+  /// The number of attempts that have failed since the last success, while the queue has a failure limit.
+  public var failureCount: Int
+
+  /// Creates counts.
+  ///
+  /// - Parameters:
+  ///   - byState: The numbers by state.
+  ///   - isPaused: Whether the queue is paused.
+  ///   - settings: The settings of the queue.
+  ///   - failureCount: The number of attempts that have failed since the last success.
+  public init(
+    byState: [JobState: Int] = [:], isPaused: Bool = false, settings: JobQueueSettings = JobQueueSettings(),
+    failureCount: Int = 0
+  ) {
+    self.byState = byState
+    self.isPaused = isPaused
+    self.settings = settings
+    self.failureCount = failureCount
+  }
+
+  /// The number of jobs in a state.
+  ///
+  /// - Parameter state: The state.
+  /// - Returns: The number.
+  public subscript(state: JobState) -> Int { byState[state] ?? 0 }
+}

@@ -1,0 +1,255 @@
+/// The changes of a job, as pure functions that all stores share.
+///
+/// A store reads the record of a job under its lock, applies one of these functions, and writes the record back in the
+/// same transaction. Afterward, ``JobRecord/needsKey`` indicates whether the job needs its key again.
+public enum JobTransitions {
+  /// The number of crashes at which a job fails, unless its options specify another number.
+  public static let defaultMaxCrashCount = 4
+  /// The number of times that a job can snooze, unless its options specify another number.
+  public static let defaultMaxSnoozeCount = 1_000
+
+  /// Claims a waiting job for a worker.
+  ///
+  /// - Parameters:
+  ///   - job: A waiting job.
+  ///   - worker: The worker.
+  ///   - now: The time of the store's clock.
+  public static func claim(_ job: inout JobRecord, by worker: WorkerID, at now: StoreTime) {
+    job.state = .running
+    job.owner = worker
+    job.claimed = now
+    job.firstClaimed = job.firstClaimed ?? now
+    job.epoch += 1
+    job.attempt += 1
+    if job.settings.unique?.scope == .waiting { job.holdsKey = false }
+  }
+
+  /// Ends an attempt of a job.
+  ///
+  /// - Parameters:
+  ///   - job: The job of the ending.
+  ///   - ending: How the attempt ends.
+  ///   - now: The time of the store's clock.
+  /// - Returns: Whether the ending is recorded now, was already recorded, or is refused. The job is changed only in the
+  ///   first case.
+  public static func end(_ job: inout JobRecord, _ ending: JobEnding, at now: StoreTime) -> EndResult {
+    guard job.isRun(by: ending.fence) else { return job.hasEnded(ending.fence) ? .alreadyRecorded : .refused }
+    switch ending.action {
+    case .succeed(let result):
+      job.result = result
+      finish(&job, .succeeded, nil, at: now)
+    case .retry(let pause, let error):
+      record(error, of: &job, at: now)
+      guard !job.isCancelRequested else {
+        finish(&job, .failed, JobEndReason(.failed, "It was cancelled, so it is not run again."), at: now)
+        break
+      }
+      putBack(&job, after: pause, note: "retry", at: now)
+    case .fail(let reason, let error):
+      if let error { record(error, of: &job, at: now) }
+      finish(&job, .failed, reason, at: now)
+    case .snooze(let pause):
+      job.attempt -= 1
+      job.snoozeCount += 1
+      let limit = job.settings.maxSnoozeCount ?? defaultMaxSnoozeCount
+      if job.isCancelRequested {
+        finish(&job, .cancelled, JobEndReason(.cancelled), at: now)
+      } else if job.snoozeCount > limit {
+        finish(&job, .failed, JobEndReason(.snoozedTooOften, "It has snoozed \(limit) times."), at: now)
+      } else {
+        putBack(&job, after: pause, note: "snooze", at: now)
+      }
+    case .release:
+      job.attempt -= 1
+      if job.isCancelRequested {
+        finish(&job, .cancelled, JobEndReason(.cancelled), at: now)
+      } else {
+        putBack(&job, after: .zero, note: "released", at: now)
+      }
+    case .cancel(let reason):
+      finish(&job, .cancelled, reason, at: now)
+    }
+    return .recorded
+  }
+
+  /// The effect of an ending.
+  public enum EndResult: Hashable, Sendable {
+    /// The ending has changed the job.
+    case recorded
+    /// The ending was already recorded.
+    case alreadyRecorded
+    /// The job no longer runs under that attempt.
+    case refused
+  }
+
+  /// Returns a running job to its queue after its worker died or stopped, or ends the job.
+  ///
+  /// - Parameters:
+  ///   - job: A running job.
+  ///   - isCrash: Whether the worker died. No crash is counted for a worker that stopped.
+  ///   - now: The time of the store's clock.
+  public static func rescue(_ job: inout JobRecord, isCrash: Bool, at now: StoreTime) {
+    let worker = job.owner
+    job.attempt -= 1
+    job.owner = nil
+    if isCrash { job.crashCount += 1 }
+    let limit = job.settings.maxCrashCount ?? defaultMaxCrashCount
+    let note = isCrash ? "the worker died" : "the worker stopped"
+    job.history.append(JobTransition(time: now, state: .waiting, worker: worker, note: note))
+    if isCrash, job.crashCount >= limit {
+      let workers = job.history.transitions.filter { $0.note == note }.compactMap(\.worker)
+      let list = workers.suffix(limit).map(\.description).joined(separator: ", ")
+      let text = "\(job.crashCount) workers died while they ran it: \(list)"
+      finish(&job, .failed, JobEndReason(.crashed, text), at: now)
+    } else if job.isCancelRequested {
+      finish(&job, .cancelled, JobEndReason(.cancelled), at: now)
+    } else {
+      job.state = .waiting
+    }
+  }
+
+  /// Cancels a job, or requests that its worker cancel it.
+  ///
+  /// - Parameters:
+  ///   - job: A job.
+  ///   - now: The time of the store's clock.
+  /// - Returns: True if the job is cancelled now, or its worker must now cancel it.
+  public static func cancel(_ job: inout JobRecord, at now: StoreTime) -> Bool {
+    switch job.state {
+    case .held, .scheduled, .waiting:
+      finish(&job, .cancelled, JobEndReason(.cancelled), at: now)
+      return true
+    case .running:
+      guard !job.isCancelRequested else { return false }
+      job.isCancelRequested = true
+      return true
+    case .succeeded, .failed, .cancelled: return false
+    }
+  }
+
+  /// Cancels a running job immediately, and takes it from its worker.
+  ///
+  /// - Parameters:
+  ///   - job: A job.
+  ///   - now: The time of the store's clock.
+  /// - Returns: Whether the job was running.
+  public static func abandon(_ job: inout JobRecord, at now: StoreTime) -> Bool {
+    guard job.state == .running else { return false }
+    job.epoch += 1
+    finish(&job, .cancelled, JobEndReason(.abandoned), at: now)
+    return true
+  }
+
+  /// Runs a failed or cancelled job again.
+  ///
+  /// - Parameters:
+  ///   - job: A job.
+  ///   - now: The time of the store's clock.
+  /// - Returns: True if the job had failed or was cancelled.
+  public static func retry(_ job: inout JobRecord, at now: StoreTime) -> Bool {
+    guard job.state == .failed || job.state == .cancelled else { return false }
+    let text = "retried manually after: \(job.reason?.description ?? "")"
+    job.history.append(JobTransition(time: now, state: .waiting, note: text))
+    (job.attempt, job.crashCount, job.snoozeCount) = (0, 0, 0)
+    (job.firstClaimed, job.claimed, job.finished, job.expires, job.due) = (nil, nil, nil, nil, nil)
+    (job.deadline, job.owner, job.reason, job.result, job.progress) = (nil, nil, nil, nil, nil)
+    job.isCancelRequested = false
+    job.state = .waiting
+    return true
+  }
+
+  /// Makes a scheduled job that is due wait for a worker.
+  ///
+  /// - Parameters:
+  ///   - job: A scheduled job.
+  ///   - now: The time of the store's clock.
+  public static func becomeWaiting(_ job: inout JobRecord, at now: StoreTime) {
+    job.state = .waiting
+    job.due = nil
+    job.history.append(JobTransition(time: now, state: .waiting, note: "due"))
+  }
+
+  /// Cancels a job that has not started by its deadline.
+  ///
+  /// - Parameters:
+  ///   - job: A job that is not running and has not ended.
+  ///   - now: The time of the store's clock.
+  public static func expire(_ job: inout JobRecord, at now: StoreTime) {
+    finish(&job, .cancelled, JobEndReason(.expired, "It had not started by its deadline."), at: now)
+  }
+
+  /// Fails an unfinished job because a part of it can't be read.
+  ///
+  /// - Parameters:
+  ///   - job: A job that is not running and has not ended.
+  ///   - damage: A description of the parts that can't be read.
+  ///   - now: The time of the store's clock.
+  public static func fail(_ job: inout JobRecord, because damage: String, at now: StoreTime) {
+    finish(&job, .failed, JobEndReason(.damaged, damage), at: now)
+  }
+
+  /// Cancels a job that returns to its queue while another job holds its key.
+  ///
+  /// - Parameters:
+  ///   - job: A job that needs its key.
+  ///   - other: The job that holds the key.
+  ///   - now: The time of the store's clock.
+  public static func supersede(_ job: inout JobRecord, by other: JobID, at now: StoreTime) {
+    finish(&job, .cancelled, JobEndReason(.superseded, "by job \(other)"), at: now)
+  }
+
+  /// Replaces the content of a job that has not started with that of a new job with the same key.
+  ///
+  /// - Parameters:
+  ///   - job: A job.
+  ///   - new: The new job.
+  ///   - now: The time of the store's clock.
+  /// - Returns: True if the job had not started, so that it was changed.
+  public static func replace(_ job: inout JobRecord, with new: NewJob, at now: StoreTime) -> Bool {
+    guard [.held, .waiting, .scheduled].contains(job.state) else { return false }
+    let template = JobRecord(id: job.id, new, at: now)
+    if job.state == .scheduled, template.state == .waiting {
+      job.history.append(JobTransition(time: now, state: .waiting, note: "replaced"))
+    }
+    (job.payload, job.kind, job.version) = (template.payload, template.kind, template.version)
+    (job.priority, job.due) = (template.priority, template.due)
+    if job.state != .held { job.state = template.state }
+    return true
+  }
+
+  private static func putBack(_ job: inout JobRecord, after pause: Duration, note: String, at now: StoreTime) {
+    job.due = pause > .zero ? now + pause : nil
+    job.state = pause > .zero ? .scheduled : .waiting
+    job.history.append(JobTransition(time: now, state: job.state, worker: job.owner, note: note))
+  }
+
+  private static func record(_ error: JobErrorDescription, of job: inout JobRecord, at now: StoreTime) {
+    job.history.append(JobErrorRecord(attempt: job.attempt, time: now, type: error.type, text: error.text))
+  }
+
+  static func finish(_ job: inout JobRecord, _ state: JobState, _ reason: JobEndReason?, at now: StoreTime) {
+    job.state = state
+    job.reason = reason
+    job.finished = now
+    job.expires = now + (job.settings.retention ?? JobRetention()).duration(after: state)
+    job.due = nil
+    job.unmetCount = 0
+    job.holdsKey = false
+    job.isCancelRequested = false
+  }
+}
+
+extension JobRecord {
+  /// Whether the job must hold its key but does not, because it is new or has returned to its queue.
+  public var needsKey: Bool {
+    guard !holdsKey, let scope = settings.unique?.scope else { return false }
+    switch scope {
+    case .waiting: return state == .held || state == .waiting || state == .scheduled
+    case .unfinished: return !state.isFinished
+    case .duration: return false
+    }
+  }
+
+  /// Returns whether the ending of an attempt was already recorded, so that it is a repetition.
+  func hasEnded(_ fence: JobFence) -> Bool { state != .running && epoch == fence.epoch && owner == fence.owner }
+}

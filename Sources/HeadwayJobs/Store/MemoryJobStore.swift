@@ -1,0 +1,240 @@
+import Synchronization
+
+/// A store in memory, for tests of code that uses jobs, and for jobs that don't need to survive the process.
+///
+/// It behaves like other stores, except that nothing is durable.
+///
+/// You can call the functions on any thread. They don't suspend.
+public final class MemoryJobStore: JobStore {
+  private let state = Mutex(MemoryJobs())
+  private let observers = HintObservers()
+  private let clock: @Sendable () -> StoreTime
+
+  /// The maximum size of a payload in bytes.
+  public let maxPayloadSize: Int
+
+  /// Creates an empty store.
+  ///
+  /// - Parameters:
+  ///   - maxPayloadSize: The maximum size of a payload in bytes.
+  ///   - clock: Returns the current time; the system's time by default.
+  public init(maxPayloadSize: Int = 64 * 1_024, clock: @escaping @Sendable () -> StoreTime = { .now() }) {
+    self.maxPayloadSize = maxPayloadSize
+    self.clock = clock
+  }
+
+  /// The time of the store's clock.
+  public var now: StoreTime { clock() }
+
+  /// Stores new jobs as a whole or not at all.
+  ///
+  /// - Parameter jobs: The new jobs.
+  /// - Returns: The number of each job.
+  /// - Throws: ``JobError`` if a queue is full, or if the jobs wait for unknown ones, or for each other in a cycle.
+  public func enqueue(_ jobs: [NewJob]) throws -> [Enqueued] {
+    try update { memory, now in try memory.enqueue(jobs, at: now) }
+  }
+
+  /// Records the endings of attempts, and claims jobs for a worker.
+  ///
+  /// - Parameter exchange: The endings and claims of one worker.
+  /// - Returns: The result for each ending, and the claimed jobs.
+  public func exchange(_ exchange: JobExchange) -> JobExchangeAnswer {
+    update { memory, now in
+      let verdicts = exchange.endings.map { memory.end($0, at: now) }
+      // The claims can return jobs that have waited for the jobs that end here.
+      memory.settleAll()
+      guard memory.workers.keys.contains(exchange.worker) else {
+        return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
+      }
+      if let running = exchange.running { memory.releaseAll(of: exchange.worker, except: running, at: now) }
+      let claimed = exchange.claims.map { memory.claim($0, by: exchange.worker, at: now) }
+      return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
+    }
+  }
+
+  /// Executes the writes of running attempts.
+  ///
+  /// - Parameter writes: The writes.
+  /// - Returns: The result for each write.
+  /// - Throws: ``JobError`` if new jobs wait for unknown ones, or for each other in a cycle. Nothing was written.
+  public func write(_ writes: [FencedWrite]) throws -> [FencedAnswer] {
+    try update { memory, now in
+      let before = writes.count > 1 ? memory : nil
+      do {
+        return try writes.map { try memory.write($0, at: now) }
+      } catch {
+        if let before { memory = before }
+        throw error
+      }
+    }
+  }
+
+  /// Returns a value that an attempt of a job has stored.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the checkpoint.
+  ///   - id: The job.
+  /// - Returns: The value, or nil if there is none.
+  public func checkpoint(_ name: String, of id: JobID) -> JobPayload? {
+    state.withLock { $0.checkpoints[id]?[name] }
+  }
+
+  /// Adds a worker.
+  ///
+  /// - Parameter description: A description of the worker.
+  /// - Returns: The identity of the worker.
+  public func register(_ description: WorkerDescription) -> WorkerID {
+    let now = clock()
+    return state.withLock { $0.register(description, at: now) }
+  }
+
+  /// Confirms that a worker is alive.
+  ///
+  /// - Parameters:
+  ///   - worker: The worker.
+  ///   - attempts: The attempts that it runs.
+  /// - Returns: The cancelled and lost attempts, and whether the worker is still registered.
+  public func beat(_ worker: WorkerID, running attempts: [JobFence]) -> WorkerBeat {
+    state.withLock { memory in
+      var beat = WorkerBeat(isRegistered: memory.workers.keys.contains(worker) && !memory.dead.contains(worker))
+      for fence in attempts {
+        guard let job = memory.jobs[fence.id], job.isRun(by: fence) else {
+          beat.lost.insert(fence)
+          continue
+        }
+        if job.isCancelRequested { beat.cancellations.insert(fence) }
+      }
+      return beat
+    }
+  }
+
+  /// Removes a worker that has stopped.
+  ///
+  /// Jobs that it has not ended return to their queues, and their attempts are not counted.
+  ///
+  /// - Parameters:
+  ///   - worker: The worker.
+  ///   - isRunningCode: Whether code of jobs still runs. The jobs then return to their queues after
+  ///     ``kill(_:)`` and ``rescue()``.
+  public func unregister(_ worker: WorkerID, isRunningCode: Bool) {
+    update { memory, now in
+      if isRunningCode {
+        memory.stopped.insert(worker)
+      } else {
+        _ = memory.remove(worker, isCrash: false, at: now)
+      }
+    }
+  }
+
+  /// Makes a worker dead, as if its process had been killed; the next ``rescue()`` returns its jobs to their queues.
+  ///
+  /// - Parameter worker: The worker.
+  public func kill(_ worker: WorkerID) { state.withLock { _ = $0.dead.insert(worker) } }
+
+  /// Returns the jobs of dead workers to their queues, and counts a crash for each.
+  ///
+  /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
+  public func rescue() -> [JobID] {
+    update { memory, now in memory.dead.sorted().flatMap { memory.remove($0, isCrash: true, at: now) } }
+  }
+
+  /// Adds the jobs of due ticks, makes due jobs wait for a worker, cancels jobs that have missed their deadline, and
+  /// continues to cancel the dependents of failed jobs.
+  ///
+  /// - Returns: The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another
+  ///   claim; nil if there is none.
+  public func advance() -> StoreTime? { update { memory, now in memory.advance(to: now) } }
+
+  /// Changes many jobs, or a queue.
+  ///
+  /// - Parameter command: The change.
+  /// - Returns: The number of jobs or queues that were changed.
+  /// - Throws: ``JobError`` with the code ``JobError/Code/keyHeld`` or ``JobError/Code/dependencyFailed`` if no job can
+  ///   be run again because other jobs hold the keys, or dependencies have failed.
+  public func perform(_ command: JobCommand) throws -> Int {
+    try update { memory, now in try memory.perform(command, at: now) }
+  }
+
+  /// Changes a schedule.
+  ///
+  /// - Parameters:
+  ///   - command: The change.
+  ///   - name: The name of the schedule.
+  /// - Returns: Whether there was a schedule with this name, and the job that was added.
+  public func perform(_ command: ScheduleCommand, on name: String) -> ScheduleAnswer {
+    update { memory, _ in memory.changeSchedule(name, command) }
+  }
+
+  /// Returns all schedules.
+  ///
+  /// - Returns: The schedules, in the order of their names.
+  public func schedules() -> [ScheduleRecord] {
+    state.withLock { memory in memory.schedules.values.sorted { $0.name < $1.name } }
+  }
+
+  /// Returns jobs in the order of their numbers.
+  ///
+  /// - Parameters:
+  ///   - filter: The jobs to return.
+  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - limit: The maximum number of jobs.
+  /// - Returns: The jobs.
+  /// - Complexity: O(*n* log *n*) in the number of jobs of the store.
+  public func jobs(_ filter: JobFilter, after id: JobID?, limit: Int) -> [JobRecord] {
+    state.withLock { memory in
+      let found = memory.jobs.values.filter { filter.contains($0) && $0.id.rawValue > id?.rawValue ?? .min }
+      return Array(found.sorted { $0.id < $1.id }.prefix(limit))
+    }
+  }
+
+  /// Returns the edges from and to jobs.
+  ///
+  /// - Parameter ids: The jobs.
+  /// - Returns: The edges, in the order of the dependencies' numbers, and then of the dependents' numbers.
+  public func edges(of ids: [JobID]) -> [JobEdge] {
+    state.withLock { memory in
+      let edges = ids.flatMap { memory.graph.edges(from: $0) + memory.graph.edges(to: $0) }
+      return Set(edges).sorted { ($0.dependency, $0.dependent) < ($1.dependency, $1.dependent) }
+    }
+  }
+
+  /// Returns how many jobs of each queue are in each state.
+  ///
+  /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
+  public func counts() -> [String: JobQueueCounts] {
+    state.withLock { $0.counts(includesJobs: true) }
+  }
+
+  /// Returns the queues, workers and failures at one moment.
+  ///
+  /// - Parameter parts: The parts to read.
+  /// - Returns: The snapshot.
+  public func snapshot(_ parts: JobsSnapshot.Parts) -> JobsSnapshot {
+    let now = clock()
+    return state.withLock { $0.snapshot(parts, at: now) }
+  }
+
+  /// Calls a function with hints about changes, until the returned token is released.
+  ///
+  /// - Parameter handler: The function. It is called on the thread that has changed the store.
+  /// - Returns: A token. Release it to end the calls.
+  public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable {
+    observers.add(handler)
+  }
+
+  /// Changes the jobs under the lock, and calls observers after releasing it.
+  private func update<Result>(_ body: (inout MemoryJobs, StoreTime) throws -> Result) rethrows -> Result {
+    let now = clock()
+    let (result, hints) = try state.withLock { memory in
+      memory.now = now
+      memory.cascadeBudget = JobGraph.maxCascadeCount
+      defer { memory.hints = JobHints() }
+      let result = try body(&memory, now)
+      memory.settleAll()
+      return (result, memory.hints)
+    }
+    observers.send(hints)
+    return result
+  }
+}

@@ -1,0 +1,34 @@
+extension MemoryJobs {
+  // Rows in memory throw no errors.
+
+  /// Adds the jobs of due ticks.
+  mutating func addAllDueJobs() {
+    do { try addDueJobs() } catch { preconditionFailure("Rows in memory throw no errors: \(error)") }
+  }
+
+  mutating func changeSchedule(_ name: String, _ command: ScheduleCommand) -> ScheduleAnswer {
+    do { return try change(name, command) } catch { preconditionFailure("Rows in memory throw no errors: \(error)") }
+  }
+}
+
+extension MemoryJobs: ScheduleRows {
+  /// When the next tick is due; nil if there is none.
+  var nextTick: StoreTime? { schedules.values.compactMap(\.next).min() }
+
+  func dueSchedules() -> [String] {
+    let due = schedules.values.compactMap { schedule in
+      schedule.next.flatMap { $0 <= now ? (time: $0, name: schedule.name) : nil }
+    }
+    return due.sorted(by: <).map(\.name)
+  }
+
+  func schedule(_ name: String, orWith definition: ScheduleDefinition?) -> ScheduleRecord? { schedules[name] }
+
+  func isUnfinished(_ id: JobID) -> Bool { jobs[id].map { !$0.state.isFinished } ?? false }
+
+  mutating func write(_ schedule: ScheduleRecord) { schedules[schedule.name] = schedule }
+
+  mutating func postpone(_ name: String, to time: StoreTime) { schedules[name]?.next = time }
+
+  mutating func removeSchedule(_ name: String) -> Bool { schedules.removeValue(forKey: name) != nil }
+}

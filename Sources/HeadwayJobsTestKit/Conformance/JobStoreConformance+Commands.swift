@@ -1,0 +1,128 @@
+import Headway
+import HeadwayJobs
+
+extension JobStoreConformance {
+  static let commands = [
+    JobStoreCheck("J55: a command changes at most 1,000 jobs, and can be repeated until it changes none") { probe in
+      let count = JobCommand.maxChangedCount
+      try await probe.enqueueBatch(of: count + 1)
+      let commands: [JobCommand] = [
+        .setPriority(.all, 4), .move(.all, queue: "other"), .cancel(.all), .retry(.all), .cancel(.all), .delete(.all),
+      ]
+      for command in commands {
+        for changed in [count, 1, 0] {
+          try probe.expect(try await probe.perform(command), changed, "the number of changes by \(command)")
+        }
+      }
+      try probe.expect(try await probe.store.counts(), [:], "the jobs that are left")
+      try await probe.enqueueBatch(of: count + 1)
+      let worker = try await probe.register()
+      try probe.expect(try await probe.claim(count + 9, by: worker).count, count + 1, "the number of claimed jobs")
+      for changed in [count, 1, 0] {
+        try probe.expect(try await probe.perform(.abandon(.all)), changed, "the number of abandoned jobs")
+      }
+    },
+    JobStoreCheck("J55: only finished jobs are deleted") { probe in
+      let scheduled = try await probe.enqueue(options: JobOptions(delay: .seconds(1)))
+      let running = try await probe.enqueue()
+      let worker = try await probe.register()
+      let job = try await probe.claimOne(by: worker)
+      let finished = try await probe.enqueue()
+      try await probe.end(probe.claimOne(by: worker), .succeed(result: nil))
+      let waiting = try await probe.enqueue()
+      try probe.expect(try await probe.perform(.delete(.all)), 1, "the number of deleted jobs")
+      try probe.expect(try await probe.record(finished), nil, "the finished job")
+      let left = try await probe.store.jobs(.all, after: nil, limit: 9)
+      try probe.expect(probe.numbers(left), [scheduled, running, waiting], "the jobs that are left")
+      try probe.expect(try await probe.end(job, .succeed(result: nil)), .recorded, "the ending of the running job")
+    },
+    JobStoreCheck("J55: the priority and the queue of jobs that have not started can be changed") { probe in
+      let (running, waiting) = (try await probe.enqueue(), try await probe.enqueue())
+      let scheduled = try await probe.enqueue(options: JobOptions(delay: .seconds(1)))
+      let ended = try await probe.enqueue()
+      try await probe.perform(.cancel(.id(ended)))
+      let worker = try await probe.register()
+      try await probe.claimOne(by: worker)
+      let first = try await probe.enqueue(options: JobOptions(queue: "other"))
+      try probe.expect(try await probe.perform(.setPriority(.all, 4)), 3, "the number of changed priorities")
+      try probe.expect(try await probe.perform(.move(.all, queue: "other")), 2, "the number of moved jobs")
+      for id in [running, ended] {
+        let job = try await probe.stored(id)
+        try probe.expect(job.priority, 0, "the priority of a job that has started")
+        try probe.expect(job.queue, "default", "its queue")
+      }
+      try await probe.pass(.seconds(1))
+      let last = try await probe.enqueue(options: JobOptions(queue: "other"))
+      // The jobs keep their places, in the order in which they became ready.
+      let jobs = try await probe.claim(9, by: worker, queue: "other")
+      try probe.expect(probe.numbers(jobs), [waiting, first, scheduled, last], "the claimed jobs")
+    },
+    JobStoreCheck("J55: a filter selects jobs that meet all of its conditions") { probe in
+      let job = try await probe.enqueue(kind: "a", options: JobOptions(queue: "one", tags: ["x", "y"]))
+      try await probe.enqueue(kind: "a", options: JobOptions(queue: "one"))
+      try await probe.enqueue(kind: "b", options: JobOptions(queue: "one", tags: ["x"]))
+      try await probe.enqueue(kind: "a", options: JobOptions(queue: "two", tags: ["x"]))
+      try await probe.enqueue(kind: "a", options: JobOptions(queue: "one", delay: .seconds(1), tags: ["x"]))
+      let filter = JobFilter(states: [.waiting], queues: ["one"], kinds: ["a"], tag: "x")
+      let none = [
+        JobFilter(ids: []), JobFilter(states: []), JobFilter(queues: []), JobFilter(kinds: []), JobFilter(tag: "z"),
+        JobFilter(queues: ["' OR 1 = 1 --"]), JobFilter(tag: "%"),
+      ]
+      for filter in none { try probe.expect(try await probe.perform(.cancel(filter)), 0, "the changes by \(filter)") }
+      try probe.expect(try await probe.perform(.cancel(filter)), 1, "the number of changes")
+      try probe.expect(try await probe.state(job), .cancelled, "the state")
+    },
+  ]
+
+  static let reading = [
+    JobStoreCheck("J130: counts match the jobs of each queue in each state") { probe in
+      try probe.expect(try await probe.store.counts(), [:], "the counts of an empty store")
+      let worker = try await probe.register()
+      let ends: [JobEnding.Action] = [
+        .succeed(result: nil), .fail(JobEndReason(.failed), nil), .cancel(JobEndReason(.cancelled)),
+      ]
+      for end in ends {
+        try await probe.enqueue()
+        try await probe.end(probe.claimOne(by: worker), end)
+      }
+      try await probe.enqueue()
+      try await probe.claimOne(by: worker)
+      for _ in 0..<2 { try await probe.enqueue() }
+      try await probe.enqueue(options: JobOptions(queue: "other", delay: .seconds(1)))
+      try await probe.perform(.setPaused(queue: "empty", true))
+      let expected = [
+        "default": JobQueueCounts(byState: [.succeeded: 1, .failed: 1, .cancelled: 1, .running: 1, .waiting: 2]),
+        "other": JobQueueCounts(byState: [.scheduled: 1]), "empty": JobQueueCounts(isPaused: true),
+      ]
+      try probe.expect(try await probe.store.counts(), expected, "the counts")
+      try probe.expect(try await probe.fixture.openAgain().counts(), expected, "the counts in another process")
+      try await probe.perform(.setPaused(queue: "empty", false))
+      try await probe.perform(.cancel(JobFilter(queues: ["other"])))
+      try await probe.perform(.delete(JobFilter(queues: ["other"])))
+      try probe.expect(try await probe.store.counts().keys.sorted(), ["default"], "the queues")
+    },
+    JobStoreCheck("J130: jobs are listed by number and in pages, with finished ones among the others") { probe in
+      let ids = try await probe.enqueueBatch(of: 10)
+      let worker = try await probe.register()
+      for job in try await probe.claim(6, by: worker) where job.id.rawValue % 2 == 0 {
+        try await probe.end(job, .succeed(result: nil))
+      }
+      var (seen, last): ([JobID], JobID?) = ([], nil)
+      for _ in 0..<5 {
+        let page = probe.numbers(try await probe.store.jobs(.all, after: last, limit: 3))
+        try probe.expect(page.count <= 3, true, "whether a page has at most 3 jobs")
+        seen += page
+        last = page.last
+      }
+      try probe.expect(seen, ids, "the jobs")
+      let store = probe.store
+      let ended = try await store.jobs(JobFilter(states: [.succeeded]), after: ids[0], limit: 9)
+      let expected = ids[..<6].filter { $0.rawValue % 2 == 0 && $0 > ids[0] }
+      try probe.expect(probe.numbers(ended), expected, "the jobs that succeeded")
+      let some = [ids[8], ids[2], JobID(rawValue: ids[9].rawValue + 5), ids[2]]
+      try probe.expect(
+        probe.numbers(try await store.jobs(JobFilter(ids: some), after: nil, limit: 9)), [ids[2], ids[8]], "some jobs")
+      try probe.expect(try await store.jobs(.all, after: nil, limit: 0).count, 0, "the number of jobs in no page")
+    },
+  ]
+}

@@ -1,0 +1,141 @@
+import Headway
+import HeadwayJobs
+
+extension JobStoreConformance {
+  static let overviews = [
+    JobStoreCheck("J154: numbers are returned newest first, and each page continues the one before") { probe in
+      let worker = try await probe.register()
+      var expected = try await probe.enqueueBatch(of: 7)
+      for index in 0..<4 {
+        let action: JobEnding.Action = index < 2 ? .fail(JobEndReason(.failed), nil) : .succeed(result: nil)
+        try await probe.end(probe.claimOne(by: worker), action)
+      }
+      try await probe.claimOne(by: worker)
+      expected.append(try await probe.enqueue(options: JobOptions(delay: .seconds(9))))
+      expected.append(try await probe.enqueue(options: JobOptions(after: [JobDependency(.job(expected[6]))])))
+      let store = probe.store
+      try probe.expect(try await probe.numbers(.all, limit: 99), expected.reversed(), "all jobs")
+      try probe.expect(try await probe.numbers(.all, limit: 2), expected.reversed(), "all jobs, in pages")
+      let page = try await store.numbers(.all, before: expected[4], limit: 3)
+      try probe.expect(page, JobNumberPage(ids: [expected[3], expected[2], expected[1]], next: expected[1]), "a page")
+      let last = try await store.numbers(.all, before: expected[1], limit: 3)
+      try probe.expect(last, JobNumberPage(ids: [expected[0]]), "the last page")
+      let states: [(Set<JobState>, [Int])] = [
+        ([.held], [8]), ([.scheduled], [7]), ([.waiting], [6, 5]), ([.running], [4]), ([.succeeded], [3, 2]),
+        ([.failed], [1, 0]), ([.cancelled], []), ([.failed, .running, .held], [8, 4, 1, 0]),
+        ([.succeeded, .waiting], [6, 5, 3, 2]),
+      ]
+      for (states, indices) in states {
+        for limit in [1, 2, 99] {
+          let found = try await probe.numbers(JobFilter(states: states), limit: limit)
+          try probe.expect(found, indices.map { expected[$0] }, "the jobs in \(states), \(limit) per page")
+        }
+      }
+    },
+    JobStoreCheck("J154: numbers are those of the filter, also by label, tag and time") { probe in
+      let start = probe.store.now
+      let first = try await probe.enqueue(options: JobOptions(label: "Invoice \"7\" / é", tags: ["a/b", "new"]))
+      try await probe.pass(.seconds(10))
+      let second = try await probe.enqueue(kind: "other", options: JobOptions(queue: "mail", label: "invoice 8"))
+      try await probe.perform(.cancel(.id(first)))
+      try await probe.pass(.seconds(10))
+      let third = try await probe.enqueue(options: JobOptions(queue: "mail", tags: ["new"]))
+      let filters: [(JobFilter, [JobID])] = [
+        (JobFilter(label: "nvoice"), [second, first]), (JobFilter(label: "\"7\" / é"), [first]),
+        (JobFilter(label: "INVOICE"), []), (JobFilter(label: ""), [second, first]), (JobFilter(tag: "a/b"), [first]),
+        (JobFilter(tag: "new"), [third, first]), (JobFilter(tag: "ne"), []),
+        (JobFilter(states: [.waiting], tag: "new"), [third]), (JobFilter(queues: ["mail"]), [third, second]),
+        (JobFilter(queues: ["mail"], kinds: ["test"]), [third]), (JobFilter(kinds: ["other"]), [second]),
+        (JobFilter(since: start + .seconds(10)), [third, second]),
+        (JobFilter(until: start + .seconds(10)), [second, first]),
+        (JobFilter(since: start + .seconds(1), until: start + .seconds(11)), [second]),
+        (JobFilter(ids: [third, first]), [third, first]),
+      ]
+      for (filter, expected) in filters {
+        try probe.expect(try await probe.numbers(filter, limit: 1), expected, "the jobs of \(filter)")
+        let jobs = try await probe.store.jobs(filter, after: nil, limit: 9)
+        try probe.expect(probe.numbers(jobs), expected.reversed(), "the same jobs, oldest first")
+      }
+      // A command changes the jobs that the same filter finds.
+      try probe.expect(try await probe.perform(.cancel(JobFilter(label: "voice", until: start + .seconds(10)))), 1)
+    },
+    JobStoreCheck("J154: an overview has the numbers of unfinished jobs, and counts no further than the limit") {
+      probe in
+      let worker = try await probe.register()
+      try await probe.enqueueBatch(of: 5)
+      let scheduled = try await probe.enqueue(options: JobOptions(queue: "mail", delay: .seconds(9)))
+      try await probe.enqueue(options: JobOptions(queue: "mail", after: [JobDependency(.job(scheduled))]))
+      try await probe.perform(.setPaused(queue: "paused", true))
+      try await probe.claimOne(by: worker)
+      let all = try await probe.store.overview(countingTo: 9).snapshot
+      let states = Dictionary(uniqueKeysWithValues: all.queues.map { ($0.name, $0.counts.byState) })
+      let expected: [String: [JobState: Int]] = [
+        "default": [.waiting: 4, .running: 1], "mail": [.held: 1, .scheduled: 1], "paused": [:],
+      ]
+      try probe.expect(states, expected, "the numbers")
+      try probe.expect(all.queues.map(\.counts.isPaused), [false, false, true], "whether each queue is paused")
+      try probe.expect(all, try await probe.unfinishedSnapshot(), "the snapshot")
+      let few = try await probe.store.overview(countingTo: 3)
+      let waiting = few.snapshot.queues[0].counts[.waiting]
+      guard waiting > 3 else { throw probe.fail("\(waiting) jobs are said to wait, but there are more than 3") }
+      try probe.expect(few.snapshot.queues[0].waiting.map(\.first), all.queues[0].waiting.map(\.first), "the first job")
+    },
+    JobStoreCheck("J154: an overview finds the oldest waiting job, whatever its priority") { probe in
+      let old = try await probe.enqueue(options: JobOptions(priority: .veryLow))
+      try await probe.pass(.seconds(5))
+      for _ in 0..<5 { try await probe.enqueue(options: JobOptions(priority: .high)) }
+      try await probe.enqueue(kind: "other", version: 2)
+      let waiting = try await probe.store.overview(countingTo: 2).snapshot.queues[0].waiting
+      try probe.expect(waiting.map(\.kind), ["other", "test"], "the kinds")
+      try probe.expect(waiting.last?.first, old, "the oldest job")
+    },
+    JobStoreCheck("J154: an overview has the endings of the last hour, and how long the jobs waited and ran") { probe in
+      let worker = try await probe.register()
+      let early = try await probe.enqueue()
+      try await probe.end(probe.claimOne(by: worker), .succeed(result: nil))
+      try await probe.pass(.seconds(3_601))
+      let second = try await probe.enqueue()
+      let third = try await probe.enqueue()
+      try await probe.pass(.seconds(2))
+      let job = try await probe.claimOne(by: worker)
+      try await probe.pass(.seconds(3))
+      try await probe.end(job, .fail(JobEndReason(.failed), nil))
+      try await probe.pass(.seconds(1))
+      try await probe.perform(.cancel(.id(third)))
+      let overview = try await probe.store.overview(countingTo: 9)
+      try probe.expect(overview.endings.map(\.id), [third, second], "the endings, but not that of \(early)")
+      try probe.expect(overview.endings.map(\.state), [.cancelled, .failed], "the states")
+      try probe.expect(overview.endings.map(\.wait), [nil, .seconds(2)], "the waiting times")
+      try probe.expect(overview.endings.map(\.run), [nil, .seconds(3)], "the running times")
+      try probe.expect(overview.failedCount, 1, "the number of failed jobs")
+      try probe.expect(overview.cancelledCount, 1, "the number of cancelled jobs")
+      let failures = [FailedJobs(kind: "test", count: 1, last: second, time: probe.store.now + .seconds(-1))]
+      try probe.expect(overview.snapshot.failures, failures, "the failures")
+      try probe.expect(try await probe.store.overview(countingTo: 1).endings.map(\.id), [third], "the last ending")
+    },
+  ]
+}
+
+extension JobStoreProbe {
+  /// Returns the numbers of all pages.
+  fileprivate func numbers(_ filter: JobFilter, limit: Int) async throws -> [JobID] {
+    var (ids, end) = ([JobID](), JobID?.none)
+    repeat {
+      let page = try await store.numbers(filter, before: end, limit: limit)
+      guard page.ids.count <= limit else { throw fail("a page has \(page.ids.count) numbers, not \(limit)") }
+      if let next = page.next, let end, next >= end { throw fail("a page ends at \(next), after \(end)") }
+      ids += page.ids
+      end = page.next
+    } while end != nil
+    return ids
+  }
+
+  /// A snapshot without the numbers of finished jobs.
+  fileprivate func unfinishedSnapshot() async throws -> JobsSnapshot {
+    var snapshot = try await store.snapshot(.all)
+    for index in snapshot.queues.indices {
+      snapshot.queues[index].counts.byState = snapshot.queues[index].counts.byState.filter { !$0.key.isFinished }
+    }
+    return snapshot
+  }
+}

@@ -1,0 +1,13 @@
+/// The checks of a store: one or more for each rule that a store can violate.
+///
+/// ```swift
+/// for check in JobStoreConformance.checks { try await check.run(on: fixture) }
+/// ```
+public enum JobStoreConformance {
+  /// All checks.
+  public static let checks: [JobStoreCheck] = [
+    enqueueing, keys, claiming, order, fencing, endings, retries, cancelling, rescuing, stopping, commands, retention,
+    limits, queueSettings, reading, clockJumps, snapshots, overviews, graphs, graphFailures, conservation, ticks,
+    schedules, model,
+  ].flatMap(\.self)
+}

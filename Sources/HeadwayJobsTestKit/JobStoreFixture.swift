@@ -1,0 +1,26 @@
+public import HeadwayJobs
+
+/// An empty store for a check, with functions to move its clock and to kill its workers.
+///
+/// Pass a new fixture to each check.
+public protocol JobStoreFixture: Sendable {
+  /// The store to check.
+  var store: any JobStore { get }
+
+  /// Returns the store as another process would open it, or the store itself if processes can't share it.
+  ///
+  /// - Returns: A store with the same jobs.
+  /// - Throws: Any error; the check then fails.
+  func openAgain() async throws -> any JobStore
+
+  /// Moves the store's clock, which does not run by itself.
+  ///
+  /// - Parameter duration: The time to add, which can be negative.
+  func advanceClock(by duration: Duration)
+
+  /// Makes a worker dead, as if its process had been killed.
+  ///
+  /// - Parameter worker: A worker that is registered with the fixture's ``store``.
+  /// - Throws: Any error; the check then fails.
+  func kill(_ worker: WorkerID) async throws
+}

@@ -1,0 +1,62 @@
+import HeadwayJobs
+import Synchronization
+
+/// A store whose exchanges fail two times of three: before anything has happened, and after everything has, so that
+/// only the answer is lost.
+final class FaultyStore: JobStore {
+  private let store: MemoryJobStore
+  private let count = Mutex(0)
+  private let gone = Atomic(false)
+
+  init(_ store: MemoryJobStore) { self.store = store }
+
+  /// The number of exchanges that have failed.
+  var failureCount: Int { count.withLock { $0 - $0 / 3 } }
+
+  /// The number of exchanges that have succeeded.
+  var successCount: Int { count.withLock { $0 / 3 } }
+
+  /// Whether all exchanges fail from now on.
+  var isGone: Bool {
+    get { gone.load(ordering: .acquiring) }
+    set { gone.store(newValue, ordering: .releasing) }
+  }
+
+  func exchange(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
+    if isGone { throw JobError(.storeFailed, "The store is gone.") }
+    let number = count.withLock { count in
+      count += 1
+      return count
+    }
+    switch number % 3 {
+    case 1: throw JobError(.storeFailed, "The store is away.")
+    case 2:
+      _ = store.exchange(exchange)
+      throw JobError(.storeFailed, "The answer was lost.")
+    default: return store.exchange(exchange)
+    }
+  }
+
+  var maxPayloadSize: Int { store.maxPayloadSize }
+  var now: StoreTime { store.now }
+  func enqueue(_ jobs: [NewJob]) throws -> [Enqueued] { try store.enqueue(jobs) }
+  func write(_ writes: [FencedWrite]) throws -> [FencedAnswer] { try store.write(writes) }
+  func checkpoint(_ name: String, of id: JobID) -> JobPayload? { store.checkpoint(name, of: id) }
+  func register(_ description: WorkerDescription) -> WorkerID { store.register(description) }
+  func beat(_ worker: WorkerID, running attempts: [JobFence]) -> WorkerBeat { store.beat(worker, running: attempts) }
+  func unregister(_ worker: WorkerID, isRunningCode: Bool) { store.unregister(worker, isRunningCode: isRunningCode) }
+  func rescue() -> [JobID] { store.rescue() }
+  func advance() -> StoreTime? { store.advance() }
+  func perform(_ command: JobCommand) throws -> Int { try store.perform(command) }
+  func perform(_ command: ScheduleCommand, on name: String) -> ScheduleAnswer { store.perform(command, on: name) }
+  func schedules() -> [ScheduleRecord] { store.schedules() }
+  func jobs(_ filter: JobFilter, after id: JobID?, limit: Int) -> [JobRecord] {
+    store.jobs(filter, after: id, limit: limit)
+  }
+  func edges(of ids: [JobID]) -> [JobEdge] { store.edges(of: ids) }
+  func counts() -> [String: JobQueueCounts] { store.counts() }
+  func snapshot(_ parts: JobsSnapshot.Parts) -> JobsSnapshot { store.snapshot(parts) }
+  func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable {
+    store.observeHints(handler)
+  }
+}
