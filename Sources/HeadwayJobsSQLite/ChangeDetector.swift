@@ -1,0 +1,108 @@
+#if Jobs
+import GRDB
+import HeadwayJobs
+import Synchronization
+
+/// Detects whether a database has changed since something was read, without reading it again.
+///
+/// A worker with nothing to do asks the store for the same once per second. Each answer is kept with the version that
+/// the database had before the answer was read. It is valid as long as the database has that version.
+final class ChangeDetector: Sendable {
+  /// A number that is different after each commit of any process (`PRAGMA data_version`).
+  typealias Version = Int
+
+  private struct Answers {
+    var workers: (version: Version, ids: [WorkerID])?
+    /// When the next tick or job is due; nil if there is none.
+    var next: (version: Version, time: StoreTime?)?
+    /// A version of the database without waiting jobs.
+    var withoutWaiting: Version?
+  }
+
+  private enum Connection {
+    case unopened
+    /// Nil if the configuration of the application does not permit another connection.
+    case open(DatabaseQueue?)
+    case closed
+  }
+
+  private let path: String
+  private let configuration: Configuration
+  // A connection of its own, because the number does not count the commits of the connection that reads it. It is
+  // opened by the first worker.
+  private let connection = Mutex(Connection.unopened)
+  private let answers = Mutex(Answers())
+
+  init(_ pool: DatabasePool) {
+    var configuration = pool.configuration
+    configuration.readonly = true
+    configuration.label = "headway jobs changes"
+    configuration.busyMode = .immediateError
+    path = pool.path
+    self.configuration = configuration
+  }
+
+  /// Returns the version of the database; nil if it can't be read now.
+  func version() -> Version? {
+    try? opened()?.unsafeRead { try Int.fetchOne($0.cachedStatement(sql: "PRAGMA data_version")) }
+  }
+
+  private func opened() -> DatabaseQueue? {
+    switch connection.withLock({ $0 }) {
+    case .open(let queue): return queue
+    case .closed: return nil
+    case .unopened:
+      // Not under the lock, because this calls functions of the application.
+      let queue = try? DatabaseQueue(path: path, configuration: configuration)
+      return connection.withLock { connection in
+        // Another thread can have opened or closed it in the meantime.
+        if case .unopened = connection { connection = .open(queue) }
+        if case .open(let queue) = connection { return queue }
+        return nil
+      }
+    }
+  }
+
+  func close() {
+    let last = connection.withLock { connection in
+      defer { connection = .closed }
+      return connection
+    }
+    if case .open(let queue) = last { try? queue?.close() }
+  }
+
+  // MARK: Answers
+
+  /// The workers; nil if they must be read.
+  func workers(_ version: Version?) -> [WorkerID]? {
+    answers.withLock { answers in answers.workers.flatMap { $0.version == version ? $0.ids : nil } }
+  }
+
+  func note(workers: [WorkerID], _ version: Version?) {
+    guard let version else { return }
+    answers.withLock { $0.workers = (version, workers) }
+  }
+
+  /// Returns when something is due next, if that is after a time; nil if it must be read.
+  ///
+  /// The inner value is nil if nothing will be due.
+  func next(after now: StoreTime, _ version: Version?) -> StoreTime?? {
+    answers.withLock { answers in
+      guard let next = answers.next, next.version == version, next.time.map({ $0 > now }) ?? true else { return nil }
+      return .some(next.time)
+    }
+  }
+
+  func note(next: StoreTime?, _ version: Version?) {
+    guard let version else { return }
+    answers.withLock { $0.next = (version, next) }
+  }
+
+  /// Whether no job waits for a worker; false if that must be read.
+  func knowsNothingWaits(_ version: Version?) -> Bool {
+    version != nil && answers.withLock { $0.withoutWaiting == version }
+  }
+
+  func noteNothingWaits(_ version: Version) { answers.withLock { $0.withoutWaiting = version } }
+}
+#endif

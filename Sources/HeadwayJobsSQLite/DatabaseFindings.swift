@@ -1,0 +1,84 @@
+#if Jobs
+import GRDB
+import GRDBSQLite
+public import HeadwayJobs
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#endif
+
+extension SQLiteJobStore {
+  /// Checks the database: the version of SQLite, the settings, the size of the write-ahead log, and the space on the
+  /// disk.
+  ///
+  /// - Parameter measuresCommit: Whether to commit a small change, in order to measure how long that takes.
+  /// - Returns: The results of the checks.
+  /// - Throws: `JobError` if the database can't be read, or if the change fails.
+  public func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding] {
+    let journal = try await read { try String.fetchOne($0, sql: "PRAGMA journal_mode") ?? "" }
+    var findings = [Self.version, Self.journal(journal), Self.log(at: file), Self.space(at: file)]
+    if measuresCommit {
+      let start = ContinuousClock.now
+      try await change { try $0.noteCheck() }
+      findings.append(JobsHealth.Finding(commitTook: ContinuousClock.now - start))
+    }
+    return findings
+  }
+
+  /// The log can become this large before it is a finding.
+  private static let maxLogSize = 256 << 20
+  /// Less free space than this is a finding.
+  private static let minFreeMegabytes = 1_024
+
+  private static var version: JobsHealth.Finding {
+    let text = "SQLite \(String(cString: sqlite3_libversion()))."
+    return JobsHealth.Finding(
+      level: .good, name: "Version",
+      text: Checkpoint.libraryHasFix
+        ? text : text + " This version has a defect, so only the store copies the write-ahead log.")
+  }
+
+  private static func journal(_ mode: String) -> JobsHealth.Finding {
+    mode == "wal"
+      ? JobsHealth.Finding(level: .good, name: "Durability", text: "A commit is synced to the disk.")
+      : JobsHealth.Finding(
+        level: .bad, name: "Durability",
+        text: "The journal mode is ‘\(mode)’, although the store needs ‘wal’. Another program has changed it.")
+  }
+
+  private static func log(at path: String) -> JobsHealth.Finding {
+    var status = stat()
+    let size = stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
+    let text = "The write-ahead log has \(Readable.number(size >> 20)) MB."
+    return size > maxLogSize
+      ? JobsHealth.Finding(
+        level: .warning, name: "Log", text: text + " A transaction that reads for long prevents its reuse. End it.")
+      : JobsHealth.Finding(level: .good, name: "Log", text: text)
+  }
+
+  private static func space(at path: String) -> JobsHealth.Finding {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else {
+      return JobsHealth.Finding(level: .good, name: "Space", text: "The free space of the disk is unknown.")
+    }
+    let megabytes = Int(UInt64(status.f_bavail) * UInt64(status.f_frsize) >> 20)
+    return JobsHealth.Finding(
+      level: megabytes < minFreeMegabytes ? .warning : .good, name: "Space",
+      text: "The disk has \(Readable.number(megabytes)) MB of free space.")
+  }
+}
+
+extension JobTransaction {
+  /// Makes a small change that affects nothing.
+  fileprivate func noteCheck() throws {
+    try database.execute(
+      sql: "INSERT OR REPLACE INTO headway_meta (name, value) VALUES ('checked', ?)", arguments: [now.microseconds])
+  }
+}
+#endif

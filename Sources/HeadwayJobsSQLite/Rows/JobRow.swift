@@ -1,0 +1,234 @@
+#if Jobs
+import GRDB
+import Headway
+import HeadwayJobs
+
+/// The rows of jobs: unfinished jobs are in `headway_job`, finished ones in `headway_done`.
+enum JobRow {
+  /// The columns that both tables have.
+  private static let common = [
+    "id", "queue", "kind", "version", "state", "priority", "position", "deadline", "enqueued", "claimed",
+    "first_claimed", "attempt", "crashes", "snoozes", "epoch", "owner", "progress", "progress_text", "settings",
+    "history", "payload", "ready",
+  ]
+  private static let unfinished = ["due", "flags", "keep", "unique_key", "limit_key", "slots", "unmet"]
+  private static let finished = ["finished", "expires", "reason", "reason_text", "result", "culprit"]
+
+  /// The flag of a running job that its worker must cancel.
+  static let cancelRequested = 1
+  /// The flag of a job that holds its key until it is claimed.
+  static let holdsKeyUntilClaim = 2
+  /// The flag of an unfinished job that others wait for, or have waited for.
+  static let hasDependents = 4
+  /// The flag of a job that has checkpoints.
+  static let hasCheckpoints = 8
+
+  /// The columns of `headway_job` that ``read(_:)`` expects.
+  static let unfinishedColumns = selection(common + unfinished + finished.map { _ in "NULL" })
+  /// The columns of `headway_done` that ``read(_:)`` expects.
+  static let finishedColumns = selection(common + ["NULL", "0", "NULL", "NULL", "NULL", "NULL", "0"] + finished)
+
+  static let insert = insertion("INSERT OR FAIL", into: "headway_job", common + unfinished)
+  static let update =
+    "UPDATE headway_job SET "
+    + zip(common + unfinished, 1...).dropFirst().map { column, index in
+      column == "flags" ? "flags = flags & \(hasCheckpoints) | ?\(index)" : "\(column) = ?\(index)"
+    }.joined(separator: ", ") + " WHERE id = ?1"
+  /// Inserts a finished job, or replaces the row with the same number.
+  static let insertFinished = insertion("INSERT OR REPLACE", into: "headway_done", common + finished)
+
+  /// Copies an unfinished job that has succeeded to `headway_done`.
+  ///
+  /// The parameters are the number of the job, the time and the result.
+  static let copySucceeded = """
+    INSERT INTO headway_done (\((common + finished).joined(separator: ", "))) SELECT \
+    \(common.map { $0 == "state" ? "4" : $0 }.joined(separator: ", ")), ?2, ?2 + keep, NULL, NULL, ?3, NULL \
+    FROM headway_job WHERE id = ?1
+    """
+  /// The valid range for the numbers of attempts, claims, crashes and snoozes.
+  static let numbers = 0...Int(Int32.max)
+  /// The condition that an attempt runs a job, with the parameters of its fence.
+  static let isRun = "id = ?1 AND attempt = ?2 AND epoch = ?3 AND owner = ?4 AND state = 3"
+
+  private static func selection(_ columns: [String]) -> String { columns.joined(separator: ", ") }
+
+  private static func insertion(_ verb: String, into table: String, _ columns: [String]) -> String {
+    let parameters = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+    return "\(verb) INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(parameters))"
+  }
+
+  // MARK: Writing
+
+  /// Binds an unfinished job to ``insert`` or ``update``.
+  static func bindUnfinished(_ job: JobRecord, to statement: SQLStatement, flags otherFlags: Int = 0) {
+    let next = bind(job, to: statement)
+    let unique = job.settings.unique
+    var flags = otherFlags
+    if job.isCancelRequested { flags |= cancelRequested }
+    if unique?.scope == .waiting { flags |= holdsKeyUntilClaim }
+    if job.hasDependents { flags |= hasDependents }
+    statement.bind(job.due?.microseconds, at: next)
+    statement.bind(flags, at: next + 1)
+    statement.bind(keep(job.settings), at: next + 2)
+    statement.bind(job.holdsKey ? unique?.key : nil, at: next + 3)
+    statement.bind(job.settings.limit?.storedKey, at: next + 4)
+    statement.bind(job.settings.limit?.slots.map(Int64.init), at: next + 5)
+    statement.bind(job.unmetCount, at: next + 6)
+  }
+
+  /// Binds a finished job to ``insertFinished``.
+  static func bindFinished(_ job: JobRecord, to statement: SQLStatement) {
+    let next = bind(job, to: statement)
+    statement.bind(job.finished?.microseconds, at: next)
+    statement.bind(job.expires?.microseconds, at: next + 1)
+    statement.bind(job.reason?.code.rawValue, at: next + 2)
+    statement.bind(job.reason?.text, at: next + 3)
+    statement.bind(job.result?.bytes, at: next + 4)
+    statement.bind(job.reason?.culprit?.rawValue, at: next + 5)
+  }
+
+  static func bind(_ fence: JobFence, to statement: SQLStatement) {
+    statement.bind(fence.id.rawValue, at: 1)
+    statement.bind(fence.attempt, at: 2)
+    statement.bind(fence.epoch, at: 3)
+    statement.bind(fence.owner.rawValue, at: 4)
+  }
+
+  /// Returns how long a job is kept after a success, in microseconds; nil if the success needs
+  /// ``JobTransaction/put(_:)``.
+  ///
+  /// This is the case if SQL can't compute with the duration, or if the job has a limit, so that its end can make
+  /// others claimable.
+  private static func keep(_ settings: JobSettings) -> Int64? {
+    guard settings.limit == nil else { return nil }
+    let keep = (settings.retention?.succeeded ?? .seconds(86_400)) / .microseconds(1)
+    return (0...1e15).contains(keep) ? Int64(keep) : nil
+  }
+
+  /// Binds the common columns.
+  ///
+  /// - Returns: The number of the next parameter.
+  private static func bind(_ job: JobRecord, to statement: SQLStatement) -> Int32 {
+    statement.bind(job.id.rawValue, at: 1)
+    statement.bind(job.queue, at: 2)
+    statement.bind(job.kind.rawValue, at: 3)
+    statement.bind(job.version, at: 4)
+    statement.bind(job.state.rawValue, at: 5)
+    statement.bind(job.priority, at: 6)
+    statement.bind(job.position, at: 7)
+    statement.bind(job.deadline?.microseconds, at: 8)
+    statement.bind(job.enqueued.microseconds, at: 9)
+    statement.bind(job.claimed?.microseconds, at: 10)
+    statement.bind(job.firstClaimed?.microseconds, at: 11)
+    statement.bind(job.attempt, at: 12)
+    statement.bind(job.crashCount, at: 13)
+    statement.bind(job.snoozeCount, at: 14)
+    statement.bind(job.epoch, at: 15)
+    statement.bind(job.owner?.rawValue, at: 16)
+    statement.bind(job.progress?.fraction, at: 17)
+    statement.bind(job.progress?.text, at: 18)
+    statement.bind(job.settings.stored, at: 19)
+    statement.bind(job.history.stored, at: 20)
+    statement.bind(job.payload.bytes, at: 21)
+    statement.bind(job.ready.microseconds, at: 22)
+    return 23
+  }
+
+  // MARK: Reading
+
+  /// Reads a job.
+  ///
+  /// A damaged job must not prevent others from being read, so ``JobRecord/damage`` describes the parts that can't be
+  /// read.
+  static func read(_ row: SQLStatement) -> JobRecord {
+    var damage: [String] = []
+    func readable<Value>(_ name: String, or substitute: Value, _ read: () throws -> Value) -> Value {
+      do {
+        return try read()
+      } catch {
+        damage.append("its \(name) can't be read: \(error)")
+        return substitute
+      }
+    }
+    func number(_ name: String, _ column: Int32) -> Int {
+      let value = row.int(column)
+      if numbers.contains(value) { return value }
+      damage.append("its \(name) is \(value)")
+      return 0
+    }
+    func time(_ column: Int32) -> StoreTime? {
+      row.isNull(column) ? nil : StoreTime(microseconds: row.int64(column))
+    }
+    let state = JobState(rawValue: row.int(4)) ?? (row.isNull(25) ? .held : .failed)
+    if state.rawValue != row.int(4) { damage.append("its state is \(row.int(4))") }
+    var job = JobRecord(
+      id: JobID(rawValue: row.int64(0)), queue: row.text(1), kind: JobKind(rawValue: row.text(2)),
+      version: row.int(3), payload: JobPayload(bytes: row.bytes(20)), state: state, priority: row.int(5),
+      enqueued: StoreTime(microseconds: row.int64(8)),
+      settings: row.isNull(18)
+        ? JobSettings() : readable("options", or: JobSettings()) { try JobSettings(stored: row.bytes(18)) })
+    job.position = row.int64(6)
+    job.deadline = time(7)
+    job.claimed = time(9)
+    job.firstClaimed = time(10)
+    job.attempt = number("attempt", 11)
+    job.crashCount = number("number of crashes", 12)
+    job.snoozeCount = number("number of snoozes", 13)
+    job.epoch = number("number of claims", 14)
+    job.owner = row.isNull(15) ? nil : WorkerID(rawValue: row.int64(15))
+    if !row.isNull(16) {
+      job.progress = JobProgress(fraction: row.double(16), text: row.isNull(17) ? nil : row.text(17))
+    }
+    if !row.isNull(19) {
+      job.history = readable("history", or: JobHistory()) { try JobHistory(stored: row.bytes(19)) }
+    }
+    job.ready = StoreTime(microseconds: row.int64(21))
+    job.due = time(22)
+    job.isCancelRequested = row.int(23) & cancelRequested != 0
+    job.hasDependents = row.int(23) & hasDependents != 0
+    job.holdsKey = uniqueKey(row) != nil
+    job.unmetCount = row.int(28)
+    job.finished = time(29)
+    job.expires = time(30)
+    if !row.isNull(31) {
+      let culprit = row.isNull(34) ? nil : JobID(rawValue: row.int64(34))
+      // A newer release might have other reasons.
+      job.reason =
+        JobEndReason.Code(rawValue: row.text(31)).map { JobEndReason($0, row.text(32), culprit: culprit) }
+        ?? JobEndReason(state == .cancelled ? .cancelled : .failed, "\(row.text(31)): \(row.text(32))")
+    }
+    if !row.isNull(33) { job.result = JobPayload(bytes: row.bytes(33)) }
+    if !damage.isEmpty { job.damage = damage.joined(separator: "; ") }
+    return job
+  }
+
+  /// The key that an unfinished job holds.
+  static func uniqueKey(_ row: SQLStatement) -> String? { row.isNull(25) ? nil : row.text(25) }
+
+  // MARK: Edges
+
+  /// The columns that ``readEdge(_:)`` expects.
+  static let edgeColumns = "dependency, dependent, success, status"
+
+  static func readEdge(_ row: SQLStatement) throws -> JobEdge {
+    let (dependency, dependent) = (JobID(rawValue: row.int64(0)), JobID(rawValue: row.int64(1)))
+    guard let status = JobEdge.Status(rawValue: row.int(3)) else {
+      throw JobError(
+        .storeFailed, "A dependency of job \(dependent) has the unknown status \(row.int(3)). Update this program.")
+    }
+    return JobEdge(
+      dependency: dependency, dependent: dependent, requirement: row.int(2) == 0 ? .completion : .success,
+      status: status)
+  }
+
+  /// Returns the condition that unfinished jobs depend on a job, so that they might read its result.
+  ///
+  /// - Parameter id: The SQL expression for the number of the job.
+  /// - Returns: The condition.
+  static func isNeeded(_ id: String) -> String {
+    """
+    EXISTS (SELECT 1 FROM headway_edge JOIN headway_job ON headway_job.id = dependent WHERE dependency = \(id))
+    """
+  }
+}
+#endif

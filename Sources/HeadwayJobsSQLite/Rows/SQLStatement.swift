@@ -1,0 +1,134 @@
+#if Jobs
+import GRDB
+import GRDBSQLite
+
+/// A prepared statement of a connection that is bound and executed without GRDB.
+///
+/// GRDB would copy each value several times, and prepare to notify observers for each statement.
+struct SQLStatement {
+  private let statement: Statement
+  private var handle: OpaquePointer { statement.sqliteStatement }
+
+  /// Makes SQLite copy the bound bytes.
+  private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+  /// Finds the statement in the cache of the connection, or compiles it.
+  init(_ sql: String, _ database: Database) throws {
+    statement = try database.cachedStatement(sql: sql)
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
+
+  /// Compiles a statement without the cache.
+  init(separate sql: String, _ database: Database) throws { statement = try database.makeStatement(sql: sql) }
+
+  // MARK: Binding
+
+  func bind(_ value: Int64?, at index: Int32) {
+    guard let value else {
+      sqlite3_bind_null(handle, index)
+      return
+    }
+    sqlite3_bind_int64(handle, index, value)
+  }
+
+  func bind(_ value: Int, at index: Int32) { sqlite3_bind_int64(handle, index, Int64(value)) }
+
+  func bind(_ value: Double?, at index: Int32) {
+    guard let value else {
+      sqlite3_bind_null(handle, index)
+      return
+    }
+    sqlite3_bind_double(handle, index, value)
+  }
+
+  func bind(_ value: String?, at index: Int32) {
+    guard var value else {
+      sqlite3_bind_null(handle, index)
+      return
+    }
+    value.withUTF8 { bytes in
+      guard let start = bytes.baseAddress else {
+        _ = sqlite3_bind_text(handle, index, "", 0, Self.copied)
+        return
+      }
+      _ = start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
+        sqlite3_bind_text(handle, index, $0, Int32(bytes.count), Self.copied)
+      }
+    }
+  }
+
+  func bind(_ value: [UInt8]?, at index: Int32) {
+    guard let value else {
+      sqlite3_bind_null(handle, index)
+      return
+    }
+    value.withUnsafeBytes { bytes in
+      // An empty buffer has no address, and would be bound as null.
+      _ =
+        bytes.isEmpty
+        ? sqlite3_bind_zeroblob(handle, index, 0)
+        : sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), Self.copied)
+    }
+  }
+
+  // MARK: Executing
+
+  /// Executes the statement up to its next row.
+  ///
+  /// - Returns: Whether there is another row. If not, the statement can be executed again.
+  func step() throws -> Bool {
+    let code = sqlite3_step(handle)
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE {
+      sqlite3_reset(handle)
+      return false
+    }
+    let connection = sqlite3_db_handle(handle)
+    let error = DatabaseError(
+      resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),
+      message: sqlite3_errmsg(connection).map { String(cString: $0) }, sql: statement.sql)
+    sqlite3_reset(handle)
+    throw error
+  }
+
+  /// Executes a statement, and ignores its rows.
+  ///
+  /// - Returns: The number of rows that it has changed.
+  @discardableResult
+  func run() throws -> Int {
+    while try step() {}
+    return Int(sqlite3_changes(sqlite3_db_handle(handle)))
+  }
+
+  /// Executes the statement, and calls a function with each row.
+  func forEachRow(_ body: (SQLStatement) throws -> Void) throws {
+    defer { reset() }
+    while try step() { try body(self) }
+  }
+
+  /// Ends an execution before the last row has been read.
+  func reset() { sqlite3_reset(handle) }
+
+  // MARK: Reading
+
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+  func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+  func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+
+  func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+
+  func text(_ column: Int32) -> String {
+    guard let start = sqlite3_column_text(handle, column) else { return "" }
+    return String(
+      decoding: UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))), as: UTF8.self)
+  }
+
+  func bytes(_ column: Int32) -> [UInt8] {
+    guard let start = sqlite3_column_blob(handle, column) else { return [] }
+    return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+  }
+}
+#endif

@@ -1,0 +1,53 @@
+#if Jobs
+import HeadwayJobs
+
+/// The rows of schedules.
+enum ScheduleRow {
+  static let columns = "name, definition, anchor, decided, last_tick, last_job, paused, next"
+  static let replace = "INSERT OR REPLACE INTO headway_schedule (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+
+  static func bind(_ schedule: ScheduleRecord, to statement: SQLStatement) {
+    statement.bind(schedule.name, at: 1)
+    statement.bind(schedule.definition.stored, at: 2)
+    statement.bind(schedule.anchor.microseconds, at: 3)
+    statement.bind(schedule.decided.microseconds, at: 4)
+    statement.bind(schedule.lastTick?.microseconds, at: 5)
+    statement.bind(schedule.lastJob?.rawValue, at: 6)
+    statement.bind(schedule.isPaused ? 1 : 0, at: 7)
+    statement.bind(schedule.next?.microseconds, at: 8)
+  }
+
+  /// Reads a row.
+  ///
+  /// - Parameters:
+  ///   - row: A row with ``columns``.
+  ///   - substitute: A definition to use if the stored one can't be read; nil to throw an error.
+  /// - Throws: `JobError` with the code `undecodablePayload`, unless there is a substitute.
+  /// - Returns: The schedule.
+  static func read(_ row: SQLStatement, orWith substitute: ScheduleDefinition? = nil) throws -> ScheduleRecord {
+    func time(_ column: Int32) -> StoreTime? {
+      row.isNull(column) ? nil : StoreTime(microseconds: row.int64(column))
+    }
+    let definition: ScheduleDefinition
+    do {
+      definition = try ScheduleDefinition(stored: row.bytes(1))
+    } catch {
+      guard let substitute else {
+        throw JobError(
+          .undecodablePayload,
+          "The schedule \(row.text(0)) can't be read. A newer version of Headway might have written it, or this "
+            + "program does not know its time zone: \(error)", underlying: error)
+      }
+      definition = substitute
+    }
+    var schedule = ScheduleRecord(
+      name: row.text(0), definition: definition, anchor: StoreTime(microseconds: row.int64(2)),
+      decided: StoreTime(microseconds: row.int64(3)))
+    schedule.lastTick = time(4)
+    schedule.lastJob = row.isNull(5) ? nil : JobID(rawValue: row.int64(5))
+    schedule.isPaused = row.int(6) != 0
+    schedule.next = time(7)
+    return schedule
+  }
+}
+#endif

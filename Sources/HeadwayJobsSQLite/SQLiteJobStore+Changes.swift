@@ -1,0 +1,123 @@
+#if Jobs
+import GRDB
+public import HeadwayJobs
+
+extension SQLiteJobStore {
+  /// Stores new jobs as a whole or not at all.
+  ///
+  /// - Parameter jobs: The new jobs.
+  /// - Returns: The number of each job, once the jobs are durable.
+  /// - Throws: `JobError`.
+  public func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {
+    guard !jobs.isEmpty else { return [] }
+    let size = jobs.reduce(0) { $0 + 64 + $1.payload.bytes.count }
+    return try await change(size: size) { transaction in try transaction.enqueue(jobs) }
+  }
+
+  /// Records the endings of attempts, and claims jobs for a worker.
+  ///
+  /// - Parameter exchange: The endings and claims of one worker.
+  /// - Returns: The result for each ending, and the claimed jobs.
+  /// - Throws: `JobError`.
+  public func exchange(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
+    guard exchange.endings.isEmpty, exchange.running == nil else { return try await exchangeNow(exchange) }
+    // A worker with nothing to do asks for jobs once per second.
+    let version = changes.version()
+    if changes.knowsNothingWaits(version) {
+      return JobExchangeAnswer(verdicts: [], claimed: exchange.claims.map { _ in [] })
+    }
+    let answer = try await exchangeNow(exchange)
+    if answer.claimed.allSatisfy(\.isEmpty), let version, changes.version() == version,
+      try await read({ try Self.nothingWaits($0) })
+    {
+      changes.noteNothingWaits(version)
+    }
+    return answer
+  }
+
+  /// Returns whether no job waits for a worker, in any queue.
+  private static func nothingWaits(_ database: Database) throws -> Bool {
+    // One condition for each index.
+    let conditions = ["limit_key IS NULL AND crashes = 0", "limit_key NOT NULL AND crashes = 0", "crashes > 0"]
+    let parts = conditions.map { "EXISTS (SELECT 1 FROM headway_job WHERE state = 2 AND \($0))" }
+    let waiting = try SQLStatement("SELECT \(parts.joined(separator: " OR "))", database)
+    defer { waiting.reset() }
+    return try waiting.step() && waiting.int(0) == 0
+  }
+
+  private func exchangeNow(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
+    try await change(size: 64 * (1 + exchange.endings.count), isDurable: !exchange.endings.isEmpty) { transaction in
+      let verdicts = try exchange.endings.map(transaction.end)
+      // The claims can return jobs that have waited for the jobs that end here.
+      try transaction.settleAll()
+      let isWorking = !exchange.claims.isEmpty || exchange.running != nil
+      guard isWorking, try transaction.isRegistered(exchange.worker) else {
+        return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
+      }
+      if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
+      let claimed = try exchange.claims.map { try transaction.claim($0, by: exchange.worker) }
+      return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
+    }
+  }
+
+  /// Executes the writes of running attempts.
+  ///
+  /// - Parameter writes: The writes.
+  /// - Returns: The result for each write.
+  /// - Throws: `JobError`.
+  public func write(_ writes: [FencedWrite]) async throws -> [FencedAnswer] {
+    try await change(size: 1_024 * writes.count) { transaction in try writes.map(transaction.write) }
+  }
+
+  /// Adds the jobs of due ticks, makes due jobs wait for a worker, cancels jobs that have missed their deadline, and
+  /// continues to cancel the dependents of failed jobs.
+  ///
+  /// - Returns: The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another
+  ///   claim; nil if there is none.
+  /// - Throws: `JobError`.
+  public func advance() async throws -> StoreTime? {
+    // An idle store writes nothing.
+    let (now, version) = (now, changes.version())
+    if let next = changes.next(after: now, version) { return next }
+    let next = try await read { try Self.nextTime($0, now) }
+    changes.note(next: next, version)
+    guard let next, next <= now else { return next }
+    return try await change { transaction in
+      try transaction.advance() ? transaction.now : Self.nextTime(transaction.database, transaction.now)
+    }
+  }
+
+  private static func nextTime(_ database: Database, _ now: StoreTime) throws -> StoreTime? {
+    let statement = try SQLStatement(
+      """
+      SELECT min(time) FROM (SELECT min(due) AS time FROM headway_job WHERE state = 1
+      UNION ALL SELECT min(deadline) FROM headway_job WHERE deadline NOT NULL AND state < 3
+      UNION ALL SELECT min(next) FROM headway_bucket WHERE next NOT NULL AND next > ?1
+      UNION ALL SELECT min(next) FROM headway_schedule WHERE next NOT NULL
+      UNION ALL SELECT 0 FROM headway_cascade)
+      """, database)
+    defer { statement.reset() }
+    statement.bind(now.microseconds, at: 1)
+    return try statement.step() && !statement.isNull(0) ? StoreTime(microseconds: statement.int64(0)) : nil
+  }
+
+  /// Changes many jobs, or a queue.
+  ///
+  /// - Parameter command: The change.
+  /// - Returns: The number of jobs or queues that were changed.
+  /// - Throws: `JobError`, with the code `keyHeld` or `dependencyFailed` if no job can be run again because other jobs
+  ///   hold the keys, or dependencies have failed.
+  public func perform(_ command: JobCommand) async throws -> Int { try await change { try $0.perform(command) } }
+
+  /// Changes a schedule.
+  ///
+  /// - Parameters:
+  ///   - command: The change.
+  ///   - name: The name of the schedule.
+  /// - Returns: Whether there was a schedule with this name, and the job that was added.
+  /// - Throws: `JobError`.
+  public func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer {
+    try await change { try $0.perform(command, on: name) }
+  }
+}
+#endif

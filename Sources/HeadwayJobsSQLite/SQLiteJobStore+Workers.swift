@@ -1,0 +1,111 @@
+#if Jobs
+import FoundationEssentials
+import GRDB
+public import HeadwayJobs
+
+extension SQLiteJobStore {
+  /// Adds a worker.
+  ///
+  /// - Parameter description: A description of the worker.
+  /// - Returns: The identity of the worker.
+  /// - Throws: `JobError`.
+  public func register(_ description: WorkerDescription) async throws -> WorkerID {
+    let info = [UInt8](try JSONEncoder().encode(description))
+    let (worker, lock) = try await change { [locks] transaction in
+      let worker = try transaction.nextWorker()
+      // The file is locked before the row is visible to others. Otherwise, they would find the worker dead.
+      let lock = try locks.lock(worker)
+      try transaction.insert(worker, info)
+      locks.deleteLeftovers(except: try transaction.workers())
+      return (worker, lock)
+    }
+    locks.keep(lock, of: worker)
+    return worker
+  }
+
+  /// Confirms that a worker is alive.
+  ///
+  /// - Parameters:
+  ///   - worker: The worker.
+  ///   - attempts: The attempts that it runs.
+  /// - Returns: The cancelled and lost attempts, and whether the worker is still registered.
+  /// - Throws: `JobError`.
+  public func beat(_ worker: WorkerID, running attempts: [JobFence]) async throws -> WorkerBeat {
+    let isHeld = locks.holds(worker)
+    if attempts.isEmpty, let workers = changes.workers(changes.version()) {
+      return WorkerBeat(isRegistered: isHeld && workers.contains(worker))
+    }
+    return try await read { database in
+      let row = try SQLStatement("SELECT 1 FROM headway_worker WHERE id = ?1", database)
+      row.bind(worker.rawValue, at: 1)
+      let isKnown = try row.step()
+      var beat = WorkerBeat(isRegistered: isHeld && isKnown)
+      row.reset()
+      let job = try SQLStatement("SELECT flags FROM headway_job WHERE \(JobRow.isRun)", database)
+      for fence in attempts {
+        defer { job.reset() }
+        JobRow.bind(fence, to: job)
+        if try !job.step() {
+          beat.lost.insert(fence)
+        } else if job.int(0) & JobRow.cancelRequested != 0 {
+          beat.cancellations.insert(fence)
+        }
+      }
+      return beat
+    }
+  }
+
+  /// Removes a worker that has stopped.
+  ///
+  /// Jobs that it has not ended return to their queues, and their attempts are not counted.
+  ///
+  /// - Parameters:
+  ///   - worker: The worker.
+  ///   - isRunningCode: Whether code of jobs still runs in the process. The jobs then return to their queues after the
+  ///     process has ended.
+  /// - Throws: `JobError`.
+  public func unregister(_ worker: WorkerID, isRunningCode: Bool) async throws {
+    guard !isRunningCode else { return try await change { try $0.noteStopped(worker) } }
+    _ = try await change { try $0.remove(worker, isDead: false) }
+    locks.release(worker)
+  }
+
+  /// Returns the jobs of dead workers to their queues, and counts a crash for each.
+  ///
+  /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
+  /// - Throws: `JobError`.
+  public func rescue() async throws -> [JobID] {
+    let workers = try await readWorkers()
+    // While this function holds the locks of dead workers, no other process finds these workers. A file that can't be
+    // opened, such as that of another user, is skipped.
+    let dead = workers.compactMap { worker in (try? locks.lockIfDead(worker)).map { (worker, $0) } }
+    guard !dead.isEmpty else { return [] }
+    let jobs = try await change { [locks] transaction in
+      let jobs = try dead.flatMap { try transaction.remove($0.0, isDead: true) }
+      locks.deleteLeftovers(except: try transaction.workers())
+      return jobs
+    }
+    for (_, lock) in dead { lock.unlinkFile() }
+    return jobs
+  }
+
+  private func readWorkers() async throws -> [WorkerID] {
+    let version = changes.version()
+    if let workers = changes.workers(version) { return workers }
+    let workers = try await read { database in
+      var workers: [WorkerID] = []
+      try SQLStatement("SELECT id FROM headway_worker ORDER BY id", database).forEachRow {
+        workers.append(WorkerID(rawValue: $0.int64(0)))
+      }
+      return workers
+    }
+    changes.note(workers: workers, version)
+    return workers
+  }
+
+  /// Makes a worker dead, as if its process had been killed.
+  ///
+  /// - Parameter worker: A worker of this object.
+  package func kill(_ worker: WorkerID) { locks.abandon(worker) }
+}
+#endif

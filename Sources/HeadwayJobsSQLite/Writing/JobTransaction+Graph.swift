@@ -1,0 +1,170 @@
+#if Jobs
+import GRDB
+import Headway
+import HeadwayJobs
+
+extension JobTransaction {
+  // The shared algorithms are mutating functions. This class is a reference, so it calls them on a copy of the
+  // reference.
+
+  /// Adds all jobs of a batch or none.
+  func addAll(_ jobs: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
+    var rows = self
+    return try rows.addBatch(jobs, beforeDependentsOf: parent)
+  }
+
+  /// Settles the edges of all jobs that have ended in this transaction.
+  func settleAll() throws {
+    guard !ended.isEmpty else { return }
+    var rows = self
+    try rows.settle()
+  }
+
+  /// Continues to cancel the dependents of failed jobs.
+  func continueAllCascades() throws {
+    var rows = self
+    try rows.continueCascades()
+  }
+
+  func restartAll(_ retries: JobRetries) throws {
+    var rows = self
+    try rows.restart(retries)
+  }
+
+  /// Returns whether unfinished jobs depend on a job, so that they might read its result.
+  func isNeeded(_ id: JobID) throws -> Bool {
+    let statement = try statement("SELECT \(JobRow.isNeeded("?1"))")
+    defer { statement.reset() }
+    statement.bind(id.rawValue, at: 1)
+    return try statement.step() && statement.int(0) != 0
+  }
+}
+
+extension JobTransaction: JobGraphRows {
+  func standing(of id: JobID) throws -> JobGraph.Standing? {
+    for sql in [
+      "SELECT state, NULL FROM headway_job WHERE id = ?1", "SELECT state, culprit FROM headway_done WHERE id = ?1",
+    ] {
+      let row = try statement(sql)
+      defer { row.reset() }
+      row.bind(id.rawValue, at: 1)
+      guard try row.step() else { continue }
+      guard let state = JobState(rawValue: row.int(0)) else {
+        throw JobError(.storeFailed, "Job \(id) has the unknown state \(row.int(0)). Update this program.")
+      }
+      return JobGraph.Standing(id: id, state: state, culprit: row.isNull(1) ? nil : JobID(rawValue: row.int64(1)))
+    }
+    return nil
+  }
+
+  func noteDependents(of id: JobID) throws {
+    let update = try statement(
+      "UPDATE headway_job SET flags = flags | \(JobRow.hasDependents) WHERE id = ?1")
+    update.bind(id.rawValue, at: 1)
+    try update.run()
+  }
+
+  func addUnmet(_ count: Int, to id: JobID) throws {
+    let update = try statement("UPDATE headway_job SET unmet = unmet + ?2 WHERE id = ?1")
+    update.bind(id.rawValue, at: 1)
+    update.bind(count, at: 2)
+    try update.run()
+  }
+
+  func unmetEdges(from id: JobID, limit: Int) throws -> [JobEdge] {
+    try edges(
+      """
+      SELECT \(JobRow.edgeColumns) FROM headway_edge WHERE dependency = ?1 AND status = 0 ORDER BY dependent
+      LIMIT ?2
+      """, id, limit: limit)
+  }
+
+  func edges(to id: JobID) throws -> [JobEdge] {
+    try edges(
+      "SELECT \(JobRow.edgeColumns) FROM headway_edge WHERE dependent = ?1 ORDER BY dependency LIMIT ?2", id,
+      limit: .max)
+  }
+
+  private func edges(_ sql: String, _ id: JobID, limit: Int) throws -> [JobEdge] {
+    let rows = try statement(sql)
+    rows.bind(id.rawValue, at: 1)
+    rows.bind(limit, at: 2)
+    var edges: [JobEdge] = []
+    try rows.forEachRow { edges.append(try JobRow.readEdge($0)) }
+    return edges
+  }
+
+  func insert(_ edge: JobEdge) throws {
+    let insert = try statement(
+      "INSERT INTO headway_edge (dependency, dependent, success, status) VALUES (?1, ?2, ?3, ?4)")
+    insert.bind(edge.dependency.rawValue, at: 1)
+    insert.bind(edge.dependent.rawValue, at: 2)
+    insert.bind(edge.requirement == .success ? 1 : 0, at: 3)
+    insert.bind(edge.status.rawValue, at: 4)
+    try insert.run()
+  }
+
+  func setStatus(_ status: JobEdge.Status, of edge: JobEdge) throws {
+    let update = try statement("UPDATE headway_edge SET status = ?3 WHERE dependency = ?1 AND dependent = ?2")
+    update.bind(edge.dependency.rawValue, at: 1)
+    update.bind(edge.dependent.rawValue, at: 2)
+    update.bind(status.rawValue, at: 3)
+    try update.run()
+  }
+
+  /// Makes the same changes as `JobGraph.status` and `JobGraph.meet`, in SQL.
+  func meetEdges(of end: JobGraph.Standing) throws {
+    let met = try statement(
+      """
+      UPDATE headway_edge SET status = 1 WHERE dependency = ?1 AND status = 0 AND (success = 0 OR ?2)
+      RETURNING dependent
+      """)
+    met.bind(end.id.rawValue, at: 1)
+    met.bind(end.state == .succeeded ? 1 : 0, at: 2)
+    var dependents: [Int64] = []
+    try met.forEachRow { dependents.append($0.int64(0)) }
+    let meet = try statement(
+      """
+      UPDATE headway_job SET unmet = unmet - 1, position = iif(unmet = 1 AND slots IS NOT 0, ?2, position),
+      ready = iif(unmet = 1 AND slots IS NOT 0, ?3, ready), due = iif(unmet = 1 AND due <= ?3, NULL, due),
+      state = CASE WHEN unmet > 1 THEN 0 WHEN due > ?3 THEN 1 ELSE 2 END
+      WHERE id = ?1 AND state = 0 RETURNING state, queue
+      """)
+    for dependent in dependents.sorted() {
+      meet.bind(dependent, at: 1)
+      meet.bind(try nextPosition(), at: 2)
+      meet.bind(now.microseconds, at: 3)
+      try meet.forEachRow { row in
+        switch JobState(rawValue: row.int(0)) {
+        case .scheduled: hints.hasScheduled = true
+        case .waiting: hints.claimableQueues.insert(row.text(1))
+        default: break
+        }
+      }
+    }
+  }
+
+  func cascades() throws -> [JobGraph.Standing] {
+    var cascades: [JobGraph.Standing] = []
+    let rows = try statement("SELECT job, culprit FROM headway_cascade ORDER BY job LIMIT \(JobGraph.maxCascadeCount)")
+    try rows.forEachRow {
+      let (id, culprit) = (JobID(rawValue: $0.int64(0)), JobID(rawValue: $0.int64(1)))
+      cascades.append(JobGraph.Standing(id: id, state: .failed, culprit: culprit))
+    }
+    return cascades
+  }
+
+  func setCascade(_ culprit: JobID?, of id: JobID) throws {
+    let statement = try statement(
+      culprit == nil
+        ? "DELETE FROM headway_cascade WHERE job = ?1"
+        : "INSERT OR REPLACE INTO headway_cascade (job, culprit) VALUES (?1, ?2)")
+    statement.bind(id.rawValue, at: 1)
+    if let culprit {
+      statement.bind(culprit.rawValue, at: 2)
+      hints.hasScheduled = true
+    }
+    try statement.run()
+  }
+}
+#endif

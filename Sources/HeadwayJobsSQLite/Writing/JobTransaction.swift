@@ -1,0 +1,244 @@
+#if Jobs
+import GRDB
+import GRDBSQLite
+import HeadwayJobs
+
+/// The jobs of a store, inside a transaction that writes.
+///
+/// `JobTransitions` and `JobGraph` determine all changes of a job's state. The most frequent ones, claims and
+/// successes, write only the columns that change.
+final class JobTransaction {
+  let database: Database
+  let now: StoreTime
+  /// The hints for observers, which are called after the commit.
+  var hints = JobHints()
+  /// The queues that are paused or have settings, or nil if they have not been read.
+  var knownQueues: [String: JobQueueRecord]?
+  var ended: [JobGraph.Standing] = []
+  var cascadeBudget = JobGraph.maxCascadeCount
+  /// The last assigned numbers, or nil if they have not been read.
+  private var counters: Counters?
+
+  fileprivate struct Counters: Equatable {
+    var stored: [Int64]
+    var job: Int64
+    var position: Int64
+    var worker: Int64
+    /// The number of deleted jobs, which makes it possible to detect lost jobs.
+    var deleted: Int64
+
+    init(_ values: [Int64]) {
+      stored = values
+      (job, position, worker, deleted) = (values[0], values[1], values[2], values[3])
+    }
+
+    var current: [Int64] { [job, position, worker, deleted] }
+    static let names = ["job", "position", "worker", "deleted"]
+  }
+
+  /// The state to restore if a request fails.
+  struct Mark {
+    fileprivate let hints: JobHints
+    fileprivate let counters: Counters?
+  }
+
+  init(_ database: Database, at now: StoreTime) {
+    self.database = database
+    self.now = now
+  }
+
+  func statement(_ sql: String) throws -> SQLStatement { try SQLStatement(sql, database) }
+
+  var mark: Mark { Mark(hints: hints, counters: counters) }
+
+  /// Restores the state at a mark, after the request has changed nothing or its savepoint was rolled back.
+  func restore(_ mark: Mark) { (hints, counters, knownQueues, ended) = (mark.hints, mark.counters, nil, []) }
+
+  // MARK: Numbers
+
+  private func withCounters<Result>(_ body: (inout Counters) -> Result) throws -> Result {
+    var counters = try counters ?? readCounters()
+    defer { self.counters = counters }
+    return body(&counters)
+  }
+
+  private func readCounters() throws -> Counters {
+    let statement = try statement("SELECT value FROM headway_meta WHERE name = ?1")
+    return Counters(
+      try Counters.names.map { name in
+        statement.bind(name, at: 1)
+        defer { statement.reset() }
+        return try statement.step() ? statement.int64(0) : 0
+      })
+  }
+
+  /// Stores the assigned numbers; call it before the commit, and before other code uses the connection.
+  func storeCounters() throws {
+    guard let used = counters else { return }
+    counters = nil
+    let statement = try statement("UPDATE headway_meta SET value = ?2 WHERE name = ?1")
+    for (index, value) in used.current.enumerated() where value != used.stored[index] {
+      statement.bind(Counters.names[index], at: 1)
+      statement.bind(value, at: 2)
+      try statement.run()
+    }
+  }
+
+  func nextJob() throws -> JobID {
+    try withCounters { counters in
+      counters.job += 1
+      return JobID(rawValue: counters.job)
+    }
+  }
+
+  func nextPosition() throws -> Int64 {
+    try withCounters { counters in
+      counters.position += 1
+      return counters.position
+    }
+  }
+
+  func nextWorker() throws -> WorkerID {
+    try withCounters { counters in
+      counters.worker += 1
+      return WorkerID(rawValue: counters.worker)
+    }
+  }
+
+  func noteDeleted(_ count: Int) throws { try withCounters { $0.deleted += Int64(count) } }
+
+  // MARK: New jobs
+
+  func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement]) throws -> Enqueued {
+    if let unique = new.settings.unique, let other = try holder(of: unique) {
+      if unique.conflict == .replace, let old = try find(other) {
+        var job = old
+        if JobTransitions.replace(&job, with: new, at: now) {
+          // The job becomes ready now, so it comes after those that were already ready.
+          if old.state == .scheduled, job.state == .waiting { try place(&job) }
+          try put(job)
+        }
+      }
+      return Enqueued(id: other, isNew: false)
+    }
+    var job = JobRecord(id: try nextJob(), new, at: now)
+    if let unique = job.settings.unique {
+      if case .duration(let duration) = unique.scope {
+        let statement = try statement("INSERT OR REPLACE INTO headway_key (key, job, until) VALUES (?1, ?2, ?3)")
+        statement.bind(unique.key, at: 1)
+        statement.bind(job.id.rawValue, at: 2)
+        statement.bind((now + duration).microseconds, at: 3)
+        try statement.run()
+      } else {
+        job.holdsKey = true
+      }
+    }
+    (job.position, job.ready) = (try nextPosition(), now)
+    var rows = self
+    try rows.insertEdges(of: &job, dependencies)
+    guard !job.state.isFinished else {
+      try put(job)
+      return Enqueued(id: job.id, isNew: true)
+    }
+    let statement = try statement(JobRow.insert)
+    JobRow.bindUnfinished(job, to: statement)
+    try statement.run()
+    try noteUnfinished(job)
+    return Enqueued(id: job.id, isNew: true)
+  }
+
+  func holder(of unique: UniqueKey) throws -> JobID? {
+    let statement: SQLStatement
+    if case .duration = unique.scope {
+      statement = try self.statement("SELECT job FROM headway_key WHERE key = ?1 AND until > ?2")
+      statement.bind(now.microseconds, at: 2)
+    } else {
+      statement = try self.statement("SELECT id FROM headway_job WHERE unique_key = ?1")
+    }
+    statement.bind(unique.key, at: 1)
+    defer { statement.reset() }
+    return try statement.step() ? JobID(rawValue: statement.int64(0)) : nil
+  }
+
+  // MARK: Rows
+
+  /// Returns an unfinished or finished job.
+  func find(_ id: JobID) throws -> JobRecord? { try findUnfinished(id) ?? findFinished(id) }
+
+  func findUnfinished(_ id: JobID) throws -> JobRecord? {
+    try find(id, "SELECT \(JobRow.unfinishedColumns) FROM headway_job WHERE id = ?1")
+  }
+
+  private func findFinished(_ id: JobID) throws -> JobRecord? {
+    try find(id, "SELECT \(JobRow.finishedColumns) FROM headway_done WHERE id = ?1")
+  }
+
+  private func find(_ id: JobID, _ sql: String) throws -> JobRecord? {
+    let statement = try statement(sql)
+    defer { statement.reset() }
+    statement.bind(id.rawValue, at: 1)
+    return try statement.step() ? JobRow.read(statement) : nil
+  }
+
+  /// Writes a changed job to the table that it belongs in.
+  func put(_ changed: JobRecord) throws {
+    var job = changed
+    if job.needsKey, let unique = job.settings.unique {
+      if let other = try holder(of: unique), other != job.id {
+        JobTransitions.supersede(&job, by: other, at: now)
+      } else {
+        job.holdsKey = true
+      }
+    }
+    let damagedParts = try job.damage.map { damage in
+      if !job.state.isFinished, job.state != .running { JobTransitions.fail(&job, because: damage, at: now) }
+      return try parts(of: job.id)
+    }
+    guard job.state.isFinished else {
+      let update = try statement(JobRow.update)
+      JobRow.bindUnfinished(job, to: update)
+      if try update.run() == 0 {
+        // The job was finished.
+        try delete(job.id, from: "headway_done", "id")
+        let insert = try statement(JobRow.insert)
+        JobRow.bindUnfinished(job, to: insert, flags: JobRow.hasCheckpoints)
+        try insert.run()
+      }
+      try noteUnfinished(job)
+      try damagedParts.map { try restore($0, of: job.id, in: "headway_job") }
+      return
+    }
+    try delete(job.id, from: "headway_job", "id")
+    hints.finished.append(job.id)
+    try noteLimits(of: job)
+    if job.hasDependents { ended.append(JobGraph.Standing(job)) }
+    // Dependents might read the result.
+    let isForgotten = !job.hasDependents && job.expires.map { $0 <= job.finished ?? now } ?? false
+    // Failed and cancelled jobs can be run again, and must not repeat their steps.
+    if job.state == .succeeded || isForgotten { try delete(job.id, from: "headway_checkpoint", "job") }
+    guard !isForgotten else {
+      try noteDeleted(1)
+      try deleteEdges(to: job.id)
+      return try delete(job.id, from: "headway_done", "id")
+    }
+    let insert = try statement(JobRow.insertFinished)
+    JobRow.bindFinished(job, to: insert)
+    try insert.run()
+    try damagedParts.map { try restore($0, of: job.id, in: "headway_done") }
+  }
+
+  func deleteEdges(to id: JobID) throws { try delete(id, from: "headway_edge", "dependent") }
+
+  func delete(_ id: JobID, from table: String, _ column: String) throws {
+    let statement = try statement("DELETE FROM \(table) WHERE \(column) = ?1")
+    statement.bind(id.rawValue, at: 1)
+    try statement.run()
+  }
+
+  private func noteUnfinished(_ job: JobRecord) throws {
+    try noteLimits(of: job)
+    if job.state == .scheduled { hints.hasScheduled = true }
+    if job.state == .waiting { hints.claimableQueues.insert(job.queue) }
+  }
+}
+#endif

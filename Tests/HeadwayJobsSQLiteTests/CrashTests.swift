@@ -1,0 +1,96 @@
+#if Jobs
+import Foundation
+import GRDB
+import Headway
+import HeadwayJobs
+import HeadwayJobsSQLite
+import HeadwayTestKit
+import HeadwayTestSupport
+import Testing
+
+@testable import JobsCrashProgram
+
+/// Workers in other processes, which are killed.
+@Suite(.hangLimit, .serialized) struct CrashTests {
+  @Test("J33: the job of a killed process goes back, and not that of a stopped one")
+  func killed() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/jobs.sqlite"
+    let store = try SQLiteJobStore(path: path)
+    let jobs = Jobs(store)
+    let handle = try await jobs.enqueue(EndlessJob())
+    let process = try WorkerProcess(path)
+    try await poll { try await handle.job()?.state == .running }
+    process.send(SIGSTOP)
+    let rescuedWhileStopped = try await store.rescue()
+    #expect(rescuedWhileStopped.isEmpty)
+    process.send(SIGKILL)
+    await process.end()
+    let rescued = try await store.rescue()
+    #expect(rescued == [handle.id])
+    let job = try #require(try await handle.job())
+    #expect(job.state == .waiting)
+    #expect(job.crashCount == 1)
+    #expect(job.attempt == 0)
+    await store.close()
+  }
+
+  /// The number of kills is that of the variable `HEADWAY_JOB_KILLS`.
+  @Test("J170: of many jobs, none is lost or ends twice, however often workers are killed", arguments: [1, 3])
+  func manyKills(workerCount: Int) async throws {
+    let killCount = environmentCount("HEADWAY_JOB_KILLS", else: 50)
+    let jobCount = killCount * 60
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/jobs.sqlite"
+    let pool = try openPool(path)
+    try await pool.write { try $0.execute(sql: CountedJob.table) }
+    let store = try SQLiteJobStore(pool)
+    let jobs = Jobs(store)
+    for start in stride(from: 0, to: jobCount, by: 1_000) {
+      let batch = (start..<min(start + 1_000, jobCount)).map { CountedJob(number: $0) }
+      try await jobs.enqueue(contentsOf: batch)
+    }
+    var generator = SeededGenerator(seed: UInt64(workerCount))
+    var workers = try (0..<workerCount).map { _ in try WorkerProcess(path) }
+    for _ in 0..<killCount {
+      let index = Int.random(in: 0..<workerCount, using: &generator)
+      let goal = min(try await effects(pool) + Int.random(in: 0...60, using: &generator), jobCount)
+      try await poll { try await effects(pool) >= goal }
+      workers[index].send(SIGKILL)
+      await workers[index].end()
+      workers[index] = try WorkerProcess(path)
+    }
+    try await poll { try await jobs.counts()["default"]?[.succeeded] == jobCount }
+    for worker in workers {
+      worker.send(SIGKILL)
+      await worker.end()
+    }
+    _ = try await store.rescue()
+    try await audit(pool, jobs, jobCount, folder: path + "-headway")
+    #expect(try await store.audit() == [])
+    await store.close()
+  }
+
+  /// Every job has succeeded, its effect has happened once, the database is intact, and no worker has left a file.
+  private func audit(_ pool: DatabasePool, _ jobs: Jobs, _ jobCount: Int, folder: String) async throws {
+    let counts = try await jobs.counts()
+    #expect(counts["default"]?.byState == [.succeeded: jobCount])
+    let (numbers, sum, integrity) = try await pool.read { database in
+      (
+        try Int.fetchOne(database, sql: "SELECT count(*) FROM effect"),
+        try Int.fetchOne(database, sql: "SELECT sum(count) FROM effect"),
+        try String.fetchOne(database, sql: "PRAGMA integrity_check")
+      )
+    }
+    #expect(numbers == jobCount)
+    #expect(sum == jobCount)
+    #expect(integrity == "ok")
+    let locks = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".lock") }
+    #expect(locks == ["writer.lock"])
+  }
+
+  private func effects(_ pool: DatabasePool) async throws -> Int {
+    try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM effect") ?? 0 }
+  }
+}
+#endif

@@ -1,0 +1,103 @@
+#if Jobs
+import Foundation
+import GRDB
+import HeadwayJobs
+import HeadwayJobsSQLite
+import HeadwayTestSupport
+import Testing
+
+/// Databases that can and that can't be opened.
+@Suite(.hangLimit) struct OpeningTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.path + "/jobs.sqlite" }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// The code of the error of opening a path.
+  private func code(_ path: String) -> JobError.Code? {
+    let error = #expect(throws: JobError.self) { _ = try SQLiteJobStore(path: path) }
+    #expect(error?.context.isEmpty == false)
+    return error?.code
+  }
+
+  @Test("J106: a store that was closed has its jobs when it is opened again")
+  func opensAgain() async throws {
+    let store = try SQLiteJobStore(path: path)
+    let handle = try await Jobs(store).enqueue(Note(text: "a"))
+    await store.close()
+    #expect(!folder.has("jobs.sqlite-wal"))
+    let again = try SQLiteJobStore(path: path)
+    let job = try await Jobs(again).job(handle.id)
+    #expect(job?.kind == Note.kind)
+    await again.close()
+    await #expect(throws: JobError.self) { try await Jobs(again).enqueue(Note(text: "b")) }
+    await #expect(throws: JobError.self) { try await Jobs(again).counts() }
+  }
+
+  @Test("J106: the next version of the schema is accepted, and a later one is refused", arguments: [2, 3])
+  func newerSchema(version: Int) async throws {
+    let store = try SQLiteJobStore(path: path)
+    await store.close()
+    let queue = try DatabaseQueue(path: path)
+    try await queue.write { database in
+      try database.execute(sql: "UPDATE headway_meta SET value = ? WHERE name = 'schema'", arguments: [version])
+    }
+    try queue.close()
+    if version == 2 {
+      await (try SQLiteJobStore(path: path)).close()
+    } else {
+      #expect(code(path) == .newerSchema)
+    }
+  }
+
+  @Test("J106: stores that migrate at the same time make one schema")
+  func concurrentMigrations() async throws {
+    try await withThrowingTaskGroup(of: SQLiteJobStore.self) { [path] group in
+      for _ in 0..<4 { group.addTask { try SQLiteJobStore(path: path) } }
+      for try await store in group {
+        try await Jobs(store).enqueue(Note(text: "a"))
+        await store.close()
+      }
+    }
+    let store = try SQLiteJobStore(path: path)
+    let count = try await Jobs(store).counts()["default"]?[.waiting]
+    #expect(count == 4)
+    await store.close()
+  }
+
+  @Test("a file that is no database, a folder, and a missing folder are refused")
+  func badPaths() throws {
+    #expect(code(try folder.write("This is not a database, but a text.", to: "text")) == .unusableStore)
+    #expect(code(folder.path) == .unusableStore)
+    #expect(code(folder.path + "/missing/jobs.sqlite") == .unusableStore)
+    #expect(code(":memory:") == .unusableStore)
+    #expect(code("") == .unusableStore)
+  }
+
+  @Test("a folder for locks that can't be created is refused")
+  func lockFolder() throws {
+    try folder.write("A file is in the way.", to: "jobs.sqlite-headway")
+    #expect(code(path) == .unusableStore)
+  }
+
+  @Test("a read-only pool is refused")
+  func readOnlyPool() async throws {
+    await (try SQLiteJobStore(path: path)).close()
+    var configuration = Configuration()
+    configuration.readonly = true
+    let pool = try DatabasePool(path: path, configuration: configuration)
+    let error = #expect(throws: JobError.self) { _ = try SQLiteJobStore(pool) }
+    #expect(error?.code == .unusableStore)
+  }
+
+  @Test("a pool that the application has closed makes requests fail")
+  func closedPool() async throws {
+    let pool = try DatabasePool(path: path)
+    let store = try SQLiteJobStore(pool)
+    try pool.close()
+    await #expect(throws: JobError.self) { try await Jobs(store).enqueue(Note(text: "a")) }
+    await #expect(throws: JobError.self) { try await Jobs(store).counts() }
+    await store.close()
+  }
+}
+#endif

@@ -1,0 +1,81 @@
+#if Jobs
+import Foundation
+import GRDB
+import Headway
+import HeadwayJobs
+import HeadwayJobsSQLite
+
+/// Kills its process.
+struct PoisonJob: Job {
+  static let kind: JobKind = "poison"
+
+  func perform(in context: JobContext) async throws { kill(getpid(), SIGKILL) }
+}
+
+/// Holds a lock of the kernel while it runs, so that it notices a second run at the same time.
+struct RivalJob: Job {
+  static let kind: JobKind = "rival"
+  static let defaults = JobOptions(
+    retry: .constant(maxAttemptCount: 1_000_000, delay: .zero), maxCrashCount: 1_000_000)
+  static let table = "CREATE TABLE effect (job INTEGER PRIMARY KEY, count INTEGER NOT NULL)"
+  /// An existing folder for the locks.
+  var folder: String
+  var number: Int
+  /// The number of attempts that fail.
+  var failureCount: Int
+
+  struct Failure: Error {}
+
+  func perform(in context: JobContext) async throws {
+    let descriptor = open("\(folder)/\(number)", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+    defer { close(descriptor) }
+    if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      close(open("\(folder)/\(number).twice", O_RDWR | O_CREAT | O_CLOEXEC, 0o666))
+    }
+    for _ in 0..<20 { await Task.yield() }
+    if context.attempt <= failureCount { throw Failure() }
+    let id = context.id.rawValue
+    try await context.finish { database in
+      try database.execute(
+        sql: "INSERT INTO effect VALUES (?, 1) ON CONFLICT (job) DO UPDATE SET count = count + 1", arguments: [id])
+    }
+  }
+}
+
+/// A job of an old release.
+struct OldLetter: Job {
+  static let kind: JobKind = "letter"
+  static let table = """
+    CREATE TABLE letter (job INTEGER NOT NULL, version INTEGER NOT NULL, release INTEGER NOT NULL, copies INTEGER)
+    """
+  var text: String
+
+  func perform(in context: JobContext) async throws { try await context.finishLetter(release: 1, copies: 1) }
+}
+
+/// The same kind of job in a new release, which requires another value.
+struct NewLetter: Job {
+  static let kind: JobKind = "letter"
+  static let version = 2
+  var text: String
+  var copies: Int
+
+  init(text: String, copies: Int) { (self.text, self.copies) = (text, copies) }
+
+  init(migrating payload: JobPayload, from version: Int) throws {
+    self.init(text: try payload.decode(OldLetter.self).text, copies: 1)
+  }
+
+  func perform(in context: JobContext) async throws { try await context.finishLetter(release: 2, copies: copies) }
+}
+
+extension JobContext {
+  fileprivate func finishLetter(release: Int, copies: Int) async throws {
+    let (id, version) = (id.rawValue, job.version)
+    try await finish { database in
+      try database.execute(
+        sql: "INSERT INTO letter VALUES (?, ?, ?, ?)", arguments: [id, version, release, copies])
+    }
+  }
+}
+#endif
