@@ -1,0 +1,98 @@
+#if PostgreSQL
+import CPostgreSQL
+import HeadwayJobs
+
+/// The parameters of a connection string, and the time limits of a store.
+struct ConnectionSettings: Sendable {
+  /// The parameters in the order of the string.
+  private(set) var parameters: [(name: String, value: String)] = []
+
+  /// The time limits.
+  var limits = PostgresTimeLimits()
+
+  /// Parses a connection string, such as `postgres://user@host/database` or `host=/tmp dbname=database`.
+  ///
+  /// - Throws: `JobError` with the code `unusableStore`. The error contains no part of the string, because a password
+  ///   could be anywhere in a string that is not valid.
+  init(_ string: String) throws {
+    guard let options = PQconninfoParse(string, nil) else {
+      throw JobError(
+        .unusableStore,
+        "The connection string of PostgreSQL is not valid. Use a string like postgres://user@host:5432/database. "
+          + "Characters such as @ and / in a password must be percent-encoded.")
+    }
+    defer { PQconninfoFree(options) }
+    var option = options
+    while let keyword = option.pointee.keyword {
+      if let value = option.pointee.val { parameters.append((String(cString: keyword), String(cString: value))) }
+      option += 1
+    }
+    // A network that is silent for 10 s is a lost connection. Packets that are not confirmed are one kind of silence,
+    // and a peer that sends nothing is another.
+    setDefault("tcp_user_timeout", "10000")
+    setDefault("keepalives_idle", "4")
+    setDefault("keepalives_interval", "2")
+    setDefault("keepalives_count", "3")
+    setDefault("application_name", "headway-jobs")
+    set("client_encoding", "UTF8")
+  }
+
+  private mutating func setDefault(_ name: String, _ value: String) {
+    if !parameters.contains(where: { $0.name == name }) { parameters.append((name, value)) }
+  }
+
+  private mutating func set(_ name: String, _ value: String) {
+    parameters.removeAll { $0.name == name }
+    parameters.append((name, value))
+  }
+
+  /// Returns a message without the passwords of the connection string.
+  func redacted(_ message: String) -> String {
+    var message = message
+    for (name, value) in parameters where ["password", "sslpassword"].contains(name) && !value.isEmpty {
+      message = message.split(separator: value, omittingEmptySubsequences: false).joined(separator: "•••")
+    }
+    return message.trimmingLines
+  }
+}
+
+/// The time limits of a connection to PostgreSQL.
+///
+/// No request can wait forever: after a limit, the request fails with an error.
+public struct PostgresTimeLimits: Hashable, Sendable {
+  /// The time for opening a connection; 5 s by default.
+  public var connection = Duration.seconds(5)
+  /// The time that a statement waits for a lock; 5 s by default.
+  public var lock = Duration.seconds(5)
+  /// The time of a statement; 10 s by default.
+  public var statement = Duration.seconds(10)
+  /// The time that a transaction of the store waits for this process between two statements; 3 s by default.
+  ///
+  /// After that time, the server undoes the transaction. So a process that is suspended, or that the server can't
+  /// reach, does not hold locks that other workers need. A transaction of the application has its own time limit
+  /// instead.
+  public var idleTransaction = Duration.seconds(3)
+  /// The time that a request waits while the server is unavailable; 10 s by default.
+  public var request = Duration.seconds(10)
+
+  /// Creates the default limits.
+  public init() {}
+
+  /// The time after which a server that has not answered is lost.
+  ///
+  /// It is a little longer than that of a statement, which the server itself ends.
+  var answer: Duration { statement + .seconds(5) }
+}
+
+extension Duration {
+  /// The number of whole milliseconds, at least 0.
+  var milliseconds: Int { Int(max(0, min(self / .milliseconds(1), 1e9))) }
+}
+
+extension String {
+  /// The lines of the text in one line.
+  fileprivate var trimmingLines: String {
+    split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(separator: " ")
+  }
+}
+#endif

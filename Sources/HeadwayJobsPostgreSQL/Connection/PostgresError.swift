@@ -1,0 +1,104 @@
+#if PostgreSQL
+import CPostgreSQL
+import HeadwayJobs
+
+/// An error of a PostgreSQL server, or of the connection to it.
+///
+/// The description never contains the password of the connection string, or values of parameters.
+public struct PostgresError: Error, Sendable, CustomStringConvertible {
+  /// The five characters that identify the kind of error in PostgreSQL, such as `23505` for a duplicate key.
+  ///
+  /// It is nil if the connection failed or was lost, so that there is no answer of the server.
+  public let sqlState: String?
+  /// The message of the server or of the client library.
+  public let message: String
+  /// More information of the server; nil if there is none.
+  public let detail: String?
+  /// The constraint or the unique index that was violated; nil if there is none.
+  public let constraint: String?
+  /// Whether the connection was lost, or could not be opened.
+  public let isConnectionLost: Bool
+
+  init(
+    sqlState: String?, message: String, detail: String? = nil, constraint: String? = nil, isConnectionLost: Bool
+  ) {
+    self.sqlState = sqlState
+    self.message = message
+    self.detail = detail
+    self.constraint = constraint
+    self.isConnectionLost = isConnectionLost
+  }
+
+  /// A readable sentence.
+  public var description: String {
+    let state = sqlState.map { " (SQLSTATE \($0))" } ?? ""
+    return message + state + (detail.map { ". \($0)" } ?? "")
+  }
+}
+
+extension PostgresError {
+  /// Creates the error of a lost connection.
+  static func lost(_ message: String) -> PostgresError {
+    PostgresError(sqlState: nil, message: message, isConnectionLost: true)
+  }
+
+  /// Creates an error from the answer of the server.
+  init(_ result: OpaquePointer, isConnectionLost: Bool) {
+    func text(_ field: UnsafeMutablePointer<CChar>?) -> String? { field.map { String(cString: $0) } }
+    let message = text(headway_message(result)) ?? text(PQresultErrorMessage(result)) ?? "unknown error"
+    self.init(
+      sqlState: text(headway_sqlstate(result)), message: message, detail: text(headway_detail(result)),
+      constraint: text(headway_constraint(result)), isConnectionLost: isConnectionLost)
+  }
+
+  /// Whether another execution of the same transaction can succeed, because others had changed the same rows.
+  var isConflict: Bool {
+    switch sqlState {
+    // A serialization failure, and a deadlock.
+    case "40001", "40P01": true
+    // The plan of a prepared statement is outdated, because the schema was migrated.
+    case "0A000": message.contains("cached plan")
+    // Another transaction has inserted the same key.
+    case "23505": constraint.map { ["job_unique", "key_pkey"].contains($0) } ?? false
+    default: false
+    }
+  }
+}
+
+/// The connection was lost before a transaction of the application began, so that it can begin on the next one.
+struct NotBegun: Error {
+  let underlying: PostgresError
+}
+
+/// The connection was lost while a transaction was being committed, so it is not known whether it was.
+struct UnknownCommit: Error {
+  let underlying: PostgresError
+}
+
+extension JobError {
+  /// Creates the error for callers of a store from an error of the connection.
+  init(_ error: any Error, _ consequence: String) {
+    switch error {
+    case let error as JobError: self = error
+    case let unknown as UnknownCommit:
+      self.init(
+        .outcomeUnknown,
+        "The connection to PostgreSQL was lost during a commit, so it is not known whether it happened. "
+          + "Check before you repeat the request. \(unknown.underlying)", underlying: unknown.underlying)
+    case let error as NotBegun: self.init(error.underlying, consequence)
+    case let error as PostgresError:
+      switch error.sqlState {
+      case "53100"?:
+        self.init(.storeFull, "The disk of the PostgreSQL server is full. \(consequence)", underlying: error)
+      case "22021"?:
+        self.init(
+          .unencodablePayload,
+          "A name or key contains a null character, which PostgreSQL can't store. \(consequence)", underlying: error)
+      default:
+        self.init(.storeFailed, "PostgreSQL failed: \(error). \(consequence)", underlying: error)
+      }
+    default: self.init(.storeFailed, "The store failed: \(error). \(consequence)", underlying: error)
+    }
+  }
+}
+#endif

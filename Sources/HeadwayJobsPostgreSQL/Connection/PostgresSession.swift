@@ -1,0 +1,310 @@
+#if PostgreSQL
+import CPostgreSQL
+import HeadwayJobs
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#endif
+
+/// An open connection to a server.
+///
+/// Only one thread uses it. libpq is in pipeline mode and never blocks: the thread waits in `poll`, with a time limit.
+final class PostgresSession {
+  private let connection: OpaquePointer
+  private let settings: ConnectionSettings
+  /// The identifier of the server's process for this connection, and when that process started.
+  private(set) var backend = Backend(process: 0, start: 0)
+  /// Whether a pooler such as PgBouncer gives each transaction another connection to the server.
+  ///
+  /// Then there are no named statements, no settings of the session, and no notifications.
+  private(set) var isPooled = false
+  /// The names of the prepared statements by their text.
+  private var prepared: [String: String] = [:]
+  /// Statements to send before the next one, whose results are not needed.
+  private var deferred: [Statement] = []
+  /// The notifications that have arrived.
+  private var notifications: [String] = []
+
+  struct Backend: Equatable, Sendable {
+    var process: Int64
+    var start: Int64
+  }
+
+  /// Opens a connection.
+  ///
+  /// - Throws: `PostgresError` without the password.
+  init(_ settings: ConnectionSettings) throws {
+    self.settings = settings
+    connection = try Self.open(settings)
+    // The errors are thrown, so libpq must not print them.
+    PQsetNoticeProcessor(connection, { _, _ in }, nil)
+    // If one of these fails, the connection is closed by the deinitializer.
+    guard PQsetnonblocking(connection, 1) == 0, PQenterPipelineMode(connection) == 1 else {
+      throw PostgresError.lost("libpq can't enter its pipeline mode. Install version 14 or later.")
+    }
+    try configure()
+  }
+
+  deinit { PQfinish(connection) }
+
+  private static func open(_ settings: ConnectionSettings) throws -> OpaquePointer {
+    let end = ContinuousClock.now + settings.limits.connection
+    var keywords = settings.parameters.map { strdup($0.name) } + [nil]
+    var values = settings.parameters.map { strdup($0.value) } + [nil]
+    defer { for text in keywords + values { free(text) } }
+    let connection = keywords.withUnsafeMutableBufferPointer { keywords in
+      values.withUnsafeMutableBufferPointer { values in
+        keywords.withMemoryRebound(to: UnsafePointer<CChar>?.self) { keywords in
+          values.withMemoryRebound(to: UnsafePointer<CChar>?.self) { values in
+            PQconnectStartParams(keywords.baseAddress, values.baseAddress, 0)
+          }
+        }
+      }
+    }
+    guard let connection else { throw PostgresError.lost("There is no memory for a connection.") }
+    do {
+      var state = PGRES_POLLING_WRITING
+      while state != PGRES_POLLING_OK {
+        guard PQstatus(connection) != CONNECTION_BAD, state != PGRES_POLLING_FAILED else {
+          let message = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
+          throw PostgresError.lost(settings.redacted(message))
+        }
+        let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
+        guard try wait(PQsocket(connection), Int16(events), until: end) else {
+          throw PostgresError.lost("The server has not answered within \(settings.limits.connection).")
+        }
+        state = PQconnectPoll(connection)
+      }
+      return connection
+    } catch {
+      PQfinish(connection)
+      throw error
+    }
+  }
+
+  /// Finds out whether there is a pooler, and sets the time limits.
+  private func configure() throws {
+    let process = try run(
+      Statement(
+        """
+        SELECT pg_backend_pid(), (extract(epoch FROM backend_start) * 1000000)::bigint
+        FROM pg_stat_activity WHERE pid = pg_backend_pid()
+        """))
+    guard let row = process.first else { throw PostgresError.lost("The server does not describe its process.") }
+    backend = Backend(process: row.int64(0), start: row.int64(1))
+    // A pooler answers with a number of its own when the connection is opened.
+    isPooled = row.int64(0) != Int64(PQbackendPID(connection))
+    if !isPooled { _ = try run(settingStatement(isLocal: false)) }
+  }
+
+  /// Sets the time limits, and makes commits durable.
+  private func settingStatement(isLocal: Bool) -> Statement {
+    var statement = Statement(
+      """
+      SELECT set_config('lock_timeout', $1, $3), set_config('statement_timeout', $2, $3), set_config('jit', 'off', $3),
+      set_config('idle_in_transaction_session_timeout', $4, $3),
+      CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
+      THEN set_config('synchronous_commit', 'on', $3) END
+      """)
+    statement.add("\(settings.limits.lock.milliseconds)")
+    statement.add("\(settings.limits.statement.milliseconds)")
+    statement.add(isLocal)
+    statement.add("\(settings.limits.idleTransaction.milliseconds)")
+    return statement
+  }
+
+  /// The statements with which each transaction begins.
+  var transactionSettings: [Statement] { isPooled ? [settingStatement(isLocal: true)] : [] }
+
+  // MARK: Executing
+
+  /// Executes a statement.
+  func run(_ statement: Statement) throws -> QueryResult { try run([statement])[0] }
+
+  /// Sends a statement together with the next one.
+  ///
+  /// If it fails, the next one fails with its error.
+  func runLater(_ statement: Statement) { deferred.append(statement) }
+
+  func forgetDeferred() { deferred = [] }
+
+  /// Executes statements in one round trip.
+  ///
+  /// Outside of a transaction block, they are one transaction.
+  ///
+  /// - Throws: `PostgresError`: the first error of a statement.
+  /// - Returns: The results.
+  func run(_ statements: [Statement]) throws -> [QueryResult] {
+    let end = ContinuousClock.now + settings.limits.answer
+    let all = deferred + statements
+    deferred = []
+    var isPreparation: [Bool] = []
+    for statement in all { isPreparation += try send(statement) }
+    guard PQpipelineSync(connection) == 1 else { throw lost() }
+    try flush(until: end)
+    var (results, failure) = ([QueryResult](), PostgresError?.none)
+    for isPreparation in isPreparation {
+      guard let result = try nextResult(until: end) else { throw lost() }
+      if let error = error(of: result) { failure = failure ?? error }
+      if !isPreparation { results.append(result) }
+      while try nextResult(until: end) != nil {}
+    }
+    guard let sync = try nextResult(until: end), PQresultStatus(sync.handle) == PGRES_PIPELINE_SYNC else {
+      throw failure ?? lost()
+    }
+    collectNotifications()
+    if let failure {
+      // A statement could have failed to be prepared.
+      forgetPrepared()
+      throw failure
+    }
+    return Array(results.suffix(statements.count))
+  }
+
+  /// Commits a transaction.
+  ///
+  /// - Throws: `PostgresError`. If the connection was lost, it is not known whether the transaction was committed.
+  /// - Returns: False if the transaction was rolled back instead, because a statement had failed before.
+  func commit() throws -> Bool {
+    let result = try run(Statement("COMMIT"))
+    return PQcmdStatus(result.handle).map { String(cString: $0) } == "COMMIT"
+  }
+
+  /// Whether a transaction has begun and not ended.
+  var isInTransaction: Bool { [PQTRANS_INTRANS, PQTRANS_INERROR].contains(PQtransactionStatus(connection)) }
+
+  private func forgetPrepared() { prepared = [:] }
+
+  /// Sends a statement, and prepares it before if it is frequent.
+  ///
+  /// - Returns: For each command, whether it prepares a statement.
+  private func send(_ statement: Statement) throws -> [Bool] {
+    guard statement.isFrequent, !isPooled else {
+      try sendOnce(statement, name: nil)
+      return [false]
+    }
+    if let name = prepared[statement.sql] {
+      try sendOnce(statement, name: name)
+      return [false]
+    }
+    number += 1
+    let name = "headway_\(number)"
+    let types = statement.parameters.types
+    guard PQsendPrepare(connection, name, statement.sql, Int32(types.count), types) == 1 else { throw lost() }
+    prepared[statement.sql] = name
+    try sendOnce(statement, name: name)
+    return [true, false]
+  }
+
+  /// The number of the last prepared statement.
+  private var number = 0
+
+  private func sendOnce(_ statement: Statement, name: String?) throws {
+    let parameters = statement.parameters
+    let count = Int32(parameters.count)
+    let lengths = parameters.ranges.map { Int32($0?.count ?? 0) }
+    let isSent = parameters.bytes.withUnsafeBytes { bytes -> Int32 in
+      let values = parameters.ranges.map { range -> UnsafePointer<CChar>? in
+        guard let range, let base = bytes.baseAddress else { return nil }
+        return (base + range.lowerBound).assumingMemoryBound(to: CChar.self)
+      }
+      let format: Int32 = statement.isText ? 0 : 1
+      if let name {
+        return PQsendQueryPrepared(connection, name, count, values, lengths, parameters.formats, format)
+      }
+      return PQsendQueryParams(
+        connection, statement.sql, count, parameters.types, values, lengths, parameters.formats, format)
+    }
+    guard isSent == 1 else { throw lost() }
+  }
+
+  private func flush(until end: ContinuousClock.Instant) throws {
+    while true {
+      let rest = PQflush(connection)
+      if rest == 0 { return }
+      guard rest == 1 else { throw lost() }
+      // The server might not read further before its answers are read.
+      guard try Self.wait(PQsocket(connection), Int16(POLLIN | POLLOUT), until: end) else { throw silence() }
+      guard PQconsumeInput(connection) == 1 else { throw lost() }
+    }
+  }
+
+  private func nextResult(until end: ContinuousClock.Instant) throws -> QueryResult? {
+    while PQisBusy(connection) == 1 {
+      guard try Self.wait(PQsocket(connection), Int16(POLLIN), until: end) else { throw silence() }
+      guard PQconsumeInput(connection) == 1 else { throw lost() }
+    }
+    return PQgetResult(connection).map(QueryResult.init)
+  }
+
+  private func error(of result: QueryResult) -> PostgresError? {
+    switch PQresultStatus(result.handle) {
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: return nil
+    case PGRES_PIPELINE_ABORTED: return nil
+    default:
+      let error = PostgresError(result.handle, isConnectionLost: false)
+      // The server ends the connection after errors of these classes.
+      let isEnd = error.sqlState.map { $0.hasPrefix("57P") || $0.hasPrefix("08") || $0 == "25P03" } ?? true
+      return PostgresError(
+        sqlState: error.sqlState, message: error.message, detail: error.detail, constraint: error.constraint,
+        isConnectionLost: isEnd || PQstatus(connection) == CONNECTION_BAD)
+    }
+  }
+
+  private func lost() -> PostgresError {
+    let message = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
+    return .lost(settings.redacted(message.isEmpty ? "The connection was lost." : message))
+  }
+
+  private func silence() -> PostgresError {
+    .lost("The server has not answered within \(settings.limits.answer), so the connection was closed.")
+  }
+
+  /// Waits until the descriptor is ready.
+  ///
+  /// - Returns: False if the time is over.
+  private static func wait(_ descriptor: Int32, _ events: Int16, until end: ContinuousClock.Instant) throws -> Bool {
+    guard descriptor >= 0 else { throw PostgresError.lost("The connection was lost.") }
+    while true {
+      let rest = (end - ContinuousClock.now).milliseconds
+      var entry = pollfd(fd: descriptor, events: events, revents: 0)
+      let count = poll(&entry, 1, Int32(rest) + 1)
+      if count > 0 { return true }
+      if count < 0, errno != EINTR { throw PostgresError.lost(String(cString: strerror(errno))) }
+      if ContinuousClock.now >= end { return false }
+    }
+  }
+
+  // MARK: Idle connections
+
+  /// The descriptor of the connection, for waiting until something has arrived.
+  var descriptor: Int32 { PQsocket(connection) }
+
+  /// Reads what has arrived while the connection was idle.
+  ///
+  /// - Throws: `PostgresError` if the connection was lost.
+  func receive() throws {
+    guard PQconsumeInput(connection) == 1, PQstatus(connection) != CONNECTION_BAD else { throw lost() }
+    collectNotifications()
+  }
+
+  private func collectNotifications() {
+    while let notification = PQnotifies(connection) {
+      notifications.append(String(cString: notification.pointee.extra))
+      PQfreemem(notification)
+    }
+  }
+
+  /// Returns the texts of the notifications that have arrived since the last call.
+  func takeNotifications() -> [String] {
+    defer { notifications = [] }
+    return notifications
+  }
+}
+#endif

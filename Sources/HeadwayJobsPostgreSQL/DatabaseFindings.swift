@@ -1,0 +1,126 @@
+#if PostgreSQL
+public import HeadwayJobs
+
+extension PostgresJobStore {
+  /// Checks the database: the version and the settings of the server, its connections, old transactions, dead rows,
+  /// notifications, and the privileges of the role.
+  ///
+  /// - Parameter measuresCommit: Whether to commit a small change, in order to measure how long that takes.
+  /// - Returns: The results of the checks.
+  /// - Throws: `JobError` if the database can't be read, or if the change fails.
+  public func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding] {
+    var findings = try await read { try DatabaseFindings(reader: $0).all() }
+    findings.append(notifications)
+    if measuresCommit { findings.append(JobsHealth.Finding(commitTook: try await commitTime())) }
+    return findings
+  }
+
+  private var notifications: JobsHealth.Finding {
+    lacksNotifications == true
+      ? JobsHealth.Finding(
+        level: .warning, name: "Notifications",
+        text: "A pooler prevents notifications, so workers find new jobs only once per second.")
+      : JobsHealth.Finding(level: .good, name: "Notifications", text: "Workers are notified of new jobs.")
+  }
+
+  /// Measures a commit that writes to the log of the server, but to no table.
+  private func commitTime() async throws -> Duration {
+    do {
+      return try await connections.control.run { session in
+        // The connection is open.
+        _ = try session.run(Statement("SELECT 1"))
+        let start = ContinuousClock.now
+        let message = Statement("SELECT pg_logical_emit_message(true, 'headway-jobs', '')")
+        _ = try session.run(session.transactionSettings + [message])
+        return ContinuousClock.now - start
+      }
+    } catch {
+      throw JobError(error, "The time of a commit can't be measured.")
+    }
+  }
+}
+
+/// Reads the condition of the server.
+private struct DatabaseFindings {
+  let reader: JobReader
+
+  /// A transaction that is older than this is a finding.
+  private static let oldTransaction = 300.0
+  /// A number of dead rows that is a finding, if there are fewer living ones.
+  private static let deadRowCount = 100_000
+  /// A part of the connections that is a finding.
+  private static let maxConnectionPart = 0.8
+
+  func all() throws -> [JobsHealth.Finding] {
+    [try version(), try durability(), try connections(), try transactions(), try rows(), try privileges()]
+  }
+
+  private func row(_ sql: String) throws -> ResultRow? { try reader.run(Statement(sql)).first }
+
+  private func version() throws -> JobsHealth.Finding {
+    let version = try row("SELECT current_setting('server_version')")?.text(0) ?? "?"
+    return JobsHealth.Finding(level: .good, name: "Version", text: "PostgreSQL \(version).")
+  }
+
+  private func durability() throws -> JobsHealth.Finding {
+    let sql = "SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off'"
+    let off = try reader.run(Statement(sql)).rows.map { $0.text(0) }
+    return off.isEmpty
+      ? JobsHealth.Finding(level: .good, name: "Durability", text: "A commit is synced to the disk.")
+      : JobsHealth.Finding(
+        level: .bad, name: "Durability",
+        text: "The server runs with \(off.map { "\($0) = off" }.joined(separator: " and ")). A loss of power can "
+          + "destroy the database.")
+  }
+
+  private func connections() throws -> JobsHealth.Finding {
+    let row = try row(
+      """
+      SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
+      current_setting('max_connections')::bigint
+      """)
+    let (used, limit) = (row?.int(0) ?? 0, row?.int(1) ?? 0)
+    return JobsHealth.Finding(
+      level: Double(used) > Double(limit) * Self.maxConnectionPart ? .warning : .good, name: "Connections",
+      text: "\(Readable.number(used)) of \(Readable.count(limit, "connection")) are in use.")
+  }
+
+  /// Old transactions keep old versions of rows, which slow down claims.
+  private func transactions() throws -> JobsHealth.Finding {
+    let oldest = try row(
+      """
+      SELECT pid::bigint, application_name, extract(epoch FROM clock_timestamp() - xact_start)::float8
+      FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid() AND datname = current_database()
+      ORDER BY xact_start LIMIT 1
+      """)
+    guard let oldest, oldest.double(2) > Self.oldTransaction else {
+      return JobsHealth.Finding(level: .good, name: "Transactions", text: "No transaction is open for long.")
+    }
+    let name = oldest.text(1).isEmpty ? "" : " (\(oldest.text(1)))"
+    return JobsHealth.Finding(
+      level: .warning, name: "Transactions",
+      text: "The process \(oldest.int(0))\(name) of the server has had a transaction open for "
+        + "\(Readable.duration(.seconds(oldest.double(2)))). It keeps dead rows, which slow down claims. End it.")
+  }
+
+  private func rows() throws -> JobsHealth.Finding {
+    let row = try row(
+      "SELECT n_live_tup, n_dead_tup FROM pg_stat_user_tables WHERE relid = 'headway.job'::regclass")
+    let (living, dead) = (row?.int(0) ?? 0, row?.int(1) ?? 0)
+    let text = "The table of unfinished jobs has \(Readable.count(dead, "dead row"))."
+    return dead > max(Self.deadRowCount, living)
+      ? JobsHealth.Finding(
+        level: .warning, name: "Vacuum", text: text + " Check whether autovacuum is on and keeps up.")
+      : JobsHealth.Finding(level: .good, name: "Vacuum", text: text)
+  }
+
+  private func privileges() throws -> JobsHealth.Finding {
+    let row = try row("SELECT current_user, has_table_privilege('headway.job', 'UPDATE')")
+    let role = row?.text(0) ?? "?"
+    return JobsHealth.Finding(
+      level: .good, name: "Privileges",
+      text: row?.bool(1) == true
+        ? "The role ‘\(role)’ can run jobs." : "The role ‘\(role)’ can read jobs, but not run them.")
+  }
+}
+#endif

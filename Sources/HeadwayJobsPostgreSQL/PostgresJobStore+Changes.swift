@@ -1,0 +1,127 @@
+#if PostgreSQL
+public import HeadwayJobs
+
+extension PostgresJobStore {
+  /// Records the endings of attempts, and claims jobs for a worker.
+  ///
+  /// - Parameter exchange: The endings and claims of one worker.
+  /// - Returns: The result for each ending, and the claimed jobs.
+  /// - Throws: `JobError`.
+  public func exchange(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
+    do {
+      return try await exchangeTogether(exchange)
+    } catch let error as JobError where error.isLockTimeout && exchange.endings.count > 1 {
+      // A transaction of the application has locked one of the jobs. The other endings are recorded. The worker sends
+      // all of them again, which has no effect on those that are recorded.
+      for ending in exchange.endings {
+        _ = try? await exchangeTogether(JobExchange(worker: exchange.worker, endings: [ending]))
+      }
+      throw error
+    }
+  }
+
+  private func exchangeTogether(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
+    let leases = leases
+    return try await change(on: connections.exchanging, hold: .shared) { transaction in
+      let verdicts = try transaction.end(exchange.endings)
+      // The claims can return jobs that have waited for the jobs that end here.
+      try transaction.settleAll()
+      let isWorking = !exchange.claims.isEmpty || exchange.running != nil
+      guard isWorking, !leases.isLost(exchange.worker), try transaction.isAlive(exchange.worker) else {
+        return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
+      }
+      if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
+      let claimed = try exchange.claims.map { try transaction.claim($0, by: exchange.worker) }
+      return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
+    }
+  }
+
+  /// Executes the writes of running attempts.
+  ///
+  /// - Parameter writes: The writes.
+  /// - Returns: The result for each write.
+  /// - Throws: `JobError`.
+  public func write(_ writes: [FencedWrite]) async throws -> [FencedAnswer] {
+    try await change(on: connections.exchanging, hold: writes.contains(where: \.addsBeforeDependents) ? .alone : .none)
+    {
+      transaction in try writes.map(transaction.write)
+    }
+  }
+
+  /// Adds the jobs of due ticks, makes due jobs wait for a worker, cancels jobs that have missed their deadline, and
+  /// continues to cancel the dependents of failed jobs.
+  ///
+  /// - Returns: The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another
+  ///   claim; nil if there is none.
+  /// - Throws: `JobError`.
+  public func advance() async throws -> StoreTime? {
+    // An idle store writes nothing.
+    let (next, now) = try await nextTime()
+    guard let next, next <= now else { return next }
+    let (lockClass, runner) = (schema.lockClass, runner)
+    let isMore = try await change(on: connections.control, hold: .none) { transaction -> Bool? in
+      // If another process advances the store, this one need not wait for it.
+      let isFree = try transaction.run(
+        "SELECT pg_try_advisory_xact_lock($1, $2)", lockClass, StoreLock.advance.rawValue)
+      guard isFree.first?.bool(0) == true else { return nil }
+      _ = try transaction.run("SELECT pg_advisory_xact_lock($1, $2)", lockClass, StoreLock.store.rawValue)
+      return try transaction.advance()
+    }
+    guard let isMore else { return runner.clock.now + .milliseconds(100) }
+    return isMore ? now : try await nextTime().next
+  }
+
+  /// Returns the earliest time at which the store must be advanced, and the current time.
+  private func nextTime() async throws -> (next: StoreTime?, now: StoreTime) {
+    var select = Statement(
+      """
+      SELECT least((SELECT min(due) FROM headway.job WHERE state = 1),
+      (SELECT min(deadline) FROM headway.job WHERE deadline IS NOT NULL AND state < 3),
+      (SELECT min(next) FROM headway.bucket WHERE next IS NOT NULL AND next > now),
+      (SELECT min(next) FROM headway.schedule WHERE next IS NOT NULL),
+      (SELECT '-infinity'::timestamptz FROM headway.cascade LIMIT 1)), now
+      FROM (SELECT coalesce($1::timestamptz, clock_timestamp()) AS now) clock
+      """, isFrequent: true)
+    select.add(clock.custom?())
+    let times = try await ask([select]) { [clock] results in
+      let row = results[0].first
+      return (row?.optional(0) { row?.time($0) } ?? nil, row?.time(1) ?? clock.now)
+    }
+    clock.note(times.1)
+    return times
+  }
+
+  /// Changes many jobs, or a queue.
+  ///
+  /// - Parameter command: The change.
+  /// - Returns: The number of jobs or queues that were changed.
+  /// - Throws: `JobError`, with the code `keyHeld` or `dependencyFailed` if no job can be run again because other jobs
+  ///   hold the keys, or dependencies have failed.
+  public func perform(_ command: JobCommand) async throws -> Int {
+    try await change(on: connections.reading, hold: command == .prune ? .shared : .alone) { try $0.perform(command) }
+  }
+
+  /// Changes a schedule.
+  ///
+  /// - Parameters:
+  ///   - command: The change.
+  ///   - name: The name of the schedule.
+  /// - Returns: Whether there was a schedule with this name, and the job that was added.
+  /// - Throws: `JobError`.
+  public func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer {
+    try await change(on: connections.reading, hold: .alone) { try $0.perform(command, on: name) }
+  }
+}
+
+extension JobError {
+  /// Whether a statement has waited too long for a lock.
+  fileprivate var isLockTimeout: Bool { (underlying as? PostgresError)?.sqlState == "55P03" }
+}
+
+extension FencedWrite {
+  /// Whether the write changes the dependents of the running job.
+  fileprivate var addsBeforeDependents: Bool {
+    if case .enqueueBatch(_, true) = content { true } else { false }
+  }
+}
+#endif

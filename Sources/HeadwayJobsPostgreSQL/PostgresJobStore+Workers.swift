@@ -1,0 +1,124 @@
+#if PostgreSQL
+import FoundationEssentials
+public import HeadwayJobs
+
+extension PostgresJobStore {
+  /// Adds a worker, with a lease that this store renews.
+  ///
+  /// - Parameter description: A description of the worker.
+  /// - Returns: The identity of the worker.
+  /// - Throws: `JobError`.
+  public func register(_ description: WorkerDescription) async throws -> WorkerID {
+    let info = [UInt8](try JSONEncoder().encode(description))
+    let (leases, length) = (leases, Int64(leases.length / .microseconds(1)))
+    let (worker, sent) = try await change(on: connections.control) { transaction in
+      let sent = ContinuousClock.now
+      let row = try transaction.run(
+        """
+        INSERT INTO headway.worker (started, lease, info)
+        VALUES ($1, clock_timestamp() + $2 * interval '1 microsecond', $3) RETURNING id
+        """, transaction.now, length, info
+      ).first
+      guard let row else { throw JobTransaction.Conflict() }
+      return (WorkerID(rawValue: row.int64(0)), sent)
+    }
+    leases.add(worker, sent: sent)
+    connections.control.wake()
+    return worker
+  }
+
+  /// Confirms that a worker is alive.
+  ///
+  /// If the lease of the worker could not be renewed in time, its jobs might already run elsewhere. Then the answer
+  /// does not need the server.
+  ///
+  /// - Parameters:
+  ///   - worker: The worker.
+  ///   - attempts: The attempts that it runs.
+  /// - Returns: The cancelled and lost attempts, and whether the worker is still registered.
+  /// - Throws: `JobError`.
+  public func beat(_ worker: WorkerID, running attempts: [JobFence]) async throws -> WorkerBeat {
+    if leases.isLost(worker) { return WorkerBeat(isRegistered: false) }
+    do {
+      return try await ask(Self.beatStatements(worker, attempts)) { Self.beat(attempts, $0[0], $0[1]) }
+    } catch {
+      if leases.isLost(worker) { return WorkerBeat(isRegistered: false) }
+      throw error
+    }
+  }
+
+  /// Removes a worker that has stopped.
+  ///
+  /// Jobs that it has not ended return to their queues, and their attempts are not counted.
+  ///
+  /// - Parameters:
+  ///   - worker: The worker.
+  ///   - isRunningCode: Whether code of jobs still runs in the process. The jobs then return to their queues after the
+  ///     process has ended.
+  /// - Throws: `JobError`.
+  public func unregister(_ worker: WorkerID, isRunningCode: Bool) async throws {
+    if isRunningCode {
+      return try await change(on: connections.control) { transaction in
+        transaction.runLater("UPDATE headway.worker SET stopped = true WHERE id = $1", worker.rawValue)
+      }
+    }
+    // Code of a worker that has lost its lease could still run, so its jobs return when the lease has expired.
+    if !leases.isLost(worker) {
+      _ = try await change(on: connections.control, hold: .alone) { try $0.remove(worker, isDead: false) }
+    }
+    leases.remove(worker)
+  }
+
+  /// Returns the jobs of dead workers to their queues, and counts a crash for each.
+  ///
+  /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
+  /// - Throws: `JobError`.
+  public func rescue() async throws -> [JobID] {
+    let dead = Statement(
+      "SELECT EXISTS (SELECT FROM headway.worker WHERE lease <= clock_timestamp())", isFrequent: true)
+    guard try await ask([dead], { $0[0].first?.bool(0) ?? false }) else { return [] }
+    return try await change(on: connections.control, hold: .alone) { try $0.rescue() }
+  }
+
+  /// Makes a worker dead, as if its process had been killed a while ago.
+  ///
+  /// - Parameter worker: A worker.
+  /// - Throws: `JobError`.
+  package func kill(_ worker: WorkerID) async throws {
+    leases.remove(worker)
+    try await change(on: connections.control) { transaction in
+      transaction.runLater("UPDATE headway.worker SET lease = '-infinity' WHERE id = $1", worker.rawValue)
+    }
+  }
+}
+
+extension PostgresJobStore {
+  private static func beatStatements(_ worker: WorkerID, _ attempts: [JobFence]) -> [Statement] {
+    let alive = Statement(
+      "SELECT FROM headway.worker WHERE id = $1 AND lease > clock_timestamp()", isFrequent: true, worker.rawValue)
+    var running = Statement(
+      """
+      SELECT x.place, j.flags & \(JobRow.cancelRequested) <> 0 FROM
+      unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY
+      AS x(job, at_attempt, at_epoch, by_owner, place)
+      JOIN headway.job j ON j.id = x.job AND j.attempt = x.at_attempt AND j.epoch = x.at_epoch
+      AND j.owner = x.by_owner AND j.state = 3
+      """, isFrequent: true)
+    running.add(array: attempts.map(\.id.rawValue))
+    running.add(array: attempts.map { Int64($0.attempt) })
+    running.add(array: attempts.map { Int64($0.epoch) })
+    running.add(array: attempts.map(\.owner.rawValue))
+    return [alive, running]
+  }
+
+  private static func beat(_ attempts: [JobFence], _ alive: QueryResult, _ running: QueryResult) -> WorkerBeat {
+    var beat = WorkerBeat(isRegistered: !alive.isEmpty, lost: Set(attempts))
+    for row in running.rows {
+      let fence = attempts[row.int(0) - 1]
+      beat.lost.remove(fence)
+      if row.bool(1) { beat.cancellations.insert(fence) }
+    }
+    return beat
+  }
+}
+#endif

@@ -1,0 +1,184 @@
+#if PostgreSQL
+public import HeadwayJobs
+import Synchronization
+
+/// A store of jobs in a PostgreSQL database, for the processes of many machines.
+///
+/// ```swift
+/// import HeadwayJobs
+///
+/// let jobs = Jobs(try await PostgresJobStore("postgres://app@db.example.com/app"))
+/// ```
+///
+/// The tables are in a schema of their own, `headway` by default. You can add jobs in transactions of your application:
+/// see ``transaction(within:_:)``.
+///
+/// A worker has a lease, which is renewed every 10 s and ends after 30 s. If a process dies, or is cut off from the
+/// server, other workers run its jobs after the lease has ended. All times are those of the server, so the clocks of
+/// the other machines have no effect.
+///
+/// A store opens its connections when it needs them: one to add jobs, and up to three more for workers and for reading.
+/// It can connect through PgBouncer in any mode. In the mode `transaction`, there are no notifications, so workers find
+/// new jobs by reading the store once per second.
+public final class PostgresJobStore: JobStore {
+  /// How the tables are created and updated.
+  public enum Migration: Hashable, Sendable {
+    /// The store creates and updates the tables when it is opened.
+    case automatic
+    /// The store throws an error if the tables are missing or too old.
+    case manual
+  }
+
+  /// The maximum size of a payload in bytes.
+  public let maxPayloadSize: Int
+
+  let schema: SchemaName
+  let runner: TransactionRunner
+  let clock: StoreClock
+  let leases: LeaseKeeper
+  let connections: StoreConnections
+  /// The time limit of a statement.
+  let statementLimit: Duration
+  private let gatherer: EnqueueGatherer
+  private let hints: StoreHints
+
+  /// Connects to a database.
+  ///
+  /// - Parameters:
+  ///   - connectionString: A URL, such as `postgres://user:password@host:5432/database?sslmode=verify-full`, or the
+  ///     parameters of libpq, such as `host=/var/run/postgresql dbname=app`. Missing parameters have the defaults of
+  ///     libpq, such as the environment variable `PGPASSWORD`.
+  ///   - schema: The schema of the tables: up to 31 lowercase letters, digits and underscores.
+  ///   - migration: Whether the store creates and updates the tables.
+  ///   - limits: The time limits.
+  ///   - maxPayloadSize: The maximum size of a payload in bytes.
+  /// - Throws: `JobError` with the code `unusableStore` or `newerSchema`, or `storeFailed` if the server can't be
+  ///   reached. The error does not contain the password.
+  public convenience init(
+    _ connectionString: String, schema: String = "headway", migration: Migration = .automatic,
+    limits: PostgresTimeLimits = PostgresTimeLimits(), maxPayloadSize: Int = 64 * 1_024
+  ) async throws {
+    try await self.init(
+      connectionString, schema: schema, migration: migration, limits: limits, maxPayloadSize: maxPayloadSize,
+      leaseLength: .seconds(30), clock: nil)
+  }
+
+  /// Connects to a database, for tests with another length of leases or another clock.
+  package init(
+    _ connectionString: String, schema: String, migration: Migration = .automatic,
+    limits: PostgresTimeLimits = PostgresTimeLimits(), maxPayloadSize: Int = 64 * 1_024, leaseLength: Duration,
+    clock: (@Sendable () -> StoreTime)?
+  ) async throws {
+    var settings = try ConnectionSettings(connectionString)
+    settings.limits = limits
+    statementLimit = limits.statement
+    self.maxPayloadSize = maxPayloadSize
+    let name = try SchemaName(schema)
+    self.schema = name
+    self.clock = StoreClock(custom: clock)
+    runner = TransactionRunner(schema: name, clock: self.clock)
+    leases = LeaseKeeper(length: leaseLength)
+    let hints = StoreHints()
+    self.hints = hints
+    connections = try StoreConnections(settings, name, leases, hints)
+    gatherer = EnqueueGatherer(connections.adding, runner) { hints.send($0) }
+    let runner = runner
+    do {
+      try await connections.adding.run { session in
+        try migration == .automatic ? Schema.migrate(session, name) : Schema.check(session, name)
+        // The time of the server is known from the beginning.
+        _ = try runner.read(session) { $0.now }
+      }
+    } catch {
+      connections.abandon()
+      throw error
+    }
+  }
+
+  deinit { connections.abandon() }
+
+  /// Executes the pending requests, and closes the connections.
+  ///
+  /// Later requests fail. The leases of workers that have not been removed end after their time.
+  public func close() async { await connections.close() }
+
+  /// The time of the server.
+  public var now: StoreTime { clock.now }
+
+  /// Whether a pooler such as PgBouncer prevents notifications; nil if it is not known yet.
+  ///
+  /// Then workers find new jobs only by reading the store once per second.
+  public var lacksNotifications: Bool? { hints.lacksNotifications }
+
+  // MARK: Requests
+
+  /// Executes a transaction on a connection, and returns after the commit.
+  func change<Answer: Sendable>(
+    on connection: PostgresConnection, hold: JobTransaction.Hold = .none,
+    _ body: @escaping @Sendable (JobTransaction) throws -> Answer
+  ) async throws -> Answer {
+    let (runner, hints) = (runner, hints)
+    do {
+      return try await connection.run { session in
+        let (answer, changes) = try runner.run(session, hold: hold, body)
+        // Observers come before the caller, because the caller might immediately check the effects of the observers.
+        hints.send(changes)
+        return answer
+      }
+    } catch {
+      throw JobError(error, "Nothing was changed.")
+    }
+  }
+
+  /// Reads the state at one moment.
+  func read<Answer: Sendable>(
+    on connection: PostgresConnection? = nil, _ body: @escaping @Sendable (JobReader) throws -> Answer
+  ) async throws -> Answer {
+    let runner = runner
+    do {
+      return try await (connection ?? connections.reading).run { session in try runner.read(session, body) }
+    } catch {
+      throw JobError(error, "The jobs can't be read.")
+    }
+  }
+
+  /// Executes statements that read on the control connection, in one round trip.
+  func ask<Answer: Sendable>(
+    _ statements: [Statement], _ answer: @escaping @Sendable ([QueryResult]) throws -> Answer
+  ) async throws -> Answer {
+    let runner = runner
+    do {
+      return try await connections.control.run { session in try answer(runner.ask(session, statements)) }
+    } catch {
+      throw JobError(error, "The jobs can't be read.")
+    }
+  }
+
+  /// Stores new jobs as a whole or not at all.
+  ///
+  /// - Parameter jobs: The new jobs.
+  /// - Returns: The number of each job, once the jobs are durable.
+  /// - Throws: `JobError`, with the code `outcomeUnknown` if the connection was lost, and it can't be found out within
+  ///   10 s whether the jobs were stored.
+  public func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {
+    guard !jobs.isEmpty else { return [] }
+    return try await gatherer.enqueue(jobs)
+  }
+
+  // MARK: Hints
+
+  /// Calls a function with hints about changes, until the returned token is released.
+  ///
+  /// - Parameter handler: The function. It is called on a thread of the store.
+  /// - Returns: A token. Release it to end the calls.
+  public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable {
+    let token = hints.observers.add(handler)
+    hints.beginListening()
+    connections.control.wake()
+    return token
+  }
+
+  /// Notifies observers, in this and in other processes, after a commit of the application.
+  func send(_ changes: JobHints) { hints.send(changes) }
+}
+#endif

@@ -1,0 +1,241 @@
+#if PostgreSQL
+import Headway
+import HeadwayJobs
+
+/// The rows of jobs: unfinished jobs are in `job`, finished ones in `done`.
+enum JobRow {
+  /// The columns that both tables have.
+  static let common = [
+    "id", "queue", "kind", "version", "state", "priority", "position", "deadline", "enqueued", "claimed",
+    "first_claimed", "attempt", "crashes", "snoozes", "epoch", "owner", "progress", "progress_text", "settings",
+    "history", "payload", "ready",
+  ]
+  private static let unfinished = ["due", "flags", "keep", "unique_key", "limit_key", "slots", "unmet"]
+  static let finished = ["finished", "expires", "reason", "reason_text", "result", "culprit"]
+
+  /// The flag of a running job that its worker must cancel.
+  static let cancelRequested: Int64 = 1
+  /// The flag of a job that holds its key until it is claimed.
+  static let holdsKeyUntilClaim: Int64 = 2
+  /// The flag of an unfinished job that others wait for, or have waited for.
+  static let hasDependents: Int64 = 4
+  /// The flag of a job that has checkpoints.
+  static let hasCheckpoints: Int64 = 8
+
+  /// The columns of the table `job` that ``read(_:)`` expects.
+  static let unfinishedColumns = list(common + unfinished + noEnd)
+  private static let noEnd = [
+    "NULL::timestamptz", "NULL::timestamptz", "NULL", "NULL", "NULL::bytea", "NULL::bigint",
+  ]
+  /// The number of columns that ``read(_:)`` expects.
+  static let columnCount = common.count + unfinished.count + finished.count
+
+  /// Returns the columns of the table `job` with an alias.
+  static func columns(of alias: String) -> [String] { (common + unfinished).map { "\(alias).\($0)" } + noEnd }
+
+  /// The columns of the table `done` that ``read(_:)`` expects.
+  static let finishedColumns = list(
+    common + ["NULL::timestamptz", "0::bigint", "NULL::bigint", "NULL", "NULL", "NULL::bigint", "0::bigint"] + finished)
+
+  /// Inserts a new job.
+  static let insert = insertion(into: "headway.job", common + unfinished)
+  /// Inserts a new job, unless another one holds its key.
+  static let insertIfUnique =
+    insert + " ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING RETURNING id"
+  /// Replaces an unfinished job, or inserts a finished one that is run again.
+  static let put =
+    insert + " ON CONFLICT (id) DO UPDATE SET "
+    + list(
+      (common + unfinished).dropFirst().map { column in
+        column == "flags"
+          ? "flags = job.flags & \(hasCheckpoints) | excluded.flags & \(hasCheckpoints - 1)"
+          : "\(column) = excluded.\(column)"
+      })
+  /// Inserts a finished job, or replaces the row with the same number.
+  static let putFinished =
+    insertion(into: "headway.done", common + finished) + " ON CONFLICT (id) DO UPDATE SET "
+    + list((common + finished).dropFirst().map { "\($0) = excluded.\($0)" })
+
+  /// The valid range for the numbers of attempts, claims, crashes and snoozes.
+  static let numbers = 0...Int(Int32.max)
+  /// The condition that an attempt runs a job, with the parameters of its fence.
+  static let isRun = "id = $1 AND attempt = $2 AND epoch = $3 AND owner = $4 AND state = 3"
+
+  static func list(_ columns: [String]) -> String { columns.joined(separator: ", ") }
+
+  private static func insertion(into table: String, _ columns: [String]) -> String {
+    let parameters = columns.indices.map { "$\($0 + 1)" }
+    return "INSERT INTO \(table) (\(list(columns))) VALUES (\(list(parameters)))"
+  }
+
+  // MARK: Writing
+
+  /// Adds an unfinished job to a statement.
+  static func addUnfinished(_ job: JobRecord, to statement: inout Statement, flags otherFlags: Int64 = 0) {
+    addCommon(job, to: &statement)
+    statement.add(job.due)
+    statement.add(flags(of: job) | otherFlags)
+    statement.add(keep(job.settings))
+    statement.add(job.holdsKey ? job.settings.unique?.key : nil)
+    statement.add(job.settings.limit?.storedKey)
+    statement.add(job.settings.limit?.slots.map(Int64.init))
+    statement.add(job.unmetCount)
+  }
+
+  static func flags(of job: JobRecord) -> Int64 {
+    var flags: Int64 = 0
+    if job.isCancelRequested { flags |= cancelRequested }
+    if job.settings.unique?.scope == .waiting { flags |= holdsKeyUntilClaim }
+    if job.hasDependents { flags |= hasDependents }
+    return flags
+  }
+
+  /// Adds a finished job to a statement.
+  static func addFinished(_ job: JobRecord, to statement: inout Statement) {
+    addCommon(job, to: &statement)
+    statement.add(job.finished)
+    statement.add(job.expires)
+    statement.add(job.reason?.code.rawValue)
+    statement.add(job.reason?.text.withoutNull)
+    statement.add(job.result?.bytes)
+    statement.add(job.reason?.culprit?.rawValue)
+  }
+
+  static func add(_ fence: JobFence, to statement: inout Statement) {
+    statement.add(fence.id.rawValue)
+    statement.add(fence.attempt)
+    statement.add(fence.epoch)
+    statement.add(fence.owner.rawValue)
+  }
+
+  /// Returns how long a job is kept after a success, in microseconds; nil if the success needs
+  /// ``JobTransaction/put(_:)``.
+  ///
+  /// This is the case if SQL can't compute with the duration, or if the job has a limit, so that its end can make
+  /// others claimable.
+  static func keep(_ settings: JobSettings) -> Int64? {
+    guard settings.limit == nil else { return nil }
+    let keep = (settings.retention?.succeeded ?? .seconds(86_400)) / .microseconds(1)
+    return (0...1e15).contains(keep) ? Int64(keep) : nil
+  }
+
+  private static func addCommon(_ job: JobRecord, to statement: inout Statement) {
+    statement.add(job.id.rawValue)
+    statement.add(job.queue)
+    statement.add(job.kind.rawValue)
+    statement.add(job.version)
+    statement.add(job.state.rawValue)
+    statement.add(job.priority)
+    statement.add(job.position)
+    statement.add(job.deadline)
+    statement.add(job.enqueued)
+    statement.add(job.claimed)
+    statement.add(job.firstClaimed)
+    statement.add(job.attempt)
+    statement.add(job.crashCount)
+    statement.add(job.snoozeCount)
+    statement.add(job.epoch)
+    statement.add(job.owner?.rawValue)
+    statement.add(job.progress?.fraction)
+    statement.add(job.progress?.text?.withoutNull)
+    statement.add(job.settings.stored)
+    statement.add(job.history.stored)
+    statement.add(job.payload.bytes)
+    statement.add(job.ready)
+  }
+
+  // MARK: Reading
+
+  /// Reads a job.
+  ///
+  /// A damaged job must not prevent others from being read, so ``JobRecord/damage`` describes the parts that can't be
+  /// read.
+  static func read(_ row: ResultRow) -> JobRecord {
+    var damage: [String] = []
+    func readable<Value>(_ name: String, or substitute: Value, _ read: () throws -> Value) -> Value {
+      do {
+        return try read()
+      } catch {
+        damage.append("its \(name) can't be read: \(error)")
+        return substitute
+      }
+    }
+    func number(_ name: String, _ column: Int) -> Int {
+      let value = row.int(column)
+      if numbers.contains(value) { return value }
+      damage.append("its \(name) is \(value)")
+      return 0
+    }
+    let isFinished = !row.isNull(29)
+    let state = JobState(rawValue: row.int(4)) ?? (isFinished ? .failed : .held)
+    if state.rawValue != row.int(4) { damage.append("its state is \(row.int(4))") }
+    var job = JobRecord(
+      id: row.id(0), queue: row.text(1), kind: JobKind(rawValue: row.text(2)), version: row.int(3),
+      payload: JobPayload(bytes: row.bytes(20)), state: state, priority: row.int(5), enqueued: row.time(8),
+      settings: row.isNull(18)
+        ? JobSettings() : readable("options", or: JobSettings()) { try JobSettings(stored: row.bytes(18)) })
+    job.position = row.int64(6)
+    job.deadline = row.optional(7, row.time)
+    job.claimed = row.optional(9, row.time)
+    job.firstClaimed = row.optional(10, row.time)
+    job.attempt = number("attempt", 11)
+    job.crashCount = number("number of crashes", 12)
+    job.snoozeCount = number("number of snoozes", 13)
+    job.epoch = number("number of claims", 14)
+    job.owner = row.optional(15) { WorkerID(rawValue: row.int64($0)) }
+    if !row.isNull(16) { job.progress = JobProgress(fraction: row.double(16), text: row.optional(17, row.text)) }
+    if !row.isNull(19) {
+      job.history = readable("history", or: JobHistory()) { try JobHistory(stored: row.bytes(19)) }
+    }
+    job.ready = row.time(21)
+    job.due = row.optional(22, row.time)
+    job.isCancelRequested = row.int64(23) & cancelRequested != 0
+    job.hasDependents = row.int64(23) & hasDependents != 0
+    job.holdsKey = uniqueKey(row) != nil
+    job.unmetCount = row.int(28)
+    job.finished = row.optional(29, row.time)
+    job.expires = row.optional(30, row.time)
+    if !row.isNull(31) {
+      let culprit = row.optional(34, row.id)
+      // A newer release might have other reasons.
+      job.reason =
+        JobEndReason.Code(rawValue: row.text(31)).map { JobEndReason($0, row.text(32), culprit: culprit) }
+        ?? JobEndReason(state == .cancelled ? .cancelled : .failed, "\(row.text(31)): \(row.text(32))")
+    }
+    if !row.isNull(33) { job.result = JobPayload(bytes: row.bytes(33)) }
+    if !damage.isEmpty { job.damage = damage.joined(separator: "; ") }
+    return job
+  }
+
+  /// The key that an unfinished job holds.
+  static func uniqueKey(_ row: ResultRow) -> String? { row.optional(25, row.text) }
+
+  // MARK: Edges
+
+  /// The columns that ``readEdge(_:)`` expects.
+  static let edgeColumns = "dependency, dependent, success, status"
+
+  static func readEdge(_ row: ResultRow) throws -> JobEdge {
+    guard let status = JobEdge.Status(rawValue: row.int(3)) else {
+      throw JobError(
+        .storeFailed, "A dependency of job \(row.id(1)) has the unknown status \(row.int(3)). Update this program.")
+    }
+    return JobEdge(
+      dependency: row.id(0), dependent: row.id(1), requirement: row.bool(2) ? .success : .completion, status: status)
+  }
+
+  /// Returns the condition that unfinished jobs depend on a job, so that they might read its result.
+  static func isNeeded(_ id: String) -> String {
+    "EXISTS (SELECT FROM headway.edge e JOIN headway.job j ON j.id = e.dependent WHERE e.dependency = \(id))"
+  }
+}
+
+extension String {
+  /// The text with a visible character instead of each null character, which PostgreSQL can't store.
+  ///
+  /// Only descriptions are changed. Names and keys with null characters are refused.
+  var withoutNull: String {
+    utf8.contains(0) ? split(separator: "\0", omittingEmptySubsequences: false).joined(separator: "\u{2400}") : self
+  }
+}
+#endif

@@ -1,0 +1,44 @@
+#if PostgreSQL
+import HeadwayJobs
+
+/// The rows of queues: a queue is in the table `queue` if it is paused or has settings.
+enum QueueRow {
+  static let select = "SELECT name, paused, slots, pending, failure_limit, failures, aging FROM headway.queue"
+
+  static func readAll(_ result: QueryResult) -> [String: JobQueueRecord] {
+    var queues: [String: JobQueueRecord] = [:]
+    for row in result.rows {
+      var queue = JobQueueRecord()
+      queue.isPaused = row.bool(1)
+      queue.settings.limit = row.optional(2, row.int)
+      queue.settings.pendingLimit = row.optional(3, row.int)
+      queue.settings.failureLimit = row.optional(4, row.int)
+      queue.failureCount = row.int(5)
+      queue.settings.aging = row.optional(6) { .microseconds(row.int64($0)) }
+      queues[row.text(0)] = queue
+    }
+    return queues
+  }
+
+  static func write(_ queue: JobQueueRecord, name: String, _ transaction: JobTransaction) -> Statement {
+    guard queue != JobQueueRecord() else {
+      return transaction.statement("DELETE FROM headway.queue WHERE name = $1", name)
+    }
+    var statement = transaction.statement(
+      """
+      INSERT INTO headway.queue (name, paused, slots, pending, failure_limit, failures, aging)
+      VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO UPDATE SET paused = excluded.paused,
+      slots = excluded.slots, pending = excluded.pending, failure_limit = excluded.failure_limit,
+      failures = excluded.failures, aging = excluded.aging
+      """)
+    statement.add(name)
+    statement.add(queue.isPaused)
+    statement.add(queue.settings.limit)
+    statement.add(queue.settings.pendingLimit)
+    statement.add(queue.settings.failureLimit)
+    statement.add(queue.failureCount)
+    statement.add(queue.settings.aging.map { (StoreTime(microseconds: 0) + $0).microseconds })
+    return statement
+  }
+}
+#endif

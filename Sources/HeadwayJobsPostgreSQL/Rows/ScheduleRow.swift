@@ -1,0 +1,54 @@
+#if PostgreSQL
+import HeadwayJobs
+
+/// The rows of schedules.
+enum ScheduleRow {
+  static let columns = "name, definition, anchor, decided, last_tick, last_job, paused, next"
+  static let put = """
+    INSERT INTO headway.schedule (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    ON CONFLICT (name) DO UPDATE SET definition = excluded.definition, anchor = excluded.anchor,
+    decided = excluded.decided, last_tick = excluded.last_tick, last_job = excluded.last_job, paused = excluded.paused,
+    next = excluded.next
+    """
+
+  static func add(_ schedule: ScheduleRecord, to statement: inout Statement) {
+    statement.add(schedule.name)
+    statement.add(schedule.definition.stored)
+    statement.add(schedule.anchor)
+    statement.add(schedule.decided)
+    statement.add(schedule.lastTick)
+    statement.add(schedule.lastJob?.rawValue)
+    statement.add(schedule.isPaused)
+    statement.add(schedule.next)
+  }
+
+  /// Reads a row.
+  ///
+  /// - Parameters:
+  ///   - row: A row with ``columns``.
+  ///   - substitute: A definition to use if the stored one can't be read; nil to throw an error.
+  /// - Throws: `JobError` with the code `undecodablePayload`, unless there is a substitute.
+  /// - Returns: The schedule.
+  static func read(_ row: ResultRow, orWith substitute: ScheduleDefinition? = nil) throws -> ScheduleRecord {
+    let definition: ScheduleDefinition
+    do {
+      definition = try ScheduleDefinition(stored: row.bytes(1))
+    } catch {
+      guard let substitute else {
+        throw JobError(
+          .undecodablePayload,
+          "The schedule \(row.text(0)) can't be read. A newer version of Headway might have written it, or this "
+            + "program does not know its time zone: \(error)", underlying: error)
+      }
+      definition = substitute
+    }
+    var schedule = ScheduleRecord(
+      name: row.text(0), definition: definition, anchor: row.time(2), decided: row.time(3))
+    schedule.lastTick = row.optional(4, row.time)
+    schedule.lastJob = row.optional(5, row.id)
+    schedule.isPaused = row.bool(6)
+    schedule.next = row.optional(7, row.time)
+    return schedule
+  }
+}
+#endif

@@ -1,0 +1,196 @@
+#if PostgreSQL
+/// The first version of the tables.
+///
+/// They have the same columns as those of `SQLiteJobStore`.
+enum SchemaVersion1 {
+  static let statements = [
+    "CREATE TABLE headway.meta (name text PRIMARY KEY, value bigint NOT NULL)",
+    "INSERT INTO headway.meta VALUES ('schema', 0)",
+    "CREATE SEQUENCE headway.job_number",
+    "CREATE SEQUENCE headway.position",
+    // Unfinished jobs. State: 0 held, 1 scheduled, 2 waiting, 3 running. Flags: 1 cancel requested, 2 holds key until
+    // claimed, 4 has dependents, 8 has checkpoints. Keep: microseconds. Unmet: how many dependencies a held job waits
+    // for. Slots: how many jobs of the limit's key run at a time; 0 for a serial key, null for a rate.
+    """
+    CREATE TABLE headway.job (
+      id bigint PRIMARY KEY, queue text NOT NULL, kind text NOT NULL, version bigint NOT NULL, state smallint NOT NULL,
+      priority bigint NOT NULL, position bigint NOT NULL, due timestamptz, deadline timestamptz,
+      enqueued timestamptz NOT NULL, claimed timestamptz, first_claimed timestamptz, attempt integer NOT NULL,
+      crashes integer NOT NULL, snoozes integer NOT NULL, epoch integer NOT NULL, owner bigint, flags smallint NOT NULL,
+      keep bigint, unique_key text, unmet integer NOT NULL, progress double precision, progress_text text,
+      settings bytea, history bytea, payload bytea NOT NULL, ready timestamptz NOT NULL, limit_key text COLLATE "C",
+      slots bigint)
+    WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
+      autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.02)
+    """,
+    """
+    CREATE INDEX job_waiting ON headway.job (queue, priority DESC, position)
+    WHERE state = 2 AND crashes = 0 AND limit_key IS NULL
+    """,
+    """
+    CREATE INDEX job_keyed ON headway.job (queue, priority DESC, limit_key, position)
+    WHERE state = 2 AND crashes = 0 AND limit_key IS NOT NULL
+    """,
+    "CREATE INDEX job_suspect ON headway.job (queue, priority DESC, position) WHERE state = 2 AND crashes > 0",
+    "CREATE INDEX job_slots ON headway.job (limit_key) WHERE state = 3 AND limit_key IS NOT NULL",
+    "CREATE INDEX job_serial ON headway.job (limit_key, position) WHERE slots = 0 AND state > 0",
+    "CREATE INDEX job_held ON headway.job (queue) WHERE state = 0",
+    "CREATE INDEX job_scheduled ON headway.job (queue) WHERE state = 1",
+    "CREATE INDEX job_due ON headway.job (due) WHERE state = 1",
+    "CREATE INDEX job_deadline ON headway.job (deadline) WHERE deadline IS NOT NULL AND state < 3",
+    "CREATE INDEX job_running ON headway.job (owner) WHERE state = 3",
+    "CREATE UNIQUE INDEX job_unique ON headway.job (unique_key) WHERE unique_key IS NOT NULL",
+    // Finished jobs.
+    """
+    CREATE TABLE headway.done (
+      id bigint PRIMARY KEY, queue text NOT NULL, kind text NOT NULL, version bigint NOT NULL, state smallint NOT NULL,
+      priority bigint NOT NULL, position bigint NOT NULL, deadline timestamptz, enqueued timestamptz NOT NULL,
+      claimed timestamptz, first_claimed timestamptz, attempt integer NOT NULL, crashes integer NOT NULL,
+      snoozes integer NOT NULL, epoch integer NOT NULL, owner bigint, progress double precision, progress_text text,
+      settings bytea, history bytea, payload bytea NOT NULL, ready timestamptz NOT NULL, finished timestamptz NOT NULL,
+      expires timestamptz NOT NULL, reason text, reason_text text, result bytea, culprit bigint)
+    """,
+    "CREATE INDEX done_expires ON headway.done (expires)",
+    "CREATE INDEX done_finished ON headway.done (finished)",
+    "CREATE INDEX done_unsuccessful ON headway.done (state, id) WHERE state > 4",
+    "CREATE INDEX done_culprit ON headway.done (culprit) WHERE culprit IS NOT NULL",
+    // Dependencies, until the dependent is deleted. Status: 0 unmet, 1 met, 2 failed.
+    """
+    CREATE TABLE headway.edge (
+      dependency bigint, dependent bigint, success boolean NOT NULL, status smallint NOT NULL,
+      PRIMARY KEY (dependency, dependent))
+    """,
+    "CREATE INDEX edge_dependent ON headway.edge (dependent)",
+    // Jobs that failed or were cancelled, and have unmet edges whose dependents are not cancelled yet.
+    "CREATE TABLE headway.cascade (job bigint PRIMARY KEY, culprit bigint NOT NULL)",
+    // Keys that are held for a time. The others are in the table of jobs.
+    "CREATE TABLE headway.key (key text PRIMARY KEY, job bigint NOT NULL, until timestamptz NOT NULL)",
+    """
+    CREATE TABLE headway.checkpoint (job bigint, name text, value bytea NOT NULL, PRIMARY KEY (job, name))
+    """,
+    // Queues that are paused or have settings. Aging: microseconds.
+    """
+    CREATE TABLE headway.queue (
+      name text PRIMARY KEY, paused boolean NOT NULL, slots bigint, pending bigint, failure_limit bigint,
+      failures bigint NOT NULL, aging bigint) WITH (fillfactor = 50)
+    """,
+    // The key that was served last, and whether a job without a key is next.
+    """
+    CREATE TABLE headway.turn (
+      queue text, priority bigint, key text, plain_next boolean NOT NULL, PRIMARY KEY (queue, priority))
+    WITH (fillfactor = 50)
+    """,
+    // Token buckets that are not full: when they will be, and when a waiting job can have a token.
+    """
+    CREATE TABLE headway.bucket (key text PRIMARY KEY, fills timestamptz NOT NULL, next timestamptz)
+    WITH (fillfactor = 50)
+    """,
+    "CREATE INDEX bucket_next ON headway.bucket (next) WHERE next IS NOT NULL",
+    // Schedules. All ticks up to the time in the column decided have been processed.
+    """
+    CREATE TABLE headway.schedule (
+      name text PRIMARY KEY, definition bytea NOT NULL, anchor timestamptz NOT NULL, decided timestamptz NOT NULL,
+      last_tick timestamptz, last_job bigint, paused boolean NOT NULL, next timestamptz)
+    """,
+    "CREATE INDEX schedule_next ON headway.schedule (next) WHERE next IS NOT NULL",
+    // Workers. Lease: when others rescue the jobs of the worker, by the server's clock.
+    """
+    CREATE TABLE headway.worker (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, started timestamptz NOT NULL, lease timestamptz NOT NULL,
+      stopped boolean NOT NULL DEFAULT false, info bytea NOT NULL) WITH (fillfactor = 50)
+    """,
+    // The last transaction of each connection that stored jobs, by which the connection finds out after a loss whether
+    // the transaction was committed.
+    """
+    CREATE TABLE headway.receipt (
+      connection bigint PRIMARY KEY, token bigint NOT NULL, ids bigint[] NOT NULL, are_new boolean[] NOT NULL,
+      stored timestamptz NOT NULL) WITH (fillfactor = 50)
+    """,
+    pendingCount, enqueue, notify,
+  ]
+
+  /// Counts the pending jobs of a queue up to a limit, in parts that each have an index.
+  private static let pendingCount = """
+    CREATE FUNCTION headway.pending_count(queue_name text, at_most bigint) RETURNS bigint LANGUAGE sql STABLE AS $body$
+    SELECT count(*) FROM (
+      (SELECT FROM headway.job WHERE state = 2 AND crashes = 0 AND limit_key IS NULL AND queue = queue_name
+      LIMIT at_most)
+      UNION ALL (SELECT FROM headway.job WHERE state = 2 AND crashes = 0 AND limit_key IS NOT NULL
+      AND queue = queue_name LIMIT at_most)
+      UNION ALL (SELECT FROM headway.job WHERE state = 2 AND crashes > 0 AND queue = queue_name LIMIT at_most)
+      UNION ALL (SELECT FROM headway.job WHERE state = 1 AND queue = queue_name LIMIT at_most)
+      LIMIT at_most) pending
+    $body$
+    """
+
+  /// Notifies the workers of a queue, for clients that have added jobs.
+  ///
+  /// The channel is that of `SchemaName`, and the message that of `HintGate`.
+  private static let notify = """
+    CREATE FUNCTION headway.notify(queue text DEFAULT 'default') RETURNS void LANGUAGE sql AS $body$
+    SELECT pg_notify(
+      CASE nspname WHEN 'headway' THEN 'headway_jobs' ELSE 'headway_jobs_' || nspname END, chr(31) || 'q' || queue)
+    FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE pg_class.oid = 'headway.job'::regclass
+    $body$
+    """
+
+  /// Adds a job in a transaction of any client.
+  private static let enqueue = """
+    CREATE FUNCTION headway.enqueue(
+      kind text, payload bytea, queue text DEFAULT 'default', version bigint DEFAULT 1, priority bigint DEFAULT 0,
+      delay interval DEFAULT NULL, start timestamptz DEFAULT NULL, deadline timestamptz DEFAULT NULL,
+      unique_key text DEFAULT NULL, unique_scope text DEFAULT 'unfinished', unique_for interval DEFAULT NULL,
+      settings bytea DEFAULT NULL, keep bigint DEFAULT 86400000000, limit_key text DEFAULT NULL,
+      slots bigint DEFAULT NULL, OUT id bigint, OUT is_new boolean)
+    LANGUAGE plpgsql AS $body$
+    #variable_conflict use_column
+    DECLARE
+      moment timestamptz := clock_timestamp();
+      moment_due timestamptz := coalesce(moment + delay, start);
+      full_at bigint;
+      holds boolean := unique_key IS NOT NULL AND unique_for IS NULL;
+      stored bytea := settings;
+      holder bigint;
+    BEGIN
+      SELECT q.pending INTO full_at FROM headway.queue q WHERE q.name = enqueue.queue;
+      IF full_at IS NOT NULL AND full_at <= headway.pending_count(enqueue.queue, full_at) THEN
+        RAISE EXCEPTION 'The queue % is full: % or more jobs wait in it.', enqueue.queue, full_at
+        USING ERRCODE = 'program_limit_exceeded';
+      END IF;
+      IF stored IS NULL AND holds THEN
+        stored := convert_to(jsonb_build_object('unique', jsonb_build_object(
+          'key', unique_key, 'conflict', jsonb_build_object('keep', '{}'::jsonb),
+          'scope', jsonb_build_object(unique_scope, '{}'::jsonb)))::text, 'UTF8');
+      END IF;
+      IF moment_due <= moment THEN moment_due := NULL; END IF;
+      LOOP
+        enqueue.id := nextval('headway.job_number');
+        is_new := true;
+        IF unique_for IS NOT NULL THEN
+          INSERT INTO headway.key AS k (key, job, until) VALUES (unique_key, enqueue.id, moment + unique_for)
+          ON CONFLICT (key) DO UPDATE SET job = excluded.job, until = excluded.until WHERE k.until <= moment
+          RETURNING k.job INTO holder;
+          IF holder IS NULL THEN
+            SELECT k.job INTO enqueue.id FROM headway.key k WHERE k.key = unique_key;
+            is_new := false;
+            RETURN;
+          END IF;
+        END IF;
+        INSERT INTO headway.job (id, queue, kind, version, state, priority, position, due, deadline, enqueued, attempt,
+        crashes, snoozes, epoch, flags, keep, unmet, settings, payload, ready, limit_key, slots, unique_key)
+        VALUES (enqueue.id, enqueue.queue, enqueue.kind, enqueue.version,
+        CASE WHEN moment_due IS NULL THEN 2 ELSE 1 END, enqueue.priority, nextval('headway.position'), moment_due,
+        enqueue.deadline, moment, 0, 0, 0, 0, CASE WHEN holds AND unique_scope = 'waiting' THEN 2 ELSE 0 END,
+        CASE WHEN enqueue.limit_key IS NULL THEN enqueue.keep END, 0, stored, enqueue.payload, moment,
+        enqueue.limit_key, enqueue.slots, CASE WHEN holds THEN enqueue.unique_key END)
+        ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING;
+        IF FOUND THEN RETURN; END IF;
+        SELECT j.id INTO enqueue.id FROM headway.job j WHERE j.unique_key = enqueue.unique_key;
+        is_new := false;
+        IF FOUND THEN RETURN; END IF;
+      END LOOP;
+    END
+    $body$
+    """
+}
+#endif

@@ -1,0 +1,175 @@
+#if PostgreSQL
+public import Headway
+public import HeadwayJobs
+
+extension PostgresJobStore {
+  /// Runs a transaction of the application, in which you can add jobs.
+  ///
+  /// ```swift
+  /// import HeadwayJobs
+  ///
+  /// try await store.transaction { transaction in
+  ///   try transaction.execute("INSERT INTO photo (path) VALUES ($1)", path)
+  ///   try jobs.enqueue(Resize(path: path), in: transaction)
+  /// }
+  /// ```
+  ///
+  /// If the function throws an error, nothing was written. Up to four transactions run at a time, each on its own
+  /// connection. While a transaction is open, the server can't remove old versions of rows, so it has a time limit.
+  ///
+  /// - Parameters:
+  ///   - limit: The time limit of `body`.
+  ///   - body: The function. It is called once, on a thread of the store, and can block.
+  /// - Returns: The value that `body` has returned.
+  /// - Throws: The error of `body`; `JobError` with the code `timeLimitExceeded` or `transactionEnded`. The code is
+  ///   `outcomeUnknown` if the connection was lost during the commit.
+  public func transaction<Value: Sendable>(
+    within limit: Duration = .seconds(5), _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
+  ) async throws -> Value {
+    try await runTransaction(within: limit, body)
+  }
+
+  func runTransaction<Value: Sendable>(
+    within limit: Duration, _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
+  ) async throws -> Value {
+    do {
+      return try await connections.forApplication.run(isRepeatable: false) { [self] session in
+        let transaction = PostgresTransaction(session, self, within: limit)
+        do {
+          try runner.begin(session, within: limit)
+          let value = try body(transaction)
+          try transaction.checkTime()
+          try runner.commit(session)
+          send(transaction.hints)
+          transaction.complete()
+          return value
+        } catch {
+          TransactionRunner.rollBack(session, after: error)
+          throw error
+        }
+      }
+    } catch let error as UnknownCommit {
+      throw JobError(error, "")
+    } catch let error as NotBegun {
+      throw JobError(error, "Nothing was written.")
+    } catch let error as PostgresError where error.isConnectionLost {
+      throw JobError(error, "Nothing was written.")
+    }
+  }
+}
+
+extension Jobs {
+  /// Stores a job in a transaction of the application; the job exists if the transaction is committed.
+  ///
+  /// - Precondition: The store is the ``PostgresJobStore`` of the transaction.
+  /// - Parameters:
+  ///   - job: The job.
+  ///   - queue: The queue of the store that the job waits in.
+  ///   - priority: The priority among the waiting jobs of the queue.
+  ///   - delay: How long the job waits before it is ready for the first time. It begins with this call.
+  ///   - unique: A key that only one job can hold at a time.
+  ///   - after: The jobs that the new job waits for: handles or numbers, or their `success`.
+  ///   - options: Other options. The other parameters take precedence.
+  ///   - transaction: The transaction.
+  /// - Returns: A handle to the new job, or to the one that holds the key.
+  /// - Throws: `JobError`, for example with the code `payloadTooLarge`, or `queueFull` because it never waits for room;
+  ///   or ``PostgresError``. The job was not stored.
+  @discardableResult
+  public func enqueue<Type: Job>(
+    _ job: Type, queue: String? = nil, priority: Operation.QueuePriority? = nil, delay: Duration? = nil,
+    unique: UniqueKey? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions(),
+    in transaction: PostgresTransaction
+  ) throws -> JobHandle<Type.Output> {
+    let given = JobOptions(
+      queue: queue, priority: priority, delay: delay, unique: unique,
+      after: after.isEmpty ? nil : after.map(\.dependency))
+    return handle(try add([try encode(job, options: given.merged(over: options))], in: transaction)[0])
+  }
+
+  /// Stores the jobs of a batch in a transaction of the application; they exist if the transaction is committed.
+  ///
+  /// - Precondition: The store is the ``PostgresJobStore`` of the transaction.
+  /// - Parameters:
+  ///   - batch: The jobs.
+  ///   - transaction: The transaction.
+  /// - Returns: The handles of the jobs.
+  /// - Throws: `JobError`, for example with the code `dependencyCycle`, or ``PostgresError``. No job was stored.
+  @discardableResult
+  public func enqueue(_ batch: JobBatch, in transaction: PostgresTransaction) throws -> JobBatch.Handles {
+    handles(of: batch, try add(batch.encoded(for: self), in: transaction))
+  }
+
+  private func add(_ new: [NewJob], in transaction: PostgresTransaction) throws -> [Enqueued] {
+    precondition(
+      store === transaction.store,
+      "The transaction belongs to another store. Use the store of these jobs, or enqueue(_:) outside of it."
+    )
+    return try transaction.add(new) { [self] enqueued in
+      for (enqueued, new) in zip(enqueued, new) { noteEnqueued(enqueued, new) }
+    }
+  }
+
+  fileprivate var postgresStore: PostgresJobStore {
+    guard let store = store as? PostgresJobStore else {
+      preconditionFailure(
+        "The jobs are in a \(type(of: store)), which can't take part in a transaction of PostgreSQL. Use a "
+          + "PostgresJobStore.")
+    }
+    return store
+  }
+}
+
+extension JobContext {
+  /// Commits writes of the application together with the success of the job, or neither.
+  ///
+  /// Therefore, the writes happen exactly once, no matter when the process crashes.
+  ///
+  /// ```swift
+  /// import HeadwayJobs
+  ///
+  /// func perform(in context: JobContext) async throws -> Int {
+  ///   let size = try await fetch(path).utf8.count
+  ///   return try await context.finish { transaction in
+  ///     try transaction.execute("UPDATE photo SET size = $1 WHERE path = $2", size, path)
+  ///     return size
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// When the function returns, the job has succeeded, no matter what its code does afterward, so return immediately.
+  ///
+  /// - Precondition: The store is a ``PostgresJobStore``.
+  /// - Parameters:
+  ///   - limit: The time limit of `body`.
+  ///   - body: The function that writes. It is called once, on a thread of the store. It can use savepoints, but must
+  ///     not begin or end transactions.
+  /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
+  /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
+  ///   `timeLimitExceeded`, or `transactionEnded`. Nothing was written, and the job has not ended. The code is
+  ///   `alreadyFinished` if an earlier call has ended the job, or has not returned yet. It is `outcomeUnknown` if the
+  ///   connection was lost during the commit: then either all was written and the job has succeeded, or it runs again.
+  @discardableResult
+  public func finish<Value: Sendable>(
+    within limit: Duration = .seconds(5), _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
+  ) async throws -> Value {
+    let (fence, leaseLost) = (fence, leaseLost)
+    let store = jobs.postgresStore
+    // Noted before the commit. Otherwise, the worker could find after the commit that the attempt no longer runs the
+    // job.
+    guard beginFinishing() else {
+      throw JobError(
+        .alreadyFinished, "Job \(id) has already ended by a call of finish(_:). After that call, return.")
+    }
+    var isCommitted = false
+    defer { if !isCommitted { cancelFinishing() } }
+    let value = try await store.runTransaction(within: limit) { transaction in
+      let value = try body(transaction)
+      let result = try JobPayload.result(value)
+      guard try transaction.end(fence, result) else { throw leaseLost }
+      return value
+    }
+    isCommitted = true
+    return value
+  }
+}
+#endif

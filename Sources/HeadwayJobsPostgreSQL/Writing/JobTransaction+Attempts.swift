@@ -1,0 +1,162 @@
+#if PostgreSQL
+import HeadwayJobs
+
+extension JobTransaction {
+  // MARK: Endings
+
+  /// Records endings, as if they arrived one after another.
+  func end(_ endings: [JobEnding]) throws -> [JobExchangeAnswer.Verdict] {
+    guard Set(endings.map(\.fence.id)).count == endings.count else {
+      // A job has several endings, whose order matters.
+      return try endings.map { try end($0) }
+    }
+    var succeeded = try succeed(endings)
+    let others = endings.filter { succeeded[$0.fence.id] == nil }
+    let loaded = try load(others.map(\.fence.id))
+    return try endings.map { ending in
+      if let success = succeeded.removeValue(forKey: ending.fence.id) {
+        try note(success, ending.fence.id)
+        return .recorded
+      }
+      return try end(ending, loaded[ending.fence.id])
+    }
+  }
+
+  private func end(_ ending: JobEnding) throws -> JobExchangeAnswer.Verdict {
+    if let success = try succeed([ending])[ending.fence.id] {
+      try note(success, ending.fence.id)
+      return .recorded
+    }
+    return try end(ending, try find(ending.fence.id))
+  }
+
+  private func end(_ ending: JobEnding, _ job: JobRecord?) throws -> JobExchangeAnswer.Verdict {
+    guard var job = try job ?? find(ending.fence.id) else { return .refused }
+    switch JobTransitions.end(&job, ending, at: now) {
+    case .refused: return .refused
+    case .alreadyRecorded: return .recorded
+    case .recorded:
+      if !job.state.isFinished, ending.action != .release { try place(&job) }
+      try note(ending.action, of: job.queue)
+      try put(job)
+      return .recorded
+    }
+  }
+
+  /// Returns unfinished jobs, and locks their rows in the order of their numbers.
+  private func load(_ ids: [JobID]) throws -> [JobID: JobRecord] {
+    guard !ids.isEmpty else { return [:] }
+    var load = statement(
+      "SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE id = ANY($1) ORDER BY id FOR UPDATE")
+    load.add(array: ids.map(\.rawValue))
+    let jobs = try run(load).rows.map(JobRow.read)
+    return Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0) })
+  }
+
+  /// The columns of a job that has succeeded, for the rest of the transaction.
+  private struct Success {
+    let flags: Int64
+    let queue: String
+  }
+
+  /// Makes the same changes as `JobTransitions.end` for successes whose attempts run their jobs.
+  ///
+  /// - Returns: The jobs that have succeeded. The other endings need the general path.
+  private func succeed(_ endings: [JobEnding]) throws -> [JobID: Success] {
+    var (fences, results) = ([JobFence](), [[UInt8]?]())
+    for ending in endings {
+      guard case .succeed(let result) = ending.action else { continue }
+      fences.append(ending.fence)
+      results.append(result?.bytes)
+    }
+    guard !fences.isEmpty else { return [:] }
+    var finish = statement(Self.finish)
+    finish.add(array: fences.map(\.id.rawValue))
+    finish.add(array: fences.map { Int64($0.attempt) })
+    finish.add(array: fences.map { Int64($0.epoch) })
+    finish.add(array: fences.map(\.owner.rawValue))
+    finish.add(array: results)
+    finish.add(now)
+    var succeeded: [JobID: Success] = [:]
+    for row in try run(finish).rows { succeeded[row.id(0)] = Success(flags: row.int64(1), queue: row.text(2)) }
+    return succeeded
+  }
+
+  private static let finish = """
+    WITH ending AS (
+      SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[])
+      AS x(job, at_attempt, at_epoch, by_owner, value)),
+    locked AS MATERIALIZED (
+      SELECT j.id, x.value FROM headway.job j JOIN ending x ON j.id = x.job AND j.attempt = x.at_attempt
+      AND j.epoch = x.at_epoch AND j.owner = x.by_owner AND j.state = 3 WHERE j.keep IS NOT NULL
+      ORDER BY j.id FOR UPDATE OF j),
+    gone AS (DELETE FROM headway.job j USING locked l WHERE j.id = l.id RETURNING j.*, l.value),
+    kept AS (
+      INSERT INTO headway.done (\(JobRow.list(JobRow.common + JobRow.finished)))
+      SELECT \(JobRow.list(JobRow.common.map { $0 == "state" ? "4" : $0 })), $6,
+      $6 + keep * interval '1 microsecond', NULL, NULL, value, NULL FROM gone
+      WHERE keep > 0 OR flags & \(JobRow.hasDependents) <> 0),
+    steps AS (
+      DELETE FROM headway.checkpoint c USING gone g WHERE c.job = g.id AND g.flags & \(JobRow.hasCheckpoints) <> 0),
+    edges AS (
+      DELETE FROM headway.edge e USING gone g WHERE e.dependent = g.id
+      AND NOT (g.keep > 0 OR g.flags & \(JobRow.hasDependents) <> 0))
+    SELECT id, flags, queue FROM gone
+    """
+
+  private func note(_ success: Success, _ id: JobID) throws {
+    if success.flags & JobRow.hasDependents != 0 { ended.append(JobGraph.Standing(id: id, state: .succeeded)) }
+    try note(.succeed(result: nil), of: success.queue)
+    let settings = try queues()[success.queue]?.settings
+    if settings?.limit != nil { hints.claimableQueues.insert(success.queue) }
+    if settings?.pendingLimit != nil { hints.queuesWithRoom.insert(success.queue) }
+    hints.finished.append(id)
+  }
+
+  // MARK: Writes
+
+  func write(_ write: FencedWrite) throws -> FencedAnswer {
+    guard try isRun(by: write.fence) else { return .refused }
+    switch write.content {
+    case .checkpoint(let name, let value):
+      runLater(
+        """
+        INSERT INTO headway.checkpoint (job, name, value) VALUES ($1, $2, $3)
+        ON CONFLICT (job, name) DO UPDATE SET value = excluded.value
+        """, write.fence.id.rawValue, name, value.bytes)
+      runLater(
+        "UPDATE headway.job SET flags = flags | \(JobRow.hasCheckpoints) WHERE id = $1", write.fence.id.rawValue)
+    case .progress(let progress):
+      var update = statement("UPDATE headway.job SET progress = $2, progress_text = $3 WHERE id = $1")
+      update.add(write.fence.id.rawValue)
+      update.add(progress.fraction)
+      update.add(progress.text?.withoutNull)
+      runLater(update)
+    case .log(let text):
+      guard var job = try findUnfinished(write.fence.id) else { return .refused }
+      job.history.append(JobTransition(time: now, state: .running, worker: job.owner, note: text))
+      try put(job)
+    case .enqueue(let new):
+      do {
+        return .enqueued(try enqueue([new])[0])
+      } catch let error as JobError where error.code == .queueFull {
+        return .queueFull
+      }
+    case .enqueueBatch(let new, let isBefore):
+      do {
+        return .enqueuedBatch(try enqueue(new, beforeDependentsOf: isBefore ? write.fence.id : nil))
+      } catch let error as JobError where error.code == .queueFull {
+        return .queueFull
+      }
+    }
+    return .written
+  }
+
+  /// Returns whether an attempt runs its job, and locks the job if it does.
+  func isRun(by fence: JobFence) throws -> Bool {
+    var lock = statement("SELECT id FROM headway.job WHERE \(JobRow.isRun) FOR UPDATE")
+    JobRow.add(fence, to: &lock)
+    return try !run(lock).isEmpty
+  }
+}
+#endif

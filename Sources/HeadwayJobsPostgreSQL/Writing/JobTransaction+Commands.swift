@@ -1,0 +1,104 @@
+#if PostgreSQL
+import HeadwayJobs
+
+extension JobTransaction {
+  func perform(_ command: JobCommand) throws -> Int {
+    switch command {
+    case .cancel(let filter):
+      return try change(filter) { job in
+        let isRunning = job.state == .running
+        return (JobTransitions.cancel(&job, at: now), isRunning)
+      }
+    case .abandon(let filter): return try change(filter) { (JobTransitions.abandon(&$0, at: now), true) }
+    case .retry(let filter): return try retry(filter)
+    case .delete(let filter):
+      return try delete(selected(filter, areFinished: true) { try !isNeeded($0.id) }.map(\.id.rawValue))
+    case .prune: return try prune()
+    case .setPriority(let filter, let priority):
+      return try change(filter) { job in
+        guard !job.state.isFinished, job.state != .running, job.priority != priority else { return (false, false) }
+        job.priority = priority
+        return (true, false)
+      }
+    case .move(let filter, let queue):
+      return try change(filter) { job in
+        guard !job.state.isFinished, job.state != .running, job.queue != queue else { return (false, false) }
+        job.queue = queue
+        return (true, false)
+      }
+    case .setPaused(let queue, let isPaused): return try changeQueue(queue) { $0.setPaused(isPaused) }
+    case .configure(let queue, let setting): return try changeQueue(queue) { $0.set(setting) }
+    }
+  }
+
+  private func selected(
+    _ filter: JobFilter, areFinished: Bool, where isIncluded: (inout JobRecord) throws -> Bool = { _ in true }
+  ) throws -> [JobRecord] {
+    try JobSelection(filter).jobs(
+      areFinished: areFinished, after: nil, limit: JobCommand.maxChangedCount, locks: true,
+      { try run($0.translated(for: schema)) }, where: isIncluded)
+  }
+
+  /// Changes unfinished jobs.
+  ///
+  /// The function returns whether it has changed the job, and whether the job's worker must be notified.
+  private func change(
+    _ filter: JobFilter, _ body: (inout JobRecord) -> (isChanged: Bool, concernsWorker: Bool)
+  ) throws -> Int {
+    let changed = try selected(filter, areFinished: false) { job in
+      let (isChanged, concernsWorker) = body(&job)
+      if isChanged, concernsWorker { hints.hasCancellation = true }
+      return isChanged
+    }
+    for job in changed { try put(job) }
+    return changed.count
+  }
+
+  private func retry(_ filter: JobFilter) throws -> Int {
+    var retries = JobRetries()
+    while retries.beginPass() {
+      _ = try selected(filter, areFinished: true) { job in
+        guard retries.accepts(job) else { return false }
+        let (count, holder) = (retries.jobs.count, try job.settings.unique.flatMap(self.holder))
+        retries.consider(job, try requirements(of: job.id), holder: holder, at: now)
+        // The selection ends when enough are chosen.
+        return retries.jobs.count > count
+      }
+    }
+    if retries.jobs.isEmpty, let refusal = retries.refusal { throw refusal }
+    finishedJobs.formUnion(retries.jobs.map(\.id))
+    try restartAll(retries)
+    return retries.jobs.count
+  }
+
+  private func prune() throws -> Int {
+    runLater("DELETE FROM headway.key WHERE until <= $1", now)
+    runLater("DELETE FROM headway.bucket WHERE fills <= $1", now)
+    runLater("DELETE FROM headway.receipt WHERE stored < clock_timestamp() - interval '1 day'")
+    let expired = try run(
+      """
+      SELECT id FROM headway.done WHERE expires <= $1 AND NOT \(JobRow.isNeeded("done.id"))
+      ORDER BY expires LIMIT \(JobCommand.maxChangedCount) FOR UPDATE SKIP LOCKED
+      """, now)
+    // Looked at again, because a job could have been added before its dependency was locked.
+    var unneeded = statement(
+      "SELECT id FROM unnest($1::bigint[]) AS x(id) WHERE NOT \(JobRow.isNeeded("x.id")) ORDER BY id")
+    unneeded.add(array: expired.rows.map { $0.int64(0) })
+    return try delete(try run(unneeded).rows.map { $0.int64(0) })
+  }
+
+  /// Deletes finished jobs.
+  private func delete(_ ids: [Int64]) throws -> Int {
+    guard !ids.isEmpty else { return 0 }
+    for sql in [
+      "DELETE FROM headway.done WHERE id = ANY($1)", "DELETE FROM headway.checkpoint WHERE job = ANY($1)",
+      "DELETE FROM headway.edge WHERE dependent = ANY($1)",
+    ] {
+      var deletion = statement(sql)
+      deletion.add(array: ids)
+      runLater(deletion)
+    }
+    return ids.count
+  }
+}
+#endif

@@ -1,0 +1,85 @@
+#if PostgreSQL
+import HeadwayJobs
+
+extension JobTransaction {
+  // MARK: Workers
+
+  /// Returns whether a worker can claim jobs.
+  ///
+  /// The caller holds the lock of the store, and a rescue holds it alone. So the worker is not removed before the end
+  /// of this transaction.
+  func isAlive(_ worker: WorkerID) throws -> Bool {
+    try !run("SELECT FROM headway.worker WHERE id = $1 AND lease > clock_timestamp()", worker.rawValue).isEmpty
+  }
+
+  /// Deletes a worker, and returns its jobs to their queues.
+  ///
+  /// - Parameters:
+  ///   - worker: The worker.
+  ///   - isDead: Whether the worker has died. This counts as a crash unless the worker had already stopped.
+  /// - Throws: `PostgresError`.
+  /// - Returns: The jobs; none if the worker was already deleted.
+  func remove(_ worker: WorkerID, isDead: Bool) throws -> [JobID] {
+    let removed = try run("DELETE FROM headway.worker WHERE id = $1 RETURNING stopped", worker.rawValue)
+    guard let isStopped = removed.first?.bool(0) else { return [] }
+    let left = try running(by: worker)
+    for var job in left {
+      JobTransitions.rescue(&job, isCrash: isDead && !isStopped, at: now)
+      try put(job)
+    }
+    return left.map(\.id)
+  }
+
+  /// Returns the jobs of workers whose lease has expired to their queues.
+  func rescue() throws -> [JobID] {
+    let dead = try run(
+      "SELECT id FROM headway.worker WHERE lease <= clock_timestamp() ORDER BY id FOR UPDATE SKIP LOCKED")
+    return try dead.rows.flatMap { try remove(WorkerID(rawValue: $0.int64(0)), isDead: true) }
+  }
+
+  /// Gives back the jobs of a worker that the worker does not know of.
+  func releaseAll(of worker: WorkerID, except known: Set<JobFence>) throws {
+    let unknown = try running(by: worker).compactMap(\.fence).filter { !known.contains($0) }
+    _ = try end(unknown.map { JobEnding($0, .release) })
+  }
+
+  private func running(by worker: WorkerID) throws -> [JobRecord] {
+    try run(
+      "SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE state = 3 AND owner = $1 ORDER BY id FOR UPDATE",
+      worker.rawValue
+    ).rows.map(JobRow.read)
+  }
+
+  // MARK: Time
+
+  /// Adds the jobs of due ticks, cancels jobs that have missed their deadline, makes due jobs wait for a worker, and
+  /// continues to cancel the dependents of failed jobs.
+  ///
+  /// - Returns: Whether there might be more to do.
+  func advance() throws -> Bool {
+    try advanceSchedules()
+    try continueAllCascades()
+    let limit = JobCommand.maxChangedCount
+    let late = try jobs(
+      "deadline <= $1 AND deadline IS NOT NULL AND state < 3 ORDER BY deadline, id LIMIT \(limit)")
+    for var job in late {
+      JobTransitions.expire(&job, at: now)
+      try put(job)
+    }
+    let due = try jobs("state = 1 AND due <= $1 ORDER BY due, id LIMIT \(limit)")
+    let positions = try nextPositions(due.count)
+    for (var job, position) in zip(due, positions) {
+      JobTransitions.becomeWaiting(&job, at: now)
+      if !job.keepsPlace { (job.position, job.ready) = (position, now) }
+      try put(job)
+    }
+    try settleAll()
+    return try late.count == limit || due.count == limit || !cascades().isEmpty
+  }
+
+  private func jobs(_ condition: String) throws -> [JobRecord] {
+    try run("SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE \(condition) FOR UPDATE", now).rows
+      .map(JobRow.read)
+  }
+}
+#endif

@@ -1,0 +1,109 @@
+#if PostgreSQL
+import HeadwayJobs
+
+/// New jobs that one statement can store: without keys or dependencies.
+struct PlainJobs: Sendable {
+  let jobs: [NewJob]
+
+  /// SQL can compute with delays of up to about 30 years.
+  private static let longestDelay = 1e15
+
+  /// Returns whether one statement can store a job, unless its queue has a pending limit.
+  static func contains(_ job: NewJob) -> Bool {
+    guard job.settings.unique == nil, job.dependencies.isEmpty else { return false }
+    return job.delay.map { $0 / .microseconds(1) < longestDelay } ?? true
+  }
+
+  /// A stored job.
+  struct Stored {
+    let id: JobID
+    let isScheduled: Bool
+  }
+
+  /// Stores the jobs, or none if a queue has a pending limit.
+  ///
+  /// - Throws: `PostgresError`.
+  /// - Returns: The jobs and the time of the server; nil if none was stored.
+  func insert(
+    _ session: PostgresSession, _ schema: SchemaName, receipt: Receipt, at time: StoreTime?
+  ) throws -> (stored: [Stored], now: StoreTime)? {
+    var insert = Statement(schema.sql(Self.sql), isFrequent: true)
+    insert.add(array: jobs.map(\.queue))
+    insert.add(array: jobs.map(\.kind.rawValue))
+    insert.add(array: jobs.map { Int64($0.version) })
+    insert.add(array: jobs.map { Int64($0.priority) })
+    insert.add(array: jobs.map { $0.delay.map { Int64(max($0, .zero) / .microseconds(1)) } })
+    insert.add(array: jobs.map(\.start))
+    insert.add(array: jobs.map(\.deadline))
+    insert.add(array: jobs.map { JobRow.keep($0.settings) })
+    insert.add(array: jobs.map(\.settings.stored))
+    insert.add(array: jobs.map(\.payload.bytes))
+    insert.add(array: jobs.map { $0.settings.limit?.storedKey })
+    insert.add(array: jobs.map { $0.settings.limit?.slots.map(Int64.init) })
+    insert.add(time)
+    insert.add(receipt.connection)
+    insert.add(receipt.token)
+    // The settings of a transaction apply to all statements up to the next synchronization.
+    let rows = try session.run(session.transactionSettings + [insert]).last?.rows ?? []
+    guard let first = rows.first else { return nil }
+    return (rows.map { Stored(id: $0.id(0), isScheduled: $0.int(1) == JobState.scheduled.rawValue) }, first.time(2))
+  }
+
+  private static let sql = """
+    WITH clock AS MATERIALIZED (SELECT coalesce($13::timestamptz, clock_timestamp()) AS now),
+    stored AS (
+      INSERT INTO headway.job (id, queue, kind, version, state, priority, position, due, deadline, enqueued, attempt,
+      crashes, snoozes, epoch, flags, keep, unmet, settings, payload, ready, limit_key, slots)
+      SELECT nextval('headway.job_number'), queue, kind, version, CASE WHEN due > now THEN 1 ELSE 2 END, priority,
+      nextval('headway.position'), CASE WHEN due > now THEN due END, deadline, now, 0, 0, 0, 0, 0, keep, 0, settings,
+      payload, now, limit_key, slots FROM (
+        SELECT x.*, coalesce(now + delay * interval '1 microsecond', start) AS due, now FROM clock,
+        unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::timestamptz[],
+        $8::bigint[], $9::bytea[], $10::bytea[], $11::text[], $12::bigint[])
+        AS x(queue, kind, version, priority, delay, start, deadline, keep, settings, payload, limit_key, slots)) x
+      WHERE NOT EXISTS (SELECT FROM headway.queue q WHERE q.pending IS NOT NULL AND q.name = ANY($1))
+      RETURNING id, state),
+    receipt AS (
+      INSERT INTO headway.receipt (connection, token, ids, are_new, stored)
+      SELECT $14, $15, array_agg(id ORDER BY id), '{}', clock_timestamp() FROM stored HAVING count(*) > 0
+      ON CONFLICT (connection) DO UPDATE SET token = excluded.token, ids = excluded.ids, are_new = excluded.are_new,
+      stored = excluded.stored)
+    SELECT id, state, now FROM stored, clock ORDER BY id
+    """
+}
+
+/// A transaction that stores jobs, by which its connection finds out after a loss whether it was committed.
+struct Receipt: Hashable, Sendable {
+  /// The sender of the transactions, which has one row.
+  let connection: Int64
+  /// The transaction.
+  let token: Int64
+
+  init(connection: Int64) { (self.connection, token) = (connection, .random(in: .min ... .max)) }
+
+  /// Writes the receipt in a transaction.
+  func write(_ enqueued: [Enqueued], _ transaction: JobTransaction) {
+    var put = transaction.statement(
+      """
+      INSERT INTO headway.receipt (connection, token, ids, are_new, stored)
+      VALUES ($1, $2, $3, $4, clock_timestamp()) ON CONFLICT (connection) DO UPDATE SET token = excluded.token,
+      ids = excluded.ids, are_new = excluded.are_new, stored = excluded.stored
+      """)
+    put.add(connection)
+    put.add(token)
+    put.add(array: enqueued.map(\.id.rawValue))
+    put.add(array: enqueued.map(\.isNew))
+    transaction.runLater(put)
+  }
+
+  /// Returns the jobs of the transaction if it was committed.
+  func read(_ session: PostgresSession, _ schema: SchemaName) throws -> [Enqueued]? {
+    let sql = "SELECT ids, are_new FROM headway.receipt WHERE connection = $1 AND token = $2"
+    guard let row = try session.run(Statement(schema.sql(sql), connection, token)).first else { return nil }
+    let (ids, areNew) = (row.int64s(0), row.bools(1))
+    return ids.enumerated().map { index, id in
+      Enqueued(id: JobID(rawValue: id), isNew: areNew.isEmpty || areNew[index])
+    }
+  }
+}
+#endif

@@ -1,0 +1,151 @@
+#if PostgreSQL
+import HeadwayJobs
+
+/// Runs transactions of a store on the thread of a connection.
+struct TransactionRunner: Sendable {
+  let schema: SchemaName
+  let clock: StoreClock
+
+  /// How often a transaction is repeated after a conflict with others.
+  private static let maxConflictCount = 20
+
+  /// Runs a transaction, and repeats it after a conflict.
+  ///
+  /// - Parameters:
+  ///   - session: The connection.
+  ///   - hold: How it holds the lock of the store. If sharing it is not enough, the transaction is repeated alone.
+  ///   - body: Makes the changes. It can be called several times.
+  /// - Throws: The error of the body; `UnknownCommit`. If the connection was lost before the commit, the error is a
+  ///   `PostgresError`.
+  /// - Returns: The answer, and the hints for observers.
+  func run<Answer>(
+    _ session: PostgresSession, hold: JobTransaction.Hold = .none, _ body: (JobTransaction) throws -> Answer
+  ) throws -> (answer: Answer, hints: JobHints) {
+    var (hold, conflicts) = (hold, 0)
+    while true {
+      do {
+        return try runOnce(session, hold, body)
+      } catch is JobTransaction.MustBeAlone {
+        hold = .alone
+      } catch let error as PostgresError where error.isConflict && conflicts < Self.maxConflictCount {
+        conflicts += 1
+      } catch let error as JobTransaction.Conflict {
+        conflicts += 1
+        if conflicts == Self.maxConflictCount { throw error }
+      }
+    }
+  }
+
+  private func runOnce<Answer>(
+    _ session: PostgresSession, _ hold: JobTransaction.Hold, _ body: (JobTransaction) throws -> Answer
+  ) throws -> (answer: Answer, hints: JobHints) {
+    do {
+      let transaction = try begin(session, hold)
+      let answer = try body(transaction)
+      try transaction.settleAll()
+      try commit(session)
+      return (answer, transaction.hints)
+    } catch {
+      Self.rollBack(session, after: error)
+      throw error
+    }
+  }
+
+  private func begin(_ session: PostgresSession, _ hold: JobTransaction.Hold) throws -> JobTransaction {
+    let head = [Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")] + session.transactionSettings
+    for statement in head { session.runLater(statement) }
+    switch hold {
+    case .none: break
+    case .shared: session.runLater(lock("SELECT pg_advisory_xact_lock_shared($1, $2)"))
+    case .alone: session.runLater(lock("SELECT pg_advisory_xact_lock($1, $2)"))
+    }
+    // The time and the queues are read after the lock was acquired.
+    let results = try session.run([
+      Statement("SELECT clock_timestamp()", isFrequent: true), Statement(schema.sql(QueueRow.select), isFrequent: true),
+    ])
+    let transaction = JobTransaction(session, schema, hold: hold, at: note(results[0]))
+    transaction.knownQueues = QueueRow.readAll(results[1])
+    return transaction
+  }
+
+  /// Begins a transaction of the application.
+  ///
+  /// - Parameters:
+  ///   - session: The connection.
+  ///   - limit: The time limit of the transaction, which can wait that long for the code of the application.
+  /// - Throws: `NotBegun` if the connection was lost.
+  func begin(_ session: PostgresSession, within limit: Duration) throws {
+    let head = [Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")] + session.transactionSettings
+    let idle = Statement(
+      "SELECT set_config('idle_in_transaction_session_timeout', $1, true)", "\(limit.milliseconds + 1)")
+    do {
+      _ = try session.run(head + [idle])
+    } catch let error as PostgresError where error.isConnectionLost {
+      throw NotBegun(underlying: error)
+    }
+  }
+
+  private func lock(_ sql: String) -> Statement {
+    Statement(sql, isFrequent: true, schema.lockClass, StoreLock.store.rawValue)
+  }
+
+  /// Begins to change jobs in a transaction of the application.
+  func join(_ session: PostgresSession) throws -> JobTransaction {
+    let time = try session.run(Statement("SELECT clock_timestamp()", isFrequent: true))
+    return JobTransaction(session, schema, hold: .none, at: note(time))
+  }
+
+  /// Returns the time of a transaction from the answer of the server.
+  private func note(_ result: QueryResult) -> StoreTime {
+    if let custom = clock.custom { return custom() }
+    let time = result.first?.time(0) ?? clock.now
+    clock.note(time)
+    return time
+  }
+
+  /// Commits a transaction.
+  ///
+  /// - Throws: `UnknownCommit` if the connection was lost before the answer arrived.
+  func commit(_ session: PostgresSession) throws {
+    do {
+      guard try session.commit() else {
+        throw JobError(
+          .transactionEnded,
+          "A statement of the transaction has failed, and its error was ignored. Nothing was written. To continue "
+            + "after an error, use savepoints.")
+      }
+    } catch let error as PostgresError where error.isConnectionLost {
+      throw UnknownCommit(underlying: error)
+    }
+  }
+
+  static func rollBack(_ session: PostgresSession, after error: any Error) {
+    session.forgetDeferred()
+    if error is UnknownCommit || (error as? PostgresError)?.isConnectionLost == true { return }
+    _ = try? session.run(Statement("ROLLBACK"))
+  }
+
+  // MARK: Reading
+
+  /// Executes statements that read, in one round trip.
+  func ask(_ session: PostgresSession, _ statements: [Statement]) throws -> [QueryResult] {
+    let results = try session.run(session.transactionSettings + statements.map { $0.translated(for: schema) })
+    return Array(results.suffix(statements.count))
+  }
+
+  /// Reads the state at one moment.
+  func read<Answer>(_ session: PostgresSession, _ body: (JobReader) throws -> Answer) throws -> Answer {
+    do {
+      session.runLater(Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+      for statement in session.transactionSettings { session.runLater(statement) }
+      let time = try session.run(Statement("SELECT clock_timestamp()", isFrequent: true))
+      let answer = try body(JobReader(session: session, schema: schema, now: note(time)))
+      _ = try session.run(Statement("COMMIT"))
+      return answer
+    } catch {
+      Self.rollBack(session, after: error)
+      throw error
+    }
+  }
+}
+#endif

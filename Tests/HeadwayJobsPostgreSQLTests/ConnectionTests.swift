@@ -1,0 +1,148 @@
+#if PostgreSQL
+import Foundation
+import Headway
+import HeadwayJobs
+import HeadwayJobsPostgreSQL
+import HeadwayTestSupport
+import Testing
+
+/// Connections: opening, time limits, losses and errors.
+@Suite(.hangLimit, .serialized) struct PostgresConnectionTests {
+  @Test(
+    "J122: errors don't contain the password",
+    arguments: [
+      "postgres://user:s3cret@nowhere.invalid/app", "postgres://user:s3cret@127.0.0.1:1/app",
+      "postgres://user:s3c%ret@host/app", "host=127.0.0.1 port=1 password=s3cret dbname=app", "password=s3cret =",
+      "host=/nowhere password=s3cret user=nobody",
+    ])
+  func passwords(connectionString: String) async throws {
+    var limits = PostgresTimeLimits()
+    limits.request = .zero
+    let error = await #expect(throws: JobError.self) {
+      _ = try await PostgresJobStore(connectionString, limits: limits)
+    }
+    let text = try #require(error).description + " \(error?.underlying.map { "\($0)" } ?? "")"
+    #expect(!text.contains("s3c"))
+    #expect([.unusableStore, .storeFailed].contains(error?.code))
+  }
+
+  @Test(
+    "J120: the name of a schema can't contain statements",
+    arguments: ["", "1a", "A", "a b", "a;b", "a\"b", "a.b", "ä", "pg_jobs", String(repeating: "a", count: 32)])
+  func schemas(name: String) async throws {
+    let server = try PostgresServer.shared()
+    let error = await #expect(throws: JobError.self) {
+      _ = try await PostgresJobStore(server.connectionString, schema: name)
+    }
+    #expect(error?.code == .unusableStore)
+  }
+
+  @Test("J120: texts with any characters are stored unchanged, except null characters, which are refused")
+  func texts() async throws {
+    let test = try await TestStore()
+    for text in ["'; DROP TABLE job; --", "$1", "\\", "\u{1F600}\n\t\"", "%s", "headway.job", ""] {
+      let options = JobOptions(queue: text, unique: .unfinished(text))
+      let handle = try await test.jobs.enqueue(PlainJob(number: 1), options: options)
+      let job = try #require(try await handle.job())
+      #expect(job.queue == text)
+      #expect(job.settings.unique?.key == text)
+    }
+    for options in [JobOptions(queue: "a\0b"), JobOptions(unique: .unfinished("a\0b"))] {
+      let error = await #expect(throws: JobError.self) {
+        try await test.jobs.enqueue(PlainJob(number: 1), options: options)
+      }
+      #expect(error?.code == .unencodablePayload)
+    }
+    let found = try await test.jobs.jobs(JobFilter(queues: ["a\0b"]))
+    #expect(found.isEmpty)
+    try await test.jobs.enqueue(PlainJob(number: 1))
+    await test.store.close()
+  }
+
+  @Test("J104: a request that waits too long for a lock fails with an error, and the store continues")
+  func locks() async throws {
+    var limits = PostgresTimeLimits()
+    limits.lock = .milliseconds(50)
+    let test = try await TestStore(limits: limits)
+    let handle = try await test.jobs.enqueue(PlainJob(number: 1))
+    let (table, isLocked) = ("\(test.schema).job", AsyncStream.makeStream(of: Void.self))
+    let mayEnd = DispatchSemaphore(value: 0)
+    let blocker = Task {
+      try await test.store.transaction(within: .seconds(60)) { transaction in
+        try transaction.execute("SELECT 1 FROM \(table) FOR UPDATE")
+        isLocked.continuation.finish()
+        mayEnd.wait()
+      }
+    }
+    for await _ in isLocked.stream {}
+    let error = await #expect(throws: JobError.self) { try await test.jobs.cancel(handle.id) }
+    #expect((error?.underlying as? PostgresError)?.sqlState == "55P03")
+    mayEnd.signal()
+    try await blocker.value
+    #expect(try await test.jobs.cancel(handle.id))
+    await test.store.close()
+  }
+
+  @Test("J133: a server that commits asynchronously by default syncs the commits of the store")
+  func durability() async throws {
+    let test = try await TestStore()
+    let database = "async_\(test.schema)"
+    try psql("CREATE DATABASE \(database)", test.connectionString)
+    try psql("ALTER DATABASE \(database) SET synchronous_commit = off", test.connectionString)
+    let connectionString = test.connectionString.replacingOccurrences(of: "dbname=postgres", with: "dbname=\(database)")
+    let store = try await PostgresJobStore(connectionString)
+    let setting = try await store.transaction { try $0.rows("SHOW synchronous_commit")[0]["synchronous_commit"] }
+    #expect(setting == "on")
+    await store.close()
+    await test.store.close()
+  }
+
+  @Test("J106: several processes that open a new store create one schema, and a manual migration refuses to")
+  func migration() async throws {
+    let server = try PostgresServer.shared()
+    let schema = PostgresFixture.newSchema()
+    let error = await #expect(throws: JobError.self) {
+      _ = try await PostgresJobStore(server.connectionString, schema: schema, migration: .manual)
+    }
+    #expect(error?.code == .unusableStore)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<4 {
+        group.addTask {
+          let store = try await PostgresJobStore(server.connectionString, schema: schema)
+          try await Jobs(store).enqueue(PlainJob(number: number))
+          await store.close()
+        }
+      }
+      try await group.waitForAll()
+    }
+    let store = try await PostgresJobStore(server.connectionString, schema: schema, migration: .manual)
+    #expect(try await Jobs(store).jobs().count == 4)
+    await store.close()
+    for (version, isUsable) in [(2, true), (3, false)] {
+      try psql("UPDATE \(schema).meta SET value = \(version) WHERE name = 'schema'", server.connectionString)
+      do {
+        try await PostgresJobStore(server.connectionString, schema: schema).close()
+        #expect(isUsable)
+      } catch let error as JobError {
+        #expect(!isUsable)
+        #expect(error.code == .newerSchema)
+      }
+    }
+  }
+
+  @Test("J103: after connections were ended, requests continue on new ones", arguments: [1, 2, 3])
+  func endedConnections(seed: UInt64) async throws {
+    let test = try await TestStore()
+    let end = """
+      SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'headway-jobs'
+      AND pid IN (SELECT pid FROM pg_stat_activity WHERE query LIKE '%\(test.schema).%')
+      """
+    for number in 0..<20 {
+      try await test.jobs.enqueue(PlainJob(number: number))
+      #expect(try await test.jobs.jobs().count == number + 1)
+      if number % 5 == 4 { try test.psql(end) }
+    }
+    await test.store.close()
+  }
+}
+#endif

@@ -1,0 +1,287 @@
+#if PostgreSQL
+import Foundation
+import Headway
+import HeadwayJobs
+import HeadwayJobsPostgreSQL
+import HeadwayTestSupport
+import Synchronization
+import Testing
+
+@testable import PostgresCrashProgram
+
+/// Jobs in transactions of the application, and of other clients.
+@Suite(.hangLimit, .serialized) struct PostgresTransactionTests {
+  private struct Failure: Error {}
+
+  private func makeStore() async throws -> TestStore {
+    let test = try await TestStore()
+    try test.psql("CREATE TABLE photo (path text PRIMARY KEY, size bigint)")
+    return test
+  }
+
+  @Test("J11: a job that is added in a transaction exists if the transaction is committed")
+  func commit() async throws {
+    let test = try await makeStore()
+    let (jobs, table) = (test.jobs, "\(test.schema).photo")
+    let handle = try await test.store.transaction { transaction in
+      try transaction.execute("INSERT INTO \(table) (path, size) VALUES ($1, $2)", "a.jpg", nil)
+      let rows = try transaction.rows("SELECT path, size FROM \(table)")
+      #expect(rows.map { $0["path"] } == ["a.jpg"])
+      #expect(rows.map { $0.int("size") } == [nil])
+      return try jobs.enqueue(PlainJob(number: 1), in: transaction)
+    }
+    #expect(handle.isNew)
+    #expect(try await handle.job()?.state == .waiting)
+    await #expect(throws: Failure.self) {
+      try await test.store.transaction { transaction in
+        try transaction.execute("DELETE FROM \(table)")
+        try jobs.enqueue(PlainJob(number: 2), in: transaction)
+        throw Failure()
+      }
+    }
+    #expect(try await jobs.jobs().count == 1)
+    #expect(try test.psql("SELECT count(*) FROM photo") == "1")
+    await test.store.close()
+  }
+
+  @Test("J11: workers are notified after the transaction, and not before")
+  func hints() async throws {
+    let test = try await makeStore()
+    let jobs = test.jobs
+    let hints = Mutex<[JobHint]>([])
+    let token = test.store.observeHints { hint in hints.withLock { $0.append(hint) } }
+    defer { withExtendedLifetime(token) {} }
+    try await test.store.transaction { transaction in
+      try jobs.enqueue(PlainJob(number: 1), queue: "mail", in: transaction)
+      let early = hints.withLock { $0 }
+      #expect(early.isEmpty)
+    }
+    let sent = hints.withLock { $0 }
+    #expect(sent == [.claimable(queue: "mail")])
+    await test.store.close()
+  }
+
+  @Test("J13: a key that another transaction has not committed yet is waited for", arguments: [true, false])
+  func keys(isCommitted: Bool) async throws {
+    let test = try await makeStore()
+    let (jobs, isAdded, mayEnd) = (test.jobs, DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let first = Task {
+      try await test.store.transaction { transaction in
+        let handle = try jobs.enqueue(PlainJob(number: 1), unique: .unfinished("key"), in: transaction)
+        isAdded.signal()
+        mayEnd.wait()
+        if !isCommitted { throw Failure() }
+        return handle.id
+      }
+    }
+    await Task.detached { wait(isAdded) }.value
+    let second = Task { try await jobs.enqueue(PlainJob(number: 2), unique: .unfinished("key")) }
+    let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
+    try await poll { try test.psql(waits) != "0" }
+    mayEnd.signal()
+    let other = try? await first.value
+    let handle = try await second.value
+    #expect(handle.isNew == !isCommitted)
+    #expect(other == (isCommitted ? handle.id : nil))
+    #expect(try await jobs.jobs().count == 1)
+    await test.store.close()
+  }
+
+  @Test("J11: another client adds a job with the statement and its parameters, and without them")
+  func statements() async throws {
+    let test = try await makeStore()
+    let options = JobOptions(queue: "mail", priority: .high, delay: .seconds(60), tags: ["x"], unique: .waiting("it's"))
+    let statement = try test.jobs.enqueueStatement(PlainJob(number: 7), options: options)
+    var sql = statement.sql
+    for (index, value) in statement.parameters.enumerated().reversed() {
+      let literal = value.map { "'" + $0.replacingOccurrences(of: "'", with: "''") + "'" } ?? "NULL"
+      sql = sql.replacingOccurrences(of: "$\(index + 1)::", with: "\(literal)::")
+    }
+    try test.psql("BEGIN; \(sql); ROLLBACK")
+    let rolledBack = try await test.jobs.jobs()
+    #expect(rolledBack.isEmpty)
+    let answer = try test.psql(sql)
+    #expect(answer.hasSuffix("|t"))
+    #expect(try test.psql(sql) == answer.dropLast() + "f")
+    let job = try #require(try await test.jobs.jobs().first)
+    #expect(job.id.description == answer.dropLast(2))
+    #expect(job.state == .scheduled)
+    #expect(job.queue == "mail")
+    #expect(job.priority == 4)
+    #expect(job.settings.tags == ["x"])
+    #expect(job.holdsKey)
+    #expect(try job.payload.decode(PlainJob.self).number == 7)
+    let due = try #require(job.due)
+    #expect(due - job.enqueued == .seconds(60))
+    let plain = "SELECT is_new FROM enqueue('plain', convert_to('{\"number\":8}', 'UTF8'), unique_key => 'k')"
+    #expect(try test.psql(plain) == "t")
+    #expect(try test.psql(plain) == "f")
+    let worker = JobWorker(test.jobs, kinds: [PlainJob.self])
+    worker.run(on: OperationQueue())
+    let run = Task { try await worker.run() }
+    let last = try #require(try await test.jobs.jobs().last)
+    try await test.jobs.handle(id: last.id, of: PlainJob.self).untilSucceeded()
+    worker.stop()
+    try await run.value
+    #expect(try test.psql(plain) == "t")
+    await test.store.close()
+  }
+
+  @Test("J11: a program in Python adds jobs in its own transactions, and notifies the workers")
+  func python() async throws {
+    let test = try await makeStore()
+    let (hints, notified) = AsyncStream.makeStream(of: JobHint.self)
+    let token = test.store.observeHints { notified.yield($0) }
+    defer { withExtendedLifetime(token) {} }
+    // The Python of the system, which has the client.
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+    let program = """
+      import json, psycopg2, sys
+      connection = psycopg2.connect(sys.argv[1])
+      schema = sys.argv[2]
+      def add(path):
+          with connection, connection.cursor() as cursor:
+              cursor.execute(f"INSERT INTO {schema}.photo (path) VALUES (%s)", [path])
+              cursor.execute(
+                  f"SELECT id, is_new FROM {schema}.enqueue('plain', convert_to(%s, 'UTF8'), unique_key => %s)",
+                  [json.dumps({"number": 7}), path])
+              assert cursor.fetchone()[1]
+              if path == "lost": raise KeyError(path)
+      try: add("lost")
+      except KeyError: pass
+      add("kept")
+      with connection, connection.cursor() as cursor:
+          cursor.execute(f"SELECT {schema}.notify('default')")
+      """
+    process.arguments = ["-c", program, test.connectionString, test.schema]
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(try test.psql("SELECT path FROM photo") == "kept")
+    for await hint in hints where hint == .claimable(queue: "default") { break }
+    let jobs = try await test.jobs.jobs()
+    #expect(try jobs.map { try $0.payload.decode(PlainJob.self).number } == [7])
+    await test.store.close()
+  }
+
+  @Test("J18: another client can't add a job to a full queue")
+  func fullQueue() async throws {
+    let test = try await makeStore()
+    try await test.jobs.setPendingLimit(1, ofQueue: "default")
+    let sql = "SELECT enqueue('plain', '')"
+    try test.psql(sql)
+    #expect(throws: PostgresServer.Failure.self) { try test.psql(sql) }
+    await #expect(throws: JobError.self) {
+      try await test.jobs.enqueue(PlainJob(number: 1), options: JobOptions(fullQueuePolicy: .fail))
+    }
+    #expect(try await test.jobs.jobs().count == 1)
+    await test.store.close()
+  }
+
+  @Test("J135: the writes of a job and its success are committed together, or neither")
+  func finish() async throws {
+    let test = try await makeStore()
+    try test.psql("CREATE TABLE effect (number bigint PRIMARY KEY, count bigint NOT NULL)")
+    let worker = JobWorker(test.jobs, kinds: [CountedJob.self])
+    worker.run(on: OperationQueue())
+    let run = Task { try await worker.run() }
+    let handles = try await test.jobs.enqueue(
+      contentsOf: (0..<20).map { CountedJob(number: $0, table: "\(test.schema).effect") })
+    for handle in handles { try await handle.untilSucceeded() }
+    #expect(try test.psql("SELECT count(*), sum(count) FROM effect") == "20|20")
+    worker.stop()
+    try await run.value
+    await test.store.close()
+  }
+
+  @Test("J31, J135: a job that was abandoned in the meantime can't commit its writes")
+  func abandoned() async throws {
+    let test = try await makeStore()
+    let worker = try await test.store.register(
+      WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["plain": 1]))
+    let handle = try await test.jobs.enqueue(PlainJob(number: 1))
+    let claim = JobClaim(queue: "default", count: 1, allowsSuspect: true, kinds: ["plain": 1])
+    let claimed = try await test.store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0]
+    let job = try #require(claimed.first)
+    let context = JobContext(job, try #require(job.fence), test.jobs)
+    try await test.jobs.abandon(handle.id)
+    let table = "\(test.schema).photo"
+    let error = await #expect(throws: JobError.self) {
+      try await context.finish { try $0.execute("INSERT INTO \(table) (path) VALUES ('a')") }
+    }
+    #expect(error?.code == .leaseLost)
+    #expect(try test.psql("SELECT count(*) FROM photo") == "0")
+    await test.store.close()
+  }
+
+  @Test(
+    "J135: code can't end the transaction",
+    arguments: ["COMMIT", "ROLLBACK", " -- text\n/* /* */ */ commit", "END", "BEGIN", "PREPARE TRANSACTION 'a'"])
+  func endings(sql: String) async throws {
+    let test = try await makeStore()
+    let table = "\(test.schema).photo"
+    let error = await #expect(throws: JobError.self) {
+      try await test.store.transaction { transaction in
+        try transaction.execute("INSERT INTO \(table) (path) VALUES ('a')")
+        try transaction.execute(sql)
+      }
+    }
+    #expect(error?.code == .transactionEnded)
+    #expect(try test.psql("SELECT count(*) FROM photo") == "0")
+    await test.store.close()
+  }
+
+  @Test("J135: code that ignores the error of a statement can't commit, and savepoints are possible")
+  func ignoredErrors() async throws {
+    let test = try await makeStore()
+    let table = "\(test.schema).photo"
+    let error = await #expect(throws: JobError.self) {
+      try await test.store.transaction { transaction in
+        try transaction.execute("INSERT INTO \(table) (path) VALUES ('a')")
+        _ = try? transaction.execute("SELECT 1 / 0")
+      }
+    }
+    #expect(error?.code == .transactionEnded)
+    try await test.store.transaction { transaction in
+      try transaction.execute("INSERT INTO \(table) (path) VALUES ('b')")
+      try transaction.execute("SAVEPOINT a")
+      let error = #expect(throws: PostgresError.self) {
+        try transaction.execute("INSERT INTO \(table) (path) VALUES ('b')")
+      }
+      #expect(error?.sqlState == "23505")
+      try transaction.execute("ROLLBACK TO a")
+    }
+    #expect(try test.psql("SELECT path FROM photo") == "b")
+    await test.store.close()
+  }
+
+  @Test("J135: code that takes too long is interrupted")
+  func timeLimit() async throws {
+    let test = try await makeStore()
+    let error = await #expect(throws: JobError.self) {
+      try await test.store.transaction(within: .milliseconds(50)) { try $0.execute("SELECT pg_sleep(3600)") }
+    }
+    #expect(error?.code == .timeLimitExceeded)
+    await test.store.close()
+  }
+
+  @Test("J104: the server undoes a transaction that waits too long for its process")
+  func idleTransaction() async throws {
+    let test = try await makeStore()
+    let error = await #expect(throws: JobError.self) {
+      try await test.store.transaction(within: .milliseconds(200)) { transaction in
+        try transaction.execute("INSERT INTO \(test.schema).photo (path) VALUES ('a')")
+        // Code that takes forever, or a suspended process.
+        let idle = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND query LIKE '%photo%'"
+        while try test.psql(idle) != "0" {}
+      }
+    }
+    #expect(error?.code == .timeLimitExceeded, "\(String(describing: error))")
+    #expect(try test.psql("SELECT count(*) FROM photo") == "0")
+    await test.store.close()
+  }
+}
+
+private func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
+#endif
