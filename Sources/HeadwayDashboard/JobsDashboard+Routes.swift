@@ -1,0 +1,32 @@
+#if Dashboard
+import HTTPTypes
+public import Hummingbird
+
+extension JobsDashboard {
+  /// Adds the pages to a router.
+  ///
+  /// Each request is authorized before anything is read. Authorize people by something that other sites can't send for
+  /// them, such as a cookie with `SameSite=Strict`. In addition, changes require a token of the page and its origin.
+  ///
+  /// - Parameters:
+  ///   - router: The router.
+  ///   - path: The path of the first page from the root of the site, such as `/jobs`; `/` for the whole site.
+  ///   - authorize: Returns what the sender of a request may do.
+  public func addRoutes<Context: RequestContext>(
+    to router: Router<Context>, at path: String,
+    authorize: @escaping @Sendable (Request, Context) async throws -> Access
+  ) {
+    let parts = path.split(separator: "/")
+    let base = parts.map { "/\($0)" }.joined()
+    let handler = RequestHandler(dashboard: self, base: base)
+    let respond: @Sendable (Request, Context) async throws -> Response = { request, context in
+      await handler.respond(to: request) { try await authorize(request, context) }
+    }
+    for path in [base.isEmpty ? "/" : base, "\(base)/**"] {
+      router.get(RouterPath(path)) { request, context in try await respond(request, context) }
+      router.head(RouterPath(path)) { request, context in try await respond(request, context).createHeadResponse() }
+      router.post(RouterPath(path)) { request, context in try await respond(request, context) }
+    }
+  }
+}
+#endif

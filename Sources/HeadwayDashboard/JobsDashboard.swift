@@ -1,0 +1,67 @@
+#if Dashboard
+public import HeadwayJobs
+
+/// Pages that show the jobs of a store in a browser, and change them.
+///
+/// Serve the pages by a ``JobsDashboardServer``, or mount them in the Hummingbird router of your application:
+///
+/// ```swift
+/// import HeadwayJobs
+/// import Hummingbird
+///
+/// @Sendable func isAdministrator(_ request: Request) async throws -> Bool { false }
+///
+/// let jobs = Jobs(MemoryJobStore())
+/// let router = Router()
+/// JobsDashboard(jobs).addRoutes(to: router, at: "/jobs") { request, context in
+///   try await isAdministrator(request) ? .changes : .none
+/// }
+/// ```
+///
+/// The pages work with every `JobStore`, without JavaScript, and on narrow screens. With JavaScript, they
+/// follow the changes of the store.
+public struct JobsDashboard: Sendable {
+  /// The settings of the pages.
+  public struct Options: Sendable {
+    /// The title of the pages.
+    public var title = "Jobs"
+    /// Whether the pages only show jobs, and change nothing.
+    public var isReadOnly = false
+    /// The keys of payloads and results whose values are not shown, in any case of letters.
+    public var redactedKeys: Set<String> = JobsDashboard.defaultRedactedKeys
+    /// Other origins whose pages may send changes, such as `https://admin.example.org`.
+    ///
+    /// An origin is needed if a proxy in front of the server changes the header `Host`.
+    public var origins: Set<String> = []
+
+    /// Creates options with default values.
+    public init() {}
+  }
+
+  /// The rights of a person.
+  public enum Access: Hashable, Sendable {
+    /// Nothing: requests are refused.
+    case none
+    /// See all pages.
+    case reading
+    /// See all pages, and change jobs, queues and schedules.
+    case changes
+  }
+
+  /// The keys whose values are not shown by default.
+  public static let defaultRedactedKeys: Set<String> = [
+    "accessToken", "access_token", "apiKey", "api_key", "authorization", "creditCard", "password", "privateKey",
+    "private_key", "refreshToken", "refresh_token", "secret", "token",
+  ]
+
+  let jobs: Jobs
+  let options: Options
+
+  /// Creates a dashboard.
+  ///
+  /// - Parameters:
+  ///   - jobs: The jobs to show.
+  ///   - options: What the pages show and permit.
+  public init(_ jobs: Jobs, options: Options = Options()) { (self.jobs, self.options) = (jobs, options) }
+}
+#endif

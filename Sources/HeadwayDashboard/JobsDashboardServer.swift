@@ -1,0 +1,102 @@
+#if Dashboard
+import Foundation
+import HeadwayJobs
+import HeadwayWeb
+import Hummingbird
+
+/// Serves a dashboard of its own to the browsers of this machine.
+///
+/// ```swift
+/// let server = try JobsDashboardServer(JobsDashboard(jobs))
+/// try await server.run { address in print("Open \(address)") }
+/// ```
+///
+/// The address contains a token that lets one browser log in, once. The server refuses requests of other people and
+/// programs, even those of other users of this machine.
+public final class JobsDashboardServer: Sendable {
+  /// The address of a server, and who can log in.
+  public struct Options: Sendable {
+    /// The port; 0 for any port.
+    ///
+    /// If the port is in use, the server takes one of the next ports.
+    public var port = 8090
+    /// The address to listen on.
+    ///
+    /// Other addresses than those of this machine require a ``password``.
+    public var listen = "127.0.0.1"
+    /// A password with which people can log in, in addition to the address that is printed.
+    ///
+    /// It has at least ``minPasswordLength`` characters. The server does not encrypt connections. If other machines use
+    /// it over a network that you don't trust, put a proxy with TLS in front of it.
+    public var password: String?
+    /// Other names under which browsers reach the server, for example that of a proxy.
+    public var hosts: Set<String> = []
+
+    /// The minimum number of characters of a password.
+    public static let minPasswordLength = 12
+
+    /// Creates options with default values.
+    public init() {}
+  }
+
+  private let dashboard: JobsDashboard
+  private let options: Options
+  private let gate: LoginGate
+
+  /// Creates a server.
+  ///
+  /// - Parameters:
+  ///   - dashboard: The dashboard.
+  ///   - options: The address of the server, and who can log in.
+  /// - Throws: ``JobsDashboardError`` if other machines could use the dashboard without a password, or if the password
+  ///   is short.
+  public init(_ dashboard: JobsDashboard, options: Options = Options()) throws {
+    if options.password == nil, !HostNames.isLoopback(options.listen) {
+      throw JobsDashboardError(
+        .passwordRequired,
+        "Other machines can reach the address \(options.listen), so the dashboard needs a password. Set one, or listen "
+          + "on 127.0.0.1.")
+    }
+    if let password = options.password, password.count < Options.minPasswordLength {
+      throw JobsDashboardError(
+        .shortPassword, "The password of the dashboard must have \(Options.minPasswordLength) or more characters.")
+    }
+    self.dashboard = dashboard
+    self.options = options
+    gate = LoginGate(password: options.password, hosts: HostNames(listen: options.listen, others: options.hosts))
+  }
+
+  /// Serves the pages until the task is cancelled.
+  ///
+  /// - Parameter onStart: Called with the address to open, when the server listens.
+  /// - Throws: An error if the server can't listen.
+  public func run(onStart: @escaping @Sendable (_ address: String) -> Void) async throws {
+    let router = Router()
+    router.add(middleware: gate)
+    dashboard.addRoutes(to: router, at: "/") { _, _ in .changes }
+    let host = options.listen
+    try await WebServer(host: host, port: options.port).run(router.buildResponder()) { [gate] port in
+      let name = host == "0.0.0.0" || host == "::" ? ProcessInfo.processInfo.hostName : host
+      onStart("http://\(WebAddress.bracketed(name)):\(port)\(gate.start(port: port))")
+    }
+  }
+}
+
+/// An error in the options of a dashboard's server.
+public struct JobsDashboardError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The kinds of errors.
+  public enum Code: Hashable, Sendable {
+    /// Other machines could use the dashboard without logging in.
+    case passwordRequired
+    /// The password is too short.
+    case shortPassword
+  }
+
+  /// The kind of error.
+  public let code: Code
+  /// A description of the problem, and how to solve it.
+  public let description: String
+
+  init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
+}
+#endif

@@ -1,0 +1,45 @@
+#if Dashboard
+import Foundation
+import HeadwayWeb
+
+/// The names under which a dashboard is available.
+///
+/// A page of another site can make its own name resolve to any machine (DNS rebinding), but no address in digits.
+struct HostNames: Sendable {
+  private let names: Set<String>
+  private let acceptsAddresses: Bool
+
+  /// Creates the names of a server.
+  ///
+  /// - Parameters:
+  ///   - listen: The address that it listens on.
+  ///   - others: Other names, for example that of a proxy.
+  init(listen: String, others: Set<String>) {
+    let isLocal = Self.isLoopback(listen)
+    acceptsAddresses = !isLocal
+    names = others.union(isLocal ? [] : [listen, ProcessInfo.processInfo.hostName])
+  }
+
+  /// Whether only this machine reaches an address.
+  static func isLoopback(_ address: String) -> Bool {
+    if ["localhost", "::1"].contains(address) { return true }
+    let parts = address.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+
+  func contain(_ authority: String, port: Int) -> Bool {
+    if WebAddress.isLocal(authority, port: port) { return true }
+    // A proxy has a port of its own.
+    let end = authority.lastIndex { $0 == ":" || $0 == "]" }
+    let host = end.map { authority[$0] == ":" ? authority[..<$0] : authority[...] } ?? authority[...]
+    if names.contains(String(host)) { return true }
+    return acceptsAddresses && Self.isAddress(host)
+  }
+
+  private static func isAddress(_ host: Substring) -> Bool {
+    if host.hasPrefix("["), host.hasSuffix("]") { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+  }
+}
+#endif

@@ -1,0 +1,67 @@
+#if Dashboard
+import HTTPTypes
+import HeadwayJobs
+import HeadwayWeb
+import Hummingbird
+import NIOCore
+
+/// Responds to the requests of browsers: checks them, and finds the page or the change.
+struct RequestHandler: Sendable {
+  let dashboard: JobsDashboard
+  /// The path of the first page, without a slash at its end.
+  let base: String
+
+  private static let policy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+  /// The maximum size of a form.
+  private static let maxFormSize = 64 * 1_024
+
+  func respond(to request: Request, _ authorize: () async throws -> JobsDashboard.Access) async -> Response {
+    let tokens = ChangeTokens(request, base: base)
+    var response: Response
+    do {
+      guard request.isFromHere(allowsLinks: true) else { throw Refusal.otherSite }
+      let path = request.uri.path.dropFirst(base.count).split(separator: "/").map(String.init)
+      if let file = StaticFile.named(path.first), path.count == 1 {
+        response = file.response
+      } else {
+        response = try await checked(request, path, tokens, try await authorize())
+      }
+    } catch {
+      response = PageRenderer(dashboard, base: base).response(for: error)
+    }
+    tokens.store(in: &response)
+    response.addSafeHeaders(policy: Self.policy, referrer: "same-origin")
+    return response
+  }
+
+  private func checked(
+    _ request: Request, _ path: [String], _ tokens: ChangeTokens, _ access: JobsDashboard.Access
+  ) async throws -> Response {
+    guard access != .none else { throw Refusal.noAccess }
+    let canChange = access == .changes && !dashboard.options.isReadOnly
+    let call = Call(
+      path: path, query: Fields(request.uri.query ?? ""), canChange: canChange, token: tokens.token)
+    if path == ["events"], request.method == .get { return try LiveEvents.response(for: dashboard.jobs) }
+    let renderer = PageRenderer(dashboard, base: base)
+    guard request.method == .post else { return try await renderer.response(to: call) }
+    guard canChange else { throw Refusal.readOnly }
+    try tokens.checkOrigin(of: request, others: dashboard.options.origins)
+    guard path == ["change"] else { throw Refusal.noPage }
+    let form = try await Self.form(of: request)
+    try tokens.check(form["token"])
+    let target = try await DashboardChange(form).perform(on: dashboard.jobs)
+    return Response(status: .seeOther, headers: [.location: base + target])
+  }
+
+  /// Reads the form in the body of a request.
+  static func form(of request: Request) async throws -> Fields {
+    guard request.headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true else {
+      throw HTTPError(.unsupportedMediaType)
+    }
+    return Fields(String(buffer: try await request.body.collect(upTo: maxFormSize)))
+  }
+}
+#endif

@@ -1,0 +1,97 @@
+#if Dashboard
+import HTTPTypes
+import Headway
+import HeadwayJobs
+
+extension PageRenderer {
+  func job(_ call: Call, _ number: String) async throws -> Page {
+    guard let id = Int64(number).map({ JobID(rawValue: $0) }), let job = try await jobs.job(id) else {
+      throw Refusal(.notFound, "The store has no such job: it was deleted or never existed.")
+    }
+    let now = jobs.store.now
+    let neighbors = try await JobNeighbors.read(of: id, from: jobs)
+    var view = row(job, at: now)
+    view["diagnosis"] = Readable.sentence(try await jobs.diagnose(id))
+    view["properties"] = properties(of: job, at: now)
+    view["payload"] = text(job.payload)
+    view["result"] = job.result.map(text)
+    view["progressText"] = job.progress.map(Readable.progress)
+    view["progressValue"] = job.progress.map { "\(Int($0.fraction * 100))" }
+    view["errors"] = job.history.errors.reversed().map { error -> View in
+      ["attempt": error.attempt, "time": Readable.time(error.time, at: now), "type": error.type, "text": error.text]
+    }
+    view["hasErrors"] = !job.history.errors.isEmpty
+    view["transitions"] = job.history.transitions.reversed().map { transition in row(transition, at: now) }
+    view["hasTransitions"] = !job.history.transitions.isEmpty
+    view["hasGraph"] = !neighbors.edges.isEmpty
+    view["graph"] = GraphDrawing.view(neighbors, around: id) { url("job/\($0)") }
+    view["buttons"] = buttons(for: job, hasDependents: neighbors.edges.contains { $0.dependency == id })
+    view["abandonURL"] = job.state == .running ? url("confirm", ["action": "abandon", "id": "\(id)"]) : nil
+    return Page(template: "job", heading: "Job \(id)", view: view)
+  }
+
+  private func text(_ payload: JobPayload) -> String {
+    JSONText.text(of: payload.bytes, hiding: options.redactedKeys)
+  }
+
+  private func buttons(for job: JobRecord, hasDependents: Bool) -> [View] {
+    let id = "\(job.id)"
+    var buttons: [View] = []
+    if [.failed, .cancelled].contains(job.state) {
+      buttons.append(ChangeButton.view("Retry", "retry", ["id": id], style: "main"))
+      if hasDependents {
+        buttons.append(ChangeButton.view("Retry with dependents", "retry", ["id": id, "dependents": "1"]))
+      }
+    }
+    if !job.state.isFinished, !job.isCancelRequested {
+      buttons.append(ChangeButton.view("Cancel", "cancel", ["id": id], style: "bad"))
+    }
+    return buttons
+  }
+
+  private func row(_ transition: JobTransition, at now: StoreTime) -> View {
+    var view: View = ["state": transition.state.name, "time": Readable.time(transition.time, at: now)]
+    view["worker"] = transition.worker.map { "\($0)" } ?? ""
+    view["note"] = transition.note ?? ""
+    return view
+  }
+
+  private func properties(of job: JobRecord, at now: StoreTime) -> [View] {
+    let settings = job.settings
+    var properties: [View] = []
+    func add(_ name: String, _ value: String?, _ path: String? = nil) {
+      guard let value else { return }
+      var view: View = ["name": name, "value": value]
+      view["link"] = path
+      properties.append(view)
+    }
+    func add(_ name: String, _ time: StoreTime?) {
+      if let time { properties.append(["name": name, "when": Readable.time(time, at: now)]) }
+    }
+    let kind = job.version == 1 ? job.kind.rawValue : "\(job.kind), version \(job.version)"
+    add("kind", kind, url("jobs", ["kind": job.kind.rawValue]))
+    add("queue", job.queue, url("jobs", ["queue": job.queue]))
+    for tag in settings.tags ?? [] { add("tag", tag, url("jobs", ["tag": tag])) }
+    add("priority", job.priority == 0 ? nil : "\(job.priority)")
+    let maxAttemptCount = (settings.retry ?? JobOptions.defaultRetry).maxAttemptCount
+    add("attempt", "\(job.attempt) of \(maxAttemptCount)")
+    add("crashes", job.crashCount == 0 ? nil : "\(job.crashCount)")
+    add("snoozes", job.snoozeCount == 0 ? nil : "\(job.snoozeCount)")
+    add("key", settings.unique?.key)
+    add("limit", settings.limit.map { "\($0.key)" })
+    add("schedule", settings.tick?.schedule, url("schedules"))
+    add("time limit", settings.timeout.map(Readable.duration))
+    add("worker", job.owner.map { "\($0)" }, job.state == .running ? url("workers") : nil)
+    add("enqueued", job.enqueued)
+    add("due", job.due)
+    add("deadline", job.deadline)
+    add("claimed", job.claimed)
+    add("finished", job.finished)
+    if let claimed = job.claimed, let finished = job.finished, finished >= claimed {
+      add("took", Readable.duration(finished - claimed))
+    }
+    add("kept until", job.expires)
+    return properties
+  }
+}
+#endif

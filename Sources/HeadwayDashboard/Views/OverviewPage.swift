@@ -1,0 +1,73 @@
+#if Dashboard
+import HeadwayJobs
+
+extension PageRenderer {
+  /// The maximum number of running jobs and failures on the page.
+  private static let rowLimit = 10
+
+  func overview(_ call: Call) async throws -> Page {
+    let overview = try await jobs.overview(countingTo: Self.countLimit)
+    let failed = try await jobs.numbers(JobFilter(states: [.failed]), limit: 5).ids
+    let statistics = EndingStatistics(overview.endings, limit: Self.countLimit, at: overview.time)
+    var view: View = [
+      "tiles": tiles(overview, statistics), "chart": RateChart.view(statistics),
+      "queues": queueRows(overview), "hasQueues": !overview.snapshot.queues.isEmpty,
+    ]
+    let running = overview.snapshot.workers.flatMap(\.running).sorted { ($0.claimed, $0.id) < ($1.claimed, $1.id) }
+    view["running"] = running.prefix(Self.rowLimit).map { row($0, at: overview.time) }
+    view["hasRunning"] = !running.isEmpty
+    view["moreRunning"] =
+      running.count > Self.rowLimit ? Readable.count(running.count - Self.rowLimit, "more job") : nil
+    view["runningURL"] = url("jobs", ["state": "running"])
+    let failures = try await records(failed)
+    view["failures"] = failures.map { row($0, at: overview.time) }
+    view["hasFailures"] = !failures.isEmpty
+    return Page(template: "overview", heading: "Overview", view: view)
+  }
+
+  /// Returns jobs, newest first.
+  func records(_ ids: [JobID]) async throws -> [JobRecord] {
+    guard !ids.isEmpty else { return [] }
+    return try await jobs.jobs(JobFilter(ids: ids), limit: ids.count).sorted { $0.id > $1.id }
+  }
+
+  private func tiles(_ overview: JobsOverview, _ statistics: EndingStatistics) -> [View] {
+    func count(_ state: JobState) -> Int {
+      overview.snapshot.queues.reduce(0) { min($0 + $1.counts[state], overview.countLimit + 1) }
+    }
+    func tile(_ name: String, _ value: String, _ path: String? = nil, note: String? = nil, style: String = "") -> View {
+      var view: View = ["name": name, "value": value, "style": style]
+      view["url"] = path
+      view["note"] = note
+      return view
+    }
+    func counted(_ state: JobState, _ number: Int, style: String = "") -> View {
+      let text = Readable.number(number, countedTo: overview.countLimit)
+      return tile(state.name, text, url("jobs", ["state": state.name]), style: number > 0 ? style : "")
+    }
+    let oldest = overview.snapshot.queues.compactMap(\.oldestWaiting).min()
+    let waits = statistics.waits.map { "p95 \(Readable.duration($0.slow))" }
+    let runs = statistics.runs.map { "p95 \(Readable.duration($0.slow))" }
+    return [
+      counted(.waiting, count(.waiting)), counted(.running, count(.running)), counted(.scheduled, count(.scheduled)),
+      counted(.held, count(.held)), counted(.failed, overview.failedCount, style: "bad"),
+      tile("oldest waiting", oldest.map { Readable.duration(overview.time - $0) } ?? "–"),
+      tile(
+        "ended", Readable.rate(statistics.perMinute),
+        note: statistics.failedPart.map { "\(Readable.percent($0)) failed" }),
+      tile("wait", statistics.waits.map { Readable.duration($0.median) } ?? "–", note: waits),
+      tile("run", statistics.runs.map { Readable.duration($0.median) } ?? "–", note: runs),
+    ]
+  }
+
+  private func row(_ job: RunningJob, at now: StoreTime) -> View {
+    var view: View = [
+      "id": "\(job.id)", "url": url("job/\(job.id)"), "kind": job.kind.rawValue, "queue": job.queue,
+      "attempt": job.attempt, "for": Readable.duration(now - job.claimed),
+    ]
+    view["progress"] = job.progress.map(Readable.progress)
+    view["fraction"] = job.progress.map { "\(Int($0.fraction * 100))" }
+    return view
+  }
+}
+#endif

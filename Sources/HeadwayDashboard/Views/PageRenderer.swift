@@ -1,0 +1,107 @@
+#if Dashboard
+import HTTPTypes
+import HeadwayJobs
+import Hummingbird
+import NIOCore
+
+/// Renders the pages.
+struct PageRenderer: Sendable {
+  let jobs: Jobs
+  let options: JobsDashboard.Options
+  let base: String
+
+  /// The greatest number that pages count to.
+  static let countLimit = 10_000
+
+  init(_ dashboard: JobsDashboard, base: String) {
+    (jobs, options, self.base) = (dashboard.jobs, dashboard.options, base)
+  }
+
+  /// A page: its name, its title, and the values of its template.
+  struct Page {
+    var template: String
+    var heading: String
+    var view: View
+  }
+
+  /// The names of the pages with an entry in the menu.
+  private static let menu = [
+    ("", "Overview"), ("queues", "Queues"), ("jobs", "Jobs"), ("failures", "Failures"), ("schedules", "Schedules"),
+    ("workers", "Workers"), ("health", "Health"),
+  ]
+
+  func response(to call: Call) async throws -> Response {
+    let page = try await page(for: call)
+    var view = page.view
+    view["notice"] = Notice.text(for: call.query)
+    return Self.response(.ok, render(page.template, page.heading, view, call))
+  }
+
+  private func page(for call: Call) async throws -> Page {
+    switch (call.path.first, call.path.count) {
+    case (nil, _): try await overview(call)
+    case ("queues", 1): try await queues(call)
+    case ("jobs", 1): try await jobList(call)
+    case ("job", 2): try await job(call, call.path[1])
+    case ("failures", 1): try await failures(call)
+    case ("schedules", 1): try await schedules(call)
+    case ("workers", 1): try await workers(call)
+    case ("health", 1): try await health(call)
+    case ("confirm", 1): try await confirm(call)
+    default: throw Refusal.noPage
+    }
+  }
+
+  private func render(_ template: String, _ heading: String, _ view: View, _ call: Call?) -> String {
+    var view = view
+    view["heading"] = heading
+    view["site"] = options.title
+    view["base"] = base
+    view["home"] = base.isEmpty ? "/" : base
+    view["isReadOnly"] = call.map { !$0.canChange } ?? false
+    view["canChange"] = call?.canChange ?? false
+    view["token"] = call?.token ?? ""
+    let current = call.map { $0.path.first == "job" || $0.path.first == "confirm" ? "jobs" : $0.path.first ?? "" }
+    view["menu"] = Self.menu.map { path, name -> View in
+      ["url": path.isEmpty ? base.isEmpty ? "/" : base : "\(base)/\(path)", "name": name, "isCurrent": path == current]
+    }
+    return Templates.shared.render(template, view)
+  }
+
+  private static func response(_ status: HTTPResponse.Status, _ text: String) -> Response {
+    Response(
+      status: status, headers: [.contentType: "text/html; charset=utf-8"],
+      body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+  }
+
+  /// Returns the page for an error.
+  func response(for error: any Error) -> Response {
+    let refusal = Refusal(error)
+    let heading = "\(refusal.status.code) \(refusal.status.reasonPhrase)"
+    return Self.response(refusal.status, render("message", heading, ["message": refusal.text], nil))
+  }
+
+  /// Returns the page for people who have not logged in.
+  static func loginPage(for error: any Error, acceptsPassword: Bool) -> Response {
+    let refusal = Refusal(error)
+    let view: View = ["message": refusal.text, "acceptsPassword": acceptsPassword, "heading": "Log in"]
+    return response(refusal.status, Templates.shared.render("login", view))
+  }
+
+  /// Returns a URL of the dashboard.
+  func url(_ path: String, _ fields: KeyValuePairs<String, String?> = [:]) -> String {
+    Link.to("\(base)/\(path)", fields)
+  }
+}
+
+/// A button that sends a change.
+struct ChangeButton {
+  /// Returns the values of a button.
+  static func view(
+    _ label: String, _ action: String, _ fields: KeyValuePairs<String, String>, style: String = ""
+  ) -> View {
+    let all = [("action", action)] + fields.map { ($0.key, $0.value) }
+    return ["label": label, "style": style, "fields": all.map { ["name": $0.0, "value": $0.1] as View }]
+  }
+}
+#endif

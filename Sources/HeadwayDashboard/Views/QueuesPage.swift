@@ -1,0 +1,44 @@
+#if Dashboard
+import HeadwayJobs
+
+extension PageRenderer {
+  func queues(_ call: Call) async throws -> Page {
+    let overview = try await jobs.overview(countingTo: Self.countLimit)
+    let rows = queueRows(overview)
+    return Page(template: "queues", heading: "Queues", view: ["queues": rows, "hasQueues": !rows.isEmpty])
+  }
+
+  /// Returns the rows of the queues.
+  func queueRows(_ overview: JobsOverview) -> [View] {
+    var ended: [String: (count: Int, failed: Int)] = [:]
+    for job in overview.endings {
+      ended[job.queue, default: (0, 0)].count += 1
+      if job.state == .failed { ended[job.queue, default: (0, 0)].failed += 1 }
+    }
+    let served = Set(overview.snapshot.workers.filter(\.isWorking).flatMap(\.description.queues))
+    return overview.snapshot.queues.map { queue in
+      let settings = queue.counts.settings
+      var view: View = [
+        "name": queue.name, "url": url("jobs", ["queue": queue.name]), "isPaused": queue.counts.isPaused,
+        "isUnserved": !served.contains(queue.name) && queue.counts[.waiting] > 0,
+        "ended": Readable.number(ended[queue.name]?.count ?? 0),
+        "failed": Readable.number(ended[queue.name]?.failed ?? 0), "hasFailed": ended[queue.name]?.failed ?? 0 > 0,
+        "oldest": queue.oldestWaiting.map { Readable.duration(overview.time - $0) } ?? "–",
+        "failureCount": settings.failureLimit == nil ? "" : "\(queue.counts.failureCount)",
+        "limit": settings.limit.map { "\($0)" } ?? "", "pendingLimit": settings.pendingLimit.map { "\($0)" } ?? "",
+        "failureLimit": settings.failureLimit.map { "\($0)" } ?? "",
+        "aging": settings.aging.map { "\($0.components.seconds)" } ?? "",
+      ]
+      for state in [JobState.waiting, .running, .scheduled, .held] {
+        view[state.name] = Readable.number(queue.counts[state], countedTo: overview.countLimit)
+        view["\(state.name)URL"] = url("jobs", ["state": state.name, "queue": queue.name])
+      }
+      view["button"] =
+        queue.counts.isPaused
+        ? ChangeButton.view("Resume", "resume", ["queue": queue.name])
+        : ChangeButton.view("Pause", "pause", ["queue": queue.name])
+      return view
+    }
+  }
+}
+#endif

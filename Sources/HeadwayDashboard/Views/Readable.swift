@@ -1,0 +1,58 @@
+#if Dashboard
+import HeadwayJobs
+
+/// Readable text for numbers, times and states.
+extension Readable {
+  /// Returns a number, or the limit if the number is greater and therefore only known to be greater.
+  static func number(_ number: Int, countedTo limit: Int) -> String {
+    number > limit ? "\(self.number(limit))+" : self.number(number)
+  }
+
+  /// Returns the values of a point in time: its date, and its distance from now.
+  static func time(_ time: StoreTime, at now: StoreTime) -> View {
+    let distance = time < now ? now - time : time - now
+    let text = distance < .seconds(1) ? "now" : time < now ? "\(duration(distance)) ago" : "in \(duration(distance))"
+    return ["date": time.description, "text": text]
+  }
+
+  /// Returns a rate per minute, for example `12.5 / min`.
+  static func rate(_ perMinute: Double) -> String {
+    perMinute < 100 && perMinute != perMinute.rounded()
+      ? "\((perMinute * 10).rounded() / 10) / min" : "\(number(Int(min(perMinute.rounded(), 1e15)))) / min"
+  }
+
+  /// Returns the first line of a text, shortened.
+  static func line(_ text: String, length: Int = 160) -> String {
+    let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    return line.count > length ? line.prefix(length - 1) + "…" : line
+  }
+
+  /// Returns a sentence, with a capital letter and a period.
+  static func sentence(_ text: String) -> String {
+    text.prefix(1).uppercased() + text.dropFirst() + (text.last.map { ".?!…".contains($0) } ?? true ? "" : ".")
+  }
+
+  /// Returns the time when a job entered its state, or is due if it is scheduled.
+  static func time(of job: JobRecord) -> StoreTime {
+    switch job.state {
+    case .scheduled: job.due ?? job.enqueued
+    case .running: job.claimed ?? job.enqueued
+    case .held, .waiting: job.waitingSince
+    case .succeeded, .failed, .cancelled: job.finished ?? job.enqueued
+    }
+  }
+
+  /// Returns the progress of a job, why it ended, or its last error, on one line.
+  static func details(of job: JobRecord) -> String {
+    let error = job.state == .succeeded ? nil : job.history.errors.last?.text
+    let progress = job.state == .running ? job.progress.map(progress) : nil
+    // The reason of a job that failed with an error is that it has failed.
+    let reason = job.reason.flatMap { $0.code == .failed && error != nil ? nil : $0.description }
+    return line([progress, reason, error].compactMap(\.self).joined(separator: "; ").replacing("\n", with: " "))
+  }
+
+  static func progress(_ progress: JobProgress) -> String {
+    percent(progress.fraction) + (progress.text.map { ", \($0)" } ?? "")
+  }
+}
+#endif

@@ -1,0 +1,101 @@
+#if Web
+import Foundation
+package import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Serves a router's responses to browsers of this machine or network.
+package struct WebServer: Sendable {
+  private let host: String
+  private let port: Int
+
+  /// The number of ports to try.
+  private static let attempts = 20
+
+  /// Creates a server.
+  ///
+  /// - Parameters:
+  ///   - host: The address to listen on.
+  ///   - port: The port, or the next free one if it is in use; 0 for any port.
+  package init(host: String, port: Int) { (self.host, self.port) = (host, port) }
+
+  /// The reason why a server can't listen.
+  package struct ListeningError: Error, CustomStringConvertible {
+    /// The address and port.
+    package let place: String
+    /// The system's description of the reason.
+    package let reason: String
+
+    /// The text to show to people.
+    package var description: String { "Can't listen on \(place): \(reason)." }
+  }
+
+  /// Serves until the task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - responder: Responds to requests.
+  ///   - onStart: Called with the port when the server listens.
+  /// - Throws: ``ListeningError``.
+  package func run(
+    _ responder: some HTTPResponder<BasicRequestContext>, onStart: @escaping @Sendable (Int) -> Void
+  ) async throws {
+    var port = port
+    let last = port == 0 ? 0 : min(65_535, port + Self.attempts - 1)
+    while true {
+      do {
+        return try await serve(responder, port: port, onStart)
+      } catch let error as IOError {
+        guard error.errnoCode == EADDRINUSE, port < last else {
+          let ports = port == self.port ? "\(port)" : "\(self.port) to \(port)"
+          throw ListeningError(place: "\(host):\(ports)", reason: String(cString: strerror(error.errnoCode)))
+        }
+        port += 1
+      } catch let error as SocketAddressError.UnknownHost {
+        throw ListeningError(place: host, reason: error.errorDescription)
+      }
+    }
+  }
+
+  private func serve(
+    _ responder: some HTTPResponder<BasicRequestContext>, port: Int, _ onStart: @escaping @Sendable (Int) -> Void
+  ) async throws {
+    // Errors are thrown; a log of requests would only be in the way.
+    let logger = Logger(label: "web") { _ in SwiftLogNoOpLogHandler() }
+    let connections = Connections()
+    // Not an `Application`, because that runs a service next to the server that might deadlock when its task is
+    // cancelled: tasks that have their own executor are cancelled under a lock that a change of executor also acquires.
+    let server = Server(
+      childChannelSetup: connections.serving { request, writer, channel in
+        let source = ApplicationRequestContextSource(channel: channel, logger: logger)
+        let response = try await Self.response(to: request, by: responder, in: BasicRequestContext(source: source))
+        try await writer.write(response: response.head, body: response.body)
+      },
+      configuration: ServerConfiguration(address: .hostname(host, port: port)),
+      onServerRunning: { channel in onStart(channel.localAddress?.port ?? port) },
+      eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+    do {
+      try await server.run()
+    } catch {
+      await connections.close()
+      throw error
+    }
+    await connections.close()
+  }
+
+  private static func response(
+    to request: Request, by responder: some HTTPResponder<BasicRequestContext>, in context: BasicRequestContext
+  ) async throws -> Response {
+    do {
+      return try await responder.respond(to: request, context: context)
+    } catch let error as HTTPParserError {
+      // The connection responds to it, and is closed.
+      throw error
+    } catch {
+      return Response(status: .internalServerError)
+    }
+  }
+}
+#endif

@@ -1,0 +1,109 @@
+#if Dashboard
+import Headway
+import HeadwayJobs
+
+/// Jobs of a photo service, in all states.
+enum SceneJobs {
+  static func worker(for jobs: Jobs) -> JobWorker {
+    let worker = JobWorker(jobs, kinds: [Resize.self, Mail.self, Import.self, Publish.self], name: "photo-worker")
+    worker.run(queue: "default", on: OperationQueue(maxConcurrentOperationCount: 4))
+    worker.run(queue: "images", on: OperationQueue(maxConcurrentOperationCount: 2))
+    return worker
+  }
+
+  static func enqueue(in jobs: Jobs) async throws {
+    try await jobs.setLimit(2, ofQueue: "images")
+    try await jobs.setPauseOnFailure(50, ofQueue: "default")
+    for number in 1...40 {
+      try await jobs.enqueue(
+        Resize(path: "photos/2026/\(number).jpg", width: 1_280, pause: 0), queue: "images",
+        options: JobOptions(label: "Thumbnail of photo \(number)", tags: ["album-\(number % 4)"]))
+    }
+    for number in 1...9 {
+      let once = RetryPolicy(maxAttemptCount: 1, backoff: .constant(.seconds(1)))
+      try await jobs.enqueue(
+        Mail(address: "person\(number)@example.org", password: "hunter2", error: number % 3),
+        options: JobOptions(label: "Newsletter for person \(number)", tags: ["newsletter"], retry: once))
+    }
+    try await jobs.enqueue(Mail(address: "later@example.org", password: "hunter2", error: 1))
+    try await enqueueGraph(in: jobs)
+    for number in 1...3 {
+      try await jobs.enqueue(
+        Resize(path: "videos/\(number).mov", width: 1_920, pause: 3_600),
+        options: JobOptions(label: "Long conversion \(number)", tags: ["video"]))
+    }
+    try await jobs.enqueue(Publish(album: "summer"), delay: .seconds(5_400))
+    try await jobs.pause("exports")
+    for number in 1...4 { try await jobs.enqueue(Publish(album: "export \(number)"), queue: "exports") }
+    for number in 1...12 { try await jobs.enqueue(Publish(album: "bulk \(number)"), queue: "bulk") }
+    let text = "<script>alert(1)</script> \"><img src=x onerror=alert(1)>"
+    try await jobs.enqueue(Publish(album: text), queue: "exports", options: JobOptions(label: text, tags: [text]))
+    try await jobs.schedule("nightly-report", .cron("0 3 * * *"), job: Publish(album: "report"))
+    try await jobs.schedule("sync", .every(.seconds(900)), job: Publish(album: "sync"))
+    try await jobs.pauseSchedule("sync")
+  }
+
+  private static func enqueueGraph(in jobs: Jobs) async throws {
+    let first = try await jobs.enqueue(Import(feed: "north", pause: 3_600), options: JobOptions(label: "Import north"))
+    let second = try await jobs.enqueue(Import(feed: "south", pause: 0), options: JobOptions(label: "Import south"))
+    let merge = try await jobs.enqueue(
+      Publish(album: "merged"), after: [first.success, second.success], options: JobOptions(label: "Merge the feeds"))
+    for name in ["website", "archive"] {
+      try await jobs.enqueue(
+        Publish(album: name), after: [merge.success], options: JobOptions(label: "Publish to the \(name)"))
+    }
+  }
+}
+
+struct Resize: Job {
+  static let kind: JobKind = "resize"
+  var path: String
+  var width: Int
+  var pause: Int
+
+  func perform(in context: JobContext) async throws -> [Int] {
+    guard pause > 0 else { return [width, width * 3 / 4] }
+    try await context.progress(0.42, "frame 4,210 of 10,024")
+    try await context.log("Opened \(path).")
+    try await Task.sleep(for: .seconds(pause))
+    return [width]
+  }
+}
+
+struct NetworkError: Error, CustomStringConvertible {
+  let description: String
+}
+
+struct Mail: Job {
+  static let kind: JobKind = "mail"
+  var address: String
+  var password: String
+  var error: Int
+
+  func perform(in context: JobContext) async throws {
+    switch error {
+    case 0: return
+    case 1: throw NetworkError(description: "The server mail-\(context.id).example.org closed the connection.")
+    default: throw JobSignal.discard("The address \(address) does not exist.")
+    }
+  }
+}
+
+struct Import: Job {
+  static let kind: JobKind = "import"
+  var feed: String
+  var pause: Int
+
+  func perform(in context: JobContext) async throws {
+    try await context.log("Reading \(feed).")
+    if pause > 0 { try await Task.sleep(for: .seconds(pause)) }
+  }
+}
+
+struct Publish: Job {
+  static let kind: JobKind = "publish"
+  var album: String
+
+  func perform(in context: JobContext) async throws {}
+}
+#endif

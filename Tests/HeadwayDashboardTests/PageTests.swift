@@ -1,0 +1,185 @@
+#if Dashboard
+import AsyncHTTPClient
+import Headway
+import HeadwayDashboard
+import HeadwayJobs
+import HeadwayTestSupport
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@Suite("The pages of the dashboard", .hangLimit) struct PageTests {
+  static let paths = ["/", "/queues", "/jobs", "/failures", "/schedules", "/workers", "/health"]
+
+  @Test("J150: each page of an empty store is complete, and names the others", arguments: paths)
+  func empty(path: String) async throws {
+    let check: (inout RunningDashboard) async throws -> Void = { dashboard in
+      let page = try await dashboard.page(path)
+      #expect(page.hasPrefix("<!doctype html>"))
+      #expect(page.hasSuffix("</html>\n"))
+      for other in Self.paths { #expect(page.contains("href=\"\(other)\"")) }
+      #expect(page.contains("aria-current=\"page\""))
+      #expect(!page.contains("{{"))
+    }
+    try await RunningDashboard.with(Jobs(MemoryJobStore())) { try await check(&$0) }
+    try await RunningDashboard.with { try await check(&$0) }
+  }
+
+  @Test("J150: the overview shows the numbers, rates and waiting times, the queues and the running jobs")
+  func overview() async throws {
+    try await RunningDashboard.with { dashboard in
+      let scene = try await Scene(dashboard.jobs)
+      for _ in 0..<3 { try await scene.enqueue(options: JobOptions(queue: "bulk")) }
+      let id = try await scene.enqueue("resize")
+      _ = try await scene.claim()
+      let failed = try await scene.fail()
+      let page = try await dashboard.page("/")
+      #expect(page.contains("<a href=\"/jobs?queue=bulk\">bulk</a>"))
+      #expect(page.contains("<a class=\"plain\" href=\"/jobs?state=waiting&amp;queue=bulk\">3</a>"))
+      #expect(page.contains("no worker"))
+      #expect(page.contains("<a href=\"/job/\(id)\">\(id)</a>"))
+      #expect(page.contains("<a href=\"/job/\(failed)\">\(failed)</a>"))
+      #expect(page.contains("1 / min"))
+      #expect(page.contains("100 % failed"))
+      #expect(page.contains("<rect "))
+    }
+  }
+
+  @Test("J150: jobs are filtered by state, kind, queue, tag, label and time, and listed in pages by their numbers")
+  func list() async throws {
+    try await RunningDashboard.with { dashboard in
+      let scene = try await Scene(dashboard.jobs)
+      var ids: [JobID] = []
+      for index in 0..<60 {
+        let isOdd = !index.isMultiple(of: 2)
+        ids.append(
+          try await scene.enqueue(
+            isOdd ? "resize" : "mail",
+            options: JobOptions(
+              queue: isOdd ? "images" : nil, label: "Job & <\(index)>", tags: isOdd ? ["a b"] : nil)))
+      }
+      let first = try await dashboard.page("/jobs")
+      #expect(Self.listed(first) == ids.reversed().prefix(50).map(\.description))
+      #expect(first.contains("/jobs?before=\(ids[10])\" rel=\"next\""))
+      let second = try await dashboard.page("/jobs?before=\(ids[10])")
+      #expect(Self.listed(second) == ids[..<10].reversed().map(\.description))
+      #expect(!second.contains("rel=\"next\""))
+      #expect(second.contains(">Newest</a>"))
+      let odd = ids.enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element.description)
+      for query in ["queue=images", "kind=resize", "tag=a+b", "tag=a%20b&state=waiting&age=1h"] {
+        expect(Self.listed(try await dashboard.page("/jobs?\(query)")), is: odd.reversed())
+      }
+      let label = try await dashboard.page("/jobs?label=%3C7%3E&state=&kind=")
+      #expect(Self.listed(label) == [ids[7].description])
+      #expect(label.contains("<input name=\"label\" value=\"&lt;7&gt;\">"))
+      expect(Self.listed(try await dashboard.page("/jobs?state=failed")).isEmpty, is: true)
+      expect(try await dashboard.get("/jobs?state=broken").status, is: .badRequest)
+      expect(try await dashboard.get("/jobs?age=forever").status, is: .badRequest)
+    }
+  }
+
+  private static func listed(_ page: String) -> [String] {
+    page.matches(of: /<tr>\n<td><a href="\/job\/(\d+)">/).map { String($0.1) }
+  }
+
+  @Test("J150: the page of a job has its payload without secrets, errors, log, graph and diagnosis")
+  func job() async throws {
+    try await RunningDashboard.with { dashboard in
+      let scene = try await Scene(dashboard.jobs)
+      let parent = try await scene.enqueue("resize", options: JobOptions(label: "parent"))
+      let payload = #"{"address":"a@b.c","login":{"Password":"hunter2","user":"me"},"number":12345678901234567890.5}"#
+      let id = try await scene.enqueue(
+        "mail", payload, options: JobOptions(label: "the mail", tags: ["t1"], after: [JobDependency(.job(parent))]))
+      let held = try await dashboard.page("/job/\(id)")
+      #expect(held.contains("waits for job \(parent)."))
+      #expect(held.contains("<svg class=\"graph\""))
+      try await scene.end(scene.claim(), .succeed(result: nil))
+      let job = try await scene.claim()
+      let fence = try #require(job.fence)
+      _ = try await dashboard.jobs.store.write([FencedWrite(fence, .log("hello from the log"))])
+      try await scene.end(job, .fail(JobEndReason(.failed), JobErrorDescription(type: "MailError", text: "no route")))
+      let page = try await dashboard.page("/job/\(id)")
+      #expect(page.contains("&quot;Password&quot;: •••"))
+      #expect(!page.contains("hunter2"))
+      #expect(page.contains("&quot;number&quot;: 12345678901234567890.5"))
+      #expect(page.contains("<strong>MailError</strong> in attempt 1"))
+      #expect(page.contains("hello from the log"))
+      #expect(page.contains("Job \(id) (the mail) has failed at"))
+      #expect(page.contains("href=\"/job/\(parent)\""))
+      #expect(page.contains(">Retry</button>"))
+      for path in ["/job/99999", "/job/x", "/job", "/nothing", "/job/1/2"] {
+        expect(try await dashboard.get(path).status, is: .notFound)
+      }
+    }
+  }
+
+  @Test("J150: failures are grouped by kind and by error")
+  func failures() async throws {
+    try await RunningDashboard.with { dashboard in
+      let scene = try await Scene(dashboard.jobs)
+      for number in 1...3 { try await scene.fail(error: "host \(number) is down\nsecond line") }
+      let last = try await scene.fail("resize", error: "no memory")
+      let page = try await dashboard.page("/failures")
+      #expect(page.contains("4 failed jobs by kind"))
+      #expect(page.contains("<td class=\"number\">3</td><td>mail</td>"))
+      #expect(page.contains("host # is down</td>"))
+      #expect(page.contains("<a href=\"/job/\(last)\">\(last)</a>"))
+      #expect(!page.contains("second line"))
+    }
+  }
+
+  @Test("J150: the pages show schedules, workers and their jobs, and what is not in order")
+  func others() async throws {
+    try await RunningDashboard.with { dashboard in
+      let scene = try await Scene(dashboard.jobs)
+      let cron = try JobSchedule.cron("0 3 * * *")
+      try await dashboard.jobs.schedule("nightly", cron, job: Report())
+      let id = try await scene.enqueue("resize")
+      _ = try await scene.claim()
+      try await scene.enqueue("unknown")
+      try await dashboard.jobs.pause("mail")
+      let schedules = try await dashboard.page("/schedules")
+      #expect(schedules.contains("<strong>nightly</strong>"))
+      #expect(schedules.contains("0 3 * * *"))
+      let workers = try await dashboard.page("/workers")
+      #expect(workers.contains("<h2>scene</h2>"))
+      #expect(workers.contains("<a href=\"/job/\(id)\">\(id)</a>"))
+      let health = try await dashboard.page("/health")
+      #expect(health.contains("No worker knows ‘unknown’, version 1"))
+      #expect(health.contains("Paused: ‘mail’."))
+      #expect(health.contains("SQLiteJobStore"))
+    }
+  }
+
+  @Test("J150: a page that is open receives an event when a job changes")
+  func live() async throws {
+    try await RunningDashboard.with { dashboard in
+      let response = try await dashboard.events()
+      expect(response.status, is: .ok)
+      #expect(response.headers.first(name: "Content-Type")?.hasPrefix("text/event-stream") == true)
+      var (body, text) = (response.body.makeAsyncIterator(), "")
+      func read(until end: String) async throws {
+        while !text.contains(end), let part = try await body.next(isolation: #isolation) {
+          text += String(buffer: part)
+        }
+        #expect(text.contains(end))
+      }
+      try await read(until: "retry: 2000\n\n")
+      try await Scene(dashboard.jobs).enqueue()
+      try await read(until: "event: change\n")
+      // The page is the same without the script, so that nothing depends on it.
+      let script = try await dashboard.get("/live.js")
+      #expect(script.text.contains("EventSource"))
+    }
+  }
+
+  @Test("J150: a HEAD request has the headers of the page, and no body")
+  func head() async throws {
+    try await RunningDashboard.with { dashboard in
+      let answer = try await dashboard.send(.HEAD, "/jobs")
+      expect(answer.status, is: .ok)
+      #expect(answer.text.isEmpty)
+    }
+  }
+}
+#endif

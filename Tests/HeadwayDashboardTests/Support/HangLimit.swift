@@ -1,0 +1,7 @@
+import HeadwayTestSupport
+import Testing
+
+extension Trait where Self == HangLimit {
+  /// The trait of each suite, instead of a time limit: see ``HangLimit``.
+  static var hangLimit: Self { HangLimit() }
+}
