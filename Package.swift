@@ -11,14 +11,18 @@ let http = "HTTP"
 let drawing = "Drawing"
 let lab = "Lab"
 let observability = "Observability"
+let jobs = "Jobs"
+let web = "Web"
+let dashboard = "Dashboard"
+let postgreSQL = "PostgreSQL"
 
 /// The products of other packages that modules depend on, each with its package.
 let packages = [
   "ArgumentParser": "swift-argument-parser", "AsyncHTTPClient": "async-http-client", "Crypto": "swift-crypto",
   "GRDB": "GRDB.swift", "GRDBSQLite": "GRDB.swift", "HTTPTypes": "swift-http-types", "Hummingbird": "hummingbird",
   "HummingbirdCore": "hummingbird", "InMemoryLogging": "swift-log", "InMemoryTracing": "swift-distributed-tracing",
-  "Logging": "swift-log", "Metrics": "swift-metrics", "MetricsTestKit": "swift-metrics", "NIOCore": "swift-nio",
-  "NIOHTTP1": "swift-nio", "NIOPosix": "swift-nio", "NIOSSL": "swift-nio-ssl",
+  "Logging": "swift-log", "Metrics": "swift-metrics", "MetricsTestKit": "swift-metrics", "Mustache": "swift-mustache",
+  "NIOCore": "swift-nio", "NIOHTTP1": "swift-nio", "NIOPosix": "swift-nio", "NIOSSL": "swift-nio-ssl",
   "ServiceLifecycle": "swift-service-lifecycle", "ServiceLifecycleTestKit": "swift-service-lifecycle",
   "SwiftASN1": "swift-asn1", "Tracing": "swift-distributed-tracing", "X509": "swift-certificates",
 ]
@@ -92,6 +96,13 @@ let modules = [
   Module(
     name: "HeadwayImport", needs: ["Headway", "HeadwayCSV", "HeadwayLines"], traits: [sqlite: ["GRDB", "GRDBSQLite"]]),
 
+  // Durable jobs: without a database, on SQLite, and on PostgreSQL.
+  Module(name: "HeadwayJobs", needs: ["Headway"], traits: [jobs: ["ServiceLifecycle"]]),
+  Module(name: "HeadwayJobsSQLite", needs: ["Headway", "HeadwayJobs"], traits: [jobs: ["GRDB", "GRDBSQLite"]]),
+  Module(name: "CPostgreSQL", kind: .system(debian: ["libpq-dev"], homebrew: ["libpq"], pkgConfig: "libpq")),
+  Module(name: "HeadwayJobsPostgreSQL", needs: ["Headway", "HeadwayJobs"], traits: [postgreSQL: ["CPostgreSQL"]]),
+  Module(name: "HeadwayJobsTestKit", needs: ["Headway", "HeadwayJobs", "HeadwayTestKit"]),
+
   // A transit feed that looks real, for the tool, the lab, examples and tests. The product HeadwayImport lacks it.
   Module(name: "HeadwaySampleData", needs: ["Headway"]),
 
@@ -118,8 +129,11 @@ let modules = [
 
   // The modules for servers: logs, metrics, spans, a graceful shutdown, and signposts on Apple's platforms.
   Module(name: "HeadwayLogging", needs: ["Headway"], traits: [observability: ["Logging"]]),
-  Module(name: "HeadwayMetrics", needs: ["Headway"], traits: [observability: ["Metrics"]]),
-  Module(name: "HeadwayDistributedTracing", needs: ["Headway"], traits: [observability: ["Tracing"]]),
+  Module(
+    name: "HeadwayMetrics", needs: ["Headway"], traits: [observability: ["Metrics"], jobs: ["HeadwayJobs"]]),
+  Module(
+    name: "HeadwayDistributedTracing", needs: ["Headway"],
+    traits: [observability: ["Tracing"], jobs: ["HeadwayJobs"]]),
   Module(
     name: "HeadwayServiceLifecycle", needs: ["Headway"], traits: [observability: ["Logging", "ServiceLifecycle"]]),
   Module(name: "HeadwaySignposts", needs: ["Headway"]),
@@ -130,15 +144,26 @@ let modules = [
     name: "LongRunningTechniques", path: "Examples/Sources/LongRunningTasks", exclude: ["main.swift"],
     needs: ["Headway"]),
 
+  // The common parts of the servers of the lab and the dashboard.
+  Module(
+    name: "HeadwayWeb",
+    traits: [web: ["HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix"]]),
+
+  // The dashboard of durable jobs. Its pages are embedded in the program.
+  Module(
+    name: "HeadwayDashboard", needs: ["Headway", "HeadwayJobs", "HeadwayWeb"],
+    traits: [dashboard: ["HTTPTypes", "Hummingbird", "Mustache", "NIOCore", "ServiceLifecycle"]],
+    resources: [.embedInCode("Pages")]),
+
   // The lab: runs techniques and add-on modules, and shows them in a browser or a terminal. Its pages are embedded
   // in the program, so that you can move the program alone.
   Module(
     name: "HeadwayLab",
     needs: [
       "Headway", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLines", "HeadwaySampleData",
-      "HeadwayTrace", "LongRunningTechniques",
+      "HeadwayTrace", "HeadwayWeb", "LongRunningTechniques",
     ],
-    traits: [lab: ["HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix"]],
+    traits: [lab: ["HTTPTypes", "Hummingbird", "NIOCore"]],
     resources: [.embedInCode("Pages")]),
 
   // The command line tool. Its folder is not called `headway`: that is `Headway` on a case-insensitive file system.
@@ -147,15 +172,23 @@ let modules = [
     name: "HeadwayTool", kind: .program,
     needs: [
       "Headway", "HeadwayCSV", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLab", "HeadwayLines",
-      "HeadwaySampleData", "HeadwayTrace", "LongRunningTechniques",
+      "HeadwaySampleData", "HeadwayTrace", "HeadwayWeb", "LongRunningTechniques",
     ],
-    traits: [sqlite: ["ArgumentParser"]]),
+    traits: [
+      sqlite: ["ArgumentParser"], jobs: ["HeadwayJobs", "HeadwayJobsSQLite"], dashboard: ["HeadwayDashboard"],
+      postgreSQL: ["HeadwayJobsPostgreSQL"],
+    ]),
 
   // Helpers of all tests, such as a watchdog that ends a process whose tests hang. No product contains them.
   Module(name: "CHeadwayTestSupport", path: "Tests/CHeadwayTestSupport"),
   Module(
     name: "HeadwayTestSupport", path: "Tests/HeadwayTestSupport", needs: ["CHeadwayTestSupport", "Headway"],
     traits: [compression: ["CArchive"], http: ["NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL"]]),
+
+  // A file system for SQLite whose calls tests can interrupt.
+  Module(
+    name: "CHeadwayJobsTestSupport", path: "Tests/CHeadwayJobsTestSupport", traits: [jobs: ["GRDBSQLite"]],
+    cSettings: [.define("HEADWAY_JOBS_SQLITE", .when(traits: [jobs]))]),
 
   Module(name: "HeadwayTests", kind: .tests, needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
   Module(
@@ -189,11 +222,11 @@ let modules = [
   Module(
     name: "HeadwayMetricsTests", kind: .tests,
     needs: ["Headway", "HeadwayMetrics", "HeadwayTestKit", "HeadwayTestSupport"],
-    traits: [observability: ["Metrics", "MetricsTestKit"]]),
+    traits: [observability: ["Metrics", "MetricsTestKit"], jobs: ["HeadwayJobs"]]),
   Module(
     name: "HeadwayDistributedTracingTests", kind: .tests,
     needs: ["Headway", "HeadwayDistributedTracing", "HeadwayTestKit", "HeadwayTestSupport"],
-    traits: [observability: ["InMemoryTracing", "Tracing"]]),
+    traits: [observability: ["InMemoryTracing", "Tracing"], jobs: ["HeadwayJobs"]]),
   Module(
     name: "HeadwayServiceLifecycleTests", kind: .tests,
     needs: ["Headway", "HeadwayServiceLifecycle", "HeadwayTestKit", "HeadwayTestSupport"],
@@ -201,6 +234,41 @@ let modules = [
   Module(
     name: "HeadwaySignpostsTests", kind: .tests,
     needs: ["Headway", "HeadwaySignposts", "HeadwayTestKit", "HeadwayTestSupport"]),
+  Module(
+    name: "HeadwayJobsTests", kind: .tests,
+    needs: ["Headway", "HeadwayJobs", "HeadwayJobsTestKit", "HeadwayTestKit", "HeadwayTestSupport"]),
+  // A worker that tests kill.
+  Module(
+    name: "JobsCrashProgram", kind: .program, path: "Tests/JobsCrashProgram",
+    needs: ["Headway", "HeadwayJobs", "HeadwayJobsSQLite"], traits: [jobs: ["GRDB"]]),
+  Module(
+    name: "HeadwayJobsSQLiteTests", kind: .tests,
+    needs: [
+      "CHeadwayJobsTestSupport", "Headway", "HeadwayJobs", "HeadwayJobsSQLite", "HeadwayJobsTestKit", "HeadwayTestKit",
+      "HeadwayTestSupport", "JobsCrashProgram",
+    ],
+    traits: [jobs: ["GRDB", "GRDBSQLite"]]),
+  // Serves a dashboard to a browser, for script/check-dashboard.
+  Module(
+    name: "DashboardProgram", kind: .program, path: "Tests/DashboardProgram",
+    needs: ["Headway", "HeadwayDashboard", "HeadwayJobs", "HeadwayJobsPostgreSQL", "HeadwayJobsSQLite"]),
+  Module(
+    name: "HeadwayDashboardTests", kind: .tests,
+    needs: [
+      "Headway", "HeadwayDashboard", "HeadwayJobs", "HeadwayJobsSQLite", "HeadwayTestKit", "HeadwayTestSupport",
+      "HeadwayWeb",
+    ],
+    traits: [dashboard: ["AsyncHTTPClient", "GRDB", "HTTPTypes", "Hummingbird", "NIOCore", "NIOHTTP1"]]),
+  // A worker on PostgreSQL that tests kill.
+  Module(
+    name: "PostgresCrashProgram", kind: .program, path: "Tests/PostgresCrashProgram",
+    needs: ["Headway", "HeadwayJobs", "HeadwayJobsPostgreSQL"]),
+  Module(
+    name: "HeadwayJobsPostgreSQLTests", kind: .tests,
+    needs: [
+      "Headway", "HeadwayJobs", "HeadwayJobsPostgreSQL", "HeadwayJobsTestKit", "HeadwayTestKit", "HeadwayTestSupport",
+      "PostgresCrashProgram",
+    ]),
   Module(
     name: "HeadwayLabTests", kind: .tests,
     needs: ["HeadwayLab", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTechniques"],
@@ -210,8 +278,15 @@ let modules = [
     needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTechniques"]),
   Module(
     name: "HeadwayToolTests", kind: .tests, needs: ["HeadwayDrawing", "HeadwayTool", "HeadwayTestSupport"],
-    traits: [sqlite: ["ArgumentParser", "GRDB"], http: ["NIOHTTP1"]]),
+    traits: [
+      sqlite: ["ArgumentParser", "GRDB"], http: ["NIOHTTP1"],
+      jobs: ["HeadwayJobs", "HeadwayJobsSQLite", "JobsCrashProgram"], postgreSQL: ["HeadwayJobsPostgreSQL"],
+    ]),
 ]
+
+// For `script/test-threads`, which builds the core alone: the names of the only modules to build.
+let names = Context.environment["HEADWAY_MODULES"]?.split(separator: " ").map(String.init)
+let built = modules.filter { module in names?.contains(module.name) ?? true }
 
 let package = Package(
   name: "Headway",
@@ -228,6 +303,11 @@ let package = Package(
     .library(name: "HeadwaySampleData", targets: ["HeadwaySampleData"]),
     .library(name: "HeadwayHTTP", targets: ["HeadwayHTTP"]),
     .library(name: "HeadwayDrawing", targets: ["HeadwayDrawing"]),
+    .library(name: "HeadwayJobs", targets: ["HeadwayJobs"]),
+    .library(name: "HeadwayJobsSQLite", targets: ["HeadwayJobsSQLite"]),
+    .library(name: "HeadwayJobsPostgreSQL", targets: ["HeadwayJobsPostgreSQL"]),
+    .library(name: "HeadwayJobsTestKit", targets: ["HeadwayJobsTestKit"]),
+    .library(name: "HeadwayDashboard", targets: ["HeadwayDashboard"]),
     .library(name: "HeadwayLogging", targets: ["HeadwayLogging"]),
     .library(name: "HeadwayMetrics", targets: ["HeadwayMetrics"]),
     .library(name: "HeadwayDistributedTracing", targets: ["HeadwayDistributedTracing"]),
@@ -245,13 +325,23 @@ let package = Package(
     .trait(name: "Drawing", description: "Drawing and thumbnails (HeadwayDrawing), by cairo, pango, libjpeg, libpng."),
     .trait(
       name: lab, description: "The lab (headway lab): its page's server, on Hummingbird, and all that the page shows.",
-      enabledTraits: [sqlite, http, drawing]),
+      enabledTraits: [sqlite, http, drawing, web]),
     .trait(
       name: "Observability",
       description: "Logs, metrics, spans and graceful shutdown, with the packages of the Swift server ecosystem."),
     .trait(
+      name: jobs, description: "Durable jobs on SQLite (HeadwayJobsSQLite), and workers as services.",
+      enabledTraits: [sqlite]),
+    .trait(
+      name: dashboard, description: "The dashboard of durable jobs (HeadwayDashboard), on Hummingbird.",
+      enabledTraits: [jobs, web]),
+    .trait(name: web, description: "A server of pages. The traits Lab and Dashboard enable it."),
+    .trait(
+      name: postgreSQL, description: "Durable jobs on PostgreSQL (HeadwayJobsPostgreSQL), by libpq.",
+      enabledTraits: [jobs]),
+    .trait(
       name: "Tool", description: "Everything that the tool can do, and all libraries.",
-      enabledTraits: [sqlite, compression, encodings, http, drawing, lab, observability]),
+      enabledTraits: [sqlite, compression, encodings, http, drawing, lab, observability, jobs, postgreSQL, dashboard]),
     .default(enabledTraits: []),
   ],
   dependencies: [
@@ -264,15 +354,18 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-certificates.git", from: "1.14.0"),
     .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.5.1"),
     .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
-  targets: modules.map(\.target),
+  targets: built.map(\.target),
   swiftLanguageModes: [.v6]
 )
+
+if let names { package.products.removeAll { product in !names.contains(product.name) } }
 
 // Only for `script/documentation`, so that dependents of this package do not resolve a plugin.
 if Context.environment["HEADWAY_DOCUMENTATION"] == "1" {
@@ -325,6 +418,9 @@ if Context.environment["HEADWAY_BENCHMARKS"] == "1" {
       name: "HTTPBenchmark", kind: .program, path: "Benchmarks/Sources/HTTPBenchmark",
       needs: ["Headway", "HeadwayHTTP"],
       traits: [http: ["AsyncHTTPClient", "NIOCore", "NIOPosix"]]),
+    Module(
+      name: "JobsBenchmark", kind: .program, path: "Benchmarks/Sources/JobsBenchmark",
+      needs: ["Headway", "HeadwayJobs", "HeadwayJobsPostgreSQL", "HeadwayJobsSQLite"], traits: [jobs: ["GRDB"]]),
     Module(name: "URLSessionBenchmark", kind: .program, path: "Benchmarks/Sources/URLSessionBenchmark"),
     // The rivals of `HeadwayDrawing`.
     Module(

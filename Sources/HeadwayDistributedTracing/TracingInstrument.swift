@@ -103,7 +103,7 @@ extension Span {
   }
 
   /// Ends the span with an error.
-  fileprivate func end(with error: any Error) {
+  func end(with error: any Error) {
     recordError(error)
     setStatus(SpanStatus(code: .error))
     end()

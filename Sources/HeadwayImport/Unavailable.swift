@@ -6,7 +6,10 @@
 @available(*, unavailable, message: "Enable the trait SQLite: .package(url: …, from: …, traits: [\"SQLite\"])")
 public struct ImportDatabase {
   /// Unavailable.
-  public init(path: String, durability: Durability = .normal, onBusy: (@Sendable () -> Void)? = nil) throws {}
+  public init(
+    path: String, durability: Durability = .normal, busyTimeout: Duration = .seconds(10),
+    onBusy: (@Sendable () -> Void)? = nil
+  ) throws {}
 }
 
 /// An import of a file; enable the trait `SQLite` to use it.

@@ -18,14 +18,15 @@ import HeadwayImport
         headway lab --open
 
       EXIT CODES:
-        0 for success, 3 if some rows of an import were rejected, 64 to 78 as in sysexits.h, and 128 plus the \
-      number of the signal that stopped the command. 'headway import --help' lists the exit codes of an import.
+        0 for success, 1 if a check of jobs has found a defect, 3 if some rows of an import were rejected, 64 to 78 \
+      as in sysexits.h, and 128 plus the number of the signal that stopped the command. 'headway import --help' lists \
+      the exit codes of an import.
 
       SIGQUIT (Control-\\) prints what each operation and thread does or waits for, and the command continues.
       """,
     version: packageVersion,
     subcommands: [ImportCommand.self, CheckCommand.self, ExportCommand.self, SampleCommand.self] + requestCommands
-      + drawingCommands + labCommands)
+      + drawingCommands + jobCommands + dashboardCommands + labCommands)
 
   #if HTTP
   private static let requestCommands: [any ParsableCommand.Type] = [FetchCommand.self]
@@ -37,6 +38,18 @@ import HeadwayImport
   private static let drawingCommands: [any ParsableCommand.Type] = [ThumbnailsCommand.self]
   #else
   private static let drawingCommands: [any ParsableCommand.Type] = []
+  #endif
+
+  #if Jobs
+  private static let jobCommands: [any ParsableCommand.Type] = [JobsCommand.self]
+  #else
+  private static let jobCommands: [any ParsableCommand.Type] = []
+  #endif
+
+  #if Dashboard
+  private static let dashboardCommands: [any ParsableCommand.Type] = [DashboardCommand.self]
+  #else
+  private static let dashboardCommands: [any ParsableCommand.Type] = []
   #endif
 
   #if Lab

@@ -102,6 +102,15 @@ struct ImportCommand: AsyncParsableCommand {
   @Flag(help: "With --append, add all rows of a file, even if an earlier import of the file ended early.")
   var fromStart = false
 
+  #if Jobs
+  @Flag(
+    help: """
+      Import each file as a durable job. If the process ends at any moment, the same command imports only the files \
+      that are not in the database yet.
+      """)
+  var durable = false
+  #endif
+
   @Flag(help: "Exit with 0 even if rows were rejected, or no row of a file could be imported.")
   var allowRejectedRows = false
 
@@ -116,6 +125,9 @@ struct ImportCommand: AsyncParsableCommand {
       "What a committed batch survives: a crash of the process (normal), or also a power failure (full).",
       valueName: "normal or full"))
   var durability = Durability.normal
+
+  @Option(help: ArgumentHelp("How long to wait while another program has locked the database.", valueName: "seconds"))
+  var busyTimeout = 10
 
   @OptionGroup(title: "Format of the file")
   var fileOptions: FileOptions
@@ -169,11 +181,18 @@ struct ImportCommand: AsyncParsableCommand {
   func validate() throws {
     for path in trace { try validate(trace: path) }
     guard batchSize > 0 else { throw ValidationError("--batch-size \(batchSize): use 1 or more.") }
+    guard busyTimeout >= 0 else { throw ValidationError("--busy-timeout \(busyTimeout): use 0 or more.") }
     if dryRun, runOptions.progress != nil || watch != nil {
       throw ValidationError("--dry-run prints statements: use it without --progress and --watch.")
     }
     if table?.isEmpty == true { throw ValidationError("--table '': name the table.") }
     guard !append || !replace else { throw ValidationError("--append and --replace: use one of them.") }
+    #if Jobs
+    guard !durable || !append else {
+      throw ValidationError("--durable and --append: use one of them. --append completes an append that ended early.")
+    }
+    guard !durable || !dryRun else { throw ValidationError("--dry-run imports nothing: use it without --durable.") }
+    #endif
     guard append || !fromStart else { throw ValidationError("--from-start is for --append.") }
     if runOptions.quiet, watch != nil { throw ValidationError("--quiet and --watch: use one of them.") }
     if watch != nil, runOptions.progress == ProgressStyle.none {

@@ -14,8 +14,8 @@ import HeadwayHTTP
 import HeadwayDrawing
 #endif
 
-#if Lab
-import HeadwayLab
+#if Web
+import HeadwayWeb
 #endif
 
 /// The exit codes of the tool, numbered as in `sysexits.h`, and one for partial success.
@@ -50,10 +50,11 @@ enum ToolExit: Int32 {
     #if HTTP
     case let error as RequestError: self = Self(error)
     #endif
-    #if Lab
-    case is LabServer.ListeningError: self = .unavailable
+    #if Web
+    case is WebServer.ListeningError: self = .unavailable
     #endif
-    default: self = Self(drawingError: error) ?? .software
+    default:
+      self = Self(drawingError: error) ?? Self(jobError: error) ?? Self(dashboardError: error) ?? .software
     }
   }
 
@@ -76,6 +77,20 @@ enum ToolExit: Int32 {
   }
   #else
   private init?(drawingError error: any Error) { return nil }
+  #endif
+
+  #if Jobs
+  /// The exit code for an error of SQLite; nil for other errors.
+  init?(databaseError error: (any Error)?) {
+    guard let error = error as? DatabaseError else { return nil }
+    self.init(databaseResult: error.resultCode)
+  }
+  #else
+  private init?(jobError error: any Error) { return nil }
+  #endif
+
+  #if !Dashboard
+  private init?(dashboardError error: any Error) { return nil }
   #endif
 
   private init(databaseResult result: ResultCode?) {

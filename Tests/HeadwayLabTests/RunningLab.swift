@@ -16,6 +16,8 @@ struct RunningLab: Sendable {
   /// Each viewer occupies a connection, and keeps it.
   private static let client: HTTPClient = {
     var configuration = HTTPClient.Configuration()
+    // On a busy machine, a connection can take longer than the ten seconds of the default.
+    configuration.timeout.connect = .hours(1)
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1_000
     return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }()

@@ -168,12 +168,15 @@ struct HelpExampleTests {
 
   // MARK: Examples that do not run
 
-  @Test("The parser accepts each example in the help of the tool and of the lab") func parsed() async throws {
-    // The tests of the other commands run similar examples. The lab waits for requests, or runs for seconds.
+  @Test("The parser accepts each example in the help of the tool, the dashboard and the lab")
+  func parsed() async throws {
+    // The tests of the other commands run similar examples. The lab and the dashboard wait for requests.
+    var commands = [""]
     #if Lab
-    let commands = ["", "lab"]
-    #else
-    let commands = [""]
+    commands.append("lab")
+    #endif
+    #if Dashboard
+    commands.append("dashboard")
     #endif
     for command in commands {
       for example in try await examples(of: command) {
@@ -187,7 +190,9 @@ struct HelpExampleTests {
   @Test("There is a test for the examples of each command") func complete() async throws {
     let list = try await Tool.run("--help", in: folder).output.drop { $0 != "SUBCOMMANDS:" }
     let commands = list.compactMap { line in line.firstMatch(of: #/^  (\w+)  /#).map { String($0.1) } }
-    let tested: Set = ["import", "check", "export", "sample", "fetch", "thumbnails", "lab", "help"]
+    let tested: Set = [
+      "import", "check", "export", "sample", "fetch", "thumbnails", "jobs", "dashboard", "lab", "help",
+    ]
     #expect(commands.count > 1 && tested.isSuperset(of: commands))
   }
 }

@@ -12,6 +12,9 @@ private let exitCodesOfCommands: [(String, [Int])] = {
   #if HTTP
   codes.append(("fetch", [0, 64, 65, 68, 69, 70, 73, 75, 76, 130]))
   #endif
+  #if Jobs
+  codes.append(("jobs", [0, 1, 64, 65, 66, 70, 73, 74, 75, 130]))
+  #endif
   return codes
 }()
 
@@ -30,6 +33,7 @@ struct HelpTests {
         ["import", "--help"],
         [
           "<source>", "<database>", "--into", "--table-prefix", "--batch-size", "--strict", "--durability",
+          "--busy-timeout",
           "-j, --jobs", "-o, --output", "--delimiter",
           "--table", "--key", "--column-type", "--columns", "--decimal", "--thousands", "--null-text", "--skip-lines",
           "--ragged-rows",

@@ -37,6 +37,7 @@ struct WrongUseTests {
       (["import", "x.csv", "db", "--column-type", "integer"], "--column-type integer"),
       (["import", "x.csv", "db", "--column-type", ":integer"], "--column-type :integer"),
       (["import", "x.csv", "db", "--progress", "loud"], "'bars', 'plain', 'json' or 'none'"),
+      (["import", "x.csv", "db", "--busy-timeout=-1"], "--busy-timeout -1: use 0 or more"),
       (["import", "x.csv", "db", "--durability", "none"], "'normal' and 'full'"),
       (["import", "x.csv", "db", "--encoding", "klingon"], "--encoding klingon: no such encoding"),
       (["import", "x.csv", "db", "--watch", "y"], "--watch: The import has no table “y”. The only one is x."),

@@ -33,9 +33,10 @@ public final class ImportDatabase: Sendable {
   /// Each checkpoint waits for the disk twice, and on a busy disk an import with SQLite's default took up to three
   /// times as long.
   private static let pagesBetweenCheckpoints = 8_000
-  /// The number of waits for a locked database, of ten milliseconds each: ten seconds in total.
-  private static let waits = 1_000
-  private static let waitMicroseconds: UInt32 = 10_000
+  /// The time between two attempts to lock a database that another connection has locked.
+  private static let busyPause = Duration.milliseconds(10)
+  private static let busyPauseMicroseconds: UInt32 = 10_000
+  private static let busyPausesBeforeNotice = 100
 
   /// The imports into each table that have not finished, in the order of their turns, by the table's name in lower
   /// case.
@@ -58,18 +59,20 @@ public final class ImportDatabase: Sendable {
   /// - Parameters:
   ///   - path: The path of the database file.
   ///   - durability: The events that a committed batch survives.
+  ///   - busyTimeout: How long to wait while another connection has locked the database.
   ///   - onBusy: Called each time another connection has locked the database for one second, on the waiting thread.
-  ///     After ten seconds, the wait fails.
   /// - Throws: ``ImportError`` with the code `database`.
   public init(
-    path: String, durability: Durability = .normal, onBusy: (@Sendable () -> Void)? = nil
+    path: String, durability: Durability = .normal, busyTimeout: Duration = .seconds(10),
+    onBusy: (@Sendable () -> Void)? = nil
   ) throws {
     var configuration = GRDB.Configuration()
     configuration.foreignKeysEnabled = false
     configuration.busyMode = .callback { count in
-      if count == Self.waits / 10 { onBusy?() }
-      usleep(Self.waitMicroseconds)
-      return count < Self.waits
+      if count == Self.busyPausesBeforeNotice { onBusy?() }
+      guard Self.busyPause * count < busyTimeout else { return false }
+      usleep(Self.busyPauseMicroseconds)
+      return true
     }
     configuration.label = "headway import"
     do {

@@ -1,6 +1,7 @@
 #if Lab
 import Foundation
 import HTTPTypes
+import HeadwayWeb
 import Hummingbird
 import NIOCore
 import Synchronization
@@ -20,25 +21,18 @@ final class Guardian: RouterMiddleware {
 
   init(token: String?) { self.token = token }
 
-  /// 128 random bits.
-  static func makeToken() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return String(generator.next(), radix: 36) + String(generator.next(), radix: 36)
-  }
-
   func setPort(_ port: Int) { self.port.withLock { $0 = port } }
 
   /// Returns the address to print.
   func address(host: String, port: Int) -> String {
     let name = host == "0.0.0.0" || host == "::" ? ProcessInfo.processInfo.hostName : host
-    let shown = name.contains(":") ? "[\(name)]" : name
-    return "http://\(shown):\(port)/" + (token.map { "?token=\($0)" } ?? "")
+    return "http://\(WebAddress.bracketed(name)):\(port)/" + (token.map { "?token=\($0)" } ?? "")
   }
 
   /// Returns the address for requests that the lab sends to itself.
   func ownAddress(host: String, port: Int) -> String {
     let name = host == "0.0.0.0" ? "127.0.0.1" : host == "::" ? "::1" : host
-    return "http://\(name.contains(":") ? "[\(name)]" : name):\(port)/"
+    return "http://\(WebAddress.bracketed(name)):\(port)/"
   }
 
   /// The cookie for requests that the lab sends to itself.
@@ -61,9 +55,7 @@ final class Guardian: RouterMiddleware {
         status: status, headers: [.contentType: "text/plain; charset=utf-8"],
         body: ResponseBody(byteBuffer: ByteBuffer(string: Self.explanation(of: error, status))))
     }
-    // A response can have its own policy, for a page that contains its script.
-    for (name, value) in Self.headers where response.headers[name] == nil { response.headers[name] = value }
-    if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+    response.addSafeHeaders(policy: Self.policy)
     return response
   }
 
@@ -72,16 +64,9 @@ final class Guardian: RouterMiddleware {
     ((error as? HTTPError)?.body ?? "\(status.code) \(status.reasonPhrase)") + "\n"
   }
 
-  private static let headers: [(HTTPField.Name, String)] = [
-    (
-      .contentSecurityPolicy,
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    (.xContentTypeOptions, "nosniff"),
-    (HTTPField.Name("Referrer-Policy")!, "no-referrer"),
-    (HTTPField.Name("Cross-Origin-Resource-Policy")!, "same-origin"),
-  ]
+  private static let policy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
   @concurrent private func checked(
     _ request: Request, context: BasicRequestContext,
@@ -90,19 +75,19 @@ final class Guardian: RouterMiddleware {
     guard let authority = request.head.authority else { throw HTTPError(.badRequest) }
     if let token {
       if request.uri.path == "/", let given = request.uri.queryParameters["token"] {
-        guard Self.areEqual(String(given), token) else { throw Self.needsToken }
+        guard Secret.areEqual(String(given), token) else { throw Self.needsToken }
         // Lax, because with Strict the browser would not send the cookie after this redirection if the user followed a
         // link in a page of another site.
         return Response(
           status: .seeOther,
           headers: [.location: "/", .setCookie: "\(cookie)=\(token); HttpOnly; SameSite=Lax; Path=/"])
       }
-      guard let given = request.cookies[cookie]?.value, Self.areEqual(given, token) else { throw Self.needsToken }
-    } else if !isLocal(authority) {
+      guard let given = request.cookies[cookie]?.value, Secret.areEqual(given, token) else { throw Self.needsToken }
+    } else if !WebAddress.isLocal(authority, port: port.withLock { $0 }) {
       throw HTTPError(.misdirectedRequest)
     }
     if let origin = request.headers[.origin], origin != "http://\(authority)" { throw HTTPError(.forbidden) }
-    guard isFromHere(request) else { throw HTTPError(.forbidden) }
+    guard request.isFromHere(allowsLinks: request.uri.path == "/") else { throw HTTPError(.forbidden) }
     if request.method != .get, request.method != .head {
       guard request.headers[.contentType]?.hasPrefix("application/json") == true else {
         throw HTTPError(.unsupportedMediaType)
@@ -113,29 +98,5 @@ final class Guardian: RouterMiddleware {
 
   private static let needsToken = HTTPError(
     .forbidden, message: "Open the address that ‘headway lab’ has printed, with its token.")
-
-  private func isLocal(_ authority: String) -> Bool {
-    let port = port.withLock { $0 }
-    return ["127.0.0.1", "localhost", "[::1]"].contains {
-      // Browsers omit the default port.
-      authority == "\($0):\(port)" || port == 80 && authority == $0
-    }
-  }
-
-  /// Whether the browser reports that the request is from this page, or from a user who follows a link.
-  ///
-  /// Other programs do not send this header.
-  private func isFromHere(_ request: Request) -> Bool {
-    switch request.headers[HTTPField.Name("Sec-Fetch-Site")!] {
-    case nil, "same-origin", "none": true
-    default: request.uri.path == "/" && request.headers[HTTPField.Name("Sec-Fetch-Mode")!] == "navigate"
-    }
-  }
-
-  /// Takes the same time wherever the difference is.
-  private static func areEqual(_ one: String, _ other: String) -> Bool {
-    guard one.utf8.count == other.utf8.count else { return false }
-    return zip(one.utf8, other.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
-  }
 }
 #endif

@@ -2,12 +2,9 @@
 import Foundation
 import HTTPTypes
 import Headway
+import HeadwayWeb
 import Hummingbird
-import HummingbirdCore
-import Logging
 import NIOCore
-import NIOHTTP1
-import NIOPosix
 import Synchronization
 
 /// Serves the lab's pages and its events to browsers.
@@ -44,8 +41,6 @@ package final class LabServer: Sendable {
     }
   }
 
-  /// The number of ports to try.
-  private static let attempts = 20
   private static let ownHost = "127.0.0.1"
 
   let lab: Lab
@@ -65,18 +60,7 @@ package final class LabServer: Sendable {
     self.options = options
     self.lab = lab
     workshops = Workshops(journal: lab.journal, feed: options.feed, work: lab.work)
-    guardian = Guardian(token: options.listen == nil ? nil : Guardian.makeToken())
-  }
-
-  /// The reason why the server can't listen.
-  package struct ListeningError: Error, CustomStringConvertible {
-    /// The address and port.
-    package let place: String
-    /// The system's description of the reason.
-    package let reason: String
-
-    /// The text to show to people.
-    package var description: String { "Can't listen on \(place): \(reason)." }
+    guardian = Guardian(token: options.listen == nil ? nil : Secret.make())
   }
 
   /// Serves until its task is cancelled.
@@ -84,34 +68,15 @@ package final class LabServer: Sendable {
   /// When this method returns, everything that was running has ended, and the created files have been removed.
   ///
   /// - Parameter onStart: Called with the address of the page when it can be opened.
-  /// - Throws: ``ListeningError``.
+  /// - Throws: `WebServer.ListeningError`.
   package func run(onStart: @escaping @Sendable (String) -> Void) async throws {
     do {
-      try await withTaskExecutorPreference(queue) { try await listen(onStart) }
+      try await withTaskExecutorPreference(queue) { try await serve(onStart) }
     } catch {
       await finish()
       throw error
     }
     await finish()
-  }
-
-  private func listen(_ onStart: @escaping @Sendable (String) -> Void) async throws {
-    let host = options.listen ?? Self.ownHost
-    var port = options.port
-    let last = port == 0 ? 0 : min(65_535, port + Self.attempts - 1)
-    while true {
-      do {
-        return try await serve(port: port, onStart)
-      } catch let error as IOError {
-        guard error.errnoCode == EADDRINUSE, port < last else {
-          let ports = port == options.port ? "\(port)" : "\(options.port) to \(port)"
-          throw ListeningError(place: "\(host):\(ports)", reason: String(cString: strerror(error.errnoCode)))
-        }
-        port += 1
-      } catch let error as SocketAddressError.UnknownHost {
-        throw ListeningError(place: host, reason: error.errorDescription)
-      }
-    }
   }
 
   /// Cancels everything, and prevents new runs.
@@ -125,7 +90,7 @@ package final class LabServer: Sendable {
     await workshops.finish()
   }
 
-  private func serve(port: Int, _ onStart: @escaping @Sendable (String) -> Void) async throws {
+  private func serve(_ onStart: @escaping @Sendable (String) -> Void) async throws {
     let router = Router()
     router.add(middleware: guardian)
     if options.recordsTrace {
@@ -136,46 +101,11 @@ package final class LabServer: Sendable {
     addPages(to: router)
     addControls(to: router)
     workshops.addRoutes(to: router)
-    // Errors are thrown; a log of requests would only be in the way.
-    let logger = Logger(label: "lab") { _ in SwiftLogNoOpLogHandler() }
     let host = options.listen ?? Self.ownHost
-    let connections = Connections()
-    let responder = router.buildResponder()
-    // Not an `Application`, because that runs a service next to the server that might deadlock when its task is
-    // cancelled: tasks that have their own executor are cancelled under a lock that a change of executor also acquires.
-    let server = Server(
-      childChannelSetup: connections.serving { request, writer, channel in
-        let source = ApplicationRequestContextSource(channel: channel, logger: logger)
-        let response = try await Self.response(to: request, by: responder, in: BasicRequestContext(source: source))
-        try await writer.write(response: response.head, body: response.body)
-      },
-      configuration: ServerConfiguration(address: .hostname(host, port: port)),
-      onServerRunning: { [guardian, workshops] channel in
-        let port = channel.localAddress?.port ?? port
-        guardian.setPort(port)
-        workshops.requests.setOrigin(guardian.ownAddress(host: host, port: port), cookie: guardian.ownCookie)
-        onStart(guardian.address(host: host, port: port))
-      },
-      eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
-    do {
-      try await server.run()
-    } catch {
-      await connections.close()
-      throw error
-    }
-    await connections.close()
-  }
-
-  private static func response(
-    to request: Request, by responder: some HTTPResponder<BasicRequestContext>, in context: BasicRequestContext
-  ) async throws -> Response {
-    do {
-      return try await responder.respond(to: request, context: context)
-    } catch let error as HTTPParserError {
-      // The connection responds to it, and is closed.
-      throw error
-    } catch {
-      return Response(status: .internalServerError)
+    try await WebServer(host: host, port: options.port).run(router.buildResponder()) { [guardian, workshops] port in
+      guardian.setPort(port)
+      workshops.requests.setOrigin(guardian.ownAddress(host: host, port: port), cookie: guardian.ownCookie)
+      onStart(guardian.address(host: host, port: port))
     }
   }
 

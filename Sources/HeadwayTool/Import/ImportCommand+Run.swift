@@ -28,22 +28,27 @@ extension ImportCommand {
     _ sources: ImportSources, _ notices: Notices, _ trace: ImportTrace?, _ start: ContinuousClock.Instant
   ) async throws {
     let style = runOptions.style
+    #if Jobs
+    if durable { try sources.requireRepeatable() }
+    #endif
     try Trace.span("look at the files") { try look(at: sources, notices) }
     let target = try Trace.span("open the database") {
-      try ImportDatabase(path: database, durability: durability) { [database] in
+      try ImportDatabase(path: database, durability: durability, busyTimeout: .seconds(busyTimeout)) { [database] in
         notices.say("\(database) is locked by another program; waiting.")
       }
     }
     if case .feed(let files) = sources.content { sayRelease(of: files, in: target, notices) }
-    let (operations, whole) = try makeOperations(sources, target)
+    let (all, whole) = try makeOperations(sources, target)
+    let queue = OperationQueue()
+    queue.name = "import"
+    queue.maxConcurrentOperationCount = runOptions.jobs
+    let run = try await makeRun(of: all, into: target, on: queue, notices)
+    let operations = run.operations
     let finished = operations.filter(\.wasFinished).map(\.file)
     if !finished.isEmpty {
       notices.say(
         "An --append of these files ended early, and is completed; added then: \(finished.joined(separator: ", ")).")
     }
-    let queue = OperationQueue()
-    queue.name = "import"
-    queue.maxConcurrentOperationCount = runOptions.jobs
     if style != .bars, watch != nil {
       notices.say("--watch is ignored: it shows rows below the bars, which need a terminal and --progress bars.")
     }
@@ -51,21 +56,41 @@ extension ImportCommand {
     let display = ImportDisplay(style, operations, whole, live: live)
     notices.begin(on: display)
     let signals = Signals {
-      queue.cancelAllOperations()
+      run.stop()
       display.show(note: "Stopping. To quit immediately, press Ctrl-C again.")
     }
 
     display.start()
-    queue.addOperations(operations, waitUntilFinished: false)
-    try await queue.untilAllOperationsAreFinished()
+    do {
+      try await run.untilFinished()
+    } catch {
+      await display.stop()
+      throw error
+    }
     await display.stop()
     // Closing moves the write-ahead log into the database, which can take long. A second signal still ends the process
     // immediately.
     try Trace.span("close the database") { try target.close() }
+    if try await run.end() { notices.say("To continue the import, run the same command again.") }
     let seconds = (.now - start).inSeconds
     let traceFailure = trace?.end(isSilent: notices.isSilent)
 
     try finish(operations, seconds: seconds, style, stoppedBy: signals.stopSignal, traceFailure)
+  }
+
+  private func makeRun(
+    of operations: [ImportOperation], into target: ImportDatabase, on queue: OperationQueue, _ notices: Notices
+  ) async throws -> ImportRun {
+    #if Jobs
+    if durable {
+      let run = try await DurableImport(operations, into: target, on: queue)
+      if !run.finishedFiles.isEmpty {
+        notices.say("The import continues. In the database already: \(run.finishedFiles.joined(separator: ", ")).")
+      }
+      return ImportRun(run)
+    }
+    #endif
+    return ImportRun(operations, on: queue)
   }
 
   private func makeOperations(

@@ -15,6 +15,13 @@ extension TemporaryFolder {
     }
   }
 
+  /// Changes a database in the folder, or creates one.
+  func execute(_ sql: String, in database: String) throws {
+    let connection = try DatabaseQueue(path: "\(path)/\(database)")
+    defer { try? connection.close() }
+    try connection.writeWithoutTransaction { try $0.execute(sql: sql) }
+  }
+
   func rowCount(of table: String, in database: String) throws -> Int {
     Int(try query("SELECT COUNT(*) FROM \"\(table)\"", in: database).first?.first.flatMap { $0 } ?? "") ?? -1
   }

@@ -135,6 +135,8 @@ final class Tool: Sendable {
         }
         if data.isEmpty { break }
       }
+      // The process, which is not released, keeps the pipe.
+      try? file.close()
       if !rest.isEmpty { continuation.yield(String(decoding: rest, as: UTF8.self)) }
       continuation.finish()
     }

@@ -1,0 +1,55 @@
+#if Observability && Jobs
+public import HeadwayJobs
+public import Metrics
+
+extension Jobs {
+  /// Records metrics of the durable jobs of the store, until the returned task is cancelled.
+  ///
+  /// ```swift
+  /// jobs.recordMetrics()
+  /// ```
+  ///
+  /// - The meter `headway.jobs.depth`, with the dimensions `queue` and `status`, is the number of jobs in the store
+  ///   that are `held`, `scheduled`, `waiting`, `running` or `failed`.
+  /// - The meter `headway.jobs.oldest.waiting.duration`, with the dimension `queue`, is how many seconds the oldest
+  ///   waiting job has waited; 0 if there is none.
+  /// - The meter `headway.jobs.workers` is the number of living workers.
+  /// - The counter `headway.jobs.attempts`, with the dimensions `kind` and `status`, counts the attempts of this
+  ///   process that have ended: `succeeded`, `retried`, `failed`, `snoozed`, `released`, `cancelled`, or `refused` if
+  ///   the attempt no longer ran its job.
+  /// - The counter `headway.jobs.rescues`, with the dimension `status`, counts the jobs of dead workers that this
+  ///   process has put back, `rescued`, or that have failed because of it, `crashed`.
+  ///
+  /// The meters describe the whole store, so one process is enough to record them. The counters describe this process.
+  /// An attempt is also an operation, so `recordMetrics()` of its queue measures how long attempts wait and run.
+  ///
+  /// - Parameters:
+  ///   - interval: The time between two reads of the store, each of which takes O(*n*) in the number of jobs.
+  ///   - factory: Creates the metrics; nil for the factory of the metrics system.
+  ///   - clock: Measures the interval.
+  /// - Returns: A task that records until it is cancelled. Releasing the task does not cancel it.
+  /// - Precondition: `interval` is greater than zero.
+  @discardableResult
+  public func recordMetrics<ClockType: Clock>(
+    every interval: Duration = .seconds(15), factory: (any MetricsFactory)? = nil, clock: ClockType = ContinuousClock()
+  ) -> Task<Void, Never> where ClockType.Duration == Duration {
+    precondition(interval > .zero, "recordMetrics(every:) requires an interval greater than zero.")
+    let factory = factory ?? MetricsSystem.factory
+    // The iteration begins now, so that no later event is missed.
+    let events = events.makeAsyncIterator()
+    let store = store
+    return Task.detached {
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await JobCounters(factory: factory).count(events) }
+        group.addTask {
+          var gauges = JobGauges(factory: factory)
+          repeat {
+            // The store may be unavailable for a while.
+            if let snapshot = try? await store.snapshot([.counts, .waiting, .workers]) { gauges.set(snapshot) }
+          } while (try? await clock.sleep(for: interval)) != nil
+        }
+      }
+    }
+  }
+}
+#endif

@@ -1,0 +1,126 @@
+#if Dashboard && SQLite
+import ArgumentParser
+import Foundation
+import HeadwayDashboard
+import HeadwayJobs
+
+struct DashboardCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dashboard",
+    abstract: "Show and change the jobs of a store in a browser.",
+    discussion: """
+      Serves pages on this machine, and prints an address with which one browser can log in, once. Workers can use the \
+      store at the same time. Ctrl-C stops the server.
+
+      To use the dashboard from other machines, specify the address to listen on, and a file with a password. The \
+      server does not encrypt connections, so put a proxy with TLS in front of it.
+
+      EXAMPLES:
+        headway dashboard --store jobs.sqlite --open
+        headway dashboard --store jobs.sqlite --read-only --port 9000
+        headway dashboard --store jobs.sqlite --listen 0.0.0.0 --password-file f.txt
+      """)
+
+  @Option(
+    help: ArgumentHelp("The database file with the jobs, or the URL of a PostgreSQL database.", valueName: "place"),
+    completion: .file())
+  var store: String
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The port of the pages; if it is in use, the next free port.", valueName: "number"))
+  var port = 8090
+
+  @Option(
+    help: ArgumentHelp(
+      "The address to listen on, if other machines use the dashboard. They need a password.", valueName: "address"))
+  var listen: String?
+
+  @Option(
+    help: ArgumentHelp("A file whose first line is the password.", valueName: "file"), completion: .file())
+  var passwordFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Another name under which browsers reach the dashboard. This option can be repeated.", valueName: "name"))
+  var host: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      A key of payloads and results whose values are not shown, in addition to usual ones such as password. This \
+      option can be repeated.
+      """, valueName: "key"))
+  var redact: [String] = []
+
+  @Flag(help: "Only show jobs, and change nothing.")
+  var readOnly = false
+
+  @Flag(help: "Open the pages in a browser.")
+  var open = false
+
+  func validate() throws {
+    guard listen?.isEmpty != true else { throw ValidationError("--listen: name an address.") }
+    guard 0...65_535 ~= port else { throw ValidationError("--port \(port): use 0 to 65535.") }
+  }
+
+  func run() async throws {
+    try await JobStoreOptions.withStore(at: JobStoreLocation(store)) { _, jobs in
+      let server = try JobsDashboardServer(JobsDashboard(jobs, options: pages), options: try address())
+      let task = Task.detached {
+        try await server.run { address in
+          StandardStream.output.write("The dashboard is at \(address)\nCtrl-C ends it.\n")
+          if open { Browser.open(address) }
+        }
+      }
+      let signals = Signals { task.cancel() }
+      do {
+        try await task.value
+      } catch {
+        guard signals.stopSignal != nil else { throw error }
+      }
+      if let signal = signals.stopSignal { throw ExitCode(128 + signal) }
+    }
+  }
+
+  private var pages: JobsDashboard.Options {
+    var options = JobsDashboard.Options()
+    options.title = JobStoreLocation(store).title
+    options.isReadOnly = readOnly
+    options.redactedKeys.formUnion(redact)
+    return options
+  }
+
+  private func address() throws -> JobsDashboardServer.Options {
+    var options = JobsDashboardServer.Options()
+    options.port = port
+    options.hosts = Set(host)
+    if let listen { options.listen = listen }
+    if let passwordFile {
+      guard let text = try? String(contentsOfFile: passwordFile, encoding: .utf8) else {
+        throw MissingPassword(path: passwordFile)
+      }
+      options.password = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    }
+    return options
+  }
+}
+
+/// A file with a password can't be read.
+struct MissingPassword: Error, CustomStringConvertible {
+  let path: String
+
+  var description: String { "\(path): The file with the password can't be read." }
+}
+
+extension ToolExit {
+  /// The exit code for an error of the dashboard; nil for other errors.
+  init?(dashboardError error: any Error) {
+    switch error {
+    case is JobsDashboardError: self = .usage
+    case is MissingPassword: self = .noInput
+    default: return nil
+    }
+  }
+}
+#endif

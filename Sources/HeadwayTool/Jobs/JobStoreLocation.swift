@@ -1,0 +1,99 @@
+#if Jobs
+import Foundation
+import HeadwayJobs
+import HeadwayJobsSQLite
+#if PostgreSQL
+import HeadwayJobsPostgreSQL
+#endif
+
+/// A store that the tool can open.
+protocol ToolJobStore: JobStore {
+  func audit() async throws -> [String]
+  func close() async
+}
+
+extension SQLiteJobStore: ToolJobStore {}
+#if PostgreSQL
+extension PostgresJobStore: ToolJobStore {}
+#endif
+
+/// The place of a store: a file, or a database on a PostgreSQL server.
+struct JobStoreLocation {
+  private let text: String
+
+  init(_ text: String) { self.text = text }
+
+  private var isOnServer: Bool { text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") }
+
+  /// The location for people: without a password.
+  var name: String {
+    guard isOnServer else { return text }
+    guard var parts = URLComponents(string: text) else { return "the database" }
+    parts.password = nil
+    // A password can also be among the parameters.
+    parts.query = nil
+    return parts.string ?? "the database"
+  }
+
+  /// The last part of the location.
+  var title: String {
+    guard isOnServer else { return URL(fileURLWithPath: text).lastPathComponent }
+    return String(name.split(separator: "/").last ?? "")
+  }
+
+  /// Opens the store, which must exist.
+  ///
+  /// - Parameter updatesTables: Whether to create and update the tables of a server. Those of a file are updated in any
+  ///   case.
+  /// - Returns: The store.
+  /// - Throws: `JobError`, or an error of this file.
+  func open(updatingTables updatesTables: Bool) async throws -> any ToolJobStore {
+    guard isOnServer else {
+      // A command that reads must not create a store.
+      guard FileManager.default.fileExists(atPath: text) else { throw MissingStore(path: text) }
+      guard try SQLiteJobStore.hasStore(at: text) else { throw NotAStore(path: text) }
+      return try SQLiteJobStore(path: text)
+    }
+    #if PostgreSQL
+    do {
+      return try await PostgresJobStore(text, migration: updatesTables ? .automatic : .manual)
+    } catch let error as JobError where error.code == .unusableStore {
+      throw UnusableDatabase(store: name, error: error)
+    }
+    #else
+    throw UnsupportedStore(store: name)
+    #endif
+  }
+}
+
+/// The file of a store does not exist.
+struct MissingStore: Error, CustomStringConvertible {
+  let path: String
+
+  var description: String { "\(path): There is no such file." }
+}
+
+/// A database has no tables of jobs.
+struct NotAStore: Error, CustomStringConvertible {
+  let path: String
+
+  var description: String {
+    "\(path): The database is not a store of jobs. Specify the file that the application passes to its store."
+  }
+}
+
+/// A database on a server can't be used.
+struct UnusableDatabase: Error, CustomStringConvertible {
+  let store: String
+  let error: JobError
+
+  var description: String { "\(store): \(error.context)" }
+}
+
+/// The tool was built without PostgreSQL.
+struct UnsupportedStore: Error, CustomStringConvertible {
+  let store: String
+
+  var description: String { "\(store): This program was built without PostgreSQL. Enable the trait PostgreSQL." }
+}
+#endif

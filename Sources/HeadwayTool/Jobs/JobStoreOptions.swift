@@ -1,0 +1,94 @@
+#if Jobs
+import ArgumentParser
+import HeadwayJobs
+
+/// The options that all commands for jobs have.
+struct JobStoreOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("The database file with the jobs, or the URL of a PostgreSQL database.", valueName: "place"),
+    completion: .file())
+  var store: String
+
+  @Flag(help: "Print JSON objects, one per line. See Docs/tool-json.md.")
+  var json = false
+
+  /// The place of the store.
+  var location: JobStoreLocation { JobStoreLocation(store) }
+
+  /// Opens the store, runs a function, and closes the store.
+  ///
+  /// - Parameters:
+  ///   - updatesTables: Whether to create and update the tables of a server.
+  ///   - body: The function.
+  /// - Throws: `ExitCode`, after reporting the error.
+  func withStore(
+    updatingTables updatesTables: Bool = false, _ body: (any ToolJobStore, Jobs) async throws -> Void
+  ) async throws {
+    try await Self.withStore(at: location, updatingTables: updatesTables, body)
+  }
+
+  /// Opens a store, runs a function, and closes the store.
+  ///
+  /// - Parameters:
+  ///   - location: The place of the store.
+  ///   - updatesTables: Whether to create and update the tables of a server.
+  ///   - body: The function.
+  /// - Throws: `ExitCode`, after reporting the error.
+  static func withStore(
+    at location: JobStoreLocation, updatingTables updatesTables: Bool = false,
+    _ body: (any ToolJobStore, Jobs) async throws -> Void
+  ) async throws {
+    do {
+      let opened = try await location.open(updatingTables: updatesTables)
+      let result = await Result { try await body(opened, Jobs(opened)) }
+      await opened.close()
+      try result.get()
+    } catch let exit as ExitCode {
+      throw exit
+    } catch {
+      throw ToolExit.report(error)
+    }
+  }
+
+  /// Prints a value as JSON, or lines of text.
+  func show(_ value: some Encodable, _ lines: @autoclosure () -> [String]) {
+    if json {
+      StandardStream.output.writeLine(JSONEvent.line(value))
+    } else {
+      for line in lines() { StandardStream.output.writeLine(line) }
+    }
+  }
+}
+
+extension Result where Failure == any Error {
+  /// Calls a function, and stores its result or its error.
+  fileprivate init(_ body: () async throws -> Success) async {
+    do { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}
+
+/// A job that the user has specified does not exist.
+struct MissingJob: Error, CustomStringConvertible {
+  let id: JobID
+
+  var description: String { "The store has no job \(id): it was deleted or never existed." }
+}
+
+extension ToolExit {
+  /// The exit code for an error of a store; nil for other errors.
+  init?(jobError error: any Error) {
+    switch error {
+    case is MissingStore: self = .noInput
+    case is UnsupportedStore, is RolesMissing: self = .usage
+    case is NotAStore, is UnusableDatabase, is MissingJob: self = .dataError
+    case let error as JobError:
+      switch error.code {
+      case .unusableStore: self = ToolExit(databaseError: error.underlying) ?? .cannotCreate
+      case .storeFull, .storeFailed: self = ToolExit(databaseError: error.underlying) ?? .inputOutput
+      default: self = .dataError
+      }
+    default: return nil
+    }
+  }
+}
+#endif

@@ -1,0 +1,45 @@
+#if Jobs
+import ArgumentParser
+
+/// The commands for the durable jobs of an application.
+struct JobsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "jobs",
+    abstract: "Inspect and change durable jobs in SQLite and PostgreSQL.",
+    discussion: """
+      Workers can use the store at the same time. These commands run no jobs. For jobs in PostgreSQL, specify a URL, \
+      such as `--store postgres://app@db.example.com/app`.
+
+      EXAMPLES:
+        headway jobs status --store jobs.sqlite
+        headway jobs list --store jobs.sqlite --state failed
+        headway jobs show 7 --store jobs.sqlite
+        headway jobs retry --store jobs.sqlite --state failed --kind resize
+        headway jobs cancel 8 9 --store jobs.sqlite
+        headway jobs pause default --store jobs.sqlite
+        headway jobs resume default --store jobs.sqlite
+        headway jobs watch --store jobs.sqlite --json
+        headway jobs prune --store jobs.sqlite
+        headway jobs check --store jobs.sqlite
+        headway jobs migrate --store jobs.sqlite
+
+      EXIT CODES:
+        0    success
+        1    the check found a defect, or a finding of the doctor is bad
+        64   a usage error
+        65   the store has no tables of jobs, or newer ones; a job does not exist, or its key is held
+        66   the file does not exist
+        70   an error in headway itself
+        73   the file cannot be written
+        74   reading or writing failed, for example because the disk is full
+        75   another program has locked the store
+        130  SIGINT stopped the command; 129 and 143 are the codes for SIGHUP and SIGTERM
+      """,
+    subcommands: [
+      JobsStatusCommand.self, JobsListCommand.self, JobsShowCommand.self, JobsWatchCommand.self,
+      JobsRetryCommand.self, JobsCancelCommand.self, JobsPauseCommand.self, JobsResumeCommand.self,
+      JobsPruneCommand.self, JobsCheckCommand.self, JobsDoctorCommand.self, JobsMigrateCommand.self,
+      JobsGrantCommand.self,
+    ])
+}
+#endif

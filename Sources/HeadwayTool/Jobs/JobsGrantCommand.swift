@@ -1,0 +1,52 @@
+#if Jobs
+import ArgumentParser
+import HeadwayJobs
+#if PostgreSQL
+import HeadwayJobsPostgreSQL
+#endif
+
+struct JobsGrantCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "grant", abstract: "Grant a role of a PostgreSQL server what it needs to use the jobs.",
+    discussion: """
+      PRIVILEGES:
+        read     read everything, for dashboards and monitoring
+        enqueue  add jobs, but neither read nor change those of others
+        work     everything but changing the tables, for workers
+
+      If there is no such role, it is created without the right to log in. Grant its membership to the users of your \
+      programs. Run this command again after `headway jobs migrate`.
+      """)
+
+  @Argument(help: "What the role may do: read, enqueue or work.") var privilege: Privilege
+  @Argument(help: "The name of the role.") var role: String
+  @OptionGroup var options: JobStoreOptions
+
+  enum Privilege: String, CaseIterable, ExpressibleByArgument {
+    case read, enqueue, work
+  }
+
+  func run() async throws {
+    let store = options.location.name
+    try await options.withStore { opened, _ in
+      #if PostgreSQL
+      if let server = opened as? PostgresJobStore, let known = PostgresJobStore.Privilege(rawValue: privilege.rawValue)
+      {
+        return try await server.grant(known, to: role)
+      }
+      #endif
+      throw RolesMissing(store: store)
+    }
+    options.show(
+      JobsJSON.Granted(store: store, role: role, privilege: privilege.rawValue),
+      ["\(store): \(role) has the privilege \(privilege.rawValue)."])
+  }
+}
+
+/// A store in a file has no roles.
+struct RolesMissing: Error, CustomStringConvertible {
+  let store: String
+
+  var description: String { "\(store): Only a PostgreSQL server has roles. Use the permissions of the file." }
+}
+#endif
