@@ -10,6 +10,7 @@ let examples = [
 let traceExamples = ["SlowReport"]
 let csvExamples = ["Temperatures"]
 let importExamples = ["ImportFeed"]
+let jobExamples = ["PhotoJobs", "MailService", "NightlyReport"]
 let requestExamples = ["Downloads"]
 let drawingExamples = ["DrawCards", "ScrollCells"]
 // These use the gates and the manual clock of HeadwayTestKit, so their output is always the same.
@@ -24,6 +25,8 @@ let headwayFoundation = Target.Dependency.product(name: "HeadwayFoundation", pac
 let headwayCSV = Target.Dependency.product(name: "HeadwayCSV", package: "Headway")
 let headwayHTTP = Target.Dependency.product(name: "HeadwayHTTP", package: "Headway")
 let headwayImport = Target.Dependency.product(name: "HeadwayImport", package: "Headway")
+let headwayJobs = Target.Dependency.product(name: "HeadwayJobs", package: "Headway")
+let headwayJobsSQLite = Target.Dependency.product(name: "HeadwayJobsSQLite", package: "Headway")
 let headwaySampleData = Target.Dependency.product(name: "HeadwaySampleData", package: "Headway")
 let headwayDrawing = Target.Dependency.product(name: "HeadwayDrawing", package: "Headway")
 let headwayTrace = Target.Dependency.product(name: "HeadwayTrace", package: "Headway")
@@ -52,10 +55,12 @@ let package = Package(
   name: "Examples",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "Headway", path: "..", traits: ["SQLite", "HTTP", "Drawing", "Observability"]),
+    .package(name: "Headway", path: "..", traits: ["SQLite", "Jobs", "HTTP", "Drawing", "Observability"]),
+    // For the examples of jobs.
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     // For the server of the example of requests.
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    // For the example of a server.
+    // For the examples of services.
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-log", from: "1.13.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -66,6 +71,15 @@ let package = Package(
     + traceExamples.map { .executableTarget(name: $0, dependencies: [headwayFoundation, headwayTrace]) }
     + csvExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayCSV]) }
     + importExamples.map { .executableTarget(name: $0, dependencies: [headway, headwayImport, headwaySampleData]) }
+    + jobExamples.map {
+      .executableTarget(
+        name: $0,
+        dependencies: [
+          headway, headwayJobs, headwayJobsSQLite, .product(name: "GRDB", package: "GRDB.swift"),
+          .product(name: "Logging", package: "swift-log"),
+          .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        ])
+    }
     + requestExamples.map {
       .executableTarget(
         name: $0,

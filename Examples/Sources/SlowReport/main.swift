@@ -2,10 +2,10 @@ import HeadwayFoundation
 import HeadwayTrace
 
 /// Downloads the sales of eight shops, checks them, and writes a report.
-func makeReport(maxDownloadCount: Int) throws -> TraceRecording {
+func makeReport(maxDownloadCount: Int) -> TraceRecording {
   let downloads = OperationQueue(name: "downloads", maxConcurrentOperationCount: maxDownloadCount)
   let work = OperationQueue(name: "work")
-  return try Trace.record {
+  return Trace.record {
     let report = BlockOperation {
       Trace.span("add up") { Thread.sleep(forTimeInterval: 0.03) }
       Trace.span("write file") { Thread.sleep(forTimeInterval: 0.02) }
@@ -33,8 +33,8 @@ func describeLimit(_ recording: TraceRecording) -> String {
   return "the limit of ‘\(queue.name ?? "a queue")’ (\(queue.maxConcurrentOperationCount ?? 0))"
 }
 
-let before = try makeReport(maxDownloadCount: 1)
-let after = try makeReport(maxDownloadCount: 8)
+let before = makeReport(maxDownloadCount: 1)
+let after = makeReport(maxDownloadCount: 8)
 print("Before: the report waited for \(describeLimit(before)).")
 print("After: the report waited for \(describeLimit(after)).")
 
