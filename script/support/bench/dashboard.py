@@ -1,0 +1,192 @@
+"""`script/bench dashboard`: how long the pages of the dashboard take with many jobs (rule J154).
+
+The tables of a store are filled by SQL: jobs that wait in ten queues, and jobs that have succeeded, failed or were
+cancelled, with labels, tags, histories and payloads of usual sizes. Then a dashboard serves the store, and each page is
+read several times, the first time without anything in the memory of the process.
+"""
+
+import http.client
+import json
+import os
+import re
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+from . import programs
+from .jobs_server import Server
+from .paths import RESULTS, ROOT
+
+LIMIT = 0.1
+PAGES = ["/", "/queues", "/jobs", "/jobs?state=waiting", "/jobs?state=failed", "/jobs?state=succeeded",
+         "/jobs?state=running", "/jobs?state=held", "/jobs?queue=queue-7&state=waiting", "/jobs?queue=queue-7",
+         "/jobs?kind=rare", "/jobs?tag=tag-77", "/jobs?label=photo+123456", "/jobs?age=1h", "/failures",
+         "/schedules", "/workers", "/health", "/confirm?action=retry&state=failed",
+         "/confirm?action=cancel&state=waiting"]
+COMMON = ("id, queue, kind, version, priority, position, enqueued, attempt, crashes, snoozes, epoch, settings, "
+          "payload, ready")
+VALUES = """
+  {id}, 'queue-' || ({n} % 10), CASE WHEN {n} % 100000 = 7 THEN 'rare' ELSE 'kind-' || ({n} % 20) END, 1,
+  4 * ({n} % 3 - 1), {id}, {now} - ({count} - {n}) * 1000, {attempt}, 0, 0, {attempt},
+  CAST('{{"label":"photo ' || {n} || '","tags":["tag-' || ({n} % 1000) || '","album"]}}' AS BLOB),
+  CAST('{{"path":"photos/' || {n} || '.jpg","text":"' || printf('%.*c', 150, 'x') || '"}}' AS BLOB),
+  {now} - ({count} - {n}) * 1000"""
+FILL = """
+WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count})
+INSERT INTO {table} ({common}, {columns}) SELECT {values}, {others} FROM numbers"""
+# The same rows, for PostgreSQL.
+POSTGRES_VALUES = """
+  {id}, 'queue-' || (n % 10), CASE WHEN n % 100000 = 7 THEN 'rare' ELSE 'kind-' || (n % 20) END, 1,
+  4 * (n % 3 - 1), {id}, now() - ({count} - n) * interval '1 ms', {attempt}, 0, 0, {attempt},
+  convert_to('{{"label":"photo ' || n || '","tags":["tag-' || (n % 1000) || '","album"]}}', 'UTF8'),
+  convert_to('{{"path":"photos/' || n || '.jpg","text":"' || repeat('x', 150) || '"}}', 'UTF8'),
+  now() - ({count} - n) * interval '1 ms'"""
+POSTGRES_DONE = """
+INSERT INTO headway.done ({common}, state, claimed, first_claimed, owner, finished, expires, reason, reason_text, history)
+SELECT {values}, CASE WHEN n % 100 = 3 THEN 5 WHEN n % 200 = 9 THEN 6 ELSE 4 END,
+  now() - ({count} - n) * interval '1 ms', now() - ({count} - n) * interval '1 ms', 1,
+  now() - ({count} - n) * interval '1 ms', now() + interval '1 day',
+  CASE WHEN n % 100 = 3 THEN 'failed' WHEN n % 200 = 9 THEN 'cancelled' END,
+  CASE WHEN n % 100 = 3 OR n % 200 = 9 THEN '' END, CASE WHEN n % 100 = 3 THEN convert_to('{history}', 'UTF8') END
+FROM generate_series(1, {count}) AS n"""
+POSTGRES_WAITING = """
+INSERT INTO headway.job ({common}, state, flags, unmet)
+SELECT {values}, 2, 0, 0 FROM generate_series(1, {count}) AS n"""
+HISTORY = json.dumps({"errors": [{
+    "attempt": 1, "time": {"microseconds": 1_795_000_000_000_000}, "type": "NetworkError",
+    "text": "The server mail-17.example.org closed the connection."}], "transitions": []})
+
+
+def add_command(commands):
+    command = commands.add_parser("dashboard", help="the pages of the dashboard with many jobs", description=__doc__)
+    command.add_argument("--waiting", type=int, default=1_000_000, help="jobs that wait (default: 1,000,000)")
+    command.add_argument("--finished", type=int, default=10_000_000, help="jobs that ended (default: 10,000,000)")
+    command.add_argument("--runs", type=int, default=15, help="how often each page is read (default: 15)")
+    command.add_argument("--store", help="keeps the store in this file, and does not fill it if it exists")
+    command.add_argument("--postgres", action="store_true",
+                         help="a store in PostgreSQL, on a server with the default durability")
+    command.add_argument("--program", help="the dashboard to measure, instead of building it")
+    command.set_defaults(run=bench_dashboard)
+
+
+def fill(path, waiting, finished):
+    """Fills the tables, which exist."""
+    database = sqlite3.connect(path, isolation_level=None)
+    database.executescript("PRAGMA synchronous = OFF; PRAGMA cache_size = -500000; BEGIN")
+    now = time.time_ns() // 1000
+    done = VALUES.format(id="n", n="n", count=finished, now=now, attempt=1)
+    others = ("CASE WHEN n % 100 = 3 THEN 5 WHEN n % 200 = 9 THEN 6 ELSE 4 END, "
+              f"{now} - ({finished} - n) * 1000 - 500, "
+              f"{now} - ({finished} - n) * 1000 - 500, 1, {now} - ({finished} - n) * 1000, {now} + 86400000000, "
+              "CASE WHEN n % 100 = 3 THEN 'failed' WHEN n % 200 = 9 THEN 'cancelled' END, "
+              "CASE WHEN n % 100 = 3 OR n % 200 = 9 THEN '' END, CASE WHEN n % 100 = 3 THEN CAST(:history AS BLOB) END")
+    columns = "state, claimed, first_claimed, owner, finished, expires, reason, reason_text, history"
+    database.execute(FILL.format(table="headway_done", count=finished, common=COMMON, columns=columns, values=done,
+                                 others=others), {"history": HISTORY})
+    wait = VALUES.format(id=f"{finished} + n", n="n", count=waiting, now=now, attempt=0)
+    database.execute(FILL.format(table="headway_job", count=waiting, common=COMMON, columns="state, flags, unmet",
+                                 values=wait, others="2, 0, 0"))
+    database.execute("UPDATE headway_meta SET value = ? WHERE name IN ('job', 'position')", (waiting + finished,))
+    database.execute("COMMIT")
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+
+
+def fill_postgres(server, url, waiting, finished):
+    """Fills the tables, which exist, and makes the server vacuum them, as it would in the course of time."""
+    done = POSTGRES_VALUES.format(id="n", count=finished, attempt=1)
+    wait = POSTGRES_VALUES.format(id=f"{finished} + n", count=waiting, attempt=0)
+    server.psql(
+        url, "SET synchronous_commit = off",
+        POSTGRES_DONE.format(common=COMMON, values=done, count=finished, history=HISTORY.replace("'", "''")),
+        POSTGRES_WAITING.format(common=COMMON, values=wait, count=waiting),
+        f"SELECT setval('headway.job_number', {waiting + finished}), setval('headway.position', {waiting + finished})",
+        "VACUUM ANALYZE headway.job", "VACUUM ANALYZE headway.done", "CHECKPOINT")
+
+
+class Dashboard:
+    """A dashboard that was started, and a browser that has logged in."""
+
+    def __init__(self, program, store):
+        self.process = subprocess.Popen([program, store], stdout=subprocess.PIPE, text=True)
+        address = urllib.parse.urlsplit(self.process.stdout.readline().strip())
+        self.connection = http.client.HTTPConnection(address.netloc)
+        self.cookie = ""
+        _, headers, _ = self.get(f"{address.path}?{address.query}")
+        self.cookie = headers["Set-Cookie"].split(";")[0]
+
+    def get(self, path):
+        self.connection.request("GET", path, headers={"Cookie": self.cookie} if self.cookie else {})
+        response = self.connection.getresponse()
+        return response.status, response.headers, response.read()
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def bench_dashboard(arguments):
+    program = arguments.program or programs.build_swift("DashboardProgram")
+    if arguments.postgres:
+        return bench_postgres(arguments, program)
+    with tempfile.TemporaryDirectory(dir=ROOT) as folder:
+        store = arguments.store or os.path.join(folder, "jobs.sqlite")
+        if not os.path.exists(store):
+            Dashboard(program, store).stop()
+            start = time.monotonic()
+            fill(store, arguments.waiting, arguments.finished)
+            print(f"{arguments.waiting:,} waiting and {arguments.finished:,} finished jobs: "
+                  f"{os.path.getsize(store) / 1e9:.1f} GB, filled in {time.monotonic() - start:.0f} s\n", flush=True)
+        report(program, store, arguments.runs, "dashboard.json")
+
+
+def bench_postgres(arguments, program):
+    server = Server()
+    try:
+        url = server.fresh_store()
+        Dashboard(program, url).stop()
+        start = time.monotonic()
+        fill_postgres(server, url, arguments.waiting, arguments.finished)
+        print(f"{arguments.waiting:,} waiting and {arguments.finished:,} finished jobs: "
+              f"filled in {time.monotonic() - start:.0f} s\n", flush=True)
+        report(program, url, arguments.runs, "dashboard-postgres.json")
+    finally:
+        server.stop()
+
+
+def report(program, store, runs, name):
+    """Measures the pages, and ends the script if one is too slow."""
+    dashboard = Dashboard(program, store)
+    try:
+        results = measure(dashboard, runs)
+    finally:
+        dashboard.stop()
+    slow = [path for path, times in results.items() if statistics.median(times) > LIMIT]
+    os.makedirs(RESULTS, exist_ok=True)
+    with open(os.path.join(RESULTS, name), "w") as file:
+        json.dump(results, file, indent=1)
+    if slow:
+        sys.exit(f"script/bench dashboard: more than {LIMIT * 1000:.0f} ms: {', '.join(slow)}")
+
+
+def measure(dashboard, runs):
+    """The times of each page in seconds, and prints them as a table."""
+    results = {}
+    print("| page | first, ms | median, ms | longest, ms | kB |\n|---|---|---|---|---|")
+    for path in PAGES:
+        times, size = [], 0
+        for _ in range(runs + 1):
+            start = time.perf_counter()
+            status, _, body = dashboard.get(path)
+            times.append(time.perf_counter() - start)
+            assert status == 200 and re.search(rb"</html>", body), (path, status)
+            size = len(body)
+        first, *times = times
+        results[path] = times
+        print(f"| `{path}` | {first * 1000:.1f} | {statistics.median(times) * 1000:.1f} | {max(times) * 1000:.1f} | "
+              f"{size / 1000:.0f} |", flush=True)
+    return results
