@@ -429,7 +429,7 @@ def check_sleepers(driver):
     driver.wait("they have begun", lambda: run() > before)
     driver.wait("Headway has finished", lambda: side("headway").startswith("200 have finished"))
     yield "sleepers"
-    driver.wait("both have finished", lambda: "times as long" in (driver.text("#sleepers-message") or ""), seconds=120)
+    driver.wait("both have finished", lambda: "times as long" in (driver.text("#sleepers-message") or ""))
     said(driver.text("#sleepers-message"))
     for name in ("headway", "dispatch"):
         assert side(name).startswith("200 have finished, 0 asleep"), side(name)
@@ -632,7 +632,7 @@ def check_access(driver):
         for page in PAGES:
             show(driver, page)
             # In the middle of a transition a button has the colours of neither state.
-            driver.wait(f"enough contrast ({page}, {scheme})", lambda: not contrasts(driver), seconds=20)
+            driver.wait(f"enough contrast ({page}, {scheme})", lambda: not contrasts(driver))
     unnamed = driver.run("""
       return [...document.querySelectorAll("button, input, select, progress, svg[role], canvas, img, [role='region']")]
         .filter((element) => !element.textContent.trim() && !element.labels?.length && !element.getAttribute("aria-label")
@@ -672,7 +672,7 @@ def check_trace(driver, address):
     other = driver.new_window()
     driver.switch(other)
     driver.open(f"{address}trace.html")
-    driver.wait("the trace is shown", lambda: "operations in" in (driver.text("#summary") or ""), seconds=20)
+    driver.wait("the trace is shown", lambda: "operations in" in (driver.text("#summary") or ""))
     assert driver.text("#range"), "the timeline is not drawn"
     assert driver.run("return origin") == "null"
     driver.command("DELETE", "/window")

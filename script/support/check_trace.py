@@ -42,7 +42,7 @@ def changes(driver, what, action, condition):
     """Acts, and waits for a condition, which receives the visible periods before and after the action."""
     before = visible(driver)
     action()
-    driver.wait(what, lambda: condition(before, visible(driver)), seconds=20)
+    driver.wait(what, lambda: condition(before, visible(driver)))
 
 
 def is_shorter(before, after):
@@ -110,10 +110,10 @@ def check_details(driver):
     tip = driver.text("#tip")
     assert "people" in tip and re.search(r"ran for [\d.]+ (ns|µs|ms|s)", tip), tip
     driver.point("#timeline", (x, y), pressed=True)
-    driver.wait("the selection is described", lambda: "people" in (driver.text("#selection") or ""), seconds=20)
+    driver.wait("the selection is described", lambda: "people" in (driver.text("#selection") or ""))
     # Move the mouse out of the canvas.
     driver.point("h1", (0, 0))
-    driver.wait("the details are hidden", lambda: driver.run("return document.querySelector('#tip').hidden"), seconds=20)
+    driver.wait("the details are hidden", lambda: driver.run("return document.querySelector('#tip').hidden"))
 
 
 def check_search(driver, count):
@@ -121,7 +121,7 @@ def check_search(driver, count):
     driver.press(*"WRITE")
     writes = count - OTHERS
     first = ", the first 200 are in the table" if writes > 200 else ""
-    driver.wait("the search finds", lambda: driver.text("#found") == f"{writes} found{first}", seconds=20)
+    driver.wait("the search finds", lambda: driver.text("#found") == f"{writes} found{first}")
     shown = driver.run("return document.querySelectorAll('#rows tr').length")
     assert shown == min(writes, 200), shown
     # With keys, from the search to the first operation of the table, which is then shown.
@@ -143,7 +143,7 @@ def check_schemes(driver):
     colors = {}
     for scheme in ("light", "dark"):
         driver.emulate({"prefers-color-scheme": scheme})
-        light = driver.wait(f"{scheme} is drawn", lambda: brightness(driver, scheme), seconds=20)
+        light = driver.wait(f"{scheme} is drawn", lambda: brightness(driver, scheme))
         colors[scheme] = light
     driver.emulate({"prefers-color-scheme": "light"})
     return colors
@@ -166,7 +166,7 @@ def brightness(driver, scheme):
 def check(driver, page, count):
     driver.open(page.as_uri())
     assert driver.text("#summary").startswith(f"{count} operations in "), driver.text("#summary")
-    driver.wait("it is drawn", lambda: driver.text("#range"), seconds=20)
+    driver.wait("it is drawn", lambda: driver.text("#range"))
     assert "people" in driver.text("#path-text")
     assert driver.run("return document.querySelectorAll('#legend li').length") >= 2
     check_moves(driver)

@@ -10,6 +10,9 @@ RULES = ROOT / "Docs" / "rules.md"
 # The sections whose rules need no test yet, because what they describe does not exist.
 PLANNED = {"X"}
 TEST = re.compile(r'@Test\(\s*"((?:[^"\\]|\\.)*)"')
+# The checks of job stores, and what a test of a store mentions if it runs all of them.
+CHECK = re.compile(r'JobStoreCheck\(\s*"((?:[^"\\]|\\.)*)"')
+CHECKS = (ROOT / "Sources" / "HeadwayJobsTestKit", "JobStoreConformance.checks")
 # A rule: its name with its marks, and its text.
 RULE = re.compile(r"^- \*\*([A-Z]\d+(?: (?:\[.\])+)?)\*\* (.*)$")
 NAMES = re.compile(r"^((?:[A-Z]\d+(?:, | and )?)+):\s*(.*)$")
@@ -30,18 +33,31 @@ def rules_of(path):
     return texts
 
 
+def titles():
+    """The titles of the tests with their places: a file, its text, and where the title is in it."""
+    folder, name = CHECKS
+    runs_checks = False
+    for path in sorted((ROOT / "Tests").rglob("*.swift")):
+        text = path.read_text()
+        runs_checks = runs_checks or name in text
+        yield from ((path, text, match) for match in TEST.finditer(text))
+    if not runs_checks:
+        return
+    for path in sorted(folder.rglob("*.swift")):
+        text = path.read_text()
+        yield from ((path, text, match) for match in CHECK.finditer(text))
+
+
 def tests():
     """The titles and places of the tests, by rule."""
     by_rule = {}
-    for path in sorted((ROOT / "Tests").rglob("*.swift")):
-        text = path.read_text()
-        for match in TEST.finditer(text):
-            named = NAMES.match(match.group(1))
-            if not named:
-                continue
-            line = text.count("\n", 0, match.start()) + 1
-            for rule in re.findall(r"[A-Z]\d+", named.group(1)):
-                by_rule.setdefault(rule, []).append((named.group(2), f"{path.relative_to(ROOT)}:{line}"))
+    for path, text, match in titles():
+        named = NAMES.match(match.group(1))
+        if not named:
+            continue
+        line = text.count("\n", 0, match.start()) + 1
+        for rule in re.findall(r"[A-Z]\d+", named.group(1)):
+            by_rule.setdefault(rule, []).append((named.group(2), f"{path.relative_to(ROOT)}:{line}"))
     return by_rule
 
 

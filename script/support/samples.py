@@ -146,7 +146,7 @@ class Compiler:
         self.options += ["-I", f"{resources}/pm/ManifestAPI", "-package-description-version", "6.2.0"]
         for module_map in module_maps(ROOT, products):
             self.options += ["-Xcc", f"-fmodule-map-file={module_map}"]
-        found = subprocess.run(["pkg-config", "--cflags-only-I", "pangocairo"], capture_output=True, text=True)
+        found = subprocess.run(["pkg-config", "--cflags-only-I", "pangocairo", "libpq"], capture_output=True, text=True)
         for option in found.stdout.split():
             self.options += ["-Xcc", option]
 

@@ -162,7 +162,7 @@ def title_of(markdown):
 
 def write_reference(site, archives, base):
     """Merges the archives, and makes them pages that any host can serve."""
-    docc = pathlib.Path(shutil.which("swift")).resolve().with_name("docc")
+    docc = pathlib.Path(shutil.which("swiftc")).resolve().with_name("docc")
     merged = site.with_suffix(".doccarchive")
     shutil.rmtree(merged, ignore_errors=True)
     subprocess.run(
