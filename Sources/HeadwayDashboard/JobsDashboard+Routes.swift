@@ -5,8 +5,9 @@ public import Hummingbird
 extension JobsDashboard {
   /// Adds the pages to a router.
   ///
-  /// Each request is authorized before anything is read. Authorize people by something that other sites can't send for
-  /// them, such as a cookie with `SameSite=Strict`. In addition, changes require a token of the page and its origin.
+  /// Each request is authorized before anything is read. Authorize people by something that other sites can't send on
+  /// their behalf, such as a cookie with `SameSite=Strict`. In addition, changes require a token of the page and its
+  /// origin.
   ///
   /// - Parameters:
   ///   - router: The router.

@@ -3,7 +3,7 @@ public import HeadwayJobs
 
 /// Pages that show the jobs of a store in a browser, and change them.
 ///
-/// Serve the pages by a ``JobsDashboardServer``, or mount them in the Hummingbird router of your application:
+/// Serve the pages with a ``JobsDashboardServer``, or mount them in the Hummingbird router of your application:
 ///
 /// ```swift
 /// import HeadwayJobs
@@ -27,7 +27,7 @@ public struct JobsDashboard: Sendable {
     public var title = "Jobs"
     /// Whether the pages only show jobs, and change nothing.
     public var isReadOnly = false
-    /// The keys of payloads and results whose values are not shown, in any case of letters.
+    /// The keys whose values in payloads and results are not shown, regardless of case.
     public var redactedKeys: Set<String> = JobsDashboard.defaultRedactedKeys
     /// Other origins whose pages may send changes, such as `https://admin.example.org`.
     ///

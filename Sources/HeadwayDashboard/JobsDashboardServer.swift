@@ -4,15 +4,15 @@ import HeadwayJobs
 import HeadwayWeb
 import Hummingbird
 
-/// Serves a dashboard of its own to the browsers of this machine.
+/// Serves a dashboard on its own port, by default only to this machine.
 ///
 /// ```swift
 /// let server = try JobsDashboardServer(JobsDashboard(jobs))
 /// try await server.run { address in print("Open \(address)") }
 /// ```
 ///
-/// The address contains a token that lets one browser log in, once. The server refuses requests of other people and
-/// programs, even those of other users of this machine.
+/// The address contains a token that lets one browser log in, once. The server refuses requests from other people and
+/// programs, even from other users of this machine.
 public final class JobsDashboardServer: Sendable {
   /// The address of a server, and who can log in.
   public struct Options: Sendable {
@@ -22,14 +22,14 @@ public final class JobsDashboardServer: Sendable {
     public var port = 8090
     /// The address to listen on.
     ///
-    /// Other addresses than those of this machine require a ``password``.
+    /// An address that other machines can reach requires a ``password``.
     public var listen = "127.0.0.1"
-    /// A password with which people can log in, in addition to the address that is printed.
+    /// A password for logging in, in addition to the printed address.
     ///
-    /// It has at least ``minPasswordLength`` characters. The server does not encrypt connections. If other machines use
-    /// it over a network that you don't trust, put a proxy with TLS in front of it.
+    /// It must have at least ``minPasswordLength`` characters. The server does not encrypt connections. If other
+    /// machines use it over a network that you don't trust, put a TLS proxy in front of it.
     public var password: String?
-    /// Other names under which browsers reach the server, for example that of a proxy.
+    /// Other host names that browsers use for the server, for example that of a proxy.
     public var hosts: Set<String> = []
 
     /// The minimum number of characters of a password.

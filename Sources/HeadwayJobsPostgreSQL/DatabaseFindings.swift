@@ -27,7 +27,7 @@ extension PostgresJobStore {
   private func commitTime() async throws -> Duration {
     do {
       return try await connections.control.run { session in
-        // The connection is open.
+        // Opens the connection if necessary.
         _ = try session.run(Statement("SELECT 1"))
         let start = ContinuousClock.now
         let message = Statement("SELECT pg_logical_emit_message(true, 'headway-jobs', '')")
@@ -46,9 +46,9 @@ private struct DatabaseFindings {
 
   /// A transaction that is older than this is a finding.
   private static let oldTransaction = 300.0
-  /// A number of dead rows that is a finding, if there are fewer living ones.
+  /// A number of dead rows that is a finding if there are fewer live ones.
   private static let deadRowCount = 100_000
-  /// A part of the connections that is a finding.
+  /// The part of the connections that is a finding if it is in use.
   private static let maxConnectionPart = 0.8
 
   func all() throws -> [JobsHealth.Finding] {
@@ -94,12 +94,12 @@ private struct DatabaseFindings {
       ORDER BY xact_start LIMIT 1
       """)
     guard let oldest, oldest.double(2) > Self.oldTransaction else {
-      return JobsHealth.Finding(level: .good, name: "Transactions", text: "No transaction is open for long.")
+      return JobsHealth.Finding(level: .good, name: "Transactions", text: "No transaction has been open for long.")
     }
     let name = oldest.text(1).isEmpty ? "" : " (\(oldest.text(1)))"
     return JobsHealth.Finding(
       level: .warning, name: "Transactions",
-      text: "The process \(oldest.int(0))\(name) of the server has had a transaction open for "
+      text: "The server process \(oldest.int(0))\(name) has had a transaction open for "
         + "\(Readable.duration(.seconds(oldest.double(2)))). It keeps dead rows, which slow down claims. End it.")
   }
 

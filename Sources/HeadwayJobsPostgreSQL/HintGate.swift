@@ -4,8 +4,8 @@ import Synchronization
 
 /// Gathers the hints for other processes, and determines when to send them.
 ///
-/// `NOTIFY` takes a lock of the whole server when its transaction commits. Therefore, hints are sent by transactions of
-/// their own, at most ten per second and process.
+/// `NOTIFY` takes a server-wide lock when its transaction commits. Therefore, hints are sent in separate transactions,
+/// at most ten per second per process.
 final class HintGate: Sendable {
   private struct State {
     var hints = JobHints()

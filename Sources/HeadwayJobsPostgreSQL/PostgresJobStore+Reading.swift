@@ -26,10 +26,10 @@ extension PostgresJobStore {
     try await read { try JobSearch($0, filter, before: id, limit: limit).page() }
   }
 
-  /// Returns the queues, workers, failures and last endings.
+  /// Returns the queues, workers, failures and latest endings.
   ///
-  /// - Parameter limit: The maximum number that matters. It is also the number of waiting jobs that are read of each
-  ///   queue and priority, those that are next. Kinds that only later jobs have are missing.
+  /// - Parameter limit: Jobs are counted up to this number. For each queue and priority, only about this many waiting
+  ///   jobs are read, next ones first, so kinds that only later jobs have are missing.
   /// - Returns: The overview.
   /// - Throws: `JobError`.
   public func overview(countingTo limit: Int) async throws -> JobsOverview {

@@ -29,8 +29,8 @@ extension PostgresJobStore {
 
   /// Confirms that a worker is alive.
   ///
-  /// If the lease of the worker could not be renewed in time, its jobs might already run elsewhere. Then the answer
-  /// does not need the server.
+  /// If the lease of the worker could not be renewed in time, its jobs might already run elsewhere. In that case, the
+  /// answer does not require the server.
   ///
   /// - Parameters:
   ///   - worker: The worker.

@@ -18,8 +18,8 @@ import Synchronization
 /// the other machines have no effect.
 ///
 /// A store opens its connections when it needs them: one to add jobs, and up to three more for workers and for reading.
-/// It can connect through PgBouncer in any mode. In the mode `transaction`, there are no notifications, so workers find
-/// new jobs by reading the store once per second.
+/// It can connect through PgBouncer in any mode. In transaction pooling mode, there are no notifications, so workers
+/// find new jobs by reading the store once per second.
 public final class PostgresJobStore: JobStore {
   /// How the tables are created and updated.
   public enum Migration: Hashable, Sendable {
@@ -46,8 +46,8 @@ public final class PostgresJobStore: JobStore {
   ///
   /// - Parameters:
   ///   - connectionString: A URL, such as `postgres://user:password@host:5432/database?sslmode=verify-full`, or the
-  ///     parameters of libpq, such as `host=/var/run/postgresql dbname=app`. Missing parameters have the defaults of
-  ///     libpq, such as the environment variable `PGPASSWORD`.
+  ///     parameters of libpq, such as `host=/var/run/postgresql dbname=app`. Missing parameters have libpq's defaults,
+  ///     including environment variables such as `PGPASSWORD`.
   ///   - schema: The schema of the tables: up to 31 lowercase letters, digits and underscores.
   ///   - migration: Whether the store creates and updates the tables.
   ///   - limits: The time limits.
@@ -107,7 +107,7 @@ public final class PostgresJobStore: JobStore {
 
   /// Whether a pooler such as PgBouncer prevents notifications; nil if it is not known yet.
   ///
-  /// Then workers find new jobs only by reading the store once per second.
+  /// Without notifications, workers find new jobs only by reading the store once per second.
   public var lacksNotifications: Bool? { hints.lacksNotifications }
 
   // MARK: Requests
@@ -121,7 +121,7 @@ public final class PostgresJobStore: JobStore {
     do {
       return try await connection.run { session in
         let (answer, changes) = try runner.run(session, hold: hold, body)
-        // Observers come before the caller, because the caller might immediately check the effects of the observers.
+        // Notify observers before the caller, because the caller might immediately check the effects of the observers.
         hints.send(changes)
         return answer
       }
@@ -158,8 +158,8 @@ public final class PostgresJobStore: JobStore {
   ///
   /// - Parameter jobs: The new jobs.
   /// - Returns: The number of each job, once the jobs are durable.
-  /// - Throws: `JobError`, with the code `outcomeUnknown` if the connection was lost, and it can't be found out within
-  ///   10 s whether the jobs were stored.
+  /// - Throws: `JobError`, with the code `outcomeUnknown` if the connection was lost, and the store can't find out
+  ///   within 10 s whether the jobs were stored.
   public func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {
     guard !jobs.isEmpty else { return [] }
     return try await gatherer.enqueue(jobs)

@@ -10,14 +10,14 @@ extension PostgresJobStore {
     ///
     /// Jobs with dependencies, and unique keys with `replace`, require ``work``, because they change other jobs.
     case enqueue
-    /// Everything but changing the tables themselves: for workers.
+    /// Everything except changing the tables themselves: for workers.
     case work
   }
 
   /// Grants a role what it needs to open this store and use it.
   ///
-  /// If there is no such role, it is created without the right to log in: grant its membership to the users of your
-  /// programs, such as by `GRANT job_workers TO app`. The role keeps its other privileges. Open the store with
+  /// If there is no such role, it is created without the right to log in: make the users of your programs members of
+  /// it, for example with `GRANT job_workers TO app`. The role keeps its other privileges. Open the store with
   /// ``Migration/manual`` in programs that connect as such a role, and call this method again after an update of the
   /// tables.
   ///

@@ -10,7 +10,7 @@ struct SchemaName: Hashable, Sendable {
 
   /// Checks a name.
   ///
-  /// Names are part of the text of statements, so only those are valid that need no quotes.
+  /// Names are part of the text of statements, so only names that need no quotes are valid.
   ///
   /// - Throws: `JobError` with the code `unusableStore`.
   init(_ name: String) throws {
@@ -52,7 +52,7 @@ struct SchemaName: Hashable, Sendable {
 
 /// The advisory locks of a store, as the second part of their keys.
 enum StoreLock: Int32, Sendable {
-  /// Transactions that change several jobs hold it alone, and exchanges hold it together. See `JobTransaction`.
+  /// Transactions that change several jobs hold it exclusively, and exchanges share it. See `JobTransaction`.
   case store = 1
   /// Claims with limits hold it while they count.
   case limits = 2

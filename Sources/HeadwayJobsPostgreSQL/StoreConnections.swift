@@ -11,7 +11,7 @@ final class StoreConnections: Sendable {
   let adding: PostgresConnection
   /// Records endings, and claims jobs.
   let exchanging: PostgresConnection
-  /// Renews leases, listens, advances the store, and rescues jobs: nothing that takes long.
+  /// Renews leases, listens, advances the store, and rescues jobs: only short tasks.
   let control: PostgresConnection
   /// Reads, and executes commands.
   let reading: PostgresConnection
@@ -56,7 +56,7 @@ final class StoreConnections: Sendable {
   func abandon() { for connection in all { connection.abandon() } }
 }
 
-/// What the thread of the control connection does besides requests.
+/// The tasks of the control connection's thread in addition to requests.
 private final class ControlTasks: Sendable {
   private let schema: SchemaName
   private let leases: LeaseKeeper

@@ -5,10 +5,10 @@ import Synchronization
 
 /// Detects whether a database has changed since something was read, without reading it again.
 ///
-/// A worker with nothing to do asks the store for the same once per second. Each answer is kept with the version that
-/// the database had before the answer was read. It is valid as long as the database has that version.
+/// An idle worker requests the same data from the store once per second. Each answer is kept with the version that the
+/// database had before the answer was read. It is valid as long as the database has that version.
 final class ChangeDetector: Sendable {
-  /// A number that is different after each commit of any process (`PRAGMA data_version`).
+  /// A number that changes with each commit of any process (`PRAGMA data_version`).
   typealias Version = Int
 
   private struct Answers {
@@ -28,8 +28,8 @@ final class ChangeDetector: Sendable {
 
   private let path: String
   private let configuration: Configuration
-  // A connection of its own, because the number does not count the commits of the connection that reads it. It is
-  // opened by the first worker.
+  // A separate connection, because the number does not count the commits of the connection that reads it. It is opened
+  // by the first worker.
   private let connection = Mutex(Connection.unopened)
   private let answers = Mutex(Answers())
 

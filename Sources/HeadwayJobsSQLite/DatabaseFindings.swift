@@ -31,7 +31,7 @@ extension SQLiteJobStore {
     return findings
   }
 
-  /// The log can become this large before it is a finding.
+  /// The log can become this large before that is a finding.
   private static let maxLogSize = 256 << 20
   /// Less free space than this is a finding.
   private static let minFreeMegabytes = 1_024
@@ -58,7 +58,7 @@ extension SQLiteJobStore {
     let text = "The write-ahead log has \(Readable.number(size >> 20)) MB."
     return size > maxLogSize
       ? JobsHealth.Finding(
-        level: .warning, name: "Log", text: text + " A transaction that reads for long prevents its reuse. End it.")
+        level: .warning, name: "Log", text: text + " A long read transaction prevents its reuse. End it.")
       : JobsHealth.Finding(level: .good, name: "Log", text: text)
   }
 

@@ -21,7 +21,7 @@ extension SQLiteJobStore {
   /// - Throws: `JobError`.
   public func exchange(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
     guard exchange.endings.isEmpty, exchange.running == nil else { return try await exchangeNow(exchange) }
-    // A worker with nothing to do asks for jobs once per second.
+    // An idle worker requests jobs once per second.
     let version = changes.version()
     if changes.knowsNothingWaits(version) {
       return JobExchangeAnswer(verdicts: [], claimed: exchange.claims.map { _ in [] })

@@ -32,9 +32,9 @@ extension SQLiteJobStore {
     try await read { try JobSearch(filter, before: id, limit: limit, $0).page() }
   }
 
-  /// Returns the queues, workers, failures and last endings, and counts no further than a limit.
+  /// Returns the queues, workers, failures and latest endings, and counts only up to a limit.
   ///
-  /// - Parameter limit: The maximum number that matters.
+  /// - Parameter limit: Jobs are counted up to this number.
   /// - Returns: The overview.
   /// - Throws: `JobError`.
   public func overview(countingTo limit: Int) async throws -> JobsOverview {

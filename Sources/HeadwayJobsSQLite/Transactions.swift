@@ -31,8 +31,8 @@ extension Jobs {
   ///   - database: A connection that can write. If it is not in a transaction, the job is stored in its own
   ///     transaction.
   /// - Returns: A handle to the new job, or to the one that holds the key.
-  /// - Throws: `JobError`, for example with the code `payloadTooLarge`, or `queueFull` because it never waits for room;
-  ///   or GRDB's `DatabaseError`. The job was not stored.
+  /// - Throws: `JobError`, for example with the code `payloadTooLarge`, or `queueFull`, because the call never waits
+  ///   for room; or GRDB's `DatabaseError`. The job was not stored.
   @discardableResult
   public func enqueue<Type: Job>(
     _ job: Type, queue: String? = nil, priority: Operation.QueuePriority? = nil, delay: Duration? = nil,

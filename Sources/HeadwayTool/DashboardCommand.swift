@@ -9,11 +9,11 @@ struct DashboardCommand: AsyncParsableCommand {
     commandName: "dashboard",
     abstract: "Show and change the jobs of a store in a browser.",
     discussion: """
-      Serves pages on this machine, and prints an address with which one browser can log in, once. Workers can use the \
+      Serves pages on this machine, and prints an address that lets one browser log in, once. Workers can use the \
       store at the same time. Ctrl-C stops the server.
 
       To use the dashboard from other machines, specify the address to listen on, and a file with a password. The \
-      server does not encrypt connections, so put a proxy with TLS in front of it.
+      server does not encrypt connections, so put a TLS proxy in front of it.
 
       EXAMPLES:
         headway dashboard --store jobs.sqlite --open
@@ -33,7 +33,7 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The address to listen on, if other machines use the dashboard. They need a password.", valueName: "address"))
+      "The address to listen on. An address that other machines can reach requires a password.", valueName: "address"))
   var listen: String?
 
   @Option(
@@ -42,13 +42,13 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Another name under which browsers reach the dashboard. This option can be repeated.", valueName: "name"))
+      "Another host name that browsers use for the dashboard. This option can be repeated.", valueName: "name"))
   var host: [String] = []
 
   @Option(
     help: ArgumentHelp(
       """
-      A key of payloads and results whose values are not shown, in addition to usual ones such as password. This \
+      A key whose values in payloads and results are not shown, in addition to common ones such as password. This \
       option can be repeated.
       """, valueName: "key"))
   var redact: [String] = []

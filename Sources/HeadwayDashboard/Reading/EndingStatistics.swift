@@ -20,7 +20,7 @@ struct EndingStatistics {
     }
   }
 
-  /// The typical and the longest usual time.
+  /// The median and the 95th percentile.
   struct Times: Equatable {
     var median: Duration
     var slow: Duration
@@ -44,7 +44,7 @@ struct EndingStatistics {
   /// Computes the statistics.
   ///
   /// - Parameters:
-  ///   - endings: The endings of the last hour, last one first.
+  ///   - endings: The endings of the last hour, latest first.
   ///   - limit: The maximum number of endings that are known.
   ///   - now: The current time.
   init(_ endings: [EndedJob], limit: Int, at now: StoreTime) {

@@ -2,7 +2,7 @@
 import HTTPTypes
 import HeadwayJobs
 
-/// The filter of the list of jobs, as it is in a URL or a form.
+/// The filter of the list of jobs, as it appears in a URL or a form.
 struct ListFilter {
   var state: JobState?
   var kind: String?
@@ -11,7 +11,7 @@ struct ListFilter {
   var label: String?
   /// Only jobs that were stored at most this long ago.
   var age: Age?
-  /// Only jobs that were stored until this time, so that a change concerns the jobs that were counted.
+  /// Only jobs that were stored until this time, so that a change affects the jobs that were counted.
   var until: StoreTime?
 
   /// The ages that people can choose.

@@ -2,9 +2,9 @@
 import Foundation
 import HeadwayWeb
 
-/// The names under which a dashboard is available.
+/// The host names that a dashboard accepts.
 ///
-/// A page of another site can make its own name resolve to any machine (DNS rebinding), but no address in digits.
+/// Another site can make its own name resolve to any machine (DNS rebinding), but not a numeric address.
 struct HostNames: Sendable {
   private let names: Set<String>
   private let acceptsAddresses: Bool
@@ -20,7 +20,7 @@ struct HostNames: Sendable {
     names = others.union(isLocal ? [] : [listen, ProcessInfo.processInfo.hostName])
   }
 
-  /// Whether only this machine reaches an address.
+  /// Whether only this machine can reach an address.
   static func isLoopback(_ address: String) -> Bool {
     if ["localhost", "::1"].contains(address) { return true }
     let parts = address.split(separator: ".", omittingEmptySubsequences: false)
@@ -29,7 +29,7 @@ struct HostNames: Sendable {
 
   func contain(_ authority: String, port: Int) -> Bool {
     if WebAddress.isLocal(authority, port: port) { return true }
-    // A proxy has a port of its own.
+    // A proxy has its own port.
     let end = authority.lastIndex { $0 == ":" || $0 == "]" }
     let host = end.map { authority[$0] == ":" ? authority[..<$0] : authority[...] } ?? authority[...]
     if names.contains(String(host)) { return true }

@@ -6,7 +6,7 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// A stream of server-sent events: one for each time that a page should be read again.
+/// A stream of server-sent events: each one makes the browser read its page again.
 ///
 /// The events contain nothing about jobs. Hints of the store can be lost, so there is an event every few seconds even
 /// without one. A stream ends after some time, and the browser opens another one, which is authorized again.

@@ -4,7 +4,7 @@ import HeadwayWeb
 import Hummingbird
 import Synchronization
 
-/// Lets only people into a dashboard that have logged in, by the address that was printed or by a password.
+/// Requires people to log in to a dashboard, with the printed address or with a password.
 final class LoginGate: RouterMiddleware {
   typealias Context = BasicRequestContext
 
@@ -13,7 +13,7 @@ final class LoginGate: RouterMiddleware {
     /// The token of the printed address, until it is used.
     var token: String? = Secret.make()
     var sessions: [String] = []
-    /// When passwords were wrong.
+    /// The times of wrong passwords.
     var failures: [ContinuousClock.Instant] = []
   }
 
@@ -27,7 +27,7 @@ final class LoginGate: RouterMiddleware {
 
   init(password: String?, hosts: HostNames) { (self.password, self.hosts) = (password, hosts) }
 
-  /// Returns the path with which one browser can log in.
+  /// Returns the path that lets one browser log in.
   func start(port: Int) -> String {
     state.withLock { state in
       state.port = port
@@ -90,7 +90,7 @@ final class LoginGate: RouterMiddleware {
       return open()
     }
     guard let given = Fields(request.uri.query ?? "")["token"] else { throw Self.needsLogin }
-    // A program that only looks at the address does not use it up.
+    // A program that only checks the address, with a HEAD request, does not use it up.
     guard request.method == .get, take(token: given) else { throw Self.usedToken }
     return open()
   }

@@ -14,11 +14,11 @@ struct Refusal: Error {
   static let wrongToken = Refusal(
     .forbidden, "The page was too old, or the browser does not store cookies. Nothing was changed. Reload the page.")
   static let noAccess = Refusal(.forbidden, "You don't have access to this page.")
-  static let readOnly = Refusal(.forbidden, "You can't change anything here. Nothing was changed.")
+  static let readOnly = Refusal(.forbidden, "You may only view these pages. Nothing was changed.")
   static let noPage = Refusal(.notFound, "There is no such page.")
   static let badForm = Refusal(.badRequest, "The form was incomplete. Nothing was changed.")
   static let wrongHost = Refusal(
-    .misdirectedRequest, "The dashboard is not available under this name. Open the address that it has printed.")
+    .misdirectedRequest, "The dashboard does not accept this host name. Open the address that it has printed.")
 
   /// Describes any error.
   init(_ error: any Error) {

@@ -2,7 +2,7 @@
 import HeadwayJobs
 
 extension PageRenderer {
-  /// Shows how many jobs a change concerns, before it is made.
+  /// Shows how many jobs a change affects, for confirmation.
   func confirm(_ call: Call) async throws -> Page {
     guard call.canChange else { throw Refusal.readOnly }
     guard let action = call.query["action"].flatMap(DashboardChange.Action.init) else { throw Refusal.noPage }

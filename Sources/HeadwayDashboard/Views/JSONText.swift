@@ -20,7 +20,7 @@ struct JSONText {
   ///
   /// - Parameters:
   ///   - bytes: The bytes.
-  ///   - redactedKeys: The keys whose values are hidden, in any case of letters.
+  ///   - redactedKeys: The keys whose values are hidden, regardless of case.
   /// - Returns: Indented JSON; other text as it is, or bytes in hexadecimal notation.
   static func text(of bytes: [UInt8], hiding redactedKeys: Set<String>) -> String {
     guard let plain = String(validating: bytes, as: UTF8.self) else {

@@ -25,7 +25,7 @@ extension PageRenderer {
     return Page(template: "jobs", heading: "Jobs", view: view)
   }
 
-  /// Returns the changes that can be made to all jobs of a filter.
+  /// Returns links to the changes that are possible for all jobs of a filter.
   private func bulkLinks(_ list: ListFilter) -> [View] {
     DashboardChange.Action.allCases.filter { $0.applies(to: list.state) }.map { action in
       [

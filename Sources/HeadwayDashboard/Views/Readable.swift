@@ -3,7 +3,7 @@ import HeadwayJobs
 
 /// Readable text for numbers, times and states.
 extension Readable {
-  /// Returns a number, or the limit if the number is greater and therefore only known to be greater.
+  /// Returns a number, or the limit with a plus sign if the number is greater.
   static func number(_ number: Int, countedTo limit: Int) -> String {
     number > limit ? "\(self.number(limit))+" : self.number(number)
   }

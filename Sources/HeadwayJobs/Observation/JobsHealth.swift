@@ -1,10 +1,10 @@
-/// The condition of a store and of its workers: what is in order, and what is not.
+/// The health of a store and its workers, as the results of checks.
 public struct JobsHealth: Hashable, Codable, Sendable {
-  /// How bad a finding is.
+  /// The severity of a finding.
   public enum Level: String, CaseIterable, Codable, Comparable, Sendable {
-    /// It is in order.
+    /// There is no problem.
     case good
-    /// Jobs run, but look at it soon.
+    /// Jobs run, but the problem needs attention soon.
     case warning
     /// Jobs wait or fail, or could be lost.
     case bad
@@ -17,7 +17,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
 
   /// A check with its result.
   public struct Finding: Hashable, Codable, Sendable {
-    /// How bad the result is.
+    /// The severity of the result.
     public var level: Level
     /// The subject of the check, for example `Workers`.
     public var name: String
@@ -27,7 +27,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
     /// Creates a finding.
     ///
     /// - Parameters:
-    ///   - level: How bad the result is.
+    ///   - level: The severity of the result.
     ///   - name: The subject of the check.
     ///   - text: The result, in sentences.
     public init(level: Level, name: String, text: String) {
@@ -42,18 +42,18 @@ public struct JobsHealth: Hashable, Codable, Sendable {
 
   /// Jobs are counted up to this number.
   fileprivate static let countLimit = 10_000
-  /// The number of running jobs that are looked at.
+  /// The maximum number of running jobs that are checked.
   fileprivate static let maxRunningCount = 200
-  /// How late a job or a tick can be before it is a finding.
+  /// How late a tick can be before that is a finding.
   private static let lateness = Duration.seconds(60)
   /// The clocks of a store and of this process can differ by this much.
   private static let clockDifference = Duration.seconds(5)
-  /// How long a cancelled job can continue to run before it is a finding.
+  /// How long a cancelled job can run, from its claim, before that is a finding.
   private static let cancellation = Duration.seconds(60)
-  /// A part of failed jobs that is a finding, if there were several.
+  /// The part of failed jobs that is a finding, and the number of ended jobs that this requires.
   private static let (maxFailedPart, minEndedCount) = (0.1, 10)
 
-  /// Makes a report.
+  /// Creates a report.
   ///
   /// - Parameters:
   ///   - overview: The current state of the store.
@@ -119,7 +119,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
       return Finding(level: .good, name: "Kinds", text: "The workers know the kinds of all waiting jobs.")
     }
     let others = unknown.count > 1 ? " and \(Readable.count(unknown.count - 1, "other kind"))" : ""
-    return Finding(level: .bad, name: "Kinds", text: "No worker knows \(first)\(others). Jobs of the kind wait.")
+    return Finding(level: .bad, name: "Kinds", text: "No worker knows \(first)\(others). Such jobs wait.")
   }
 
   private static func paused(_ overview: JobsOverview) -> Finding {
@@ -216,7 +216,7 @@ extension JobsHealth.Finding {
     let isSlow = time > Self.slowCommit
     self.init(
       level: isSlow ? .warning : .good, name: "Commit",
-      text: "A commit took \(Readable.duration(time)) until it was durable."
+      text: "A commit took \(Readable.duration(time)) to become durable."
         + (isSlow ? " Check the disk, or add jobs in batches." : ""))
   }
 }

@@ -1,7 +1,7 @@
-/// The queues, workers, failures and last endings of a store, without numbers that take long to count.
+/// The queues, workers, failures and latest endings of a store, with numbers that are counted up to a limit.
 ///
-/// ``Jobs/snapshot(_:)`` counts all jobs. An overview counts no further than a limit, so reading it takes about the
-/// same time for any number of jobs.
+/// ``Jobs/snapshot(_:)`` counts all jobs. An overview counts only up to a limit, so reading it takes about the same
+/// time for any number of jobs.
 public struct JobsOverview: Hashable, Sendable {
   /// The limit.
   ///
@@ -15,7 +15,7 @@ public struct JobsOverview: Hashable, Sendable {
   public var failedCount: Int
   /// The number of cancelled jobs.
   public var cancelledCount: Int
-  /// The jobs that have ended in the last hour, last one first; at most ``countLimit``.
+  /// The jobs that have ended in the last hour, latest first; at most ``countLimit``.
   public var endings: [EndedJob]
 
   /// How long ago the oldest of the ``endings`` can be.
@@ -28,7 +28,7 @@ public struct JobsOverview: Hashable, Sendable {
   ///   - snapshot: The queues with the numbers of unfinished jobs, the workers, and the failures by kind.
   ///   - failedCount: The number of failed jobs.
   ///   - cancelledCount: The number of cancelled jobs.
-  ///   - endings: The jobs that have ended in the last hour, last one first.
+  ///   - endings: The jobs that have ended in the last hour, latest first.
   public init(
     countLimit: Int, snapshot: JobsSnapshot, failedCount: Int = 0, cancelledCount: Int = 0, endings: [EndedJob] = []
   ) {
@@ -95,9 +95,9 @@ public struct EndedJob: Hashable, Sendable {
 }
 
 extension JobStore {
-  /// Returns the queues, workers, failures and last endings.
+  /// Returns the queues, workers, failures and latest endings.
   ///
-  /// - Parameter limit: The maximum number that matters.
+  /// - Parameter limit: Jobs are counted up to this number.
   /// - Returns: The overview.
   /// - Throws: ``JobError``.
   /// - Complexity: O(*n*) in the number of jobs. Stores with many jobs have their own implementation.
@@ -123,9 +123,9 @@ extension JobStore {
 }
 
 extension Jobs {
-  /// Returns the queues, workers, failures and last endings of the store, and counts no further than a limit.
+  /// Returns the queues, workers, failures and latest endings of the store, and counts only up to a limit.
   ///
-  /// - Parameter limit: The maximum number that matters. A number above it only means that there are more jobs.
+  /// - Parameter limit: Jobs are counted up to this number. A number above it only means that there are more jobs.
   /// - Returns: The overview.
   /// - Throws: ``JobError``.
   public func overview(countingTo limit: Int = 10_000) async throws -> JobsOverview {

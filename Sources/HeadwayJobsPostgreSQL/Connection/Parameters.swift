@@ -64,7 +64,7 @@ extension StoreTime: BinaryValue {
   static var type: UInt32 { 1184 }
   static var arrayType: UInt32 { 1185 }
 
-  /// The beginning of 2000, from which PostgreSQL counts.
+  /// The beginning of 2000, where PostgreSQL's times start.
   private static let epoch: Int64 = 946_684_800_000_000
   /// The range of times that PostgreSQL can store: from 4714 BC to the year 294276.
   ///
@@ -96,7 +96,7 @@ extension [UInt8] {
 struct Parameters: Sendable {
   /// The values, one after another.
   ///
-  /// The first byte belongs to none, so that values without bytes have an address too.
+  /// The first byte belongs to no value, so that even values without bytes have an address.
   private(set) var bytes: [UInt8] = [0]
   private(set) var types: [UInt32] = []
   /// The position of each value in ``bytes``; nil for null.
@@ -151,7 +151,7 @@ struct Parameters: Sendable {
 struct Statement: Sendable {
   var sql: String
   var parameters = Parameters()
-  /// Whether the rows have the text format; otherwise the binary one.
+  /// Whether the rows have the text format instead of the binary format.
   var isText = false
   /// Whether it is executed so often that the session keeps its plan.
   var isFrequent = false

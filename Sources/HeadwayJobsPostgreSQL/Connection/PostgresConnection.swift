@@ -19,7 +19,7 @@ import Android
 ///
 /// The thread executes requests one after another. A request that fails because the connection was lost is repeated on
 /// the next connection, unless it might have been committed. While the server is unavailable, the pauses between the
-/// attempts grow from 0.1 s to 30 s, with random differences, and each request fails when its time is over.
+/// attempts grow from 0.1 s to 30 s, with jitter, and each request fails when its time is over.
 final class PostgresConnection: Sendable {
   private struct State {
     var requests: [Request] = []
@@ -40,7 +40,7 @@ final class PostgresConnection: Sendable {
     let fail: @Sendable (any Error) -> Void
   }
 
-  /// What the thread does besides requests.
+  /// The tasks of the thread in addition to requests.
   struct Tasks: Sendable {
     /// Returns whether the connection must be open even without requests.
     var isWanted: @Sendable () -> Bool = { false }
@@ -118,7 +118,7 @@ final class PostgresConnection: Sendable {
     if mustStart { start() } else { pipe.wake() }
   }
 
-  /// Makes the thread look for something to do, and starts it if necessary.
+  /// Makes the thread check for work, and starts it if necessary.
   func wake() {
     let mustStart = state.withLock { state in
       guard !state.isClosed else { return false }

@@ -8,11 +8,11 @@ import HeadwayJobs
 public struct PostgresError: Error, Sendable, CustomStringConvertible {
   /// The five characters that identify the kind of error in PostgreSQL, such as `23505` for a duplicate key.
   ///
-  /// It is nil if the connection failed or was lost, so that there is no answer of the server.
+  /// It is nil if the connection failed or was lost, so there is no answer from the server.
   public let sqlState: String?
-  /// The message of the server or of the client library.
+  /// The message from the server or from the client library.
   public let message: String
-  /// More information of the server; nil if there is none.
+  /// More information from the server; nil if there is none.
   public let detail: String?
   /// The constraint or the unique index that was violated; nil if there is none.
   public let constraint: String?
@@ -51,7 +51,8 @@ extension PostgresError {
       constraint: text(headway_constraint(result)), isConnectionLost: isConnectionLost)
   }
 
-  /// Whether another execution of the same transaction can succeed, because others had changed the same rows.
+  /// Whether the same transaction can succeed if it is executed again, because it failed only due to the changes of
+  /// others.
   var isConflict: Bool {
     switch sqlState {
     // A serialization failure, and a deadlock.

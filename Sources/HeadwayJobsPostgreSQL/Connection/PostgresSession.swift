@@ -67,7 +67,7 @@ final class PostgresSession {
         }
       }
     }
-    guard let connection else { throw PostgresError.lost("There is no memory for a connection.") }
+    guard let connection else { throw PostgresError.lost("There is not enough memory for a connection.") }
     do {
       var state = PGRES_POLLING_WRITING
       while state != PGRES_POLLING_OK {
@@ -98,7 +98,7 @@ final class PostgresSession {
         """))
     guard let row = process.first else { throw PostgresError.lost("The server does not describe its process.") }
     backend = Backend(process: row.int64(0), start: row.int64(1))
-    // A pooler answers with a number of its own when the connection is opened.
+    // When the connection is opened, a pooler answers with its own number.
     isPooled = row.int64(0) != Int64(PQbackendPID(connection))
     if !isPooled { _ = try run(settingStatement(isLocal: false)) }
   }
@@ -119,7 +119,7 @@ final class PostgresSession {
     return statement
   }
 
-  /// The statements with which each transaction begins.
+  /// The statements at the beginning of each transaction.
   var transactionSettings: [Statement] { isPooled ? [settingStatement(isLocal: true)] : [] }
 
   // MARK: Executing
@@ -181,7 +181,7 @@ final class PostgresSession {
 
   private func forgetPrepared() { prepared = [:] }
 
-  /// Sends a statement, and prepares it before if it is frequent.
+  /// Sends a statement, and prepares it first if it is frequent.
   ///
   /// - Returns: For each command, whether it prepares a statement.
   private func send(_ statement: Statement) throws -> [Bool] {

@@ -68,7 +68,8 @@ struct ResultRow {
   /// The elements of a one-dimensional array of 64-bit integers.
   func int64s(_ column: Int) -> [Int64] {
     let raw = raw(column)
-    // The head has the numbers of dimensions, of null elements and of the type, the length, and the first index.
+    // The header contains the number of dimensions, whether there are null elements, the type, the length, and the
+    // first index.
     let head = 20
     guard raw.count > head else { return [] }
     return stride(from: head, to: raw.count, by: 12).map { offset in

@@ -1,7 +1,7 @@
 #if PostgreSQL
 import HeadwayJobs
 
-/// The condition of a `JobFilter` in SQL, except for tags, which are part of the encoded settings.
+/// The condition of a `JobFilter` in SQL, except for tags and labels, which are part of the encoded settings.
 struct JobSelection {
   private let filter: JobFilter
   /// Whether it contains a text that no row can contain.

@@ -1,7 +1,7 @@
 #if PostgreSQL
 import HeadwayJobs
 
-/// Reads an overview by indexes, all in one transaction, and counts no further than a limit.
+/// Reads an overview by indexes, all in one transaction, and counts only up to a limit.
 struct OverviewReader {
   private let reader: JobReader
   private let limit: Int
@@ -33,7 +33,7 @@ struct OverviewReader {
   /// Returns the numbers of jobs, except waiting ones.
   private func counts() throws -> [String: JobQueueCounts] {
     var counts = try reader.counts(includesJobs: false)
-    // Running jobs are as few as the slots of the workers.
+    // There are few running jobs: those in the slots of workers, and those claimed ahead.
     for row in try run("SELECT queue, count(*) FROM headway.job WHERE state = 3 GROUP BY queue") {
       counts[row.text(0), default: JobQueueCounts()].byState[.running] = row.int(1)
     }
@@ -66,7 +66,7 @@ struct OverviewReader {
 
   /// Returns the waiting jobs by queue, kind and version.
   ///
-  /// Of each priority of a queue, the first ones are read, up to the limit.
+  /// Only the first jobs of each priority of a queue are read, up to the limit.
   private func waitingJobs() throws -> [String: [WaitingJobs]] {
     var groups = WaitingGroups()
     for part in JobPart.all where part.state == .waiting {

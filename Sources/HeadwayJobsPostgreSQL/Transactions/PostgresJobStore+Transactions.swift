@@ -3,7 +3,7 @@ public import Headway
 public import HeadwayJobs
 
 extension PostgresJobStore {
-  /// Runs a transaction of the application, in which you can add jobs.
+  /// Runs a transaction of the application, which can also add jobs.
   ///
   /// ```swift
   /// import HeadwayJobs
@@ -66,14 +66,14 @@ extension Jobs {
   ///   - job: The job.
   ///   - queue: The queue of the store that the job waits in.
   ///   - priority: The priority among the waiting jobs of the queue.
-  ///   - delay: How long the job waits before it is ready for the first time. It begins with this call.
+  ///   - delay: How long the job waits before it is ready for the first time. The delay begins with this call.
   ///   - unique: A key that only one job can hold at a time.
   ///   - after: The jobs that the new job waits for: handles or numbers, or their `success`.
   ///   - options: Other options. The other parameters take precedence.
   ///   - transaction: The transaction.
   /// - Returns: A handle to the new job, or to the one that holds the key.
-  /// - Throws: `JobError`, for example with the code `payloadTooLarge`, or `queueFull` because it never waits for room;
-  ///   or ``PostgresError``. The job was not stored.
+  /// - Throws: `JobError`, for example with the code `payloadTooLarge`, or `queueFull`, because the call never waits
+  ///   for room; or ``PostgresError``. The job was not stored.
   @discardableResult
   public func enqueue<Type: Job>(
     _ job: Type, queue: String? = nil, priority: Operation.QueuePriority? = nil, delay: Duration? = nil,

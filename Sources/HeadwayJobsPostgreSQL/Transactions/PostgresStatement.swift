@@ -16,14 +16,14 @@ extension Jobs {
   /// Returns a statement that stores a job in a transaction of another client of the database.
   ///
   /// The statement returns one row with the columns `id` and `is_new`. The job exists if the transaction is committed.
-  /// Workers find it within a second. To notify them, call the function `notify` of the schema after the commit, such
-  /// as by `SELECT headway.notify('default')`. Call it in a transaction of its own, because a transaction that notifies
-  /// holds a lock of the whole server during its commit.
+  /// Workers find it within a second. To notify them, call the function `notify` of the schema after the commit, for
+  /// example with `SELECT headway.notify('default')`. Call it in a separate transaction, because a transaction that
+  /// notifies holds a server-wide lock during its commit.
   ///
   /// - Precondition: The store is a ``PostgresJobStore``, and the job waits for no others.
   /// - Parameters:
   ///   - job: The job.
-  ///   - options: The options of the job. Of a unique key, the conflict is always `keep`.
+  ///   - options: The options of the job. The conflict of a unique key is always `keep`.
   /// - Returns: The statement.
   /// - Throws: `JobError`, for example with the code `payloadTooLarge`.
   public func enqueueStatement(_ job: some Job, options: JobOptions = JobOptions()) throws -> PostgresStatement {

@@ -126,7 +126,7 @@ public final class PostgresTransaction {
 }
 
 extension String {
-  /// Whether the statement begins or ends a transaction, so that the store can't commit it as a whole.
+  /// Whether the statement begins or ends a transaction, which would prevent the store from committing it as a whole.
   fileprivate var endsTransaction: Bool {
     let words = firstWords
     switch words.first {
@@ -164,7 +164,7 @@ extension JobError {
     JobError(
       .transactionEnded,
       "The code of a transaction has executed BEGIN, COMMIT or ROLLBACK, so all its writes were undone. To commit, "
-        + "return from the code; to undo its writes, throw an error. Savepoints are possible.")
+        + "return from the code; to undo its writes, throw an error. Savepoints are allowed.")
   }
 }
 #endif

@@ -1,7 +1,7 @@
 #if PostgreSQL
 /// A value for a parameter of a statement in a ``PostgresTransaction``.
 ///
-/// You can write literals and call the functions with your own types that conform to this protocol.
+/// You can pass literals, and values of your own types that conform to this protocol.
 public protocol PostgresValue: Sendable {
   /// The value in the text format of PostgreSQL, such as `2026-03-01` for a date; nil for null.
   ///

@@ -4,9 +4,9 @@ import Synchronization
 
 /// The leases of this process's workers.
 ///
-/// The thread of the control connection renews them, so code of jobs that blocks Swift's threads does not prevent it. A
-/// lease is valid by the server's clock. Because this process does not know that clock exactly, it counts from the
-/// moment when it sent the last renewal that was answered, by a clock that continues while the machine sleeps.
+/// The thread of the control connection renews them, so jobs that block Swift's threads do not prevent that. A lease is
+/// valid by the server's clock. Because this process does not know that clock exactly, it measures the time from when
+/// it sent the last renewal that was answered, by a clock that continues while the machine sleeps.
 final class LeaseKeeper: Sendable {
   private struct Lease {
     /// When the last renewal that was answered was sent.
@@ -89,7 +89,7 @@ final class LeaseKeeper: Sendable {
     }
   }
 
-  /// A third of the length, with random differences, so that the workers of a fleet don't renew at the same time.
+  /// A third of the length, with jitter, so that the workers of a fleet don't renew at the same time.
   private func interval() -> Duration { length / 3 * Double.random(in: 0.8...1.2) }
 }
 #endif

@@ -57,7 +57,7 @@ final class EnqueueGatherer: Sendable {
 
   private static let maxJobCount = 1_000
   private static let maxSize = 1_024 * 1_024
-  /// The time in which it must be found out whether a transaction was committed.
+  /// The time limit for finding out whether a transaction was committed.
   private static let maxUncertainty = Duration.seconds(10)
   private static let uncertaintyPause: UInt32 = 20_000
 
@@ -147,10 +147,10 @@ final class EnqueueGatherer: Sendable {
     }
   }
 
-  /// Finds out whether a transaction was committed whose answer was lost.
+  /// Finds out, for a transaction whose answer was lost, whether it was committed.
   private func clarify(_ uncertain: Uncertain, _ session: PostgresSession) throws {
     while true {
-      // The process is looked for first, because it could commit between the two questions.
+      // Look for the process first, because it could commit between the two queries.
       let isRunning = try uncertain.isPooled || isRunning(uncertain.backend, session)
       if let enqueued = try uncertain.receipt.read(session, runner.schema) {
         state.withLock { $0.uncertain = nil }
@@ -199,7 +199,7 @@ final class EnqueueGatherer: Sendable {
       answer(items.count, stored.map { Enqueued(id: $0.id, isNew: true) })
       return true
     } catch let error as PostgresError where error.isConnectionLost {
-      // The statement commits by itself.
+      // The statement is its own transaction, so it might have been committed.
       throw note(error, receipt, items.count, session)
     } catch let error as PostgresError where error.sqlState?.hasPrefix("22") == true && items.count > 1 {
       // The jobs of one caller are not valid.
@@ -231,7 +231,7 @@ final class EnqueueGatherer: Sendable {
 
   /// Notes that it is not known whether a transaction was committed.
   ///
-  /// - Returns: The error, after which the next connection continues.
+  /// - Returns: The error. The next connection then continues.
   private func note(
     _ error: PostgresError, _ receipt: Receipt, _ itemCount: Int, _ session: PostgresSession
   ) -> PostgresError {

@@ -261,7 +261,7 @@ private struct ClaimableJobs: ClaimSource {
       let hasToken = bucket.hasToken(rate, at: transaction.now)
       if bucket != old {
         set(bucket, key)
-        // Workers must look again at the time of the next token.
+        // Workers must try again at the time of the next token.
         if !hasToken { transaction.hints.hasScheduled = true }
       }
       return hasToken

@@ -80,7 +80,7 @@ extension JobTransaction {
       SELECT id FROM headway.done WHERE expires <= $1 AND NOT \(JobRow.isNeeded("done.id"))
       ORDER BY expires LIMIT \(JobCommand.maxChangedCount) FOR UPDATE SKIP LOCKED
       """, now)
-    // Looked at again, because a job could have been added before its dependency was locked.
+    // Checked again, because a job could have been added before its dependency was locked.
     var unneeded = statement(
       "SELECT id FROM unnest($1::bigint[]) AS x(id) WHERE NOT \(JobRow.isNeeded("x.id")) ORDER BY id")
     unneeded.add(array: expired.rows.map { $0.int64(0) })

@@ -64,7 +64,7 @@ extension JobTransaction {
       """)
     lock.add(array: ends.map(\.id.rawValue))
     runLater(lock)
-    // A later statement, so that it sees the versions of the rows that are locked.
+    // A separate statement, so that it reads the versions of the rows that are locked.
     var meet = statement(
       """
       WITH met AS (

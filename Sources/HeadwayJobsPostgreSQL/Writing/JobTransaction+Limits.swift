@@ -35,7 +35,7 @@ extension JobTransaction {
     guard let known = try queues()[queue], known.settings.failureLimit != nil else { return }
     if case .succeed = action, known.failureCount == 0 { return }
     if !hasLockedFailureCounts {
-      // In one order, so that exchanges don't deadlock.
+      // In a fixed order, so that exchanges don't deadlock.
       hasLockedFailureCounts = true
       runLater("SELECT name FROM headway.queue WHERE failure_limit IS NOT NULL ORDER BY name FOR UPDATE")
     }
@@ -83,7 +83,7 @@ extension JobTransaction {
     return try addAll(batch, beforeDependentsOf: parent)
   }
 
-  /// Returns whether a queue has reached its pending limit, and counts no further than that.
+  /// Returns whether a queue has reached its pending limit, and counts only up to that limit.
   private func isFull(_ queue: String, _ limit: Int) throws -> Bool {
     try run("SELECT headway.pending_count($1, $2) >= $2", queue, limit).first?.bool(0) ?? false
   }

@@ -6,8 +6,8 @@ extension JobTransaction {
 
   /// Returns whether a worker can claim jobs.
   ///
-  /// The caller holds the lock of the store, and a rescue holds it alone. So the worker is not removed before the end
-  /// of this transaction.
+  /// The caller holds the lock of the store, and a rescue holds it exclusively. Therefore, the worker is not removed
+  /// before the end of this transaction.
   func isAlive(_ worker: WorkerID) throws -> Bool {
     try !run("SELECT FROM headway.worker WHERE id = $1 AND lease > clock_timestamp()", worker.rawValue).isEmpty
   }

@@ -8,15 +8,16 @@ import HeadwayJobs
 ///
 /// # Locks
 ///
-/// Every change of a job is made under the lock of its row, in the newest version of the row: the isolation level is
+/// Every change of a job happens under the lock of its row, in the newest version of the row: the isolation level is
 /// READ COMMITTED, and rows are read by `FOR UPDATE`. There are three kinds of transactions:
 ///
-/// - Those that add jobs, and writes of attempts, hold no other locks, so a transaction of the application can contain
-///   them and last long.
+/// - Transactions that add jobs, and most writes of attempts, hold no other locks, so a transaction of the application
+///   can contain them and last long.
 /// - Exchanges lock the rows of the jobs that end, in the order of their numbers, then those of their dependents, in
 ///   the same order. Claims skip locked rows, so they wait for none. Exchanges share the lock of the store.
-/// - Transactions that change jobs in another order hold the lock of the store alone: most commands, rescues, due
-///   jobs, and failures that run down the graph. Therefore, exchanges don't deadlock with them.
+/// - Transactions that change jobs in another order hold the lock of the store exclusively: most commands, rescues, due
+///   jobs, jobs that are added before dependents, and failures that run down the graph. Therefore, exchanges don't
+///   deadlock with them.
 ///
 /// If there is a deadlock nevertheless, because a transaction of the application takes locks in another order,
 /// PostgreSQL ends one of the transactions, and the store repeats its own.
@@ -41,7 +42,7 @@ final class JobTransaction {
     case none, shared, alone
   }
 
-  /// A transaction that shares the lock of the store has to be repeated alone.
+  /// A transaction that shares the lock of the store must be repeated with the exclusive lock.
   struct MustBeAlone: Error {}
 
   /// A row that another transaction has deleted in the meantime.

@@ -72,7 +72,7 @@ struct PlainJobs: Sendable {
     """
 }
 
-/// A transaction that stores jobs, by which its connection finds out after a loss whether it was committed.
+/// The identity of a transaction that stores jobs, to find out after a lost connection whether it was committed.
 struct Receipt: Hashable, Sendable {
   /// The sender of the transactions, which has one row.
   let connection: Int64

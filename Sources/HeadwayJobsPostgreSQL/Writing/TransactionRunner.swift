@@ -13,7 +13,8 @@ struct TransactionRunner: Sendable {
   ///
   /// - Parameters:
   ///   - session: The connection.
-  ///   - hold: How it holds the lock of the store. If sharing it is not enough, the transaction is repeated alone.
+  ///   - hold: How the transaction holds the lock of the store. If sharing it is not enough, it is repeated with the
+  ///     exclusive lock.
   ///   - body: Makes the changes. It can be called several times.
   /// - Throws: The error of the body; `UnknownCommit`. If the connection was lost before the commit, the error is a
   ///   `PostgresError`.

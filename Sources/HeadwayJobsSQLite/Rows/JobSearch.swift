@@ -4,8 +4,8 @@ import HeadwayJobs
 
 /// Finds the newest jobs of a filter, and reads a limited number of rows.
 ///
-/// Jobs in states that are rare have indexes. In the order of their numbers, the rows of the tables are read up to
-/// ``window``.
+/// If few jobs have the requested states, indexes find them. Otherwise, rows are read in the order of their numbers, up
+/// to ``window``.
 struct JobSearch {
   private let selection: JobSelection
   private let id: JobID?

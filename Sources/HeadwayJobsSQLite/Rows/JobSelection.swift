@@ -11,7 +11,7 @@ struct JobSelection {
   private let arguments: [String]
   /// The condition, with parameters from ?2 on.
   ///
-  /// It includes that the job's number is greater than ?1.
+  /// It also requires the job's number to be greater than ?1.
   let condition: String
 
   init(_ filter: JobFilter) throws {
@@ -20,7 +20,7 @@ struct JobSelection {
     func add(_ column: String, _ values: (some Encodable)?) throws {
       guard let values else { return }
       let list = String(decoding: try JSONEncoder().encode(values), as: UTF8.self)
-      // SQLite ends a text of a list at its first null character. The filter itself is applied to each row.
+      // In a list, SQLite ends a text at its first null character. The filter itself is applied to each row.
       guard !list.contains("\\u0000") else { return }
       arguments.append(list)
       conditions.append("\(column) IN (SELECT value FROM json_each(?\(arguments.count + 1)))")

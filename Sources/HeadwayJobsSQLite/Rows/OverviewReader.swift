@@ -2,7 +2,7 @@
 import GRDB
 import HeadwayJobs
 
-/// Reads an overview by indexes, all in one transaction, and counts no further than a limit.
+/// Reads an overview by indexes, all in one transaction, and counts only up to a limit.
 struct OverviewReader {
   private let database: Database
   private let limit: Int
@@ -36,7 +36,7 @@ struct OverviewReader {
         counts[queue, default: JobQueueCounts()].byState[state, default: 0] += number
       }
     }
-    // Running jobs are as few as the slots of the workers.
+    // There are few running jobs: those in the slots of workers, and those claimed ahead.
     let running = try statement("SELECT queue, count(*) FROM headway_job WHERE state = 3 GROUP BY queue")
     try running.forEachRow { counts[$0.text(0), default: JobQueueCounts()].byState[.running] = $0.int(1) }
     return counts

@@ -15,8 +15,8 @@ import Android
 
 /// Sends hints to the other stores of a database, and receives theirs, as datagrams between sockets in its folder.
 ///
-/// Messages can be lost, because workers read the store once per second anyway. Therefore, nothing waits for a full or
-/// missing socket, and a store works without sockets if the path of its folder is too long for them.
+/// Losing messages is harmless, because workers read the store once per second anyway. Therefore, nothing waits for a
+/// full or missing socket, and a store works without sockets if the path of its folder is too long for them.
 final class HintMessages: Sendable {
   private struct State {
     var receiver: HintReceiver?

@@ -75,7 +75,7 @@ extension JobTransaction {
     return try addAll(batch, beforeDependentsOf: parent)
   }
 
-  /// Returns whether a queue has reached its pending limit, and counts no further than that.
+  /// Returns whether a queue has reached its pending limit, and counts only up to that limit.
   private func isFull(_ queue: String, _ limit: Int) throws -> Bool {
     var count = 0
     for condition in Self.pendingConditions where count < limit {
@@ -99,7 +99,7 @@ extension JobTransaction {
 
   /// Returns the number of running jobs of a queue.
   func runningCount(ofQueue queue: String) throws -> Int {
-    // The jobs are counted by worker, because they have an index for that.
+    // The jobs are counted by worker, because there is an index for that.
     let statement = try statement(
       """
       SELECT count(*) FROM headway_worker CROSS JOIN headway_job
@@ -119,7 +119,7 @@ extension JobTransaction {
       let hasToken = bucket.hasToken(rate, at: now)
       if bucket != old {
         try write(bucket, key)
-        // Workers must look again at the time of the next token.
+        // Workers must try again at the time of the next token.
         if !hasToken { hints.hasScheduled = true }
       }
       return hasToken

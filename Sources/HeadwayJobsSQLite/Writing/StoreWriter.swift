@@ -82,7 +82,7 @@ final class StoreWriter: Sendable {
 
   private func commit(_ batch: [WriteRequest], _ transactionGuard: TransactionGuard, _ checkpoint: Checkpoint?) {
     do {
-      // The lock comes before the connection, because transactions of the application wait for the connection.
+      // Acquire the lock before the connection, because transactions of the application wait for the connection.
       try lock.lock()
       defer { lock.unlock() }
       let (resumptions, hints) = try pool.writeWithoutTransaction { database in
@@ -95,7 +95,7 @@ final class StoreWriter: Sendable {
         _ = checkpoint?.afterCommit()
         return answer
       }
-      // Observers come before the callers, because a caller might immediately check the effects of the observers.
+      // Notify observers before the callers, because a caller might immediately check the effects of the observers.
       onCommit(hints)
       for resume in resumptions { resume() }
     } catch {
@@ -106,8 +106,8 @@ final class StoreWriter: Sendable {
 
   /// Executes the requests in one transaction; a request that fails does not affect the others.
   ///
-  /// If code of the application ends the transaction, or fails with an error after which SQLite can't continue it, the
-  /// other requests are executed again, in another transaction.
+  /// If code of the application ends the transaction, or fails with an error that ends it in SQLite, the other requests
+  /// are executed again, in another transaction.
   ///
   /// A savepoint for each request would be expensive, because SQLite copies each page for each savepoint before it
   /// changes the page. Therefore, batches without code of the application have no savepoints. If a request fails after
@@ -143,7 +143,7 @@ final class StoreWriter: Sendable {
             ? attemptInSavepoint(request, transactionGuard, transaction) : attempt(request, transaction)
         } catch {
           guard request.runsUserCode || !error.endsTransaction, !(error is IncompleteRequest) else { throw error }
-          // The error of the application's code can be one of another database, so the others are tried without it.
+          // The application's code might have thrown the error of another database, so try the others without it.
           guard database.isInsideTransaction, !error.endsTransaction else {
             throw EndedTransaction(index: index, error: error)
           }

@@ -25,7 +25,7 @@ struct JobStoreLocation {
 
   private var isOnServer: Bool { text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") }
 
-  /// The location for people: without a password.
+  /// The location as it is shown, without a password.
   var name: String {
     guard isOnServer else { return text }
     guard var parts = URLComponents(string: text) else { return "the database" }
@@ -43,8 +43,8 @@ struct JobStoreLocation {
 
   /// Opens the store, which must exist.
   ///
-  /// - Parameter updatesTables: Whether to create and update the tables of a server. Those of a file are updated in any
-  ///   case.
+  /// - Parameter updatesTables: Whether to create and update the tables of a server. The tables of a file are always
+  ///   updated.
   /// - Returns: The store.
   /// - Throws: `JobError`, or an error of this file.
   func open(updatingTables updatesTables: Bool) async throws -> any ToolJobStore {

@@ -6,9 +6,9 @@ struct JobsCheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Check that the tables of a store agree, and that its database is intact.",
     discussion: """
-      Each job must be in one table, each running job must have a worker, and each key one job. The exit code is 1 if \
-      there is a defect. Jobs of workers that have died are not defects: the next living worker returns them to \
-      their queues.
+      Each job must be in one table, each running job must have a worker, and each key must have one job. The exit \
+      code is 1 if there is a defect. Jobs of workers that have died are not defects: the next living worker returns \
+      them to their queues.
       """)
 
   @OptionGroup var options: JobStoreOptions

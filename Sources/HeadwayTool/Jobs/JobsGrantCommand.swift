@@ -7,18 +7,18 @@ import HeadwayJobsPostgreSQL
 
 struct JobsGrantCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "grant", abstract: "Grant a role of a PostgreSQL server what it needs to use the jobs.",
+    commandName: "grant", abstract: "Grant a PostgreSQL role the privilege to read, add or run jobs.",
     discussion: """
       PRIVILEGES:
         read     read everything, for dashboards and monitoring
         enqueue  add jobs, but neither read nor change those of others
-        work     everything but changing the tables, for workers
+        work     everything except changing the tables, for workers
 
-      If there is no such role, it is created without the right to log in. Grant its membership to the users of your \
-      programs. Run this command again after `headway jobs migrate`.
+      If there is no such role, it is created without the right to log in. Make the users of your programs members of \
+      this role. Run the command again after `headway jobs migrate`.
       """)
 
-  @Argument(help: "What the role may do: read, enqueue or work.") var privilege: Privilege
+  @Argument(help: "The privilege: read, enqueue or work.") var privilege: Privilege
   @Argument(help: "The name of the role.") var role: String
   @OptionGroup var options: JobStoreOptions
 
