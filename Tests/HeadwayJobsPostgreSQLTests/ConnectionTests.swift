@@ -83,12 +83,14 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J133: a server that commits asynchronously by default syncs the commits of the store")
-  func durability() async throws {
+  @Test(
+    "J133: a server that commits asynchronously by default syncs the commits of the store",
+    arguments: ["off", "local", "remote_write"])
+  func durability(default value: String) async throws {
     let test = try await TestStore()
     let database = "async_\(test.schema)"
     try psql("CREATE DATABASE \(database)", test.connectionString)
-    try psql("ALTER DATABASE \(database) SET synchronous_commit = off", test.connectionString)
+    try psql("ALTER DATABASE \(database) SET synchronous_commit = \(value)", test.connectionString)
     let connectionString = test.connectionString.replacingOccurrences(of: "dbname=postgres", with: "dbname=\(database)")
     let store = try await PostgresJobStore(connectionString)
     let setting = try await store.transaction { try $0.rows("SHOW synchronous_commit")[0]["synchronous_commit"] }

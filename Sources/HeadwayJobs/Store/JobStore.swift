@@ -155,12 +155,11 @@ public protocol JobStore: AnyObject, Sendable {
   /// - Throws: ``JobError``.
   func numbers(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobNumberPage
 
-  /// Returns the queues, workers, failures and last endings, and counts no further than a limit.
+  /// Returns the queues, workers, failures and latest endings, and stops counting at a limit.
   ///
   /// The default implementation reads all jobs.
   ///
-  /// - Parameter limit: The maximum number that matters. Instead of a greater number, a store can return any other
-  ///   number above the limit.
+  /// - Parameter limit: The limit. Instead of a greater number, a store can return any other number above the limit.
   /// - Returns: The overview.
   /// - Throws: ``JobError``.
   func overview(countingTo limit: Int) async throws -> JobsOverview

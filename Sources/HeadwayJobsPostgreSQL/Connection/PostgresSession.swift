@@ -109,7 +109,7 @@ final class PostgresSession {
       """
       SELECT set_config('lock_timeout', $1, $3), set_config('statement_timeout', $2, $3), set_config('jit', 'off', $3),
       set_config('idle_in_transaction_session_timeout', $4, $3),
-      CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
+      CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
       THEN set_config('synchronous_commit', 'on', $3) END
       """)
     statement.add("\(settings.limits.lock.milliseconds)")

@@ -33,7 +33,7 @@ extension JobTransaction {
       ended = []
       return try meet(ends)
     }
-    // The first failure must find the dependents of all.
+    // A failure cancels dependents, and no other transaction may add some in the meantime.
     try requireAlone()
     var rows = self
     try rows.settle()
