@@ -94,9 +94,10 @@ import Testing
   func roomHint() async throws {
     let fixture = try SQLiteFixture()
     let other = try fixture.openOther()
-    _ = try await other.perform(.configure(queue: "default", .pendingLimit(1)))
     let (hints, continuation) = AsyncStream.makeStream(of: JobHint.self)
+    // Before the other store sends the first hint, because it looks for new observers at most every 100 ms.
     let token = fixture.sqlite.observeHints { continuation.yield($0) }
+    _ = try await other.perform(.configure(queue: "default", .pendingLimit(1)))
     _ = try await other.enqueue([other.note(JobOptions())])
     let worker = try await other.registerNote()
     #expect(try await other.claimNotes(1, by: worker).count == 1)
