@@ -10,7 +10,15 @@ extension JobTransaction {
   /// Adds all jobs of a batch or none.
   func addAll(_ jobs: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     var rows = self
-    return try rows.addBatch(jobs, beforeDependentsOf: parent)
+    guard parent == nil, jobs.count >= JobRow.batchSize,
+      jobs.allSatisfy({ $0.settings.unique == nil && $0.dependencies.isEmpty })
+    else { return try rows.addBatch(jobs, beforeDependentsOf: parent) }
+    let rest = jobs.count % JobRow.batchSize
+    var answers = try stride(from: 0, to: jobs.count - rest, by: JobRow.batchSize).flatMap { first in
+      try addPlain(jobs[first..<first + JobRow.batchSize])
+    }
+    answers += try rows.addBatch(jobs.suffix(rest))
+    return answers
   }
 
   /// Settles the edges of all jobs that have ended in this transaction.

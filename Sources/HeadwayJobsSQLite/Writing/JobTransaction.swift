@@ -147,6 +147,20 @@ final class JobTransaction {
     return Enqueued(id: job.id, isNew: true)
   }
 
+  /// Adds jobs without keys or dependencies.
+  func addPlain(_ new: ArraySlice<NewJob>) throws -> [Enqueued] {
+    let insert = try statement(JobRow.insertBatch)
+    let added = try new.enumerated().map { row, new in
+      var job = JobRecord(id: try nextJob(), new, at: now)
+      (job.position, job.ready) = (try nextPosition(), now)
+      JobRow.bindUnfinished(job, to: insert, row: row)
+      try noteUnfinished(job)
+      return Enqueued(id: job.id, isNew: true)
+    }
+    try insert.run()
+    return added
+  }
+
   func holder(of unique: UniqueKey) throws -> JobID? {
     let statement: SQLStatement
     if case .duration = unique.scope {

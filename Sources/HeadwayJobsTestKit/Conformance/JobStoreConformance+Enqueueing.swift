@@ -56,6 +56,30 @@ extension JobStoreConformance {
       try probe.expect(plain.settings, JobSettings(), "the default options")
       try probe.expect(plain.state, .waiting, "the state of a job without a delay")
     },
+    JobStoreCheck("J12: each job of a large batch has its own options") { probe in
+      let now = probe.store.now
+      let batch = (0..<100).map { number in
+        let date = now.date.addingTimeInterval(Double(number + 1))
+        let options = JobOptions(
+          queue: "queue \(number % 3)", priority: number % 2 == 0 ? .high : .low,
+          startDate: number % 5 == 0 ? date : nil, deadline: number % 7 == 0 ? date : nil,
+          label: number % 4 == 0 ? "label \(number)" : nil, limit: number % 6 == 0 ? .limit("\(number)", 2) : nil)
+        let kind = JobKind(rawValue: "kind \(number % 4)")
+        return probe.job("\(number)", kind: kind, version: number, options: options)
+      }
+      let ids = try await probe.store.enqueue(batch).map(\.id)
+      let stored = try await probe.store.jobs(.all, after: nil, limit: 101)
+      try probe.expect(stored.map(\.id), ids, "the stored jobs")
+      try probe.expect(stored.map(\.queue), batch.map(\.queue), "the queues")
+      try probe.expect(stored.map(\.kind), batch.map(\.kind), "the kinds")
+      try probe.expect(stored.map(\.version), batch.map(\.version), "the versions")
+      try probe.expect(stored.map(\.payload), batch.map(\.payload), "the payloads")
+      try probe.expect(stored.map(\.priority), batch.map(\.priority), "the priorities")
+      try probe.expect(stored.map(\.due), batch.map(\.start), "when they are due")
+      try probe.expect(stored.map(\.deadline), batch.map(\.deadline), "the deadlines")
+      try probe.expect(stored.map(\.settings), batch.map(\.settings), "the other options")
+      try probe.expect(stored.map(\.enqueued), stored.map { _ in now }, "when they were stored")
+    },
     JobStoreCheck("J12: a job waits for its start date, and claims skip it until then") { probe in
       let start = probe.store.now.date.addingTimeInterval(10)
       let id = try await probe.enqueue(options: JobOptions(startDate: start))
