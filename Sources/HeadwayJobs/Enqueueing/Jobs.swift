@@ -99,19 +99,20 @@ public final class Jobs: Sendable {
     if enqueued.isNew { eventLog.post(.enqueued(enqueued.id, kind: new.kind, queue: new.queue)) }
   }
 
-  /// Encodes a job and checks its size, for stores that can enqueue in a transaction of the caller.
+  /// Encodes a job and checks its size and names, for stores that can enqueue in a transaction of the caller.
   ///
   /// - Parameters:
   ///   - job: The job.
   ///   - options: The options.
   /// - Returns: The new job.
-  /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge`` or
+  /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge``, ``JobError/Code/nameTooLong`` or
   ///   ``JobError/Code/unencodablePayload``.
   public func encode(_ job: some Job, options: JobOptions) throws -> NewJob {
     try checked(NewJob(job, options: options))
   }
 
   func checked(_ new: NewJob) throws -> NewJob {
+    try NameLength.check(new)
     let (size, limit) = (new.payload.bytes.count, store.maxPayloadSize)
     guard size <= limit else {
       throw JobError(

@@ -73,6 +73,7 @@ public final class JobContext: Sendable {
   public func checkpoint<Value: Codable & Sendable>(
     _ name: String, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {
+    try NameLength.check(name, "The name of a checkpoint", NameLength.name)
     let isNew = state.withLock { $0.checkpointNames.insert(name).inserted }
     guard isNew else {
       throw JobError(

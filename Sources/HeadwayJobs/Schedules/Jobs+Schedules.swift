@@ -29,6 +29,7 @@ extension Jobs {
     _ name: String, _ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow,
     options: JobOptions = JobOptions(), job: some Job
   ) async throws {
+    try NameLength.check(name, "The name of a schedule", NameLength.name)
     var new = try encode(job, options: options)
     // The definition must be the same in all processes.
     new.settings.traceContext = nil

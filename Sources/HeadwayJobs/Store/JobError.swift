@@ -39,6 +39,10 @@ extension JobError {
     ///
     /// Nothing was stored.
     public static let payloadTooLarge = Code("payload too large")
+    /// A name or key is longer than a store can index.
+    ///
+    /// Nothing was stored.
+    public static let nameTooLong = Code("name too long")
     /// A job can't be encoded.
     ///
     /// Nothing was stored.

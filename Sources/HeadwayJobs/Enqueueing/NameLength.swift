@@ -1,0 +1,33 @@
+/// The maximum lengths of names and keys, so that a store can index them.
+enum NameLength {
+  /// The maximum length of the name of a queue, kind, schedule or checkpoint, in bytes of UTF-8.
+  static let name = 512
+  /// The maximum length of a key, in bytes of UTF-8.
+  static let key = 1_024
+
+  /// Checks the names and keys of a job.
+  ///
+  /// - Parameter job: The job.
+  /// - Throws: ``JobError`` with the code ``JobError/Code/nameTooLong``.
+  static func check(_ job: NewJob) throws {
+    try check(job.kind.rawValue, "The kind of a job", name)
+    try check(job.queue, "The queue of a job of the kind \(job.kind)", name)
+    try job.settings.unique.map { try check($0.key, "The key of a job of the kind \(job.kind)", key) }
+    try job.settings.limit.map { try check($0.key, "The key of the limit of a job of the kind \(job.kind)", key) }
+  }
+
+  /// Checks a name or key.
+  ///
+  /// - Parameters:
+  ///   - text: The name or key.
+  ///   - subject: The beginning of the message: a phrase for the name or key.
+  ///   - limit: The maximum length.
+  /// - Throws: ``JobError`` with the code ``JobError/Code/nameTooLong``.
+  static func check(_ text: String, _ subject: @autoclosure () -> String, _ limit: Int) throws {
+    let length = text.utf8.count
+    guard length > limit else { return }
+    throw JobError(
+      .nameTooLong,
+      "\(subject()) has \(length) bytes, but at most \(limit) are possible. Use a hash, or store the text in the job.")
+  }
+}

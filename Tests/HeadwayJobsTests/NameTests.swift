@@ -1,0 +1,45 @@
+import Headway
+import HeadwayJobs
+import Testing
+
+/// The lengths of names and keys.
+@Suite struct NameTests {
+  @Test("J121: a job whose names or keys are too long is refused, and the longest ones are stored")
+  func jobs() async throws {
+    let jobs = Workshop().jobs
+    let (name, key) = (String(repeating: "n", count: 512), String(repeating: "k", count: 1_024))
+    for limit in [JobLimit.limit(key, 1), .serial(key), .rate(key, 1, per: .seconds(1))] {
+      let options = JobOptions(queue: name, limit: limit)
+      try await jobs.enqueue(Sum(left: 1, right: 1), unique: .waiting("\(limit.rule)"), options: options)
+    }
+    try await jobs.enqueue(Sum(left: 1, right: 1), unique: .unfinished(key))
+    for options in [
+      JobOptions(queue: name + "n"), JobOptions(unique: .unfinished(key + "k")), JobOptions(limit: .serial(key + "k")),
+    ] {
+      let error = await #expect(throws: JobError.self) {
+        try await jobs.enqueue(Sum(left: 1, right: 1), options: options)
+      }
+      #expect(error?.code == .nameTooLong)
+    }
+    let error = await #expect(throws: JobError.self) {
+      try await jobs.enqueue(contentsOf: [Sum(left: 1, right: 1)], options: JobOptions(queue: name + "n"))
+    }
+    #expect(error?.code == .nameTooLong)
+    #expect(try await jobs.jobs().count == 4)
+  }
+
+  @Test("J121: the name of a schedule is refused if it is too long, and so are those of its jobs")
+  func schedules() async throws {
+    let jobs = Workshop().jobs
+    let name = String(repeating: "n", count: 512)
+    let job = Sum(left: 1, right: 1)
+    try await jobs.schedule(name, .every(.seconds(60)), job: job)
+    for (name, queue) in [(name + "n", "default"), ("short", name + "n")] {
+      let error = await #expect(throws: JobError.self) {
+        try await jobs.schedule(name, .every(.seconds(60)), options: JobOptions(queue: queue), job: job)
+      }
+      #expect(error?.code == .nameTooLong)
+    }
+    #expect(try await jobs.schedules().map(\.name) == [name])
+  }
+}
