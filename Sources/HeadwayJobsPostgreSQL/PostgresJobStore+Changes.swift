@@ -10,13 +10,35 @@ extension PostgresJobStore {
   public func exchange(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
     do {
       return try await exchangeTogether(exchange)
-    } catch let error as JobError where error.isLockTimeout && exchange.endings.count > 1 {
-      // A transaction of the application has locked one of the jobs. The other endings are recorded. The worker sends
-      // all of them again, which has no effect on those that are recorded.
+    } catch let error as JobError
+      where error.isLockTimeout && exchange.endings.count > 1 || error.isOfValue && !exchange.endings.isEmpty
+    {
+      // A transaction of the application has locked one of the jobs, or an ending can't be stored. If an ending is not
+      // recorded, the worker sends all of them again, which has no effect on those that are.
+      var (verdicts, failure) = ([JobExchangeAnswer.Verdict](), nil as JobError?)
       for ending in exchange.endings {
-        _ = try? await exchangeTogether(JobExchange(worker: exchange.worker, endings: [ending]))
+        do {
+          verdicts.append(try await record(ending, of: exchange.worker))
+        } catch let error as JobError {
+          failure = error
+        }
       }
-      throw error
+      if let failure { throw failure }
+      var claims = exchange
+      claims.endings = []
+      let answer = try await exchangeTogether(claims)
+      return JobExchangeAnswer(verdicts: verdicts, claimed: answer.claimed)
+    }
+  }
+
+  /// Records an ending, or the failure of the job if the ending can't be stored.
+  private func record(_ ending: JobEnding, of worker: WorkerID) async throws -> JobExchangeAnswer.Verdict {
+    do {
+      return try await exchangeTogether(JobExchange(worker: worker, endings: [ending])).verdicts[0]
+    } catch let error as JobError where error.isOfValue {
+      let reason = JobEndReason(.failed, "Its ending can't be stored: \(error)")
+      let failure = JobEnding(ending.fence, .fail(reason, JobErrorDescription(error)))
+      return try await exchangeTogether(JobExchange(worker: worker, endings: [failure])).verdicts[0]
     }
   }
 
@@ -67,8 +89,11 @@ extension PostgresJobStore {
       _ = try transaction.run("SELECT pg_advisory_xact_lock($1, $2)", lockClass, StoreLock.store.rawValue)
       return try transaction.advance()
     }
-    guard let isMore else { return runner.clock.now + .milliseconds(100) }
-    return isMore ? now : try await nextTime().next
+    let soon = runner.clock.now + .milliseconds(100)
+    guard let isMore else { return soon }
+    guard !isMore else { return now }
+    // A transaction of the application has locked the jobs that are still due.
+    return try await nextTime().next.map { $0 <= now ? soon : $0 }
   }
 
   /// Returns the earliest time at which the store must be advanced, and the current time.
@@ -109,13 +134,27 @@ extension PostgresJobStore {
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   /// - Throws: `JobError`.
   public func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer {
-    try await change(on: connections.reading, hold: .alone) { try $0.perform(command, on: name) }
+    if case .set(let definition) = command { try checkNames(of: definition.job) }
+    return try await change(on: connections.reading, hold: .alone) { try $0.perform(command, on: name) }
+  }
+
+  /// Refuses the job of a schedule that could not be stored later, which would prevent all ticks.
+  private func checkNames(of job: NewJob) throws {
+    let names = [job.queue, job.kind.rawValue, job.settings.unique?.key, job.settings.limit?.key]
+    guard names.contains(where: { $0?.utf8.contains(0) == true }) else { return }
+    throw JobError(PostgresError.nullCharacter, "The schedule was not changed.")
   }
 }
 
 extension JobError {
   /// Whether a statement has waited too long for a lock.
   fileprivate var isLockTimeout: Bool { (underlying as? PostgresError)?.sqlState == "55P03" }
+
+  /// Whether the server can't store a value.
+  fileprivate var isOfValue: Bool {
+    // Data exceptions, violated constraints and exceeded limits.
+    (underlying as? PostgresError)?.sqlState.map { ["22", "23", "54"].contains($0.prefix(2)) } ?? false
+  }
 }
 
 extension FencedWrite {

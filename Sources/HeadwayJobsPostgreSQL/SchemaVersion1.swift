@@ -11,6 +11,7 @@ enum SchemaVersion1 {
     // Unfinished jobs. State: 0 held, 1 scheduled, 2 waiting, 3 running. Flags: 1 cancel requested, 2 holds key until
     // claimed, 4 has dependents, 8 has checkpoints. Keep: microseconds. Unmet: how many dependencies a held job waits
     // for. Slots: how many jobs of the limit's key run at a time; 0 for a serial key, null for a rate.
+    // An index row has at most 2,704 bytes, so a job with longer names could not change its state.
     """
     CREATE TABLE headway.job (
       id bigint PRIMARY KEY, queue text NOT NULL, kind text NOT NULL, version bigint NOT NULL, state smallint NOT NULL,
@@ -19,7 +20,9 @@ enum SchemaVersion1 {
       crashes integer NOT NULL, snoozes integer NOT NULL, epoch integer NOT NULL, owner bigint, flags smallint NOT NULL,
       keep bigint, unique_key text, unmet integer NOT NULL, progress double precision, progress_text text,
       settings bytea, history bytea, payload bytea NOT NULL, ready timestamptz NOT NULL, limit_key text COLLATE "C",
-      slots bigint)
+      slots bigint,
+      CONSTRAINT job_has_short_names CHECK (octet_length(queue) <= 512 AND octet_length(kind) <= 512
+        AND octet_length(unique_key) <= 1024 AND octet_length(limit_key) <= 1033))
     WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
       autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.02)
     """,
@@ -181,8 +184,8 @@ enum SchemaVersion1 {
         VALUES (enqueue.id, enqueue.queue, enqueue.kind, enqueue.version,
         CASE WHEN moment_due IS NULL THEN 2 ELSE 1 END, enqueue.priority, nextval('headway.position'), moment_due,
         enqueue.deadline, moment, 0, 0, 0, 0, CASE WHEN holds AND unique_scope = 'waiting' THEN 2 ELSE 0 END,
-        CASE WHEN enqueue.limit_key IS NULL THEN enqueue.keep END, 0, stored, enqueue.payload, moment,
-        enqueue.limit_key, enqueue.slots, CASE WHEN holds THEN enqueue.unique_key END)
+        CASE WHEN enqueue.limit_key IS NULL THEN least(enqueue.keep, 1000000000000000) END, 0, stored, enqueue.payload,
+        moment, enqueue.limit_key, enqueue.slots, CASE WHEN holds THEN enqueue.unique_key END)
         ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING;
         IF FOUND THEN RETURN; END IF;
         SELECT j.id INTO enqueue.id FROM headway.job j WHERE j.unique_key = enqueue.unique_key;

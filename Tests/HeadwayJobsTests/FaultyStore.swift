@@ -7,6 +7,7 @@ final class FaultyStore: JobStore {
   private let store: MemoryJobStore
   private let count = Mutex(0)
   private let gone = Atomic(false)
+  private let stuck = Atomic(false)
 
   init(_ store: MemoryJobStore) { self.store = store }
 
@@ -20,6 +21,12 @@ final class FaultyStore: JobStore {
   var isGone: Bool {
     get { gone.load(ordering: .acquiring) }
     set { gone.store(newValue, ordering: .releasing) }
+  }
+
+  /// Whether the store can't be advanced, for example because of a job that can't be stored.
+  var isStuck: Bool {
+    get { stuck.load(ordering: .acquiring) }
+    set { stuck.store(newValue, ordering: .releasing) }
   }
 
   func exchange(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
@@ -46,7 +53,10 @@ final class FaultyStore: JobStore {
   func beat(_ worker: WorkerID, running attempts: [JobFence]) -> WorkerBeat { store.beat(worker, running: attempts) }
   func unregister(_ worker: WorkerID, isRunningCode: Bool) { store.unregister(worker, isRunningCode: isRunningCode) }
   func rescue() -> [JobID] { store.rescue() }
-  func advance() -> StoreTime? { store.advance() }
+  func advance() throws -> StoreTime? {
+    if isStuck { throw JobError(.storeFailed, "A job can't be stored.") }
+    return store.advance()
+  }
   func perform(_ command: JobCommand) throws -> Int { try store.perform(command) }
   func perform(_ command: ScheduleCommand, on name: String) -> ScheduleAnswer { store.perform(command, on: name) }
   func schedules() -> [ScheduleRecord] { store.schedules() }

@@ -178,6 +178,22 @@ import Testing
     #expect(store.failureCount > 5)
   }
 
+  @Test("J37: the jobs of a dead worker are rescued even if the store can't be advanced")
+  func rescueDespiteFailures() async throws {
+    let workshop = Workshop()
+    let (store, jobs, worker) = faultyStore(of: workshop)
+    store.isStuck = true
+    let handle = try await jobs.enqueue(Sum(left: 1, right: 1))
+    let dead = workshop.store.register(
+      WorkerDescription(name: "dead", processIdentifier: 1, queues: ["default"], kinds: [Sum.kind: 1]))
+    let claim = JobClaim(queue: "default", count: 1, allowsSuspect: true, kinds: [Sum.kind: 1])
+    #expect(workshop.store.exchange(JobExchange(worker: dead, claims: [claim])).claimed[0].count == 1)
+    workshop.store.kill(dead)
+    let running = Task { try await worker.run() }
+    try await workshop.advance(until: handle.id, is: .succeeded)
+    try await workshop.stop(worker, running)
+  }
+
   private func faultyStore(of workshop: Workshop) -> (FaultyStore, Jobs, JobWorker) {
     let store = FaultyStore(workshop.store)
     let jobs = Jobs(store, clock: workshop.clock)

@@ -68,9 +68,18 @@ extension WorkerSession {
     // This comes first, so that jobs are claimed even if the rest fails.
     state.withLock { $0.claimer.noteClaimable(nil) }
     exchangeBell.ring()
-    let next = try await store.advance()
+    let next = await advance()
+    // Even if a job prevents the store from being advanced.
     await reports.rescued(try await store.rescue(), in: store)
-    return next
+    return try next.get()
+  }
+
+  private func advance() async -> Result<StoreTime?, any Error> {
+    do {
+      return .success(try await store.advance())
+    } catch {
+      return .failure(error)
+    }
   }
 
   func refreshSlots() {

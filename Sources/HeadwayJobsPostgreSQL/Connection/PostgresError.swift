@@ -42,6 +42,10 @@ extension PostgresError {
     PostgresError(sqlState: nil, message: message, isConnectionLost: true)
   }
 
+  /// The server's error for a text with a null character.
+  static let nullCharacter = PostgresError(
+    sqlState: "22021", message: "invalid byte sequence for encoding \"UTF8\": 0x00", isConnectionLost: false)
+
   /// Creates an error from the answer of the server.
   init(_ result: OpaquePointer, isConnectionLost: Bool) {
     func text(_ field: UnsafeMutablePointer<CChar>?) -> String? { field.map { String(cString: $0) } }
@@ -95,6 +99,11 @@ extension JobError {
         self.init(
           .unencodablePayload,
           "A name or key contains a null character, which PostgreSQL can't store. \(consequence)", underlying: error)
+      case "23514"? where error.constraint == "job_has_short_names":
+        self.init(
+          .nameTooLong,
+          "A name has more than 512 bytes, or a key more than 1,024. Use hashes, or store the texts in the job. "
+            + consequence, underlying: error)
       default:
         self.init(.storeFailed, "PostgreSQL failed: \(error). \(consequence)", underlying: error)
       }

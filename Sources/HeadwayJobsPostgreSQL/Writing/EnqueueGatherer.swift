@@ -201,8 +201,8 @@ final class EnqueueGatherer: Sendable {
     } catch let error as PostgresError where error.isConnectionLost {
       // The statement is its own transaction, so it might have been committed.
       throw note(error, receipt, items.count, session)
-    } catch let error as PostgresError where error.sqlState?.hasPrefix("22") == true && items.count > 1 {
-      // The jobs of one caller are not valid.
+    } catch is PostgresError where items.count > 1 {
+      // The jobs of one caller might be the reason.
       return false
     } catch let error as PostgresError {
       fail(items.count, JobError(error, "Nothing was stored."))

@@ -20,13 +20,19 @@ extension JobTransaction {
   /// - Throws: `PostgresError`.
   /// - Returns: The jobs; none if the worker was already deleted.
   func remove(_ worker: WorkerID, isDead: Bool) throws -> [JobID] {
-    let removed = try run("DELETE FROM headway.worker WHERE id = $1 RETURNING stopped", worker.rawValue)
-    guard let isStopped = removed.first?.bool(0) else { return [] }
-    let left = try running(by: worker)
+    let found = try run("SELECT stopped FROM headway.worker WHERE id = $1 FOR UPDATE", worker.rawValue)
+    guard let isStopped = found.first?.bool(0) else { return [] }
+    // A rescue must not wait for a transaction of the application that has locked a job. The worker remains until all
+    // of its jobs are rescued.
+    let left = try running(by: worker, skipsLocked: isDead)
     for var job in left {
       JobTransitions.rescue(&job, isCrash: isDead && !isStopped, at: now)
       try put(job)
     }
+    runLater(
+      """
+      DELETE FROM headway.worker WHERE id = $1 AND NOT EXISTS (SELECT FROM headway.job WHERE state = 3 AND owner = $1)
+      """, worker.rawValue)
     return left.map(\.id)
   }
 
@@ -43,10 +49,12 @@ extension JobTransaction {
     _ = try end(unknown.map { JobEnding($0, .release) })
   }
 
-  private func running(by worker: WorkerID) throws -> [JobRecord] {
+  private func running(by worker: WorkerID, skipsLocked: Bool = false) throws -> [JobRecord] {
     try run(
-      "SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE state = 3 AND owner = $1 ORDER BY id FOR UPDATE",
-      worker.rawValue
+      """
+      SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE state = 3 AND owner = $1 ORDER BY id
+      FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")
+      """, worker.rawValue
     ).rows.map(JobRow.read)
   }
 
@@ -54,6 +62,8 @@ extension JobTransaction {
 
   /// Adds the jobs of due ticks, cancels jobs that have missed their deadline, makes due jobs wait for a worker, and
   /// continues to cancel the dependents of failed jobs.
+  ///
+  /// It skips jobs that a transaction of the application has locked, instead of making all workers wait for it.
   ///
   /// - Returns: Whether there might be more to do.
   func advance() throws -> Bool {
@@ -78,8 +88,8 @@ extension JobTransaction {
   }
 
   private func jobs(_ condition: String) throws -> [JobRecord] {
-    try run("SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE \(condition) FOR UPDATE", now).rows
-      .map(JobRow.read)
+    try run("SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE \(condition) FOR UPDATE SKIP LOCKED", now)
+      .rows.map(JobRow.read)
   }
 }
 #endif
