@@ -66,7 +66,7 @@ public final class SQLiteJobStore: JobStore {
     Self.prepare(&configuration)
     let pool: DatabasePool
     do {
-      pool = try DatabasePool(path: path, configuration: configuration)
+      pool = try Database.retryingWhileBusy { try DatabasePool(path: path, configuration: configuration) }
     } catch {
       throw JobError(opening: path, error)
     }

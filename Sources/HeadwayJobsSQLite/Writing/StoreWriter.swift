@@ -214,11 +214,16 @@ extension Database {
   /// Begins a transaction that writes.
   ///
   /// It waits for other connections, regardless of the configuration.
-  func beginWriting() throws {
+  func beginWriting() throws { try Self.retryingWhileBusy { try beginTransaction(.immediate) } }
+
+  /// Calls a function again while another connection prevents it.
+  ///
+  /// SQLite itself does not wait if that could be a deadlock, for example if several processes open a new database.
+  static func retryingWhileBusy<Value>(_ body: () throws -> Value) throws -> Value {
     let start = ContinuousClock.now
     while true {
       do {
-        return try beginTransaction(.immediate)
+        return try body()
       } catch let error as DatabaseError
         where error.resultCode == .SQLITE_BUSY && ContinuousClock.now - start < Self.busyTimeout
       {
