@@ -102,8 +102,7 @@ enum Schema {
       }
       _ = try session.run(Statement("COMMIT"))
     } catch {
-      session.forgetDeferred()
-      _ = try? session.run(Statement("ROLLBACK"))
+      TransactionRunner.rollBack(session)
       throw error
     }
     try check(session, schema)

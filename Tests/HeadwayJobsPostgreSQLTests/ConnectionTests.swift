@@ -83,6 +83,28 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J104: after code has ignored a silent server, the connection is not used again", arguments: [false, true])
+  func silence(throwsError: Bool) async throws {
+    struct Failure: Error {}
+    var limits = PostgresTimeLimits()
+    limits.statement = .seconds(1)
+    let test = try await TestStore(limits: limits)
+    let error = await #expect(throws: (any Error).self) {
+      try await test.store.transaction(within: .seconds(60)) { transaction in
+        let process = try transaction.rows("SELECT pg_backend_pid() AS id")[0].int("id").map(pid_t.init) ?? 0
+        kill(process, SIGSTOP)
+        _ = try? transaction.rows("SELECT 1 AS number")
+        kill(process, SIGCONT)
+        #expect(throws: PostgresError.self) { try transaction.rows("SELECT 2 AS number") }
+        if throwsError { throw Failure() }
+      }
+    }
+    #expect(throwsError ? error is Failure : (error as? JobError)?.code == .storeFailed)
+    let rows = try await test.store.transaction { try $0.rows("SELECT 3 AS number") }
+    #expect(rows.map { $0.int("number") } == [3])
+    await test.store.close()
+  }
+
   @Test(
     "J133: a server that commits asynchronously by default syncs the commits of the store",
     arguments: ["off", "local", "remote_write"])

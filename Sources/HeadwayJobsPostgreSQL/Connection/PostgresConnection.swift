@@ -234,21 +234,20 @@ final class PostgresConnection: Sendable {
     }
 
     private mutating func execute(_ request: Request, _ session: PostgresSession) {
+      // The code of a request can ignore the error.
+      defer { if let loss = session.loss { lose(loss) } }
       do {
         let resume = try request.perform(session)
         remove()
         resume()
-      } catch let error as NotBegun where ContinuousClock.now < request.end {
-        lose(error.underlying)
+      } catch is NotBegun where ContinuousClock.now < request.end {
+        // It begins on the next connection.
       } catch let error as PostgresError where error.isConnectionLost {
-        lose(error)
         if !request.isRepeatable || ContinuousClock.now >= request.end {
           remove()
           request.fail(JobError(error, "Nothing was changed."))
         }
       } catch {
-        if let unknown = error as? UnknownCommit { lose(unknown.underlying) }
-        if let error = error as? NotBegun { lose(error.underlying) }
         session.forgetDeferred()
         remove()
         request.fail(error is PostgresError ? JobError(error, "Nothing was changed.") : error)

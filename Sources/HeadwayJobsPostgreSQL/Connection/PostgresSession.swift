@@ -30,6 +30,10 @@ final class PostgresSession {
   private var deferred: [Statement] = []
   /// The notifications that have arrived.
   private var notifications: [String] = []
+  /// The error that has ended the session.
+  ///
+  /// The next answers of the server could belong to earlier requests, so the session can't be used again.
+  private(set) var loss: PostgresError?
 
   struct Backend: Equatable, Sendable {
     var process: Int64
@@ -138,9 +142,19 @@ final class PostgresSession {
   ///
   /// Outside of a transaction block, they are one transaction.
   ///
-  /// - Throws: `PostgresError`: the first error of a statement.
+  /// - Throws: `PostgresError`: the first error of a statement, or the error that has ended the session.
   /// - Returns: The results.
   func run(_ statements: [Statement]) throws -> [QueryResult] {
+    if let loss { throw loss }
+    do {
+      return try exchange(statements)
+    } catch let error as PostgresError where error.isConnectionLost {
+      loss = error
+      throw error
+    }
+  }
+
+  private func exchange(_ statements: [Statement]) throws -> [QueryResult] {
     let end = ContinuousClock.now + settings.limits.answer
     let all = deferred + statements
     deferred = []

@@ -44,7 +44,7 @@ extension PostgresJobStore {
           transaction.complete()
           return value
         } catch {
-          TransactionRunner.rollBack(session, after: error)
+          TransactionRunner.rollBack(session)
           throw error
         }
       }

@@ -47,7 +47,7 @@ struct TransactionRunner: Sendable {
       try commit(session)
       return (answer, transaction.hints)
     } catch {
-      Self.rollBack(session, after: error)
+      Self.rollBack(session)
       throw error
     }
   }
@@ -106,8 +106,10 @@ struct TransactionRunner: Sendable {
 
   /// Commits a transaction.
   ///
-  /// - Throws: `UnknownCommit` if the connection was lost before the answer arrived.
+  /// - Throws: `UnknownCommit` if the connection was lost before the answer arrived; `PostgresError` if it was lost
+  ///   before the commit.
   func commit(_ session: PostgresSession) throws {
+    if let loss = session.loss { throw loss }
     do {
       guard try session.commit() else {
         throw JobError(
@@ -120,9 +122,9 @@ struct TransactionRunner: Sendable {
     }
   }
 
-  static func rollBack(_ session: PostgresSession, after error: any Error) {
+  static func rollBack(_ session: PostgresSession) {
     session.forgetDeferred()
-    if error is UnknownCommit || (error as? PostgresError)?.isConnectionLost == true { return }
+    // If this fails, too, the session has ended, and the server undoes the transaction.
     _ = try? session.run(Statement("ROLLBACK"))
   }
 
@@ -144,7 +146,7 @@ struct TransactionRunner: Sendable {
       _ = try session.run(Statement("COMMIT"))
       return answer
     } catch {
-      Self.rollBack(session, after: error)
+      Self.rollBack(session)
       throw error
     }
   }
