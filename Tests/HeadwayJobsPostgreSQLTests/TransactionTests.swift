@@ -127,6 +127,28 @@ import Testing
     await test.store.close()
   }
 
+  @Test(
+    "J11: times at the ends of PostgreSQL's range, and infinite times, are read as the first or the last time",
+    arguments: ["294276-12-31 23:59:59.999999+00", "infinity", "4714-11-24 00:00:00+00 BC", "-infinity"])
+  func extremeTimes(time: String) async throws {
+    let test = try await makeStore()
+    let isEarly = time.hasSuffix("BC") || time.hasPrefix("-")
+    try test.psql(
+      "SELECT enqueue('plain', convert_to('{\"number\":1}', 'UTF8'), start => '\(time)', deadline => '\(time)')")
+    let job = try #require(try await test.jobs.jobs().first)
+    #expect(job.due == (isEarly ? nil : StoreTime(microseconds: .max)))
+    let deadline = try #require(job.deadline)
+    #expect((deadline.microseconds < 0) == isEarly)
+    #expect(!deadline.description.isEmpty)
+    _ = try await test.jobs.snapshot()
+    _ = try await test.store.advance()
+    #expect(try await test.jobs.jobs().first?.state == (isEarly ? .cancelled : .scheduled))
+    // The job is written again.
+    #expect(try await test.jobs.cancel(job.id) != isEarly)
+    #expect(try await test.jobs.jobs().first?.deadline == job.deadline)
+    await test.store.close()
+  }
+
   @Test("J11: a program in Python adds jobs in its own transactions, and notifies the workers")
   func python() async throws {
     let test = try await makeStore()

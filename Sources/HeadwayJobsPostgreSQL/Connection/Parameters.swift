@@ -73,16 +73,14 @@ extension StoreTime: BinaryValue {
 
   func append(to bytes: inout [UInt8]) {
     let (value, overflow) = microseconds.subtractingReportingOverflow(Self.epoch)
-    if !overflow, Self.finite.contains(value) { return bytes.append(bigEndian: value) }
+    if !overflow, microseconds != .max, Self.finite.contains(value) { return bytes.append(bigEndian: value) }
     bytes.append(bigEndian: microseconds < 0 ? Int64.min : .max)
   }
 
   init(binary value: Int64) {
-    guard value != .min, value != .max else {
-      self.init(microseconds: value)
-      return
-    }
-    self.init(microseconds: value + Self.epoch)
+    let (sum, overflow) = value.addingReportingOverflow(Self.epoch)
+    // Infinite times, and those of the last 30 years that PostgreSQL can store, become the first or the last time.
+    self.init(microseconds: value == .min ? .min : overflow ? .max : sum)
   }
 }
 
