@@ -283,6 +283,23 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J120: statements and values with null characters are refused, and the transaction can continue")
+  func nullCharacters() async throws {
+    let test = try await makeStore()
+    let table = "\(test.schema).photo"
+    try await test.store.transaction { transaction in
+      for (sql, path) in [("VALUES ($1)", "a\0b"), ("VALUES ($1)\0, ('c')", "a")] {
+        let error = #expect(throws: JobError.self) {
+          try transaction.execute("INSERT INTO \(table) (path) \(sql)", path)
+        }
+        #expect(error?.code == .unencodablePayload)
+      }
+      try transaction.execute("INSERT INTO \(table) (path) VALUES ($1)", "d")
+    }
+    #expect(try test.psql("SELECT path FROM photo") == "d")
+    await test.store.close()
+  }
+
   @Test("J135: code that takes too long is interrupted")
   func timeLimit() async throws {
     let test = try await makeStore()

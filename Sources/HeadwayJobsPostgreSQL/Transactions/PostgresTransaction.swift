@@ -39,7 +39,8 @@ public final class PostgresTransaction {
   ///   - sql: One statement, with the parameters `$1`, `$2` and so on. It must not begin or end a transaction.
   ///   - values: The values of the parameters.
   /// - Returns: The number of rows that were changed.
-  /// - Throws: ``PostgresError``; `JobError` with the code `transactionEnded` or `timeLimitExceeded`.
+  /// - Throws: ``PostgresError``; `JobError` with the code `transactionEnded` or `timeLimitExceeded`, or
+  ///   `unencodablePayload` if the statement or a value contains a null character.
   @discardableResult
   public func execute(_ sql: String, _ values: (any PostgresValue)?...) throws -> Int {
     try run(sql, values).changeCount
@@ -51,7 +52,8 @@ public final class PostgresTransaction {
   ///   - sql: One statement, with the parameters `$1`, `$2` and so on. It must not begin or end a transaction.
   ///   - values: The values of the parameters.
   /// - Returns: The rows.
-  /// - Throws: ``PostgresError``; `JobError` with the code `transactionEnded` or `timeLimitExceeded`.
+  /// - Throws: ``PostgresError``; `JobError` with the code `transactionEnded` or `timeLimitExceeded`, or
+  ///   `unencodablePayload` if the statement or a value contains a null character.
   public func rows(_ sql: String, _ values: (any PostgresValue)?...) throws -> [PostgresRow] {
     let result = try run(sql, values)
     let names = (0..<Int(PQnfields(result.handle))).map { column in
@@ -66,9 +68,12 @@ public final class PostgresTransaction {
 
   private func run(_ sql: String, _ values: [(any PostgresValue)?]) throws -> QueryResult {
     guard !sql.endsTransaction else { throw JobError.transactionEnded }
+    let texts = values.map { $0?.postgresText }
+    // libpq would end the text at the null character.
+    guard !([sql] + texts).contains(where: { $0?.utf8.contains(0) == true }) else { throw JobError.nullCharacter }
     var statement = Statement(sql)
     statement.isText = true
-    for value in values { statement.parameters.add(inferred: value?.postgresText) }
+    for text in texts { statement.parameters.add(inferred: text) }
     do {
       // After an error, only a rollback to a savepoint is possible.
       if sql.firstWords.first != "rollback" { session.runLater(try limitStatement()) }
@@ -160,6 +165,12 @@ extension String {
 }
 
 extension JobError {
+  static var nullCharacter: JobError {
+    JobError(
+      .unencodablePayload,
+      "A statement or a value contains a null character, which PostgreSQL can't store. The statement was not executed.")
+  }
+
   static var transactionEnded: JobError {
     JobError(
       .transactionEnded,
