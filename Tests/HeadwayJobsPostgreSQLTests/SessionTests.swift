@@ -24,5 +24,63 @@ import Testing
     let error = #expect(throws: PostgresError.self) { try session.run(Statement("SELECT 1")) }
     #expect(error?.isConnectionLost == true)
   }
+
+  // MARK: Prepared statements
+
+  private func preparedCount(_ session: PostgresSession) throws -> Int {
+    try session.run(Statement("SELECT count(*) FROM pg_prepared_statements")).first?.int(0) ?? -1
+  }
+
+  @Test("J104: after errors, prepared statements are used again, and only those that exist")
+  func preparedStatements() throws {
+    let session = try open()
+    let (valid, failing) = (Statement("SELECT 1", isFrequent: true), Statement("SELECT 1 / $1", isFrequent: true, 0))
+    let wrong = Statement("SELECT wrong", isFrequent: true)
+    for _ in 0..<20 {
+      _ = try session.run(valid)
+      #expect(throws: PostgresError.self) { try session.run([valid, failing, valid]) }
+      #expect(throws: PostgresError.self) { try session.run([valid, wrong, Statement("SELECT 2", isFrequent: true)]) }
+      _ = try session.run(Statement("BEGIN"))
+      #expect(throws: PostgresError.self) { try session.run([valid, failing]) }
+      #expect(throws: PostgresError.self) { try session.run(Statement("SELECT 3", isFrequent: true)) }
+      TransactionRunner.rollBack(session)
+    }
+    #expect(try preparedCount(session) == 2)
+    _ = try session.run(Statement("DEALLOCATE ALL"))
+    #expect(throws: PostgresError.self) { try session.run(valid) }
+    _ = try session.run(valid)
+    #expect(try preparedCount(session) == 1)
+  }
+
+  @Test("J177: a statement with an outdated plan is prepared again, in any language of the server")
+  func outdatedPlans() throws {
+    let session = try open()
+    _ = try session.run(Statement("CREATE TEMPORARY TABLE changed (number integer)"))
+    _ = try session.run(
+      Statement(
+        """
+        CREATE FUNCTION pg_temp.fail(wanted boolean) RETURNS integer LANGUAGE plpgsql AS $$BEGIN
+        IF wanted THEN RAISE 'Das geht nicht.' USING ERRCODE = 'feature_not_supported'; END IF;
+        RETURN 1; END$$
+        """))
+    let select = Statement("SELECT * FROM changed", isFrequent: true)
+    for type in ["bigint", "text", "bytea"] {
+      _ = try session.run(select)
+      _ = try session.run(Statement("ALTER TABLE changed ALTER number TYPE \(type) USING NULL"))
+      _ = try session.run(Statement("BEGIN"))
+      let error = #expect(throws: PostgresError.self) { try session.run(select) }
+      #expect(error?.isConflict == true)
+      TransactionRunner.rollBack(session)
+    }
+    _ = try session.run(select)
+    #expect(try preparedCount(session) == 1)
+    func fail(_ isWanted: Bool) -> Statement { Statement("SELECT pg_temp.fail($1)", isFrequent: true, isWanted) }
+    _ = try session.run(fail(false))
+    for isConflict in [true, false] {
+      let error = #expect(throws: PostgresError.self) { try session.run(fail(true)) }
+      #expect(error?.isConflict == isConflict)
+    }
+    #expect(try preparedCount(session) == 2)
+  }
 }
 #endif

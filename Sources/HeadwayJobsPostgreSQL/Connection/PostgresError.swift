@@ -18,6 +18,8 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
   public let constraint: String?
   /// Whether the connection was lost, or could not be opened.
   public let isConnectionLost: Bool
+  /// Whether the plan of a prepared statement is outdated, because the tables were migrated.
+  var isPlanOutdated = false
 
   init(
     sqlState: String?, message: String, detail: String? = nil, constraint: String? = nil, isConnectionLost: Bool
@@ -58,11 +60,10 @@ extension PostgresError {
   /// Whether the same transaction can succeed if it is executed again, because it failed only due to the changes of
   /// others.
   var isConflict: Bool {
-    switch sqlState {
+    if isPlanOutdated { return true }
+    return switch sqlState {
     // A serialization failure, and a deadlock.
     case "40001", "40P01": true
-    // The plan of a prepared statement is outdated, because the schema was migrated.
-    case "0A000": message.contains("cached plan")
     // Another transaction has inserted the same key.
     case "23505": constraint.map { ["job_unique", "key_pkey"].contains($0) } ?? false
     default: false

@@ -26,6 +26,8 @@ final class PostgresSession {
   private(set) var isPooled = false
   /// The names of the prepared statements by their text.
   private var prepared: [String: String] = [:]
+  /// The names of prepared statements with outdated plans, which the server still has.
+  private var outdated: [String] = []
   /// Statements to send before the next one, whose results are not needed.
   private var deferred: [Statement] = []
   /// The notifications that have arrived.
@@ -147,7 +149,10 @@ final class PostgresSession {
   func run(_ statements: [Statement]) throws -> [QueryResult] {
     if let loss { throw loss }
     do {
-      return try exchange(statements)
+      try deallocateOutdated()
+      let all = deferred + statements
+      deferred = []
+      return Array(try exchange(all).suffix(statements.count))
     } catch let error as PostgresError where error.isConnectionLost {
       loss = error
       throw error
@@ -156,29 +161,52 @@ final class PostgresSession {
 
   private func exchange(_ statements: [Statement]) throws -> [QueryResult] {
     let end = ContinuousClock.now + settings.limits.answer
-    let all = deferred + statements
-    deferred = []
-    var isPreparation: [Bool] = []
-    for statement in all { isPreparation += try send(statement) }
+    var commands: [Command] = []
+    for statement in statements { commands += try send(statement) }
     guard PQpipelineSync(connection) == 1 else { throw lost() }
     try flush(until: end)
     var (results, failure) = ([QueryResult](), PostgresError?.none)
-    for isPreparation in isPreparation {
+    for command in commands {
       guard let result = try nextResult(until: end) else { throw lost() }
-      if let error = error(of: result) { failure = failure ?? error }
-      if !isPreparation { results.append(result) }
+      if let error = error(of: result) { failure = failure ?? note(error, of: command) }
+      if !command.isPreparation {
+        results.append(result)
+      } else if PQresultStatus(result.handle) != PGRES_COMMAND_OK {
+        prepared[command.sql] = nil
+      }
       while try nextResult(until: end) != nil {}
     }
     guard let sync = try nextResult(until: end), PQresultStatus(sync.handle) == PGRES_PIPELINE_SYNC else {
       throw failure ?? lost()
     }
     collectNotifications()
-    if let failure {
-      // A statement could have failed to be prepared.
-      forgetPrepared()
-      throw failure
+    if let failure { throw failure }
+    return results
+  }
+
+  /// Forgets a prepared statement that can't be executed again, and returns the error.
+  private func note(_ error: PostgresError, of command: Command) -> PostgresError {
+    guard command.isPrepared else { return error }
+    switch error.sqlState {
+    // The tables were migrated. Otherwise, the error occurs again when the statement has been prepared again.
+    case "0A000":
+      if let name = prepared.removeValue(forKey: command.sql) { outdated.append(name) }
+      var error = error
+      error.isPlanOutdated = true
+      return error
+    // The code of an application has deallocated all statements.
+    case "26000": prepared = [:]
+    default: break
     }
-    return Array(results.suffix(statements.count))
+    return error
+  }
+
+  /// Deallocates outdated statements, which is not possible in a transaction that has failed.
+  private func deallocateOutdated() throws {
+    guard !outdated.isEmpty, PQtransactionStatus(connection) == PQTRANS_IDLE else { return }
+    let statements = outdated.map { Statement("DEALLOCATE \($0)") }
+    outdated = []
+    do { _ = try exchange(statements) } catch let error as PostgresError where !error.isConnectionLost {}
   }
 
   /// Commits a transaction.
@@ -190,30 +218,32 @@ final class PostgresSession {
     return PQcmdStatus(result.handle).map { String(cString: $0) } == "COMMIT"
   }
 
-  /// Whether a transaction has begun and not ended.
-  var isInTransaction: Bool { [PQTRANS_INTRANS, PQTRANS_INERROR].contains(PQtransactionStatus(connection)) }
-
-  private func forgetPrepared() { prepared = [:] }
+  /// A command that was sent.
+  private struct Command {
+    let sql: String
+    var isPreparation = false
+    /// Whether it executes a statement that was prepared earlier.
+    var isPrepared = false
+  }
 
   /// Sends a statement, and prepares it first if it is frequent.
-  ///
-  /// - Returns: For each command, whether it prepares a statement.
-  private func send(_ statement: Statement) throws -> [Bool] {
+  private func send(_ statement: Statement) throws -> [Command] {
+    let sql = statement.sql
     guard statement.isFrequent, !isPooled else {
       try sendOnce(statement, name: nil)
-      return [false]
+      return [Command(sql: sql)]
     }
-    if let name = prepared[statement.sql] {
+    if let name = prepared[sql] {
       try sendOnce(statement, name: name)
-      return [false]
+      return [Command(sql: sql, isPrepared: true)]
     }
     number += 1
     let name = "headway_\(number)"
     let types = statement.parameters.types
-    guard PQsendPrepare(connection, name, statement.sql, Int32(types.count), types) == 1 else { throw lost() }
-    prepared[statement.sql] = name
+    guard PQsendPrepare(connection, name, sql, Int32(types.count), types) == 1 else { throw lost() }
+    prepared[sql] = name
     try sendOnce(statement, name: name)
-    return [true, false]
+    return [Command(sql: sql, isPreparation: true), Command(sql: sql)]
   }
 
   /// The number of the last prepared statement.
