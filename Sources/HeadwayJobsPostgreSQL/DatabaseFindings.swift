@@ -31,7 +31,7 @@ extension PostgresJobStore {
         _ = try session.run(Statement("SELECT 1"))
         let start = ContinuousClock.now
         let message = Statement("SELECT pg_logical_emit_message(true, 'headway-jobs', '')")
-        _ = try session.run(session.transactionSettings + [message])
+        _ = try session.run(session.requestSettings + [message])
         return ContinuousClock.now - start
       }
     } catch {

@@ -85,7 +85,7 @@ private final class ControlTasks: Sendable {
   private func renew(_ worker: WorkerID, _ session: PostgresSession) throws {
     let sent = ContinuousClock.now
     let renewed = try session.run(
-      session.transactionSettings + [
+      session.requestSettings + [
         Statement(
           schema.sql(
             """

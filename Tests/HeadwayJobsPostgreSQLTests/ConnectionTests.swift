@@ -121,6 +121,49 @@ import Testing
     await test.store.close()
   }
 
+  private func makeDatabase(_ settings: String...) throws -> String {
+    let connectionString = try PostgresServer.shared().connectionString
+    let database = PostgresFixture.newSchema()
+    try psql("CREATE DATABASE \(database)", connectionString)
+    for setting in settings { try psql("ALTER DATABASE \(database) SET \(setting)", connectionString) }
+    return database
+  }
+
+  @Test(
+    "J105: defaults of a role for transactions have no effect", arguments: ["serializable", "repeatable read"],
+    [false, true])
+  func transactionDefaults(isolation: String, isPooled: Bool) async throws {
+    let server = try PostgresServer.shared()
+    let database = try makeDatabase(
+      "default_transaction_read_only = on", "default_transaction_isolation = '\(isolation)'")
+    let pooler = isPooled ? try Pooler(server) : nil
+    let connectionString = (pooler?.connectionString ?? server.connectionString)
+      .replacingOccurrences(of: "dbname=postgres", with: "dbname=\(database)")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<4 {
+        group.addTask {
+          let store = try await PostgresJobStore(
+            connectionString, schema: "headway", leaseLength: .seconds(6), clock: nil)
+          let jobs = Jobs(store)
+          let handle = try await jobs.enqueue(PlainJob(number: number))
+          let description = WorkerDescription(
+            name: "test", processIdentifier: 1, queues: ["default"], kinds: ["plain": 1])
+          let worker = try await store.register(description)
+          let lease = "SELECT lease - started > interval '6.5 s' FROM headway.worker WHERE id = \(worker.rawValue)"
+          try await poll { try psql(lease, connectionString) == "t" }
+          let isolation = try await store.transaction { transaction in
+            try transaction.rows("SHOW transaction_isolation")[0]["transaction_isolation"]
+          }
+          #expect(isolation == "read committed")
+          #expect(try await jobs.cancel(handle.id))
+          await store.close()
+        }
+      }
+      try await group.waitForAll()
+    }
+    pooler?.stop()
+  }
+
   @Test("J106: several processes that open a new store create one schema, and a manual migration refuses to")
   func migration() async throws {
     let server = try PostgresServer.shared()

@@ -109,11 +109,13 @@ final class PostgresSession {
     if !isPooled { _ = try run(settingStatement(isLocal: false)) }
   }
 
-  /// Sets the time limits, and makes commits durable.
+  /// Sets the time limits, and makes commits durable, whatever the defaults of the role are.
   private func settingStatement(isLocal: Bool) -> Statement {
     var statement = Statement(
       """
       SELECT set_config('lock_timeout', $1, $3), set_config('statement_timeout', $2, $3), set_config('jit', 'off', $3),
+      set_config('default_transaction_read_only', 'off', $3),
+      set_config('default_transaction_isolation', 'read committed', $3),
       set_config('idle_in_transaction_session_timeout', $4, $3),
       CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
       THEN set_config('synchronous_commit', 'on', $3) END
@@ -127,6 +129,17 @@ final class PostgresSession {
 
   /// The statements at the beginning of each transaction.
   var transactionSettings: [Statement] { isPooled ? [settingStatement(isLocal: true)] : [] }
+
+  /// The statements before a request that writes outside of a transaction block.
+  ///
+  /// The server resets these two variables at the beginning of each transaction, so they need no `LOCAL`, which would
+  /// cause a warning outside of a transaction block. They must come before any query.
+  var requestSettings: [Statement] {
+    guard isPooled else { return [] }
+    return [
+      Statement("SET transaction_isolation = 'read committed'"), Statement("SET transaction_read_only = off"),
+    ] + transactionSettings
+  }
 
   // MARK: Executing
 

@@ -44,7 +44,7 @@ struct PlainJobs: Sendable {
     insert.add(receipt.connection)
     insert.add(receipt.token)
     // The settings of a transaction apply to all statements up to the next synchronization.
-    let rows = try session.run(session.transactionSettings + [insert]).last?.rows ?? []
+    let rows = try session.run(session.requestSettings + [insert]).last?.rows ?? []
     guard let first = rows.first else { return nil }
     return (rows.map { Stored(id: $0.id(0), isScheduled: $0.int(1) == JobState.scheduled.rawValue) }, first.time(2))
   }
