@@ -19,7 +19,7 @@ extension PostgresJobStore {
     lacksNotifications == true
       ? JobsHealth.Finding(
         level: .warning, name: "Notifications",
-        text: "A pooler prevents notifications, so workers find new jobs only once per second.")
+        text: "A pooler or a standby prevents notifications, so workers find new jobs only once per second.")
       : JobsHealth.Finding(level: .good, name: "Notifications", text: "Workers are notified of new jobs.")
   }
 

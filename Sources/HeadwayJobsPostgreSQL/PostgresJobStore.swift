@@ -105,7 +105,7 @@ public final class PostgresJobStore: JobStore {
   /// The time of the server.
   public var now: StoreTime { clock.now }
 
-  /// Whether a pooler such as PgBouncer prevents notifications; nil if it is not known yet.
+  /// Whether a pooler such as PgBouncer, or a standby server, prevents notifications; nil if it is not known yet.
   ///
   /// Without notifications, workers find new jobs only by reading the store once per second.
   public var lacksNotifications: Bool? { hints.lacksNotifications }

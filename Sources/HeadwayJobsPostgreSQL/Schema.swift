@@ -90,7 +90,7 @@ enum Schema {
   ///   with its own schema and with the next one, so that you can update one process after another.
   static func migrate(_ session: PostgresSession, _ schema: SchemaName) throws {
     if try storedVersion(session, schema) >= version { return try check(session, schema) }
-    _ = try session.run([Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")] + session.transactionSettings)
+    _ = try session.run([PostgresSession.begin] + session.transactionSettings)
     do {
       _ = try session.run(
         Statement("SELECT pg_advisory_xact_lock($1, $2)", schema.lockClass, StoreLock.migration.rawValue))

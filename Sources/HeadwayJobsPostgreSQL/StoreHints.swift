@@ -7,7 +7,7 @@ final class StoreHints: Sendable {
   let observers = HintObservers()
   let gate = HintGate()
   private let isListening = Atomic(false)
-  /// 0 if it is not known whether there are notifications, 1 if there are, 2 if a pooler prevents them.
+  /// 0 if it is not known whether there are notifications, 1 if there are, 2 if a pooler or a standby prevents them.
   private let notificationState = Atomic(0)
 
   /// Notifies observers in this process, and notes the hints for other processes.
@@ -32,8 +32,9 @@ final class StoreHints: Sendable {
 
   /// Begins to listen on a connection that was opened.
   func listen(_ session: PostgresSession, _ schema: SchemaName) throws {
-    notificationState.store(session.isPooled ? 2 : 1, ordering: .relaxed)
-    guard !session.isPooled else { return }
+    let lacksNotifications = session.isPooled || session.isStandby
+    notificationState.store(lacksNotifications ? 2 : 1, ordering: .relaxed)
+    guard !lacksNotifications else { return }
     _ = try session.run(Statement("LISTEN \(schema.channel)"))
   }
 

@@ -1,4 +1,5 @@
 #if PostgreSQL
+import Foundation
 import Headway
 import HeadwayJobs
 import HeadwayJobsPostgreSQL
@@ -115,6 +116,42 @@ import Testing
       _ = try await test.store.rescue()
       return load.count("SELECT count(*) FROM worker") == 0
     }
+    await test.store.close()
+  }
+
+  @Test("J103: connections to a server that is now a standby are used to read, but to write, others are opened")
+  func failover() async throws {
+    let primary = try PostgresServer()
+    let test = try await TestStore(server: primary)
+    let old = try await test.jobs.enqueue(PlainJob(number: 1))
+    let standby = try PostgresServer(standbyOf: primary)
+    // The name of the server, which leads to the former primary one at first.
+    let folder = try TemporaryFolder()
+    let name = folder.path + "/server"
+    try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: standby.folder)
+    let other = try await test.openAgain(
+      test.connectionString.replacingOccurrences(of: primary.folder, with: name))
+    let token = other.store.observeHints { _ in }
+    defer { withExtendedLifetime(token) {} }
+    let connections =
+      "SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity WHERE application_name = 'headway-jobs'"
+    var known: Set<String> = []
+    for _ in 0..<5 {
+      #expect(try await other.jobs.jobs().map(\.id) == [old.id])
+      _ = try await other.store.advance()
+      known.insert(try psql(connections, standby.connectionString))
+    }
+    #expect(known.count == 1)
+    #expect(other.store.lacksNotifications == true)
+    try FileManager.default.removeItem(atPath: name)
+    try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: primary.folder)
+    let new = try await other.jobs.enqueue(PlainJob(number: 2))
+    #expect(try await other.jobs.cancel(old.id))
+    let description = WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["plain": 1])
+    _ = try await other.store.register(description)
+    #expect(try await other.jobs.jobs().map(\.id) == [old.id, new.id])
+    try await poll { other.store.lacksNotifications == false }
+    await other.store.close()
     await test.store.close()
   }
 

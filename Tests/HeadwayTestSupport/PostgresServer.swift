@@ -35,15 +35,17 @@ package final class PostgresServer: Sendable {
 
   /// Starts a server.
   ///
-  /// - Parameter address: An IPv4 address of this machine where the server listens, too, without authentication.
+  /// - Parameters:
+  ///   - address: An IPv4 address of this machine where the server listens, too, without authentication.
+  ///   - primary: The server that this one is a standby of; nil for a server of its own.
   /// - Throws: ``Failure`` if there is no server on this machine, or if it does not start.
-  package init(address: String = "") throws {
+  package init(address: String = "", standbyOf primary: PostgresServer? = nil) throws {
     guard let programs = Self.programs else {
       throw Failure(description: "There is no PostgreSQL server on this machine. Run script/setup.")
     }
     folder = try Self.makeFolder()
     process = Process()
-    let shell = ["sh", "-c", Self.script, "sh", folder, programs, address]
+    let shell = ["sh", "-c", Self.script, "sh", folder, programs, address, primary?.folder ?? ""]
     let user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = (geteuid() == 0 ? user : []) + shell
@@ -113,6 +115,7 @@ package final class PostgresServer: Sendable {
     folder=$1
     programs=$2
     address=$3
+    primary=$4
     trap '' HUP INT TERM
     start() {
       env "$@" "$programs/postgres" -D "$folder/data" >>"$folder/log" 2>&1 &
@@ -123,7 +126,11 @@ package final class PostgresServer: Sendable {
       done
       echo ready
     }
-    "$programs/initdb" -D "$folder/data" -A trust -U postgres -E UTF8 --locale=C --no-sync >"$folder/log" 2>&1 || exit 1
+    if [ -n "$primary" ]; then
+      "$programs/pg_basebackup" -h "$primary" -U postgres -D "$folder/data" -R -c fast --no-sync
+    else
+      "$programs/initdb" -D "$folder/data" -A trust -U postgres -E UTF8 --locale=C --no-sync
+    fi >"$folder/log" 2>&1 || exit 1
     cat >>"$folder/data/postgresql.conf" <<END
     listen_addresses = '$address'
     unix_socket_directories = '$folder'

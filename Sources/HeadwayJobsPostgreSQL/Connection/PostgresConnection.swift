@@ -167,7 +167,10 @@ final class PostgresConnection: Sendable {
   private struct ConnectionLoop {
     private let owner: PostgresConnection
     private var session: PostgresSession?
+    /// The number of attempts in a row that have failed: to connect, or to use a new connection.
     private var failures = 0
+    /// Whether something has succeeded on the connection.
+    private var hasWorked = false
     private var nextAttempt = ContinuousClock.now
     private var lastError: any Error = PostgresError.lost("There is no connection.")
 
@@ -207,14 +210,19 @@ final class PostgresConnection: Sendable {
         let opened = try PostgresSession(owner.settings)
         try owner.tasks.opened(opened)
         session = opened
-        failures = 0
       } catch {
-        failures += 1
-        lastError = error
-        let pause = min(longestPause, shortestPause * Double(1 << min(failures - 1, 20)))
-        nextAttempt = ContinuousClock.now + .seconds(Double.random(in: pause / 2...pause))
+        fail(error)
       }
     }
+
+    private mutating func fail(_ error: any Error) {
+      failures += 1
+      lastError = error
+      let pause = min(longestPause, shortestPause * Double(1 << min(failures - 1, 20)))
+      nextAttempt = ContinuousClock.now + .seconds(Double.random(in: pause / 2...pause))
+    }
+
+    private mutating func succeed() { (failures, hasWorked) = (0, true) }
 
     /// Ends requests that have waited too long for a connection.
     ///
@@ -235,7 +243,7 @@ final class PostgresConnection: Sendable {
 
     private mutating func execute(_ request: Request, _ session: PostgresSession) {
       // The code of a request can ignore the error.
-      defer { if let loss = session.loss { lose(loss) } }
+      defer { if let loss = session.loss { lose(loss) } else { succeed() } }
       do {
         let resume = try request.perform(session)
         remove()
@@ -262,6 +270,8 @@ final class PostgresConnection: Sendable {
 
     private mutating func lose(_ error: any Error) {
       session = nil
+      guard hasWorked else { return fail(error) }
+      hasWorked = false
       lastError = error
       // The first attempt is immediate, because often only this connection was lost.
       nextAttempt = ContinuousClock.now
@@ -272,6 +282,7 @@ final class PostgresConnection: Sendable {
         if let time = try owner.tasks.work(session) { wakeTime = min(wakeTime ?? time, time) }
         try session.receive()
         for text in session.takeNotifications() { owner.tasks.received(text) }
+        succeed()
       } catch let error as PostgresError where !error.isConnectionLost {
         session.forgetDeferred()
         let time = ContinuousClock.now + .seconds(1)

@@ -17,7 +17,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
   /// The constraint or the unique index that was violated; nil if there is none.
   public let constraint: String?
   /// Whether the connection was lost, or could not be opened.
-  public let isConnectionLost: Bool
+  public internal(set) var isConnectionLost: Bool
   /// Whether the plan of a prepared statement is outdated, because the tables were migrated.
   var isPlanOutdated = false
 

@@ -24,6 +24,11 @@ final class PostgresSession {
   ///
   /// Then there are no named statements, no settings of the session, and no notifications.
   private(set) var isPooled = false
+  /// Whether the server was a standby when the connection was opened.
+  ///
+  /// Then it can only read. After a failover, the name of a server can still lead to the former primary one. Therefore,
+  /// a connection that is used to write is lost, so that the name is resolved again.
+  private(set) var isStandby = false
   /// The names of the prepared statements by their text.
   private var prepared: [String: String] = [:]
   /// The names of prepared statements with outdated plans, which the server still has.
@@ -99,11 +104,12 @@ final class PostgresSession {
     let process = try run(
       Statement(
         """
-        SELECT pg_backend_pid(), (extract(epoch FROM backend_start) * 1000000)::bigint
+        SELECT pg_backend_pid(), (extract(epoch FROM backend_start) * 1000000)::bigint, pg_is_in_recovery()
         FROM pg_stat_activity WHERE pid = pg_backend_pid()
         """))
     guard let row = process.first else { throw PostgresError.lost("The server does not describe its process.") }
     backend = Backend(process: row.int64(0), start: row.int64(1))
+    isStandby = row.bool(2)
     // When the connection is opened, a pooler answers with its own number.
     isPooled = row.int64(0) != Int64(PQbackendPID(connection))
     if !isPooled { _ = try run(settingStatement(isLocal: false)) }
@@ -137,8 +143,21 @@ final class PostgresSession {
   var requestSettings: [Statement] {
     guard isPooled else { return [] }
     return [
-      Statement("SET transaction_isolation = 'read committed'"), Statement("SET transaction_read_only = off"),
+      Statement("SET transaction_isolation = 'read committed'"), Self.writingMode,
     ] + transactionSettings
+  }
+
+  private static let writingMode = Statement("SET transaction_read_only = off")
+
+  /// Begins a transaction that writes.
+  static let begin = Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+
+  /// Ends the session of a standby, which does not show what the primary server has committed.
+  func requirePrimary() throws {
+    guard isStandby else { return }
+    let error = PostgresError.lost("The server is a standby.")
+    loss = error
+    throw error
   }
 
   // MARK: Executing
@@ -181,7 +200,7 @@ final class PostgresSession {
     var (results, failure) = ([QueryResult](), PostgresError?.none)
     for command in commands {
       guard let result = try nextResult(until: end) else { throw lost() }
-      if let error = error(of: result) { failure = failure ?? note(error, of: command) }
+      if let error = error(of: result), failure == nil { failure = note(error, of: command) }
       if !command.isPreparation {
         results.append(result)
       } else if PQresultStatus(result.handle) != PGRES_COMMAND_OK {
@@ -197,18 +216,17 @@ final class PostgresSession {
     return results
   }
 
-  /// Forgets a prepared statement that can't be executed again, and returns the error.
+  /// Forgets a prepared statement that can't be executed again, and returns the error with its consequences.
   private func note(_ error: PostgresError, of command: Command) -> PostgresError {
-    guard command.isPrepared else { return error }
+    var error = error
     switch error.sqlState {
+    case "25006" where isStandby, "0A000" where isStandby && command.isForWriting: error.isConnectionLost = true
     // The tables were migrated. Otherwise, the error occurs again when the statement has been prepared again.
-    case "0A000":
+    case "0A000" where command.isPrepared:
       if let name = prepared.removeValue(forKey: command.sql) { outdated.append(name) }
-      var error = error
       error.isPlanOutdated = true
-      return error
     // The code of an application has deallocated all statements.
-    case "26000": prepared = [:]
+    case "26000" where command.isPrepared: prepared = [:]
     default: break
     }
     return error
@@ -237,6 +255,9 @@ final class PostgresSession {
     var isPreparation = false
     /// Whether it executes a statement that was prepared earlier.
     var isPrepared = false
+
+    /// Whether it sets the mode of a transaction, which a standby refuses.
+    var isForWriting: Bool { sql == PostgresSession.begin.sql || sql == PostgresSession.writingMode.sql }
   }
 
   /// Sends a statement, and prepares it first if it is frequent.

@@ -149,6 +149,7 @@ final class EnqueueGatherer: Sendable {
 
   /// Finds out, for a transaction whose answer was lost, whether it was committed.
   private func clarify(_ uncertain: Uncertain, _ session: PostgresSession) throws {
+    try session.requirePrimary()
     while true {
       // Look for the process first, because it could commit between the two queries.
       let isRunning = try uncertain.isPooled || isRunning(uncertain.backend, session)

@@ -53,7 +53,7 @@ struct TransactionRunner: Sendable {
   }
 
   private func begin(_ session: PostgresSession, _ hold: JobTransaction.Hold) throws -> JobTransaction {
-    let head = [Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")] + session.transactionSettings
+    let head = [PostgresSession.begin] + session.transactionSettings
     for statement in head { session.runLater(statement) }
     switch hold {
     case .none: break
@@ -76,7 +76,7 @@ struct TransactionRunner: Sendable {
   ///   - limit: The time limit of the transaction, which can wait that long for the code of the application.
   /// - Throws: `NotBegun` if the connection was lost.
   func begin(_ session: PostgresSession, within limit: Duration) throws {
-    let head = [Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")] + session.transactionSettings
+    let head = [PostgresSession.begin] + session.transactionSettings
     let idle = Statement(
       "SELECT set_config('idle_in_transaction_session_timeout', $1, true)", "\(limit.milliseconds + 1)")
     do {
