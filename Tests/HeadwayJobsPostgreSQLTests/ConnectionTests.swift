@@ -164,6 +164,34 @@ import Testing
     pooler?.stop()
   }
 
+  @Test("J103: if the first of several servers is silent, the next attempt begins at the second one")
+  func silentServer() async throws {
+    let server = try PostgresServer.shared()
+    // It accepts connections, because the kernel does, and never answers.
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(listener) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
+    var length = socklen_t(MemoryLayout.size(ofValue: address))
+    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(listener, address, length) == 0 && listen(listener, 16) == 0
+          && getsockname(listener, address, &length) == 0
+      }
+    }
+    try #require(isListening)
+    let port = UInt16(bigEndian: address.sin_port)
+    var limits = PostgresTimeLimits()
+    limits.connection = .seconds(1)
+    limits.request = .seconds(60)
+    let store = try await PostgresJobStore(
+      "host=127.0.0.1,\(server.folder) port=\(port),5432 user=postgres dbname=postgres",
+      schema: PostgresFixture.newSchema(), limits: limits)
+    try await Jobs(store).enqueue(PlainJob(number: 1))
+    await store.close()
+  }
+
   @Test("J106: several processes that open a new store create one schema, and a manual migration refuses to")
   func migration() async throws {
     let server = try PostgresServer.shared()

@@ -25,6 +25,23 @@ import Testing
     #expect(error?.isConnectionLost == true)
   }
 
+  @Test(
+    "J103: the servers of a connection string are tried in turn",
+    arguments: [
+      ("postgres://a:1,b:2,c:3/d", ["a,b,c 1,2,3", "b,c,a 2,3,1", "c,a,b 3,1,2", "a,b,c 1,2,3"]),
+      ("host=a,b port=1", ["a,b 1", "b,a 1", "a,b 1"]), ("host=a port=1", ["a 1", "a 1"]),
+      ("hostaddr=::1,::2 port=,2", ["::1,::2 ,2", "::2,::1 2,"]),
+    ])
+  func severalServers(connectionString: String, expected: [String]) throws {
+    let settings = try ConnectionSettings(connectionString)
+    for (failures, expected) in expected.enumerated() {
+      let parameters = settings.parameters(after: failures)
+      #expect(parameters.map(\.name) == settings.parameters.map(\.name))
+      let servers = parameters.filter { ["host", "hostaddr", "port"].contains($0.name) }
+      #expect(servers.sorted { $0.name < $1.name }.map(\.value).joined(separator: " ") == expected)
+    }
+  }
+
   // MARK: Prepared statements
 
   private func preparedCount(_ session: PostgresSession) throws -> Int {

@@ -46,6 +46,24 @@ struct ConnectionSettings: Sendable {
     parameters.append((name, value))
   }
 
+  /// Returns the parameters for another attempt to connect, which begins at another one of several servers.
+  ///
+  /// libpq always begins at the first server, and never continues after one that is silent.
+  ///
+  /// - Parameter failures: The number of attempts that have failed.
+  /// - Returns: The parameters, with the servers in another order.
+  func parameters(after failures: Int) -> [(name: String, value: String)] {
+    let lists = parameters.filter { ["host", "hostaddr", "port"].contains($0.name) }
+      .map { ($0.name, $0.value.split(separator: ",", omittingEmptySubsequences: false)) }
+    let count = lists.map(\.1.count).max() ?? 1
+    return parameters.map { name, value in
+      // A single port is that of all servers.
+      guard let list = lists.first(where: { $0.0 == name })?.1, list.count == count else { return (name, value) }
+      let start = failures % count
+      return (name, (list[start...] + list[..<start]).joined(separator: ","))
+    }
+  }
+
   /// Returns a message without the passwords of the connection string.
   func redacted(_ message: String) -> String {
     var message = message

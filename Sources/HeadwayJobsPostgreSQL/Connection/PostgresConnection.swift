@@ -207,7 +207,7 @@ final class PostgresConnection: Sendable {
     private mutating func connectIfDue() {
       guard session == nil, ContinuousClock.now >= nextAttempt else { return }
       do {
-        let opened = try PostgresSession(owner.settings)
+        let opened = try PostgresSession(owner.settings, after: failures)
         try owner.tasks.opened(opened)
         session = opened
       } catch {

@@ -49,10 +49,14 @@ final class PostgresSession {
 
   /// Opens a connection.
   ///
+  /// - Parameters:
+  ///   - settings: The servers, and the time limits.
+  ///   - failures: The number of attempts in a row that have failed. Of several servers, each attempt begins at the
+  ///     next one.
   /// - Throws: `PostgresError` without the password.
-  init(_ settings: ConnectionSettings) throws {
+  init(_ settings: ConnectionSettings, after failures: Int = 0) throws {
     self.settings = settings
-    connection = try Self.open(settings)
+    connection = try Self.open(settings, after: failures)
     // The errors are thrown, so libpq must not print them.
     PQsetNoticeProcessor(connection, { _, _ in }, nil)
     // If one of these fails, the connection is closed by the deinitializer.
@@ -64,10 +68,11 @@ final class PostgresSession {
 
   deinit { PQfinish(connection) }
 
-  private static func open(_ settings: ConnectionSettings) throws -> OpaquePointer {
+  private static func open(_ settings: ConnectionSettings, after failures: Int) throws -> OpaquePointer {
     let end = ContinuousClock.now + settings.limits.connection
-    var keywords = settings.parameters.map { strdup($0.name) } + [nil]
-    var values = settings.parameters.map { strdup($0.value) } + [nil]
+    let parameters = settings.parameters(after: failures)
+    var keywords = parameters.map { strdup($0.name) } + [nil]
+    var values = parameters.map { strdup($0.value) } + [nil]
     defer { for text in keywords + values { free(text) } }
     let connection = keywords.withUnsafeMutableBufferPointer { keywords in
       values.withUnsafeMutableBufferPointer { values in
