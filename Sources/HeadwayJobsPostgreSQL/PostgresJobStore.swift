@@ -77,9 +77,9 @@ public final class PostgresJobStore: JobStore {
     self.schema = name
     self.clock = StoreClock(custom: clock)
     runner = TransactionRunner(schema: name, clock: self.clock)
-    leases = LeaseKeeper(length: leaseLength)
     let hints = StoreHints()
     self.hints = hints
+    leases = try LeaseKeeper(length: leaseLength, observers: hints.observers)
     connections = try StoreConnections(settings, name, leases, hints)
     gatherer = EnqueueGatherer(connections.adding, runner) { hints.send($0) }
     let runner = runner

@@ -1,5 +1,4 @@
 #if PostgreSQL
-import Headway
 import HeadwayJobs
 import Synchronization
 
@@ -34,7 +33,6 @@ final class StoreConnections: Sendable {
     let control = ControlTasks(schema, leases, hints)
     tasks.opened = { control.opened($0) }
     tasks.work = { try control.work($0) }
-    tasks.watch = { control.watch() }
     tasks.received = { hints.receive($0) }
     self.control = try PostgresConnection(name: "headway-control", settings, tasks: tasks)
   }
@@ -81,7 +79,7 @@ private final class ControlTasks: Sendable {
 
   /// Renews a lease that has not expired.
   ///
-  /// A lease that has expired is lost: ``watch()`` reports it.
+  /// A lease that has expired is lost: ``LeaseKeeper`` reports it.
   private func renew(_ worker: WorkerID, _ session: PostgresSession) throws {
     let sent = ContinuousClock.now
     let renewed = try session.run(
@@ -94,18 +92,6 @@ private final class ControlTasks: Sendable {
             """), worker.rawValue, Int64(leases.length / .microseconds(1)))
       ])
     leases.renewed(worker, sent: sent, isRenewed: renewed.last?.isEmpty == false)
-  }
-
-  /// Finds leases that could not be renewed in time.
-  func watch() -> ContinuousClock.Instant? {
-    var lost = JobHints()
-    lost.lostWorkers = leases.loseUnconfirmed()
-    if !lost.isEmpty {
-      // Cancelling operations calls code of the application, which could block the thread of the connection.
-      let observers = hints.observers
-      _ = startThread(named: "headway-lease") { [lost] in observers.send(lost) }
-    }
-    return leases.nextLoss
   }
 }
 #endif

@@ -77,6 +77,44 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J36: a control connection that is blocked does not delay the report of a lost lease")
+  func blockedControl() async throws {
+    var limits = PostgresTimeLimits()
+    (limits.lock, limits.statement) = (.seconds(3_600), .seconds(3_600))
+    let test = try await TestStore(leaseLength: .seconds(3), limits: limits)
+    let losses = Losses(test.store)
+    let worker = try await test.store.register(description)
+    let (table, mayEnd) = ("\(test.schema).worker", Gate())
+    let blocker = Task {
+      try await test.store.transaction(within: .seconds(3_600)) { transaction in
+        // The control connection can't renew the lease, and waits.
+        try transaction.execute("LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE")
+        mayEnd.wait()
+      }
+    }
+    try await poll { losses[worker] == 1 }
+    mayEnd.open()
+    try await blocker.value
+    await test.store.close()
+  }
+
+  @Test("J36: a lease that the server refuses to renew is reported as lost, and each lost lease is reported once")
+  func refusal() async throws {
+    let server = try PostgresServer()
+    let test = try await TestStore(leaseLength: .seconds(3), server: server)
+    let losses = Losses(test.store)
+    let first = try await test.store.register(description)
+    try test.psql("UPDATE worker SET lease = clock_timestamp()")
+    try await poll { losses[first] > 0 }
+    // This lease is lost by time, after the first one would have been.
+    let second = try await test.store.register(description)
+    try server.stop(.immediate)
+    try await poll { losses[second] > 0 }
+    #expect(losses[first] == 1)
+    #expect(losses[second] == 1)
+    await test.store.close()
+  }
+
   @Test("J36: a worker that can't reach the server cancels its operations")
   func cancellation() async throws {
     let server = try PostgresServer()
@@ -228,5 +266,25 @@ import Testing
     for other in others { await other.store.close() }
     await test.store.close()
   }
+}
+
+/// Counts how often each lease was reported as lost.
+private final class Losses: Sendable {
+  private let counts: Counts
+  private let token: any AnyObject & Sendable
+
+  private final class Counts: Sendable {
+    let byWorker = Mutex<[WorkerID: Int]>([:])
+  }
+
+  init(_ store: PostgresJobStore) {
+    let counts = Counts()
+    self.counts = counts
+    token = store.observeHints { hint in
+      if case .leaseLost(let worker) = hint { counts.byWorker.withLock { $0[worker, default: 0] += 1 } }
+    }
+  }
+
+  subscript(worker: WorkerID) -> Int { counts.byWorker.withLock { $0[worker] ?? 0 } }
 }
 #endif

@@ -52,10 +52,6 @@ final class PostgresConnection: Sendable {
     var work: @Sendable (PostgresSession) throws -> ContinuousClock.Instant? = { _ in nil }
     /// Called with the text of a notification.
     var received: @Sendable (String) -> Void = { _ in }
-    /// Called after each wake-up, even if there is no connection.
-    ///
-    /// It returns when to call it again.
-    var watch: @Sendable () -> ContinuousClock.Instant? = { nil }
   }
 
   private let name: String
@@ -178,7 +174,7 @@ final class PostgresConnection: Sendable {
 
     mutating func run() {
       while true {
-        var wakeTime = owner.tasks.watch()
+        var wakeTime: ContinuousClock.Instant?
         let (request, isClosed) = owner.state.withLock { ($0.requests.first, $0.isClosed) }
         if request == nil, isClosed { break }
         if request != nil || (owner.tasks.isWanted() && !isClosed) { connectIfDue() }

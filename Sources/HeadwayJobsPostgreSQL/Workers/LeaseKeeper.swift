@@ -1,30 +1,69 @@
 #if PostgreSQL
+import Headway
 import HeadwayJobs
 import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#endif
 
 /// The leases of this process's workers.
 ///
 /// The thread of the control connection renews them, so jobs that block Swift's threads do not prevent that. A lease is
 /// valid by the server's clock. Because this process does not know that clock exactly, it measures the time from when
 /// it sent the last renewal that was answered, by a clock that continues while the machine sleeps.
+///
+/// Another thread detects lost leases, because the control connection can wait for the server, or for the address of
+/// its host, for longer than a lease lasts. The thread exists while there are leases that are not lost.
 final class LeaseKeeper: Sendable {
   private struct Lease {
     /// When the last renewal that was answered was sent.
     var confirmed: ContinuousClock.Instant
     var nextRenewal: ContinuousClock.Instant
-    var isLost = false
+    var condition = Condition.held
+  }
+
+  private enum Condition {
+    case held
+    /// Lost, but observers were not notified.
+    case lost
+    /// Lost, and observers were notified or will be.
+    case reported
+  }
+
+  private struct State {
+    var leases: [WorkerID: Lease] = [:]
+    /// Whether there is a thread that detects lost leases.
+    var isWatched = false
   }
 
   /// The length of leases.
   let length: Duration
-  private let leases = Mutex<[WorkerID: Lease]>([:])
+  private let observers: HintObservers
+  private let state = Mutex(State())
+  private let pipe: WakePipe
 
   /// How long before its end a lease counts as lost if it was not renewed.
   private var safetyMargin: Duration { length / 6 }
 
-  init(length: Duration) { self.length = length }
+  /// Creates an object without leases.
+  ///
+  /// - Parameters:
+  ///   - length: The length of leases.
+  ///   - observers: Notified once of each lost lease.
+  /// - Throws: `JobError` if there are not enough descriptors.
+  init(length: Duration, observers: HintObservers) throws {
+    (self.length, self.observers) = (length, observers)
+    pipe = try WakePipe()
+  }
 
-  var isEmpty: Bool { leases.withLock(\.isEmpty) }
+  var isEmpty: Bool { state.withLock(\.leases.isEmpty) }
 
   /// Adds a worker.
   ///
@@ -33,63 +72,98 @@ final class LeaseKeeper: Sendable {
   ///   - sent: When the request that has added it to the store was sent.
   func add(_ worker: WorkerID, sent: ContinuousClock.Instant) {
     let lease = Lease(confirmed: sent, nextRenewal: sent + interval())
-    leases.withLock { $0[worker] = lease }
+    state.withLock { $0.leases[worker] = lease }
+    watch()
   }
 
-  func remove(_ worker: WorkerID) { leases.withLock { $0[worker] = nil } }
+  func remove(_ worker: WorkerID) {
+    state.withLock { $0.leases[worker] = nil }
+    pipe.wake()
+  }
 
   /// Returns whether others might already run the jobs of a worker of this process.
   func isLost(_ worker: WorkerID) -> Bool {
     let now = ContinuousClock.now
-    return leases.withLock { leases in leases[worker].map { isLost($0, at: now) } ?? false }
+    return state.withLock { state in state.leases[worker].map { isLost($0, at: now) } ?? false }
   }
 
   private func isLost(_ lease: Lease, at now: ContinuousClock.Instant) -> Bool {
-    lease.isLost || now >= lease.confirmed + length - safetyMargin
+    lease.condition != .held || now >= lease.confirmed + length - safetyMargin
   }
+
+  // MARK: Renewals
 
   /// The workers whose leases must be renewed now.
   func due() -> [WorkerID] {
     let now = ContinuousClock.now
-    return leases.withLock { leases in leases.filter { !$0.value.isLost && $0.value.nextRenewal <= now }.keys.sorted() }
+    return state.withLock { state in
+      state.leases.filter { $0.value.condition == .held && $0.value.nextRenewal <= now }.keys.sorted()
+    }
   }
 
   /// When the next lease must be renewed.
   var next: ContinuousClock.Instant? {
-    leases.withLock { leases in leases.values.filter { !$0.isLost }.map(\.nextRenewal).min() }
-  }
-
-  /// When the next lease is lost unless it is renewed.
-  var nextLoss: ContinuousClock.Instant? {
-    leases.withLock { leases in leases.values.filter { !$0.isLost }.map { $0.confirmed + length - safetyMargin }.min() }
-  }
-
-  /// Marks leases that were not renewed in time as lost.
-  ///
-  /// - Returns: Their workers.
-  func loseUnconfirmed() -> Set<WorkerID> {
-    let now = ContinuousClock.now
-    return leases.withLock { leases in
-      var lost: Set<WorkerID> = []
-      for (worker, lease) in leases where !lease.isLost && isLost(lease, at: now) {
-        leases[worker]?.isLost = true
-        lost.insert(worker)
-      }
-      return lost
-    }
+    state.withLock { state in state.leases.values.filter { $0.condition == .held }.map(\.nextRenewal).min() }
   }
 
   /// Notes the answer to a renewal.
   func renewed(_ worker: WorkerID, sent: ContinuousClock.Instant, isRenewed: Bool) {
     let next = sent + interval()
-    leases.withLock { leases in
-      guard leases[worker] != nil else { return }
-      leases[worker]?.nextRenewal = next
-      if isRenewed { leases[worker]?.confirmed = sent } else { leases[worker]?.isLost = true }
+    state.withLock { state in
+      guard var lease = state.leases[worker], lease.condition == .held else { return }
+      lease.nextRenewal = next
+      if isRenewed { lease.confirmed = sent } else { lease.condition = .lost }
+      state.leases[worker] = lease
     }
+    watch()
   }
 
   /// A third of the length, with jitter, so that the workers of a fleet don't renew at the same time.
   private func interval() -> Duration { length / 3 * Double.random(in: 0.8...1.2) }
+
+  // MARK: Losses
+
+  /// Makes the thread check the leases, and starts it if necessary.
+  private func watch() {
+    let mustStart = state.withLock { state in
+      defer { state.isWatched = true }
+      return !state.isWatched
+    }
+    guard mustStart else { return pipe.wake() }
+    // Without a thread, the next renewal tries again.
+    if startThread(named: "headway-lease", { self.reportLosses() }) != 0 { state.withLock { $0.isWatched = false } }
+  }
+
+  /// Reports lost leases until there are no others.
+  private func reportLosses() {
+    while true {
+      pipe.clear()
+      let now = ContinuousClock.now
+      let (lost, nextLoss) = state.withLock { state in
+        var lost: Set<WorkerID> = []
+        for (worker, lease) in state.leases where lease.condition != .reported && isLost(lease, at: now) {
+          state.leases[worker]?.condition = .reported
+          lost.insert(worker)
+        }
+        let held = state.leases.values.filter { $0.condition == .held }
+        state.isWatched = !held.isEmpty
+        return (lost, held.map { $0.confirmed + length - safetyMargin }.min())
+      }
+      if !lost.isEmpty { report(lost) }
+      guard let nextLoss else { return }
+      // The time of `poll` stops while the machine sleeps.
+      let rest = min(nextLoss - now, safetyMargin)
+      var entry = pollfd(fd: pipe.reader, events: Int16(POLLIN), revents: 0)
+      _ = poll(&entry, 1, Int32(rest.milliseconds) + 1)
+    }
+  }
+
+  private func report(_ lost: Set<WorkerID>) {
+    var hints = JobHints()
+    hints.lostWorkers = lost
+    // Cancelling operations calls code of the application, which could block this thread.
+    let code = startThread(named: "headway-lost") { [observers, hints] in observers.send(hints) }
+    if code != 0 { observers.send(hints) }
+  }
 }
 #endif
