@@ -4,6 +4,7 @@ import Headway
 import HeadwayJobs
 import HeadwayJobsPostgreSQL
 import HeadwayTestSupport
+import Synchronization
 import Testing
 
 /// Connections: opening, time limits, losses and errors.
@@ -102,6 +103,30 @@ import Testing
     #expect(throwsError ? error is Failure : (error as? JobError)?.code == .storeFailed)
     let rows = try await test.store.transaction { try $0.rows("SELECT 3 AS number") }
     #expect(rows.map { $0.int("number") } == [3])
+    await test.store.close()
+  }
+
+  @Test("J104: while the server is unavailable, callers that began to wait together fail together")
+  func unavailable() async throws {
+    var limits = PostgresTimeLimits()
+    limits.request = .seconds(3)
+    let server = try PostgresServer()
+    let test = try await TestStore(limits: limits, server: server)
+    try server.stop(.immediate)
+    // Each caller has as many jobs as one transaction.
+    let jobs = (0..<1_000).map { PlainJob(number: $0) }
+    let failures = Failures()
+    let callers = (0..<5).map { _ in
+      Task {
+        await #expect(throws: JobError.self) { try await test.jobs.enqueue(contentsOf: jobs) }
+        failures.count.add(1, ordering: .sequentiallyConsistent)
+      }
+    }
+    try await poll { failures.count.load(ordering: .sequentiallyConsistent) > 0 }
+    // This request fails after the limit, too, and it was added after one of the callers failed.
+    await #expect(throws: JobError.self) { try await test.jobs.jobs() }
+    #expect(failures.count.load(ordering: .sequentiallyConsistent) == 5)
+    for caller in callers { await caller.value }
     await test.store.close()
   }
 
@@ -239,5 +264,9 @@ import Testing
     }
     await test.store.close()
   }
+}
+
+private final class Failures: Sendable {
+  let count = Atomic(0)
 }
 #endif

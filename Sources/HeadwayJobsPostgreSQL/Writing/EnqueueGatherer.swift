@@ -19,11 +19,16 @@ import Android
 ///
 /// If the connection is lost during a commit, the next connection looks for the receipt of the transaction. Jobs are
 /// stored again only if the former process of the server has ended, and the receipt is missing.
+///
+/// Each caller waits for a connection until its own time is over. The callers of a transaction that might have been
+/// committed fail together.
 final class EnqueueGatherer: Sendable {
   /// The jobs of one caller.
   private struct Item: Sendable {
     let jobs: [NewJob]
     let size: Int
+    /// When the caller fails if there is no connection.
+    let end: ContinuousClock.Instant
     let continuation: CheckedContinuation<[Enqueued], any Error>
 
     var isPlain: Bool { jobs.allSatisfy(PlainJobs.contains) }
@@ -47,6 +52,29 @@ final class EnqueueGatherer: Sendable {
     /// Only that thread uses them.
     var current: [Item] = []
     var uncertain: Uncertain?
+
+    /// The item that has waited the longest.
+    var first: Item? { current.first ?? waiting.first }
+
+    /// Removes the items that fail.
+    ///
+    /// - Parameter isLost: Whether there is no connection. Otherwise, the current items fail before their time is over.
+    /// - Returns: The items of a transaction that might have been committed, and the others.
+    mutating func removeFailed(isLost: Bool) -> (uncertain: [Item], others: [Item]) {
+      let now = ContinuousClock.now
+      func hasFailed(_ item: Item) -> Bool { !isLost || item.end <= now }
+      var first = Array(current.prefix(uncertain?.itemCount ?? 0))
+      if first.contains(where: hasFailed) {
+        current.removeFirst(first.count)
+        uncertain = nil
+      } else {
+        first = []
+      }
+      let others = current.filter(hasFailed) + waiting.filter { $0.end <= now }
+      current.removeAll(where: hasFailed)
+      waiting.removeAll { $0.end <= now }
+      return (first, others)
+    }
   }
 
   private let connection: PostgresConnection
@@ -73,7 +101,7 @@ final class EnqueueGatherer: Sendable {
   func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {
     try await withCheckedThrowingContinuation { continuation in
       let size = jobs.reduce(0) { $0 + 64 + $1.payload.bytes.count }
-      let item = Item(jobs: jobs, size: size, continuation: continuation)
+      let item = Item(jobs: jobs, size: size, end: .now + connection.requestLimit, continuation: continuation)
       let mustSchedule = state.withLock { state in
         state.waiting.append(item)
         defer { state.isScheduled = true }
@@ -84,9 +112,10 @@ final class EnqueueGatherer: Sendable {
   }
 
   private func schedule() {
+    let end = state.withLock { $0.first?.end } ?? .now + connection.requestLimit
     connection.add(
       PostgresConnection.Request(
-        end: .now + connection.requestLimit, isRepeatable: true,
+        end: end, isRepeatable: true,
         perform: { [self] session in
           try storeAll(session)
           return { [self] in scheduleRest() }
@@ -99,26 +128,22 @@ final class EnqueueGatherer: Sendable {
 
   private func scheduleRest() {
     let mustSchedule = state.withLock { state in
-      state.isScheduled = !state.waiting.isEmpty
+      state.isScheduled = state.first != nil
       return state.isScheduled
     }
     if mustSchedule { schedule() }
   }
 
   private func failAll(_ error: any Error) {
-    let (items, uncertain) = state.withLock { state in
-      if state.current.isEmpty { Self.take(&state) }
-      defer { (state.current, state.uncertain) = ([], nil) }
-      return (state.current, state.uncertain)
+    let underlying = (error as? JobError)?.underlying as? PostgresError
+    let isLost = underlying?.isConnectionLost == true
+    let (uncertain, others) = state.withLock { state in
+      if !isLost, state.current.isEmpty { Self.take(&state) }
+      return state.removeFailed(isLost: isLost)
     }
-    for (index, item) in items.enumerated() {
-      guard let uncertain, index < uncertain.itemCount else {
-        item.continuation.resume(throwing: JobError(error, "Nothing was stored."))
-        continue
-      }
-      let loss = UnknownCommit(underlying: error as? PostgresError ?? .lost("\(error)"))
-      item.continuation.resume(throwing: JobError(loss, ""))
-    }
+    let loss = UnknownCommit(underlying: underlying ?? .lost("\(error)"))
+    for item in uncertain { item.continuation.resume(throwing: JobError(loss, "")) }
+    for item in others { item.continuation.resume(throwing: JobError(error, "Nothing was stored.")) }
   }
 
   // MARK: The thread of the connection
