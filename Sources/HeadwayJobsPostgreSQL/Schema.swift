@@ -95,7 +95,10 @@ enum Schema {
       _ = try session.run(
         Statement("SELECT pg_advisory_xact_lock($1, $2)", schema.lockClass, StoreLock.migration.rawValue))
       let stored = try storedVersion(session, schema)
-      if stored == 0 { _ = try session.run(Statement("CREATE SCHEMA IF NOT EXISTS \(schema.name)")) }
+      // Creating the schema requires a privilege for the database, even if the schema exists.
+      if try stored == 0 && !exists(session, schema) {
+        _ = try session.run(Statement("CREATE SCHEMA IF NOT EXISTS \(schema.name)"))
+      }
       for (number, statements) in migrations where number > stored {
         for sql in statements { _ = try session.run(Statement(schema.sql(sql))) }
         _ = try session.run(Statement(schema.sql("UPDATE headway.meta SET value = $1 WHERE name = 'schema'"), number))
@@ -124,6 +127,10 @@ enum Schema {
         "The tables of jobs have version \(stored), but this program works with versions up to \(version + 1). Update "
           + "Headway in this program, or use another schema.")
     }
+  }
+
+  private static func exists(_ session: PostgresSession, _ schema: SchemaName) throws -> Bool {
+    try !session.run(Statement("SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1", schema.name)).isEmpty
   }
 
   private static func storedVersion(_ session: PostgresSession, _ schema: SchemaName) throws -> Int64 {

@@ -250,6 +250,22 @@ import Testing
     }
   }
 
+  @Test("J106: a role that may not create schemas creates the tables in a schema that exists")
+  func existingSchema() async throws {
+    let server = try PostgresServer.shared()
+    let schema = PostgresFixture.newSchema()
+    let sql = "CREATE ROLE \(schema) LOGIN; CREATE SCHEMA \(schema) AUTHORIZATION \(schema)"
+    try psql(sql, server.connectionString)
+    let connectionString = "host=\(server.folder) user=\(schema) dbname=postgres"
+    let store = try await PostgresJobStore(connectionString, schema: schema)
+    try await Jobs(store).enqueue(PlainJob(number: 1))
+    await store.close()
+    let error = await #expect(throws: JobError.self) {
+      _ = try await PostgresJobStore(connectionString, schema: PostgresFixture.newSchema())
+    }
+    #expect((error?.underlying as? PostgresError)?.sqlState == "42501")
+  }
+
   @Test("J103: after connections were ended, requests continue on new ones", arguments: [1, 2, 3])
   func endedConnections(seed: UInt64) async throws {
     let test = try await TestStore()
