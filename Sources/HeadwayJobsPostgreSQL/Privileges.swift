@@ -28,12 +28,20 @@ extension PostgresJobStore {
   ///   Nothing is changed then.
   public func grant(_ privilege: Privilege, to role: String) async throws {
     let name = try QuotedName(role)
-    let statements = privilege.statements(role: name, schema: schema)
+    let (schema, grants) = (schema, privilege.grants)
     try await change(on: connections.control) { transaction in
       if try transaction.run("SELECT FROM pg_catalog.pg_roles WHERE rolname = $1", role).isEmpty {
         transaction.runLater(Statement("CREATE ROLE \(name.sql) NOLOGIN"))
       }
-      for sql in statements { transaction.runLater(Statement(sql)) }
+      for grant in grants { transaction.runLater(grant.statement(role: name, schema: schema)) }
+      // If this role has a privilege without the right to grant it, the server grants nothing, and only warns.
+      for grant in grants {
+        guard let (privilege, object) = try grant.missing(role: role, transaction) else { continue }
+        throw PostgresError(
+          sqlState: "42501",
+          message: "permission denied to grant \(privilege) on \(object): connect as the owner of the tables",
+          isConnectionLost: false)
+      }
     }
   }
 }
@@ -52,26 +60,85 @@ private struct QuotedName: Sendable {
 }
 
 extension PostgresJobStore.Privilege {
-  fileprivate func statements(role: QuotedName, schema: SchemaName) -> [String] {
-    ["GRANT USAGE ON SCHEMA \(schema.name) TO \(role.sql)"]
-      + grants(schema).map { "GRANT \($0.privileges) ON \(schema.sql($0.objects)) TO \(role.sql)" }
-  }
-
-  private func grants(_ schema: SchemaName) -> [(privileges: String, objects: String)] {
-    let sequences = (privileges: "USAGE", objects: "ALL SEQUENCES IN SCHEMA \(schema.name)")
+  fileprivate var grants: [PrivilegeGrant] {
+    let common = [PrivilegeGrant(["USAGE"], .schema)]
     switch self {
-    case .read: return [("SELECT", "ALL TABLES IN SCHEMA \(schema.name)")]
+    case .read: return common + [PrivilegeGrant(["SELECT"], .tables)]
     case .enqueue:
-      return [
-        sequences, ("SELECT", "headway.meta, headway.queue"),
-        ("SELECT, INSERT, UPDATE", "headway.key, headway.receipt"),
-        ("INSERT, SELECT (id, queue, state, crashes, limit_key, unique_key)", "headway.job"),
+      return common + [
+        PrivilegeGrant(["USAGE"], .sequences), PrivilegeGrant(["SELECT"], .tables, ["meta", "queue"]),
+        PrivilegeGrant(["SELECT", "INSERT", "UPDATE"], .tables, ["key", "receipt"]),
+        PrivilegeGrant(["INSERT"], .tables, ["job"]),
+        PrivilegeGrant(
+          ["SELECT"], .tables, ["job"], columns: ["id", "queue", "state", "crashes", "limit_key", "unique_key"]),
       ]
     case .work:
-      return [
-        sequences, ("SELECT, INSERT, UPDATE, DELETE", "ALL TABLES IN SCHEMA \(schema.name)"),
+      return common + [
+        PrivilegeGrant(["USAGE"], .sequences),
+        PrivilegeGrant(["SELECT", "INSERT", "UPDATE", "DELETE"], .tables),
       ]
     }
+  }
+}
+
+/// Privileges for the schema, or for objects in it.
+private struct PrivilegeGrant {
+  enum Kind: String {
+    case schema, tables, sequences
+  }
+
+  let privileges: [String]
+  let kind: Kind
+  /// The names of the objects; empty for all.
+  let names: [String]
+  /// The columns of the table; empty for all.
+  let columns: [String]
+
+  init(_ privileges: [String], _ kind: Kind, _ names: [String] = [], columns: [String] = []) {
+    (self.privileges, self.kind, self.names, self.columns) = (privileges, kind, names, columns)
+  }
+
+  func statement(role: QuotedName, schema: SchemaName) -> Statement {
+    let privileges = JobRow.list(privileges) + (columns.isEmpty ? "" : " (\(JobRow.list(columns)))")
+    return Statement("GRANT \(privileges) ON \(objects(schema)) TO \(role.sql)")
+  }
+
+  private func objects(_ schema: SchemaName) -> String {
+    guard kind != .schema else { return "SCHEMA \(schema.name)" }
+    guard !names.isEmpty else { return "ALL \(kind.rawValue) IN SCHEMA \(schema.name)" }
+    return "\(kind.rawValue.dropLast()) \(JobRow.list(names.map { "\(schema.name).\($0)" }))"
+  }
+
+  /// Returns a privilege that the role does not have, and the object.
+  func missing(role: String, _ transaction: JobTransaction) throws -> (privilege: String, object: String)? {
+    let objects: String
+    var check: String
+    switch kind {
+    case .schema:
+      objects = "SELECT oid, nspname AS name, oid AS space FROM pg_catalog.pg_namespace"
+      check = "has_schema_privilege($1::name, o.oid, p)"
+    case .tables:
+      objects = Self.relations("'r', 'p', 'v', 'm', 'f'")
+      check = "has_table_privilege($1::name, o.oid, p)"
+    case .sequences:
+      objects = Self.relations("'S'")
+      check = "has_sequence_privilege($1::name, o.oid, p)"
+    }
+    if !columns.isEmpty {
+      check = "(SELECT bool_and(has_column_privilege($1::name, o.oid, c, p)) FROM unnest($5) AS c)"
+    }
+    var statement = Statement(
+      """
+      SELECT p, o.name::text FROM (\(objects)) o CROSS JOIN unnest($3) AS p
+      WHERE o.space = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $2)
+      AND (cardinality($4) = 0 OR o.name = ANY($4)) AND NOT \(check) LIMIT 1
+      """, role, transaction.schema.name)
+    for texts in [privileges, names] + (columns.isEmpty ? [] : [columns]) { statement.add(array: texts) }
+    return try transaction.run(statement).first.map { ($0.text(0), $0.text(1)) }
+  }
+
+  private static func relations(_ kinds: String) -> String {
+    "SELECT oid, relname AS name, relnamespace AS space FROM pg_catalog.pg_class WHERE relkind IN (\(kinds))"
   }
 }
 #endif

@@ -10,13 +10,13 @@ import Testing
 @Suite(.hangLimit, .serialized) struct PostgresPrivilegeTests {
   /// Opens a store as a new role with a privilege.
   private func open(
-    _ test: TestStore, _ privilege: PostgresJobStore.Privilege
+    _ test: TestStore, _ privilege: PostgresJobStore.Privilege, _ server: PostgresServer? = nil
   ) async throws -> (store: PostgresJobStore, connectionString: String) {
     // Roles belong to the server, which several tests share.
     let role = "\(test.schema) \(privilege)"
     try await test.store.grant(privilege, to: role)
     try test.psql("ALTER ROLE \"\(role)\" LOGIN")
-    let server = try PostgresServer.shared()
+    let server = try server ?? PostgresServer.shared()
     let connectionString = "host=\(server.folder) user='\(role)' dbname=postgres"
     return (
       try await PostgresJobStore(connectionString, schema: test.schema, migration: .manual), connectionString
@@ -95,6 +95,25 @@ import Testing
     #expect(throws: PostgresServer.Failure.self) {
       try psql("SET search_path = \(test.schema); DROP TABLE job", connectionString)
     }
+    await store.close()
+    await test.store.close()
+  }
+
+  @Test("J123: granting without the right to do so is an error", arguments: PostgresJobStore.Privilege.allCases)
+  func granting(privilege: PostgresJobStore.Privilege) async throws {
+    let test = try await TestStore()
+    let (store, _) = try await open(test, .work)
+    let role = "\(test.schema) other"
+    try test.psql("CREATE ROLE \"\(role)\"")
+    await expectDenied { try await store.grant(privilege, to: role) }
+    let granted = """
+      SELECT count(*) FROM pg_class WHERE relnamespace = '\(test.schema)'::regnamespace AND relkind = 'r'
+      AND has_any_column_privilege('\(role)', oid, 'SELECT')
+      """
+    #expect(try test.psql(granted) == "0")
+    // Nothing is missing after the owner has granted it.
+    try await test.store.grant(privilege, to: role)
+    try await store.grant(privilege, to: role)
     await store.close()
     await test.store.close()
   }
