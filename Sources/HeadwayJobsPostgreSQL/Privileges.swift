@@ -61,12 +61,13 @@ private struct QuotedName: Sendable {
 
 extension PostgresJobStore.Privilege {
   fileprivate var grants: [PrivilegeGrant] {
+    let functions = PrivilegeGrant(["EXECUTE"], .functions, ["enqueue", "notify", "pending_count"])
     let common = [PrivilegeGrant(["USAGE"], .schema)]
     switch self {
     case .read: return common + [PrivilegeGrant(["SELECT"], .tables)]
     case .enqueue:
       return common + [
-        PrivilegeGrant(["USAGE"], .sequences), PrivilegeGrant(["SELECT"], .tables, ["meta", "queue"]),
+        PrivilegeGrant(["USAGE"], .sequences), functions, PrivilegeGrant(["SELECT"], .tables, ["meta", "queue"]),
         PrivilegeGrant(["SELECT", "INSERT", "UPDATE"], .tables, ["key", "receipt"]),
         PrivilegeGrant(["INSERT"], .tables, ["job"]),
         PrivilegeGrant(
@@ -74,7 +75,7 @@ extension PostgresJobStore.Privilege {
       ]
     case .work:
       return common + [
-        PrivilegeGrant(["USAGE"], .sequences),
+        PrivilegeGrant(["USAGE"], .sequences), functions,
         PrivilegeGrant(["SELECT", "INSERT", "UPDATE", "DELETE"], .tables),
       ]
     }
@@ -84,7 +85,7 @@ extension PostgresJobStore.Privilege {
 /// Privileges for the schema, or for objects in it.
 private struct PrivilegeGrant {
   enum Kind: String {
-    case schema, tables, sequences
+    case schema, tables, sequences, functions
   }
 
   let privileges: [String]
@@ -123,6 +124,9 @@ private struct PrivilegeGrant {
     case .sequences:
       objects = Self.relations("'S'")
       check = "has_sequence_privilege($1::name, o.oid, p)"
+    case .functions:
+      objects = "SELECT oid, proname AS name, pronamespace AS space FROM pg_catalog.pg_proc"
+      check = "has_function_privilege($1::name, o.oid, p)"
     }
     if !columns.isEmpty {
       check = "(SELECT bool_and(has_column_privilege($1::name, o.oid, c, p)) FROM unnest($5) AS c)"

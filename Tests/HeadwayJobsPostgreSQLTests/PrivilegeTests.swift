@@ -118,6 +118,26 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J123: roles can call the functions if the server grants that to no role by default", arguments: [true, false])
+  func functions(isWorker: Bool) async throws {
+    let server = try PostgresServer()
+    try psql("ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC", server.connectionString)
+    let test = try await TestStore(server: server)
+    let (store, connectionString) = try await open(test, isWorker ? .work : .enqueue, server)
+    try await test.jobs.setPendingLimit(9, ofQueue: "default")
+    try await Jobs(store).enqueue(PlainJob(number: 1), unique: .unfinished("key"))
+    let sql = "SET search_path = \(test.schema); SELECT enqueue('plain', '{}'); SELECT notify(); SELECT pending_count"
+    try psql(sql + "('default', 9)", connectionString)
+    #expect(try test.psql("SELECT count(*) FROM job") == "2")
+    await store.close()
+    let (reader, reading) = try await open(test, .read, server)
+    #expect(throws: PostgresServer.Failure.self) {
+      try psql("SET search_path = \(test.schema); SELECT notify()", reading)
+    }
+    await reader.close()
+    await test.store.close()
+  }
+
   @Test("J123: names of roles are quoted, and a name that the server would cut is refused")
   func names() async throws {
     let test = try await TestStore()
