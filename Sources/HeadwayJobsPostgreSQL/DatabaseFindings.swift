@@ -73,11 +73,11 @@ private struct DatabaseFindings {
           + "destroy the database.")
   }
 
+  /// The number of connections is visible to all roles, unlike the kinds of the server's processes.
   private func connections() throws -> JobsHealth.Finding {
     let row = try row(
       """
-      SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
-      current_setting('max_connections')::bigint
+      SELECT (SELECT sum(numbackends)::bigint FROM pg_stat_database), current_setting('max_connections')::bigint
       """)
     let (used, limit) = (row?.int(0) ?? 0, row?.int(1) ?? 0)
     return JobsHealth.Finding(
@@ -91,10 +91,16 @@ private struct DatabaseFindings {
       """
       SELECT pid::bigint, application_name, extract(epoch FROM clock_timestamp() - xact_start)::float8
       FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid() AND datname = current_database()
-      ORDER BY xact_start LIMIT 1
+      AND xact_start IS NOT NULL ORDER BY xact_start LIMIT 1
       """)
     guard let oldest, oldest.double(2) > Self.oldTransaction else {
-      return JobsHealth.Finding(level: .good, name: "Transactions", text: "No transaction has been open for long.")
+      let visibility = try row("SELECT pg_has_role('pg_read_all_stats', 'USAGE'), current_user::text")
+      let text =
+        visibility?.bool(0) == true
+        ? "No transaction has been open for long."
+        : "No transaction of the role ‘\(visibility?.text(1) ?? "?")’ has been open for long. The role can't see how "
+          + "long those of other roles have been open. Grant it pg_read_all_stats to check them, too."
+      return JobsHealth.Finding(level: .good, name: "Transactions", text: text)
     }
     let name = oldest.text(1).isEmpty ? "" : " (\(oldest.text(1)))"
     return JobsHealth.Finding(

@@ -138,6 +138,31 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J109: a role that may only read sees the number of connections, and which check is not possible")
+  func findings() async throws {
+    let server = try PostgresServer()
+    let test = try await TestStore(server: server)
+    try await test.jobs.enqueue(PlainJob(number: 1))
+    let (store, _) = try await open(test, .read, server)
+    let all = try await test.store.findings(measuringCommit: false)
+    let visible = try await store.findings(measuringCommit: false)
+    #expect(visible.map(\.name) == all.map(\.name))
+    func text(_ name: String, _ findings: [JobsHealth.Finding]) -> String? { findings.first { $0.name == name }?.text }
+    // Processes of the server begin and end.
+    try await poll {
+      let count = try test.psql("SELECT sum(numbackends) - 1 FROM pg_stat_database")
+      let visible = try await store.findings(measuringCommit: false)
+      return text("Connections", visible) == "\(count) of 300 connections are in use."
+    }
+    #expect(text("Transactions", all) == "No transaction has been open for long.")
+    #expect(text("Transactions", visible)?.contains("pg_read_all_stats") == true)
+    try test.psql("GRANT pg_read_all_stats TO \"\(test.schema) read\"")
+    let granted = try await store.findings(measuringCommit: false)
+    #expect(text("Transactions", granted) == text("Transactions", all))
+    await store.close()
+    await test.store.close()
+  }
+
   @Test("J123: names of roles are quoted, and a name that the server would cut is refused")
   func names() async throws {
     let test = try await TestStore()
