@@ -68,6 +68,7 @@ enum SchemaVersion1 {
     "CREATE TABLE headway.cascade (job bigint PRIMARY KEY, culprit bigint NOT NULL)",
     // Keys that are held for a time. The others are in the table of jobs.
     "CREATE TABLE headway.key (key text PRIMARY KEY, job bigint NOT NULL, until timestamptz NOT NULL)",
+    "CREATE INDEX key_until ON headway.key (until)",
     """
     CREATE TABLE headway.checkpoint (job bigint, name text, value bytea NOT NULL, PRIMARY KEY (job, name))
     """,

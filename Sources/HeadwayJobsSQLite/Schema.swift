@@ -90,6 +90,7 @@ enum Schema {
       -- Keys that are held for a time. The others are in headway_job.
       CREATE TABLE headway_key (key TEXT PRIMARY KEY, job INTEGER NOT NULL, until INTEGER NOT NULL)
         STRICT, WITHOUT ROWID;
+      CREATE INDEX headway_key_until ON headway_key(until);
       CREATE TABLE headway_checkpoint (
         job INTEGER NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (job, name)) STRICT, WITHOUT ROWID;
       -- Queues that are paused or have settings.

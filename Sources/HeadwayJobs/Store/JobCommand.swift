@@ -28,6 +28,11 @@ public enum JobCommand: Hashable, Sendable {
   ///
   /// To change more jobs, repeat the command until it changes none.
   public static let maxChangedCount = 1_000
+  /// The maximum number of expired keys that one command to prune deletes.
+  ///
+  /// Workers prune a store every minute, and continue only if there are more expired jobs. Therefore, the number is
+  /// greater than that of jobs.
+  package static let maxPrunedKeyCount = 10_000
 }
 
 /// A selection of jobs: those that meet all conditions that are not nil.

@@ -72,8 +72,13 @@ extension JobTransaction {
   }
 
   private func prune() throws -> Int {
-    runLater("DELETE FROM headway.key WHERE until <= $1", now)
-    runLater("DELETE FROM headway.bucket WHERE fills <= $1", now)
+    for (table, time) in [("key", "until"), ("bucket", "fills")] {
+      runLater(
+        """
+        DELETE FROM headway.\(table) WHERE key IN (SELECT key FROM headway.\(table) WHERE \(time) <= $1
+        ORDER BY \(time) LIMIT \(JobCommand.maxPrunedKeyCount) FOR UPDATE SKIP LOCKED)
+        """, now)
+    }
     runLater("DELETE FROM headway.receipt WHERE stored < clock_timestamp() - interval '1 day'")
     let expired = try run(
       """

@@ -71,8 +71,12 @@ extension JobTransaction {
   }
 
   private func prune() throws -> Int {
-    for sql in ["DELETE FROM headway_key WHERE until <= ?1", "DELETE FROM headway_bucket WHERE full <= ?1"] {
-      let deletion = try statement(sql)
+    for (table, time) in [("headway_key", "until"), ("headway_bucket", "full")] {
+      let deletion = try statement(
+        """
+        DELETE FROM \(table) WHERE key IN (SELECT key FROM \(table) WHERE \(time) <= ?1 ORDER BY \(time)
+        LIMIT \(JobCommand.maxPrunedKeyCount))
+        """)
       deletion.bind(now.microseconds, at: 1)
       try deletion.run()
     }
