@@ -1,4 +1,5 @@
 #if PostgreSQL
+import Headway
 import HeadwayJobs
 import HeadwayJobsPostgreSQL
 import HeadwayTestSupport
@@ -23,6 +24,68 @@ import Testing
     let plan = try test.psql(
       "SET enable_seqscan = off; EXPLAIN SELECT key FROM key WHERE until <= now() ORDER BY until")
     #expect(plan.contains("key_until"))
+    await test.store.close()
+  }
+
+  @Test("J93: commands don't lock jobs that they can't change")
+  func locks() async throws {
+    var limits = PostgresTimeLimits()
+    limits.lock = .milliseconds(50)
+    let test = try await TestStore(limits: limits)
+    func enqueue(
+      _ queue: String, _ priority: Operation.QueuePriority? = nil, tags: [String]? = nil
+    ) async throws -> JobID {
+      let options = JobOptions(queue: queue, priority: priority, tags: tags)
+      return try await test.jobs.enqueue(PlainJob(number: 1), options: options).id
+    }
+    let (high, low) = (try await enqueue("a", .high), try await enqueue("a"))
+    let tagged = try await enqueue("b", tags: ["tag"])
+    let (succeeded, failed) = (try await enqueue("mail"), try await enqueue("mail"))
+    var batch = JobBatch()
+    let first = batch.add(PlainJob(number: 1), options: JobOptions(queue: "graph"))
+    batch.add(PlainJob(number: 2), after: [first], options: JobOptions(queue: "other"))
+    let needed = try await test.jobs.enqueue(batch)[first].id
+    let worker = try await test.store.register(
+      WorkerDescription(name: "test", processIdentifier: 1, queues: ["mail"], kinds: ["plain": 1]))
+    for queue in ["mail", "graph", "running"] {
+      if queue == "running" { _ = try await enqueue(queue) }
+      let claim = JobClaim(queue: queue, count: 1, allowsSuspect: true, kinds: ["plain": 1])
+      let claimed = try await test.store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0]
+      guard queue != "running", let fence = try #require(claimed.first).fence else { continue }
+      _ = try await test.store.exchange(JobExchange(worker: worker, endings: [JobEnding(fence, .succeed(result: nil))]))
+    }
+    let running = try #require(try await test.jobs.jobs(JobFilter(queues: ["running"])).first?.id)
+    _ = try await test.store.perform(.cancel(.id(running)))
+    _ = try await test.store.perform(.cancel(.id(failed)))
+
+    let (schema, isLocked, mayEnd) = (test.schema, AsyncStream.makeStream(of: Void.self), Gate())
+    let locked = [high, running, succeeded, needed].map(\.description).joined(separator: ",")
+    let blocker = Task {
+      try await test.store.transaction(within: .seconds(3_600)) { transaction in
+        for table in ["job", "done"] {
+          try transaction.execute("SELECT id FROM \(schema).\(table) WHERE id IN (\(locked)) FOR UPDATE")
+        }
+        isLocked.continuation.finish()
+        mayEnd.wait()
+      }
+    }
+    for await _ in isLocked.stream {}
+    let priority = try #require(try await test.jobs.jobs(JobFilter(ids: [high])).first?.priority)
+    let commands: [(JobCommand, Int)] = [
+      (.setPriority(JobFilter(queues: ["a"]), priority), 1),
+      (.move(JobFilter(ids: [high, low, tagged]), queue: "a"), 1),
+      (.abandon(JobFilter(queues: ["a"])), 0), (.cancel(JobFilter(queues: ["running"])), 0),
+      (.cancel(JobFilter(queues: ["a"], tag: "tag")), 1), (.delete(JobFilter(queues: ["graph"])), 0),
+      (.retry(JobFilter(queues: ["mail"])), 1),
+    ]
+    for (command, count) in commands {
+      let changed = try await test.store.perform(command)
+      #expect(changed == count, "\(command)")
+    }
+    mayEnd.open()
+    try await blocker.value
+    let defects = try await test.store.audit()
+    #expect(defects == [])
     await test.store.close()
   }
 }

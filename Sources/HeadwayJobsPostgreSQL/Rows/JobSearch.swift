@@ -69,7 +69,7 @@ struct JobSearch {
       """
     let rows = try reader.run(statement).rows
     guard let count = rows.last?.int(2), count <= Self.fewCount else { return nil }
-    return rows.dropLast().filter(isMatch).map { $0.id(0) }
+    return rows.dropLast().filter(selection.isMatch).map { $0.id(0) }
   }
 
   private func finished() throws -> [JobNumberPage] {
@@ -92,21 +92,11 @@ struct JobSearch {
     statement.sql = """
       SELECT id, settings FROM (SELECT \(Self.columns) \(window)) seen WHERE \(condition) ORDER BY id DESC \(maximum)
       """
-    let found = try reader.run(statement).rows.filter(isMatch).prefix(limit + 1).map { $0.id(0) }
+    let found = try reader.run(statement).rows.filter(selection.isMatch).prefix(limit + 1).map { $0.id(0) }
     let isFull = ends.int(1) == Self.window
     return JobNumberPage(ids: found, next: found.count > limit ? found.last : isFull ? ends.id(0) : nil)
   }
 
   private static let columns = "id, queue, kind, state, enqueued, settings"
-
-  private func isMatch(_ row: ResultRow) -> Bool {
-    guard filter.needsSettings else { return true }
-    return (try? JobSettings(stored: row.optional(1, row.bytes))).map(filter.matchesText) ?? false
-  }
-}
-
-extension JobFilter {
-  /// Whether jobs have to be compared with the texts in their encoded settings.
-  fileprivate var needsSettings: Bool { tag != nil || label != nil }
 }
 #endif

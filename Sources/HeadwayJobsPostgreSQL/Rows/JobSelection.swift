@@ -24,37 +24,58 @@ struct JobSelection {
   ///   - limit: The maximum number of jobs.
   ///   - locks: Whether to lock the rows.
   ///   - run: Executes a statement.
+  ///   - condition: Adds the parameters of an additional condition to a statement, and returns the condition.
   ///   - isIncluded: An additional condition. The function can change the job.
   /// - Throws: `PostgresError`, or the error of the condition.
   /// - Returns: The jobs.
   func jobs(
     areFinished: Bool, after id: JobID?, limit: Int, locks: Bool, _ run: (Statement) throws -> QueryResult,
+    condition: (inout Statement) -> String = { _ in "true" },
     where isIncluded: (inout JobRecord) throws -> Bool = { _ in true }
   ) throws -> [JobRecord] {
     guard limit > 0, !isImpossible, areFinished || filter.culprit == nil else { return [] }
+    let (columns, table) =
+      areFinished ? (JobRow.finishedColumns, "headway.done") : (JobRow.unfinishedColumns, "headway.job")
+    func page(_ columns: String, after last: Int64, locks: Bool, _ ids: [Int64]? = nil) throws -> QueryResult {
+      var statement = Statement("", last)
+      var conditions = [addCondition(to: &statement), condition(&statement)]
+      if let ids {
+        statement.add(array: ids)
+        conditions.append("id = ANY($\(statement.parameters.count))")
+      }
+      statement.sql =
+        "SELECT \(columns) FROM \(table) WHERE id > $1 AND \(conditions.joined(separator: " AND ")) ORDER BY id "
+        + "LIMIT \(Self.pageSize)" + (locks ? " FOR UPDATE" : "")
+      return try run(statement)
+    }
     var (jobs, last) = ([JobRecord](), id?.rawValue ?? .min)
     while true {
-      let page = try run(statement(areFinished: areFinished, after: last, locks: locks))
-      for row in page.rows {
+      let found: QueryResult
+      let rows: QueryResult
+      if locks, filter.needsSettings {
+        // Only the rows with the texts are locked.
+        found = try page("id, settings", after: last, locks: false)
+        let ids = found.rows.filter(isMatch).map { $0.int64(0) }
+        rows = try page(columns, after: last, locks: true, ids)
+      } else {
+        found = try page(columns, after: last, locks: locks)
+        rows = found
+      }
+      for row in rows.rows {
         var job = JobRow.read(row)
-        last = job.id.rawValue
         guard filter.contains(job), try isIncluded(&job) else { continue }
         jobs.append(job)
         if jobs.count == limit { return jobs }
       }
-      if page.count < Self.pageSize { return jobs }
+      guard found.count == Self.pageSize, let end = found.rows.last else { return jobs }
+      last = end.int64(0)
     }
   }
 
-  private func statement(areFinished: Bool, after last: Int64, locks: Bool) -> Statement {
-    let (columns, table) =
-      areFinished ? (JobRow.finishedColumns, "headway.done") : (JobRow.unfinishedColumns, "headway.job")
-    var statement = Statement("", last)
-    let condition = addCondition(to: &statement)
-    statement.sql =
-      "SELECT \(columns) FROM \(table) WHERE id > $1 AND \(condition) ORDER BY id LIMIT \(Self.pageSize)"
-      + (locks ? " FOR UPDATE" : "")
-    return statement
+  /// Returns whether the encoded settings in the second column contain the texts of the filter.
+  func isMatch(_ row: ResultRow) -> Bool {
+    guard filter.needsSettings else { return true }
+    return (try? JobSettings(stored: row.optional(1, row.bytes))).map(filter.matchesText) ?? false
   }
 
   /// Adds the parameters of the condition to a statement.
@@ -82,5 +103,10 @@ struct JobSelection {
     add("enqueued <=", filter.until)
     return conditions.joined(separator: " AND ")
   }
+}
+
+extension JobFilter {
+  /// Whether jobs have to be compared with the texts in their encoded settings.
+  var needsSettings: Bool { tag != nil || label != nil }
 }
 #endif

@@ -5,23 +5,25 @@ extension JobTransaction {
   func perform(_ command: JobCommand) throws -> Int {
     switch command {
     case .cancel(let filter):
-      return try change(filter) { job in
+      return try change(filter, "state <> 3 OR flags & \(JobRow.cancelRequested) = 0") { job in
         let isRunning = job.state == .running
         return (JobTransitions.cancel(&job, at: now), isRunning)
       }
-    case .abandon(let filter): return try change(filter) { (JobTransitions.abandon(&$0, at: now), true) }
+    case .abandon(let filter):
+      return try change(filter, "state = 3") { (JobTransitions.abandon(&$0, at: now), true) }
     case .retry(let filter): return try retry(filter)
     case .delete(let filter):
-      return try delete(selected(filter, areFinished: true) { try !isNeeded($0.id) }.map(\.id.rawValue))
+      return try delete(
+        selected(filter, areFinished: true, "NOT \(JobRow.isNeeded("done.id"))").map(\.id.rawValue))
     case .prune: return try prune()
     case .setPriority(let filter, let priority):
-      return try change(filter) { job in
+      return try change(filter, "state < 3 AND priority <>", priority) { job in
         guard !job.state.isFinished, job.state != .running, job.priority != priority else { return (false, false) }
         job.priority = priority
         return (true, false)
       }
     case .move(let filter, let queue):
-      return try change(filter) { job in
+      return try change(filter, "state < 3 AND queue <>", queue) { job in
         guard !job.state.isFinished, job.state != .running, job.queue != queue else { return (false, false) }
         job.queue = queue
         return (true, false)
@@ -31,21 +33,38 @@ extension JobTransaction {
     }
   }
 
+  /// Returns jobs that a command can change, and locks their rows.
+  ///
+  /// - Parameters:
+  ///   - filter: The filter of the command.
+  ///   - areFinished: Whether to return finished or unfinished jobs.
+  ///   - condition: The condition in SQL that a job can be changed.
+  ///   - value: A value that follows the condition; nil for none.
+  ///   - isIncluded: An additional condition. The function can change the job.
+  /// - Throws: `PostgresError`, or the error of the condition.
+  /// - Returns: The jobs.
   private func selected(
-    _ filter: JobFilter, areFinished: Bool, where isIncluded: (inout JobRecord) throws -> Bool = { _ in true }
+    _ filter: JobFilter, areFinished: Bool, _ condition: String, _ value: (any BinaryValue)? = nil,
+    where isIncluded: (inout JobRecord) throws -> Bool = { _ in true }
   ) throws -> [JobRecord] {
     try JobSelection(filter).jobs(
       areFinished: areFinished, after: nil, limit: JobCommand.maxChangedCount, locks: true,
-      { try run($0.translated(for: schema)) }, where: isIncluded)
+      { try run($0.translated(for: schema)) },
+      condition: { statement in
+        guard let value else { return "(\(condition))" }
+        statement.add(any: value)
+        return "(\(condition) $\(statement.parameters.count))"
+      }, where: isIncluded)
   }
 
   /// Changes unfinished jobs.
   ///
   /// The function returns whether it has changed the job, and whether the job's worker must be notified.
   private func change(
-    _ filter: JobFilter, _ body: (inout JobRecord) -> (isChanged: Bool, concernsWorker: Bool)
+    _ filter: JobFilter, _ condition: String, _ value: (any BinaryValue)? = nil,
+    _ body: (inout JobRecord) -> (isChanged: Bool, concernsWorker: Bool)
   ) throws -> Int {
-    let changed = try selected(filter, areFinished: false) { job in
+    let changed = try selected(filter, areFinished: false, condition, value) { job in
       let (isChanged, concernsWorker) = body(&job)
       if isChanged, concernsWorker { hints.hasCancellation = true }
       return isChanged
@@ -57,7 +76,7 @@ extension JobTransaction {
   private func retry(_ filter: JobFilter) throws -> Int {
     var retries = JobRetries()
     while retries.beginPass() {
-      _ = try selected(filter, areFinished: true) { job in
+      _ = try selected(filter, areFinished: true, "state > 4") { job in
         guard retries.accepts(job) else { return false }
         let (count, holder) = (retries.jobs.count, try job.settings.unique.flatMap(self.holder))
         retries.consider(job, try requirements(of: job.id), holder: holder, at: now)
@@ -85,16 +104,17 @@ extension JobTransaction {
       SELECT id FROM headway.done WHERE expires <= $1 AND NOT \(JobRow.isNeeded("done.id"))
       ORDER BY expires LIMIT \(JobCommand.maxChangedCount) FOR UPDATE SKIP LOCKED
       """, now)
+    return try delete(expired.rows.map { $0.int64(0) })
+  }
+
+  /// Deletes finished jobs, whose rows are locked, unless they are needed.
+  private func delete(_ locked: [Int64]) throws -> Int {
+    guard !locked.isEmpty else { return 0 }
     // Checked again, because a job could have been added before its dependency was locked.
     var unneeded = statement(
       "SELECT id FROM unnest($1::bigint[]) AS x(id) WHERE NOT \(JobRow.isNeeded("x.id")) ORDER BY id")
-    unneeded.add(array: expired.rows.map { $0.int64(0) })
-    return try delete(try run(unneeded).rows.map { $0.int64(0) })
-  }
-
-  /// Deletes finished jobs.
-  private func delete(_ ids: [Int64]) throws -> Int {
-    guard !ids.isEmpty else { return 0 }
+    unneeded.add(array: locked)
+    let ids = try run(unneeded).rows.map { $0.int64(0) }
     for sql in [
       "DELETE FROM headway.done WHERE id = ANY($1)", "DELETE FROM headway.checkpoint WHERE job = ANY($1)",
       "DELETE FROM headway.edge WHERE dependent = ANY($1)",

@@ -50,11 +50,6 @@ extension JobTransaction {
     try rows.restart(retries)
   }
 
-  /// Returns whether unfinished jobs depend on a job, so that they might read its result.
-  func isNeeded(_ id: JobID) throws -> Bool {
-    try run("SELECT \(JobRow.isNeeded("$1"))", id.rawValue).first?.bool(0) ?? false
-  }
-
   /// Makes the same changes as `JobGraph.status` and `JobGraph.meet`, in SQL, for several ends.
   private func meet(_ ends: [JobGraph.Standing]) throws {
     var lock = statement(
