@@ -85,6 +85,7 @@ public final class PostgresJobStore: JobStore {
     let runner = runner
     do {
       try await connections.adding.run { session in
+        try Schema.checkEncoding(session)
         try migration == .automatic ? Schema.migrate(session, name) : Schema.check(session, name)
         // The time of the server is known from the beginning.
         _ = try runner.read(session) { $0.now }

@@ -129,6 +129,16 @@ enum Schema {
     }
   }
 
+  /// Refuses a database that can't store every text.
+  static func checkEncoding(_ session: PostgresSession) throws {
+    let encoding = try session.run(Statement("SELECT current_setting('server_encoding')")).first?.text(0) ?? ""
+    guard encoding == "UTF8" || encoding == "SQL_ASCII" else {
+      throw JobError(
+        .unusableStore,
+        "The database has the encoding \(encoding), which can't store every text. Create one with the encoding UTF8.")
+    }
+  }
+
   private static func exists(_ session: PostgresSession, _ schema: SchemaName) throws -> Bool {
     try !session.run(Statement("SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1", schema.name)).isEmpty
   }

@@ -130,6 +130,25 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J120: a database that can't store every text is refused")
+  func encoding() async throws {
+    let test = try await TestStore()
+    let database = "latin_\(test.schema)"
+    try psql("CREATE DATABASE \(database) ENCODING LATIN1 LOCALE 'C' TEMPLATE template0", test.connectionString)
+    let connectionString = test.connectionString.replacingOccurrences(of: "dbname=postgres", with: "dbname=\(database)")
+    let error = await #expect(throws: JobError.self) { try await PostgresJobStore(connectionString) }
+    #expect(error?.code == .unusableStore)
+    await test.store.close()
+  }
+
+  @Test("the store does not use plans that were made for another number of jobs")
+  func plans() async throws {
+    let test = try await TestStore()
+    let mode = try await test.store.transaction { try $0.rows("SHOW plan_cache_mode")[0]["plan_cache_mode"] }
+    #expect(mode == "force_custom_plan")
+    await test.store.close()
+  }
+
   @Test(
     "J133: a server that commits asynchronously by default syncs the commits of the store",
     arguments: ["off", "local", "remote_write"])
