@@ -7,11 +7,13 @@ for up to 1 s. The rate of the warm-up determines the number of jobs. The queues
 rounds count. At the start of each round and immediately before each `single`, a probe measures how many times per
 second this disk syncs. At the end, `strace` counts the syncs of a short run. Headway's program then runs alone: next to
 few and many waiting jobs in turn, and with nothing to do. On PostgreSQL, it also measures how long an idle worker of
-another process takes to begin a job. With `--mode snapshot`, which takes eleven minutes, 500 jobs per second run while
+another process takes to begin a job, and what the server uses per job: processor time (after a plus sign), and syncs
+and bytes of its log. With `--mode snapshot`, which takes eleven minutes, 500 jobs per second run while
 another client holds a snapshot open, so that no dead row can be removed.
 """
 
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -66,6 +68,8 @@ class Results:
         self.failures = {}
         self.probes = []
         self.traces = {}
+        # The microseconds of the server's processors per job, by mode and queue.
+        self.server_processor = {}
         self.beside = {}
         self.idle = None
         self.latency = None
@@ -115,6 +119,9 @@ def bench_jobs_with(server, arguments):
                 count = MODES[mode][3]
                 found = jobs_rivals.trace([*queues[name].command, mode, *options(count)])
                 results.traces[mode, name] = found and [value / count for value in found]
+    if server and "through" in modes:
+        for name in wanted:
+            measure_server(results, name, queues[name], arguments.quick)
     if not arguments.mode or "alone" in arguments.mode:
         measure_alone(results, queues["headway"], arguments.quick)
     if server and "snapshot" in (arguments.mode or []):
@@ -164,6 +171,20 @@ def measure_alone(results, queue, is_quick):
     results.idle = report("idle", "--seconds", 5 if is_quick else 20)
     if results.server:
         results.latency = report("latency", "--jobs", 50 if is_quick else 300)
+
+
+def measure_server(results, name, queue, is_quick):
+    """What the server uses per job, in a run of a few seconds without a warm-up."""
+    rate = results.median("through", name)
+    if not rate:
+        return
+    count = PRODUCERS * math.ceil(rate * (1 if is_quick else 5) / PRODUCERS)
+    store, before = results.server.fresh_store(), results.server.counters()
+    subprocess.run([*queue.command, "through", "--store", store, *options(count), "--warm-up", "0"], check=True,
+                   capture_output=True, timeout=120)
+    used = [(after - before) / count for before, after in zip(before, results.server.counters())]
+    results.server_processor["through", name] = used[0] * 1e6
+    results.traces["through", name] = used[1:]
 
 
 def measure_snapshot(results, queue, seconds):
@@ -331,12 +352,14 @@ def table(results, queues, mode):
             continue
         rate, rates = results.median(mode, name), [report["jobsPerSecond"] for report in reports]
         processor = statistics.median(report["processorSeconds"] / report["jobs"] for report in reports) * 1e6
+        server = results.server_processor.get((mode, name))
         trace = results.traces.get((mode, name))
         cells = [
             f"{queue.name} {reports[0]['version']}", tables.number(rate),
             f"{tables.number(min(rates))} – {tables.number(max(rates))}" if len(rates) > 1 else "–",
             f"{ours / rate:.2f}" if ours and name != "headway" else "–", f"{results.by_probe(mode, name):.2f}",
-            f"{results.median(mode, name, 'jobs'):,.0f}", tables.number(processor),
+            f"{results.median(mode, name, 'jobs'):,.0f}",
+            tables.number(processor) + (f" + {tables.number(server)}" if server else ""),
             *([f"{trace[0]:.3g}", f"{trace[1]:,.0f}"] if trace else ["–", "–"]), queue.promise]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -359,6 +382,7 @@ def write(text, results, verdicts, machine):
         "mode": mode, "rival": name, "median": results.median(mode, name),
         "runs": results.reports.get((mode, name), []),
         "failure": results.failures.get((mode, name)), "syncsAndLogBytesPerJob": results.traces.get((mode, name)),
+        "serverMicrosecondsPerJob": results.server_processor.get((mode, name)),
     } for mode, name in keys]
     with open(f"{RESULTS}/{name}.json", "w") as file:
         json.dump({"machine": machine, "fileSystem": file_system(), "syncsPerSecond": results.probes,

@@ -53,6 +53,27 @@ class Server:
         os.sync()
         return f"postgresql://postgres@/bench?host={self.socket}"
 
+    def counters(self):
+        """What the server has used so far: seconds of processor time, syncs of its log, and bytes of its log."""
+        with open(f"{FOLDER}/data/postmaster.pid") as file:
+            postmaster = file.readline().strip()
+        ticks = 0
+        for path in glob.glob("/proc/[0-9]*/stat"):
+            try:
+                with open(path) as file:
+                    fields = file.read().rsplit(")", 1)[1].split()
+            except OSError:
+                continue  # The process has ended.
+            process = path.split("/")[2]
+            if process == postmaster:
+                ticks += sum(map(int, fields[11:15]))  # With the processes that have ended.
+            elif fields[1] == postmaster:
+                ticks += sum(map(int, fields[11:13]))
+        query = "SELECT wal_sync, pg_current_wal_insert_lsn() - '0/0' FROM pg_stat_wal"
+        command = ["psql", "-X", "-A", "-t", "-F", " ", "-h", self.socket, "-U", "postgres", "-c", query]
+        syncs, length = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+        return [ticks / os.sysconf("SC_CLK_TCK"), int(syncs), int(length)]
+
     def stop(self):
         self.run("pg_ctl", "-D", f"{FOLDER}/data", "-m", "immediate", "-w", "stop")
         shutil.rmtree(FOLDER, ignore_errors=True)
