@@ -7,9 +7,11 @@ import Testing
 
 /// One connection, without its thread.
 @Suite(.hangLimit, .serialized) struct PostgresSessionTests {
-  private func open(_ parameters: String = "") throws -> PostgresSession {
-    var settings = try ConnectionSettings("\(PostgresServer.shared().connectionString) \(parameters)")
+  private func open(_ connectionString: String? = nil) throws -> PostgresSession {
+    var settings = try ConnectionSettings(connectionString ?? PostgresServer.shared().connectionString)
     settings.limits.statement = .seconds(1)
+    // Longer than a statement, so that the server does not end a transaction during the silence.
+    settings.limits.idleTransaction = .seconds(600)
     return try PostgresSession(settings)
   }
 
@@ -98,6 +100,36 @@ import Testing
       #expect(error?.isConflict == isConflict)
     }
     #expect(try preparedCount(session) == 2)
+  }
+
+  // MARK: Standbys
+
+  @Test("J103: a session with a standby can read, and ends when it is used to write, also behind a pooler")
+  func standby() throws {
+    let primary = try PostgresServer()
+    let standby = try PostgresServer(standbyOf: primary)
+    let pooler = try Pooler(standby)
+    let select = Statement("SELECT 1")
+    let writes: [(PostgresSession) throws -> Void] = [
+      { _ = try $0.run([PostgresSession.begin, select]) },
+      { _ = try $0.run($0.requestSettings + [Statement("SELECT pg_notify('a', 'b')")]) }, { try $0.requirePrimary() },
+    ]
+    for connectionString in [standby.connectionString, pooler.connectionString] {
+      for write in writes {
+        let session = try open(connectionString)
+        _ = try session.run([Statement("BEGIN READ ONLY")] + session.transactionSettings + [select])
+        _ = try session.run(Statement("COMMIT"))
+        #expect(session.isStandby)
+        #expect(session.loss == nil)
+        let error = #expect(throws: PostgresError.self) { try write(session) }
+        #expect(error?.isConnectionLost == true)
+        #expect(session.loss != nil)
+      }
+    }
+    let session = try open(primary.connectionString)
+    for write in writes { try write(session) }
+    #expect(session.loss == nil)
+    pooler.stop()
   }
 }
 #endif
