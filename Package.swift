@@ -258,7 +258,7 @@ let modules = [
       "Headway", "HeadwayDashboard", "HeadwayJobs", "HeadwayJobsSQLite", "HeadwayTestKit", "HeadwayTestSupport",
       "HeadwayWeb",
     ],
-    traits: [dashboard: ["AsyncHTTPClient", "GRDB", "HTTPTypes", "Hummingbird", "NIOCore", "NIOHTTP1"]]),
+    traits: [dashboard: ["AsyncHTTPClient", "GRDB", "HTTPTypes", "Hummingbird", "NIOCore", "NIOHTTP1", "NIOPosix"]]),
   // A worker on PostgreSQL that tests kill.
   Module(
     name: "PostgresCrashProgram", kind: .program, path: "Tests/PostgresCrashProgram",

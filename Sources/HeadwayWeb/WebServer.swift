@@ -71,7 +71,9 @@ package struct WebServer: Sendable {
       childChannelSetup: connections.serving { request, writer, channel in
         let source = ApplicationRequestContextSource(channel: channel, logger: logger)
         let response = try await Self.response(to: request, by: responder, in: BasicRequestContext(source: source))
-        try await writer.write(response: response.head, body: response.body)
+        // A client would read the body of a response to HEAD as the next response.
+        let body = request.method == .head ? ResponseBody() : response.body
+        try await writer.write(response: response.head, body: body)
       },
       configuration: ServerConfiguration(address: .hostname(host, port: port)),
       onServerRunning: { channel in onStart(channel.localAddress?.port ?? port) },

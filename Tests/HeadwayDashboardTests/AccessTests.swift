@@ -9,6 +9,7 @@ import HeadwayWeb
 import Hummingbird
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import Testing
 
 @Suite("Access to the dashboard", .hangLimit) struct AccessTests {
@@ -81,6 +82,29 @@ import Testing
       }
       expect(try await other.post(["password": password], path: "/login").status, is: .tooManyRequests)
       expect(try await dashboard.get("/").status, is: .ok)
+    }
+  }
+
+  @Test("J150: the response to HEAD is that to GET without its body")
+  func head() async throws {
+    try await RunningDashboard.with { dashboard in
+      let page = try await dashboard.get("/style.css")
+      let port = try #require(URL(string: dashboard.origin)?.port)
+      // A client ignores the body until it reads the next response.
+      let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        .connect(host: "127.0.0.1", port: port) { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+          }
+        }
+      let text = try await channel.executeThenClose { inbound, outbound in
+        let request = "HEAD /style.css HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n"
+        try await outbound.write(ByteBuffer(string: request))
+        return try await inbound.reduce(into: "") { $0 += String(buffer: $1) }
+      }
+      #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+      #expect(text.hasSuffix("\r\n\r\n"))
+      #expect(text.contains("Content-Length: \(page.text.utf8.count)\r\n"))
     }
   }
 
