@@ -57,13 +57,14 @@ extension PostgresJobStore {
   ///     process has ended.
   /// - Throws: `JobError`.
   public func unregister(_ worker: WorkerID, isRunningCode: Bool) async throws {
-    if isRunningCode {
-      return try await change(on: connections.control) { transaction in
+    if isRunningCode || leases.isLost(worker) {
+      // Code of a worker that has lost its lease could still run. When the lease has expired, its jobs return, too, and
+      // that does not count as a crash, because the process is alive.
+      try await change(on: connections.control) { transaction in
         transaction.runLater("UPDATE headway.worker SET stopped = true WHERE id = $1", worker.rawValue)
       }
-    }
-    // Code of a worker that has lost its lease could still run, so its jobs return when the lease has expired.
-    if !leases.isLost(worker) {
+      if isRunningCode { return }
+    } else {
       _ = try await change(on: connections.control, hold: .alone) { try $0.remove(worker, isDead: false) }
     }
     leases.remove(worker)
