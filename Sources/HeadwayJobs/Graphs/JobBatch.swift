@@ -26,7 +26,7 @@ public struct JobBatch: Sendable {
 
   /// The handles of the stored jobs.
   public struct Handles: Sendable {
-    /// The numbers of the jobs, in the order in which they were added.
+    /// The numbers of the jobs, in the order of their addition.
     ///
     /// If another job holds the key of a new job, the number of the holder replaces that of the new one.
     public var ids: [JobID] { enqueued.map(\.id) }
