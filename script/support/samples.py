@@ -38,8 +38,9 @@ TESTABLE_IMPORT = re.compile(r"^@testable import (\w+)", re.M)
 TEST_MAIN = "import Testing\n\nawait Testing.__swiftPMEntryPoint() as Never\n"
 # A program, or a wait in it, that has not ended by then never ends.
 LONGEST_RUN = 600
-# More runs show programs whose output depends on who is faster.
+# For script/check-timing: how often each program runs, and with which library.
 RUNS = int(os.environ.get("HEADWAY_SAMPLE_RUNS", "1"))
+PRELOAD = {"LD_PRELOAD": os.environ["HEADWAY_SAMPLE_PRELOAD"]} if "HEADWAY_SAMPLE_PRELOAD" in os.environ else {}
 
 
 @dataclasses.dataclass
@@ -235,7 +236,9 @@ class Compiler:
     def run(self, program, executable):
         block = program.blocks[0]
         try:
-            run = subprocess.run([executable], cwd=self.folder, capture_output=True, text=True, timeout=LONGEST_RUN)
+            run = subprocess.run(
+                [executable], cwd=self.folder, env=os.environ | PRELOAD, capture_output=True, text=True,
+                timeout=LONGEST_RUN)
         except subprocess.TimeoutExpired:
             return f"{block.place}: error: the program did not end within {LONGEST_RUN} s\n"
         if run.returncode:
