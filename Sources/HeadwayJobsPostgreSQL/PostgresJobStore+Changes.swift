@@ -43,19 +43,26 @@ extension PostgresJobStore {
   }
 
   private func exchangeTogether(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
-    let leases = leases
-    return try await change(on: connections.exchanging, hold: .shared) { transaction in
+    let (leases, marks) = (leases, marks)
+    let (answer, changedMarks) = try await change(on: connections.exchanging, hold: .shared) { transaction in
+      var changedMarks: [(claim: JobClaim, mark: ClaimMark)] = []
       let verdicts = try transaction.end(exchange.endings)
       // The claims can return jobs that have waited for the jobs that end here.
       try transaction.settleAll()
       let isWorking = !exchange.claims.isEmpty || exchange.running != nil
       guard isWorking, !leases.isLost(exchange.worker), try transaction.isAlive(exchange.worker) else {
-        return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
+        return (JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] }), changedMarks)
       }
       if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
-      let claimed = try exchange.claims.map { try transaction.claim($0, by: exchange.worker) }
-      return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
+      let claimed = try exchange.claims.map { claim in
+        var mark = marks[claim]
+        defer { changedMarks.append((claim, mark)) }
+        return try transaction.claim(claim, by: exchange.worker, behind: &mark)
+      }
+      return (JobExchangeAnswer(verdicts: verdicts, claimed: claimed), changedMarks)
     }
+    for (claim, mark) in changedMarks { marks[claim] = mark }
+    return answer
   }
 
   /// Executes the writes of running attempts.
@@ -123,7 +130,11 @@ extension PostgresJobStore {
   /// - Throws: `JobError`, with the code `keyHeld` or `dependencyFailed` if no job can be run again because other jobs
   ///   hold the keys, or dependencies have failed.
   public func perform(_ command: JobCommand) async throws -> Int {
-    try await change(on: connections.reading, hold: command == .prune ? .shared : .alone) { try $0.perform(command) }
+    // The command can put jobs before the marks.
+    defer { marks.removeAll() }
+    return try await change(on: connections.reading, hold: command == .prune ? .shared : .alone) {
+      try $0.perform(command)
+    }
   }
 
   /// Changes a schedule.

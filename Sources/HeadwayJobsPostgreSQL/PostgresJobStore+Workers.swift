@@ -103,7 +103,7 @@ extension PostgresJobStore {
       unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY
       AS x(job, at_attempt, at_epoch, by_owner, place)
       JOIN headway.job j ON j.id = x.job AND j.attempt = x.at_attempt AND j.epoch = x.at_epoch
-      AND j.owner = x.by_owner AND j.state = 3
+      AND j.owner = x.by_owner AND j.\(JobRow.isRunning)
       """, isFrequent: true)
     running.add(array: attempts.map(\.id.rawValue))
     running.add(array: attempts.map { Int64($0.attempt) })

@@ -103,11 +103,11 @@ enum SchemaVersion1 {
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, started timestamptz NOT NULL, lease timestamptz NOT NULL,
       stopped boolean NOT NULL DEFAULT false, info bytea NOT NULL) WITH (fillfactor = 50)
     """,
-    // The last transaction of each connection that stored jobs. After a connection is lost, its row shows whether the
-    // transaction was committed.
+    // The last transactions that stored jobs. After a connection is lost, a row shows whether the transaction was
+    // committed.
     """
     CREATE TABLE headway.receipt (
-      connection bigint PRIMARY KEY, token bigint NOT NULL, ids bigint[] NOT NULL, are_new boolean[] NOT NULL,
+      number bigint PRIMARY KEY, token bigint NOT NULL, ids bigint[] NOT NULL, are_new boolean[] NOT NULL,
       stored timestamptz NOT NULL) WITH (fillfactor = 50)
     """,
     pendingCount, enqueue, notify,

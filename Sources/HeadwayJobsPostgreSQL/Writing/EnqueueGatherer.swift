@@ -52,6 +52,7 @@ final class EnqueueGatherer: Sendable {
     /// Only that thread uses them.
     var current: [Item] = []
     var uncertain: Uncertain?
+    var receipts = Receipts()
 
     /// The item that has waited the longest.
     var first: Item? { current.first ?? waiting.first }
@@ -81,7 +82,6 @@ final class EnqueueGatherer: Sendable {
   private let runner: TransactionRunner
   private let onCommit: @Sendable (JobHints) -> Void
   private let state = Mutex(State())
-  private let number = Int64.random(in: .min ... .max)
 
   private static let maxJobCount = 1_000
   private static let maxSize = 1_024 * 1_024
@@ -211,7 +211,7 @@ final class EnqueueGatherer: Sendable {
   /// - Returns: False if nothing was stored, because a queue has a pending limit, or the jobs of a caller are refused.
   private func storePlain(_ items: [Item], _ session: PostgresSession) throws -> Bool {
     let jobs = items.flatMap(\.jobs)
-    let receipt = Receipt(connection: number)
+    let receipt = state.withLock { $0.receipts.next() }
     do {
       let result = try PlainJobs(jobs: jobs).insert(
         session, runner.schema, receipt: receipt, at: runner.clock.custom?())
@@ -237,7 +237,7 @@ final class EnqueueGatherer: Sendable {
   }
 
   private func storeOne(_ item: Item, _ session: PostgresSession) throws {
-    let receipt = Receipt(connection: number)
+    let receipt = state.withLock { $0.receipts.next() }
     do {
       let (enqueued, hints) = try runner.run(session) { transaction in
         let enqueued = try transaction.enqueue(item.jobs)

@@ -88,7 +88,7 @@ extension JobTransaction {
       AS x(job, at_attempt, at_epoch, by_owner, value)),
     locked AS MATERIALIZED (
       SELECT j.id, x.value FROM headway.job j JOIN ending x ON j.id = x.job AND j.attempt = x.at_attempt
-      AND j.epoch = x.at_epoch AND j.owner = x.by_owner AND j.state = 3 WHERE j.keep IS NOT NULL
+      AND j.epoch = x.at_epoch AND j.owner = x.by_owner AND j.\(JobRow.isRunning) WHERE j.keep IS NOT NULL
       ORDER BY j.id FOR UPDATE OF j),
     gone AS (DELETE FROM headway.job j USING locked l WHERE j.id = l.id RETURNING j.*, l.value),
     kept AS (

@@ -98,7 +98,7 @@ extension JobTransaction {
         ORDER BY \(time) LIMIT \(JobCommand.maxPrunedKeyCount) FOR UPDATE SKIP LOCKED)
         """, now)
     }
-    runLater("DELETE FROM headway.receipt WHERE stored < clock_timestamp() - interval '1 day'")
+    runLater("DELETE FROM headway.receipt WHERE stored < clock_timestamp() - interval '1 hour'")
     let expired = try run(
       """
       SELECT id FROM headway.done WHERE expires <= $1 AND NOT \(JobRow.isNeeded("done.id"))

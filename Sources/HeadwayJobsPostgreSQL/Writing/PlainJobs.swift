@@ -41,7 +41,7 @@ struct PlainJobs: Sendable {
     insert.add(array: jobs.map { $0.settings.limit?.storedKey })
     insert.add(array: jobs.map { $0.settings.limit?.slots.map(Int64.init) })
     insert.add(time)
-    insert.add(receipt.connection)
+    insert.add(receipt.row)
     insert.add(receipt.token)
     // The settings of a transaction apply to all statements up to the next synchronization.
     let rows = try session.run(session.requestSettings + [insert]).last?.rows ?? []
@@ -64,32 +64,48 @@ struct PlainJobs: Sendable {
       WHERE NOT EXISTS (SELECT FROM headway.queue q WHERE q.pending IS NOT NULL AND q.name = ANY($1))
       RETURNING id, state),
     receipt AS (
-      INSERT INTO headway.receipt (connection, token, ids, are_new, stored)
+      INSERT INTO headway.receipt (number, token, ids, are_new, stored)
       SELECT $14, $15, array_agg(id ORDER BY id), '{}', clock_timestamp() FROM stored HAVING count(*) > 0
-      ON CONFLICT (connection) DO UPDATE SET token = excluded.token, ids = excluded.ids, are_new = excluded.are_new,
+      ON CONFLICT (number) DO UPDATE SET token = excluded.token, ids = excluded.ids, are_new = excluded.are_new,
       stored = excluded.stored)
     SELECT id, state, now FROM stored, clock ORDER BY id
     """
 }
 
+/// The receipts of one sender of transactions.
+struct Receipts: Sendable {
+  /// How many receipts use one row.
+  ///
+  /// While another client holds a snapshot open, all versions of a row remain, and each change of the row reads them.
+  private static let maxCountInRow = 500
+
+  private var row: Int64 = .random(in: .min ... .max)
+  private var countInRow = 0
+
+  /// Returns the receipt of the next transaction.
+  mutating func next() -> Receipt {
+    if countInRow == Self.maxCountInRow { (row, countInRow) = (.random(in: .min ... .max), 0) }
+    countInRow += 1
+    return Receipt(row: row, token: .random(in: .min ... .max))
+  }
+}
+
 /// The identity of a transaction that stores jobs, to find out after a lost connection whether it was committed.
 struct Receipt: Hashable, Sendable {
-  /// The sender of the transactions, which has one row.
-  let connection: Int64
+  /// The row of the receipt.
+  let row: Int64
   /// The transaction.
   let token: Int64
-
-  init(connection: Int64) { (self.connection, token) = (connection, .random(in: .min ... .max)) }
 
   /// Writes the receipt in a transaction.
   func write(_ enqueued: [Enqueued], _ transaction: JobTransaction) {
     var put = transaction.statement(
       """
-      INSERT INTO headway.receipt (connection, token, ids, are_new, stored)
-      VALUES ($1, $2, $3, $4, clock_timestamp()) ON CONFLICT (connection) DO UPDATE SET token = excluded.token,
+      INSERT INTO headway.receipt (number, token, ids, are_new, stored)
+      VALUES ($1, $2, $3, $4, clock_timestamp()) ON CONFLICT (number) DO UPDATE SET token = excluded.token,
       ids = excluded.ids, are_new = excluded.are_new, stored = excluded.stored
       """)
-    put.add(connection)
+    put.add(row)
     put.add(token)
     put.add(array: enqueued.map(\.id.rawValue))
     put.add(array: enqueued.map(\.isNew))
@@ -98,8 +114,8 @@ struct Receipt: Hashable, Sendable {
 
   /// Returns the jobs of the transaction if it was committed.
   func read(_ session: PostgresSession, _ schema: SchemaName) throws -> [Enqueued]? {
-    let sql = "SELECT ids, are_new FROM headway.receipt WHERE connection = $1 AND token = $2"
-    guard let row = try session.run(Statement(schema.sql(sql), connection, token)).first else { return nil }
+    let sql = "SELECT ids, are_new FROM headway.receipt WHERE number = $1 AND token = $2"
+    guard let row = try session.run(Statement(schema.sql(sql), row, token)).first else { return nil }
     let (ids, areNew) = (row.int64s(0), row.bools(1))
     return ids.enumerated().map { index, id in
       Enqueued(id: JobID(rawValue: id), isNew: areNew.isEmpty || areNew[index])

@@ -119,6 +119,32 @@ extension JobStoreConformance {
       try await probe.enqueue("{}", options: JobOptions(label: "new", limit: .limit("new", 2)))
       try probe.expect(try await probe.claim(9, by: worker).compactMap(\.settings.label), ["new"], "the new key")
     },
+    JobStoreCheck("J83: a claim finds the keys with room among many whose limit is reached") { probe in
+      let limits = (0..<24).map { number in
+        switch number % 3 {
+        case 0: JobLimit.serial("\(number)")
+        case 1: JobLimit.limit("\(number)", 1)
+        default: JobLimit.rate("\(number)", 1, per: .seconds(10))
+        }
+      }
+      for limit in limits + limits { try await probe.enqueue(options: JobOptions(label: limit.key, limit: limit)) }
+      let worker = try await probe.register()
+      let jobs = try await probe.claim(24, by: worker)
+      try probe.expect(Set(jobs.compactMap(\.settings.label)).count, 24, "the number of keys in the first round")
+      try probe.expect(try await probe.claim(9, by: worker).count, 0, "the number of jobs without room")
+      let ending: Set = ["3", "10", "21"]
+      for job in jobs where job.settings.label.map(ending.contains) == true {
+        try await probe.end(job, .succeed(result: nil))
+      }
+      let retried = jobs.first { $0.settings.label == "6" }
+      if let retried {
+        try await probe.end(retried, .retry(after: .seconds(100), JobErrorDescription(type: "", text: "")))
+      }
+      let next = try await probe.claim(9, by: worker).compactMap(\.settings.label)
+      try probe.expect(next.sorted(), ending.sorted(), "the keys with room")
+      try await probe.pass(.seconds(10))
+      try probe.expect(try await probe.claim(24, by: worker).count, 8, "the number of keys with a token")
+    },
     JobStoreCheck("J83: jobs with and without a key take turns, and jobs of a higher priority precede both") { probe in
       let worker = try await probe.register()
       for number in 0..<3 {

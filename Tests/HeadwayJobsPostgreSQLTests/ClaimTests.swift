@@ -1,0 +1,51 @@
+#if PostgreSQL
+import Headway
+import HeadwayJobs
+import HeadwayJobsPostgreSQL
+import HeadwayTestSupport
+import Testing
+
+/// Claims of stores whose first jobs have been claimed already.
+@Suite(.hangLimit, .serialized) struct PostgresClaimTests {
+  @Test("J168: a job whose transaction ends after 3,000 later jobs were claimed is claimed, too")
+  func lateCommit() async throws {
+    let test = try await TestStore()
+    let worker = try await test.store.register(
+      WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["plain": 1]))
+    let claim = JobExchange(
+      worker: worker, claims: [JobClaim(queue: "default", count: 1_000, allowsSuspect: true, kinds: ["plain": 1])])
+    let (isAdded, mayEnd) = (AsyncStream.makeStream(of: Void.self), Gate())
+    let late = Task { [jobs = test.jobs] in
+      try await test.store.transaction(within: .seconds(3_600)) { transaction in
+        let id = try jobs.enqueue(PlainJob(number: 0), in: transaction).id
+        isAdded.continuation.finish()
+        mayEnd.wait()
+        return id
+      }
+    }
+    for await _ in isAdded.stream {}
+    var batch = JobBatch()
+    for number in 1...3_000 { batch.add(PlainJob(number: number)) }
+    _ = try await test.jobs.enqueue(batch)
+    var claimed: [JobRecord] = []
+    while claimed.count < 3_000 { claimed += try await test.store.exchange(claim).claimed[0] }
+    #expect(claimed.map(\.position) == claimed.map(\.position).sorted())
+    mayEnd.open()
+    let id = try await late.value
+    while claimed.last?.id != id { claimed += try await test.store.exchange(claim).claimed[0] }
+    #expect(claimed.count == 3_001)
+
+    // A command that can put jobs before the marks has an effect immediately.
+    let low = JobOptions(priority: .veryLow)
+    let first = try await test.jobs.enqueue(PlainJob(number: 0), options: low).id
+    var more = JobBatch()
+    for number in 1...3_000 { more.add(PlainJob(number: number)) }
+    _ = try await test.jobs.enqueue(more)
+    for _ in 0..<3 { _ = try await test.store.exchange(claim) }
+    _ = try await test.jobs.enqueue(PlainJob(number: 1))
+    #expect(try await test.store.perform(.setPriority(.id(first), QueuePriority.veryHigh.rawValue)) == 1)
+    #expect(try await test.store.exchange(claim).claimed[0].first?.id == first)
+    await test.store.close()
+  }
+}
+#endif
