@@ -39,7 +39,7 @@ import Testing
   @Test("J170: of many jobs, none is lost or ends twice, however often workers are killed", arguments: [1, 3])
   func manyKills(workerCount: Int) async throws {
     let killCount = environmentCount("HEADWAY_JOB_KILLS", else: 50)
-    let jobCount = killCount * 60
+    let jobCount = killCount * 100
     let folder = try TemporaryFolder()
     let path = folder.path + "/jobs.sqlite"
     let pool = try openPool(path)
@@ -54,7 +54,7 @@ import Testing
     var workers = try (0..<workerCount).map { _ in try WorkerProcess(path) }
     for _ in 0..<killCount {
       let index = Int.random(in: 0..<workerCount, using: &generator)
-      let goal = min(try await effects(pool) + Int.random(in: 0...60, using: &generator), jobCount)
+      let goal = min(try await effects(pool) + Int.random(in: 0...100, using: &generator), jobCount)
       try await poll { try await effects(pool) >= goal }
       workers[index].send(SIGKILL)
       await workers[index].end()
