@@ -43,9 +43,9 @@ extension PostgresJobStore {
   }
 
   private func exchangeTogether(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
-    let (leases, marks) = (leases, marks)
+    let (leases, marks) = (leases, runner.marks)
     let (answer, changedMarks) = try await change(on: connections.exchanging, hold: .shared) { transaction in
-      var changedMarks: [(claim: JobClaim, mark: ClaimMark)] = []
+      var changedMarks: [(claim: JobClaim, mark: ClaimMark, generation: Int)] = []
       let verdicts = try transaction.end(exchange.endings)
       // The claims can return jobs that have waited for the jobs that end here.
       try transaction.settleAll()
@@ -55,13 +55,13 @@ extension PostgresJobStore {
       }
       if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
       let claimed = try exchange.claims.map { claim in
-        var mark = marks[claim]
-        defer { changedMarks.append((claim, mark)) }
-        return try transaction.claim(claim, by: exchange.worker, behind: &mark)
+        var (mark, generation) = marks.mark(of: claim)
+        defer { changedMarks.append((claim, mark, generation)) }
+        return try transaction.claim(claim, by: exchange.worker, after: &mark)
       }
       return (JobExchangeAnswer(verdicts: verdicts, claimed: claimed), changedMarks)
     }
-    for (claim, mark) in changedMarks { marks[claim] = mark }
+    for (claim, mark, generation) in changedMarks { marks.set(mark, of: claim, generation: generation) }
     return answer
   }
 
@@ -130,11 +130,7 @@ extension PostgresJobStore {
   /// - Throws: `JobError`, with the code `keyHeld` or `dependencyFailed` if no job can be run again because other jobs
   ///   hold the keys, or dependencies have failed.
   public func perform(_ command: JobCommand) async throws -> Int {
-    // The command can put jobs before the marks.
-    defer { marks.removeAll() }
-    return try await change(on: connections.reading, hold: command == .prune ? .shared : .alone) {
-      try $0.perform(command)
-    }
+    try await change(on: connections.reading, hold: command == .prune ? .shared : .alone) { try $0.perform(command) }
   }
 
   /// Changes a schedule.

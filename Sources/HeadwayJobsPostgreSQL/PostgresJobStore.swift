@@ -37,7 +37,6 @@ public final class PostgresJobStore: JobStore {
   let clock: StoreClock
   let leases: LeaseKeeper
   let connections: StoreConnections
-  let marks = ClaimMarks()
   /// The time limit of a statement.
   let statementLimit: Duration
   private let gatherer: EnqueueGatherer

@@ -103,8 +103,8 @@ enum SchemaVersion1 {
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, started timestamptz NOT NULL, lease timestamptz NOT NULL,
       stopped boolean NOT NULL DEFAULT false, info bytea NOT NULL) WITH (fillfactor = 50)
     """,
-    // The last transactions that stored jobs. After a connection is lost, a row shows whether the transaction was
-    // committed.
+    // Receipts of recent transactions that stored jobs. After a connection is lost, a row shows whether the
+    // transaction was committed.
     """
     CREATE TABLE headway.receipt (
       number bigint PRIMARY KEY, token bigint NOT NULL, ids bigint[] NOT NULL, are_new boolean[] NOT NULL,

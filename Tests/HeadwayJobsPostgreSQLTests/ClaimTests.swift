@@ -5,9 +5,9 @@ import HeadwayJobsPostgreSQL
 import HeadwayTestSupport
 import Testing
 
-/// Claims of stores whose first jobs have been claimed already.
+/// Claims after earlier jobs have been claimed.
 @Suite(.hangLimit, .serialized) struct PostgresClaimTests {
-  @Test("J168: a job whose transaction ends after 3,000 later jobs were claimed is claimed, too")
+  @Test("J168: a job whose transaction ends after 3,000 later jobs were claimed is still claimed")
   func lateCommit() async throws {
     let test = try await TestStore()
     let worker = try await test.store.register(
@@ -32,10 +32,9 @@ import Testing
     #expect(claimed.map(\.position) == claimed.map(\.position).sorted())
     mayEnd.open()
     let id = try await late.value
-    while claimed.last?.id != id { claimed += try await test.store.exchange(claim).claimed[0] }
-    #expect(claimed.count == 3_001)
+    #expect(try await test.store.exchange(claim).claimed[0].map(\.id) == [id])
 
-    // A command that can put jobs before the marks has an effect immediately.
+    // A command that puts a job before the marks moves them back.
     let low = JobOptions(priority: .veryLow)
     let first = try await test.jobs.enqueue(PlainJob(number: 0), options: low).id
     var more = JobBatch()

@@ -1,10 +1,8 @@
-// Pauses threads at random. Loaded before all other libraries (LD_PRELOAD), this code shows programs and tests whose
-// outcome depends on which thread is faster.
+// Pauses threads at random. Load it with LD_PRELOAD. It exposes programs and tests that depend on which thread is faster.
 //
-// Threads pause when they begin, and at some of the calls that allocate memory, lock or unlock a mutex, or make a system
-// call by `syscall`, such as the futex calls of Swift's Mutex. Most pauses take up to half a millisecond, and some up to
-// eight. PAUSE_EVERY says how rare they are: a thread pauses at one of so many allocations, and ten times as often at
-// the other calls.
+// Threads can pause when they begin, and when they allocate memory, lock or unlock a mutex, or make a system call by
+// `syscall`, such as the futex calls of Swift's Mutex. Most pauses take up to half a millisecond, and some up to eight.
+// PAUSE_EVERY sets how rare pauses are. With N, a thread pauses at one in N allocations, and more often at other calls.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,7 +28,7 @@ __attribute__((constructor)) static void read_settings(void) {
   every_call = every_allocation / 10 + 1;
 }
 
-// Xorshift, seeded by the time, since the order of the calls differs from run to run anyway.
+// Xorshift, seeded by the time, because the order of the calls differs from run to run anyway.
 static uint64_t random_number(void) {
   if (!state) {
     struct timespec now;

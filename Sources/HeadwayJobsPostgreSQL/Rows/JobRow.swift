@@ -62,7 +62,7 @@ enum JobRow {
   static let isRun = "id = $1 AND attempt = $2 AND epoch = $3 AND owner = $4 AND \(isRunning)"
   /// The condition that a job runs, if the job's number is known.
   ///
-  /// Because of the addition, the server does not use the index of running jobs, which can contain many dead rows.
+  /// The addition keeps the server from using the index of running jobs, which can contain many dead rows.
   static let isRunning = "state + 0 = 3"
 
   static func list(_ columns: [String]) -> String { columns.joined(separator: ", ") }

@@ -27,7 +27,7 @@ struct ClaimableJobs: ClaimSource {
   private var changedBuckets: Set<String> = []
   /// How many jobs in a row were not admitted.
   private var refusalCount = 0
-  /// The number of refusals after which the server looks for keys with room, so that there is no request for each key.
+  /// After this many refusals, one statement finds the next key with room, which avoids a request for each key.
   private static let maxRefusalCount = 3
 
   /// A list of plain jobs in their order, which is read in pages.
@@ -79,7 +79,7 @@ struct ClaimableJobs: ClaimSource {
   // MARK: Claims of plain jobs
 
   /// Claims jobs of a queue that has neither keys nor suspects nor aging.
-  func takePlain(_ count: Int, behind mark: inout ClaimMark) throws -> [JobRecord] {
+  func takePlain(_ count: Int, after mark: inout ClaimMark) throws -> [JobRecord] {
     let clock = ContinuousClock()
     let start = clock.now
     let levels = mark.levels(at: start)
@@ -100,7 +100,7 @@ struct ClaimableJobs: ClaimSource {
     return try jobs(select)
   }
 
-  /// Returns jobs behind the marks of their priorities, in order.
+  /// Returns jobs after the marks of their priorities, in order.
   private func plainJobs(_ count: Int, in levels: [(priority: Int, position: Int64)]) throws -> [JobRecord] {
     // The server executes this as a loop over the levels, which ends as soon as there are enough jobs.
     var select = statement(
@@ -205,7 +205,7 @@ struct ClaimableJobs: ClaimSource {
     return try firstJob("limit_key >= $6", free, level)
   }
 
-  /// Returns the first key after another one whose first job the limit might admit.
+  /// Returns the next key whose limit might admit its first job.
   private func firstKeyWithRoom(after key: String, level: Int) throws -> String? {
     let condition = "\(Self.keyed) AND queue = $1 AND priority = $5 AND limit_key >"
     var select = statement("\(Self.keyed) AND priority = $5 AND limit_key = key.value", "ORDER BY position LIMIT 1") {

@@ -28,6 +28,8 @@ final class JobTransaction {
   let hold: Hold
   /// The hints for observers, which are called after the commit.
   var hints = JobHints()
+  /// The places of changed jobs that wait, which can be before the marks of claims.
+  var waitingAgain: [ClaimMarks.Place] = []
   /// The queues that are paused or have settings, or nil if they have not been read.
   var knownQueues: [String: JobQueueRecord]?
   var ended: [JobGraph.Standing] = []
@@ -223,6 +225,9 @@ final class JobTransaction {
       JobRow.addUnfinished(job, to: &statement, flags: wasFinished ? JobRow.hasCheckpoints : 0)
       runLater(statement)
       try noteUnfinished(job)
+      if job.state == .waiting {
+        waitingAgain.append(ClaimMarks.Place(queue: job.queue, priority: job.priority, position: job.position))
+      }
       damagedParts.map { restore($0, of: job.id, in: "headway.job") }
       return
     }

@@ -76,7 +76,7 @@ struct PlainJobs: Sendable {
 struct Receipts: Sendable {
   /// How many receipts use one row.
   ///
-  /// While another client holds a snapshot open, all versions of a row remain, and each change of the row reads them.
+  /// While another client holds a snapshot open, all versions of a row remain, and each update of the row reads them.
   private static let maxCountInRow = 500
 
   private var row: Int64 = .random(in: .min ... .max)

@@ -5,6 +5,7 @@ import HeadwayJobs
 struct TransactionRunner: Sendable {
   let schema: SchemaName
   let clock: StoreClock
+  let marks = ClaimMarks()
 
   /// How often a transaction is repeated after a conflict with others.
   private static let maxConflictCount = 20
@@ -45,6 +46,7 @@ struct TransactionRunner: Sendable {
       let answer = try body(transaction)
       try transaction.settleAll()
       try commit(session)
+      marks.moveBack(to: transaction.waitingAgain)
       return (answer, transaction.hints)
     } catch {
       Self.rollBack(session)
