@@ -6,7 +6,7 @@ import Testing
 
 @testable import HeadwayJobsPostgreSQL
 
-/// The positions at which waiting jobs begin.
+/// The positions where waiting jobs begin.
 @Suite struct ClaimMarkTests {
   private typealias Job = (priority: Int, position: Int64)
 

@@ -89,7 +89,7 @@ long syscall(long number, ...) {
   va_start(list, number);
   for (int index = 0; index < 6; index++) values[index] = va_arg(list, long);
   va_end(list);
-  // Few system calls are made this way, and most of them wake or wait for another thread.
+  // Few system calls use this function, and most of them wake or wait for another thread.
   pause_rarely(every_call / 8 + 1);
   long result = real(number, values[0], values[1], values[2], values[3], values[4], values[5]);
   pause_rarely(every_call / 8 + 1);

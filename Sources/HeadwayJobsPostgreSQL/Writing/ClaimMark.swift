@@ -61,7 +61,7 @@ struct ClaimMark: Sendable {
   ///   - jobs: The priorities and positions of the claimed jobs, in order.
   ///   - isComplete: Whether the claim found all waiting jobs, except locked ones.
   ///   - duration: How long the claim took.
-  ///   - now: The time at which it ended.
+  ///   - now: The time when it ended.
   mutating func noteFullClaim(
     of jobs: [(priority: Int, position: Int64)], isComplete: Bool, for duration: Duration,
     at now: ContinuousClock.Instant
