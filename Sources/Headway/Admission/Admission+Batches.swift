@@ -18,12 +18,16 @@ extension Admission {
     let workerClass = batch.workerClass
     let hasCancelled = !cancelled.isEmpty || !cancelledWithinLimit.isEmpty
     guard !hasCancelled || workerClass != .normal, !isSuspended, started < limit else { return false }
-    let share = max(1, indivisible, first.ready.count(workerClass) / (2 * ProcessorCount.usable))
+    let share = max(1, indivisible, readyCount(workerClass) / (2 * ProcessorCount.usable))
     let most = min(share, mostCount, Batch.capacity)
     let takesAll = aloneCount == 0
-    while batch.count < most, let list = nextList(for: workerClass),
-      let (operation, level) = first.ready.popFirst(list, where: { isFit($0) && (takesAll || !$0.mayLeaveBatch) })
-    {
+    while batch.count < most {
+      if !waitingBlocks.isEmpty { takeBlocks(into: batch, atMost: most) }
+      guard batch.count < most else { break }
+      makeOperationsIfNext()
+      guard let list = nextList(for: workerClass),
+        let (operation, level) = first.ready.popFirst(list, where: { isFit($0) && (takesAll || !$0.mayLeaveBatch) })
+      else { break }
       operation._withUnsafeGuaranteedRef { operation in
         if limit != .max, !first.ready.urgent.isZero { raiseToFloor(operation) }
         members.take(operation)
@@ -34,7 +38,7 @@ extension Admission {
     batch.raisedClass = floor
     batch.begin(
       atMost: mostCount,
-      mayContinue: order == .priority && first.ready.isEmpty && later.isEmpty && !hasCancelled,
+      mayContinue: order == .priority && first.ready.isEmpty && waitingBlocks.isEmpty && later.isEmpty && !hasCancelled,
       keepsOrder: limit != .max, at: now)
     batches.insert(batch)
     return true

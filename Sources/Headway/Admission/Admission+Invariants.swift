@@ -23,7 +23,7 @@ extension Admission {
       previous = reference
     }
     // Operations in batches can't be read: their threads may have released them.
-    found.unfinished[-1, default: 0] += members.takenCount
+    found.unfinished[-1, default: 0] += members.takenCount + waitingBlocks.count
     let listedCount = members.count - members.takenCount
     precondition(found.memberCount == listedCount, "\(found.memberCount) members are listed, not \(listedCount)")
     checkLists(found)
@@ -36,6 +36,7 @@ extension Admission {
     precondition(activeCount == batches.count, "\(activeCount) batches are active, not \(batches.count)")
     precondition(members.takenCount >= 0, "more operations of batches have finished than were taken")
     precondition(members.takenCount == 0 || !batches.isEmpty, "operations are in a batch, and there is none")
+    precondition(waitingBlocks.isEmpty || later.isEmpty, "a block without an operation is before a barrier")
     PerClass<Int>.forEachClass { precondition(tickets[$0] >= 0, "more tickets were redeemed than issued") }
   }
 

@@ -134,6 +134,11 @@ extension Admission {
   /// Raises all operations while a caller waits until the queue is empty, or holds fewer operations.
   mutating func beginAwaiting(_ workerClass: WorkerClass) {
     guard workerClass.isMoreUrgent(than: awaitedClass) else { return }
+    if workerClass.isMoreUrgent(than: placement.ownClass) {
+      makeOperations()
+    } else {
+      waitingBlocks.raise(to: workerClass, before: nextSequence)
+    }
     awaitedClass = workerClass
     raiseAll(from: members.list.last, before: .max, to: workerClass)
   }

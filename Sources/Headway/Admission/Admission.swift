@@ -30,6 +30,8 @@ struct Admission: ~Copyable {
 
   /// All operations of the queue.
   var members = Members()
+  /// The blocks that have no operations yet.
+  var waitingBlocks = WaitingBlocks()
   /// The segment that contains the operations that can start.
   var first = AdmissionSegment(firstSequence: 0)
   /// The segments behind barriers.
@@ -115,8 +117,21 @@ struct Admission: ~Copyable {
   /// The queue's quality of service, and whether it matters: threads that are not Headway's have no classes.
   private(set) var placement = Placement(quality: .default, hasClasses: true)
 
-  var count: Int { members.count }
-  var operations: [Operation] { members.snapshot(with: batches) }
+  var count: Int { members.count + waitingBlocks.count }
+
+  /// All operations, in the order of adding.
+  var operations: [Operation] {
+    mutating get {
+      makeOperations()
+      return madeOperations
+    }
+  }
+
+  /// All operations, in the order of adding, if no block waits for its operation.
+  var madeOperations: [Operation] {
+    assert(waitingBlocks.isEmpty, "blocks wait for their operations")
+    return members.snapshot(with: batches)
+  }
 
   // MARK: Events of operations
 
@@ -142,6 +157,7 @@ struct Admission: ~Copyable {
       nextSequence += 1
       operation.admission.place = .waiting
       if isBarrier {
+        makeOperations()
         withSegment(of: operation) { $0.barrier = reference }
         later.append(AdmissionSegment(firstSequence: nextSequence))
         // A later operation may become ready as a result of an earlier one.
@@ -328,12 +344,14 @@ struct Admission: ~Copyable {
     guard old.quality != placement.quality || old.hasClasses != placement.hasClasses else { return }
     for position in 0..<later.count { later[position].ready.sort(by: placement) }
     sortReady()
+    if awaitedClass.isMoreUrgent(than: placement.ownClass) { makeOperations() }
   }
 
   // MARK: Tickets
 
   /// Issues tickets: returns how many more workers of each class may arrive and call ``next(for:)``.
   mutating func issueTickets() -> PerClass<Int> {
+    if limit != .max { makeOperationsIfNext() }
     let startable = startable
     var new = PerClass(0)
     PerClass<Int>.forEachClass { workerClass in
@@ -389,9 +407,10 @@ struct Admission: ~Copyable {
     if !isSuspended, started < limit {
       if limit == .max {
         counts = first.ready.counts
+        counts[placement.ownClass] += waitingBlocks.count
       } else if let turn {
         let isHeld = turn.workerClass == floor
-        counts[turn.workerClass] = isHeld ? first.ready.count(downFrom: floor) : first.ready.count(turn.list)
+        counts[turn.workerClass] = isHeld ? readyCount(downFrom: floor) : readyCount(turn.list)
       }
       // Operations in batches are available to other workers, and so are those that the batches made ready.
       batches.forEach { counts[$0.workerClass] += $0.startable }
@@ -497,7 +516,7 @@ struct Admission: ~Copyable {
       operation.admission.place = .waiting
     }
     guard allowance > 0 else { return nil }
-    while let list = nextList(for: workerClass), let reference = first.ready.popFirst(list) {
+    while let reference = popReady(for: workerClass) {
       let operation = reference.operation
       if operation.hasGate, !passPolicies(of: operation) { continue }
       if operation.hasPause || operation.state.claim() {
@@ -515,6 +534,11 @@ struct Admission: ~Copyable {
       return begin(barrier)
     }
     return nil
+  }
+
+  private mutating func popReady(for workerClass: WorkerClass) -> OperationReference? {
+    makeOperationsIfNext()
+    return nextList(for: workerClass).flatMap { first.ready.popFirst($0) }
   }
 
   /// Ends cancelled operations that have no cancellation code of their own and no observers.

@@ -11,6 +11,10 @@ struct Members {
   private(set) var returned = MemberList()
   /// How many operations are in batches, according to the results collected so far.
   private(set) var takenCount = 0
+  /// The last operation of the list that was added before the first of the blocks that have no operations yet.
+  ///
+  /// Nil if there are no such blocks, or no such operation.
+  private var lastBeforeBlocks: OperationReference?
 
   /// The first operation that is in no batch, if operations start in the order of adding.
   var first: OperationReference? { returned.first ?? list.first }
@@ -19,6 +23,39 @@ struct Members {
 
   /// Takes over the ownership of an operation that was added after all others.
   mutating func append(_ operation: OperationReference) { list.append(operation) }
+
+  /// Notes that the first block without an operation was added after all operations.
+  mutating func beginInserting() { lastBeforeBlocks = list.last }
+
+  /// Takes over the ownership of the operation of the first block that had none.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - sequence: The number of the next block that has none; nil if there is none.
+  mutating func insert(_ operation: OperationReference, before sequence: UInt64?) {
+    list.insert(operation, behind: lastBeforeBlocks)
+    lastBeforeBlocks = operation
+    advance(to: sequence)
+  }
+
+  /// Counts operations that were made for a batch, which owns them.
+  ///
+  /// - Parameters:
+  ///   - count: The number of the operations.
+  ///   - sequence: The number of the next block that has none; nil if there is none.
+  mutating func noteTaken(_ count: Int, before sequence: UInt64?) {
+    takenCount += count
+    advance(to: sequence)
+  }
+
+  private mutating func advance(to sequence: UInt64?) {
+    guard let sequence else { return lastBeforeBlocks = nil }
+    var next = if let lastBeforeBlocks { lastBeforeBlocks.memberNext } else { list.first }
+    while let operation = next, operation.sequence < sequence {
+      lastBeforeBlocks = operation
+      next = operation.memberNext
+    }
+  }
 
   /// Moves an operation into a batch, and its ownership to the batch's thread.
   mutating func take(_ operation: Operation) {
@@ -53,7 +90,11 @@ struct Members {
   }
 
   private mutating func removeListed(_ operation: Operation) -> OperationReference {
-    operation.admission.wasReturned ? returned.remove(operation) : list.remove(operation)
+    guard !operation.admission.wasReturned else { return returned.remove(operation) }
+    if lastBeforeBlocks != nil, OperationReference(operation).isSame(as: lastBeforeBlocks) {
+      lastBeforeBlocks = OperationReference(operation).memberPrevious
+    }
+    return list.remove(operation)
   }
 
   /// Returns all operations, in the order of adding.

@@ -64,6 +64,7 @@ extension OperationQueue {
   ///
   /// Holds the lock for a limited time only, so operations can be added and finish in the meantime.
   final func firstOperations(atMost count: Int) -> [Operation] {
+    makeOperations(atMost: count)
     var slices = MemberSlices()
     while slices.operations.count < count {
       let size = min(MemberSlices.size, count)

@@ -19,6 +19,27 @@ extension OperationQueue {
     }
   }
 
+  /// Makes the operations of blocks that have none, because they are about to be listed.
+  ///
+  /// Holds the lock for a limited time only. Blocks that are added in the meantime may have none afterwards.
+  ///
+  /// - Parameter count: How many operations to make at most.
+  final func makeOperations(atMost count: Int = .max) {
+    var left = count
+    var end: UInt64?
+    while left > 0 {
+      let number = min(left, MemberSlices.size)
+      let isComplete = update { state in
+        let before = end ?? state.admission.nextSequence
+        end = before
+        state.admission.makeOperations(atMost: number)
+        return state.admission.waitingBlocks.firstSequence.map { $0 >= before } ?? true
+      }
+      if isComplete { return }
+      left -= number
+    }
+  }
+
   /// Records a change of the operation's priority or quality of service.
   ///
   /// - Returns: Operations that the queue has raised as a result.

@@ -1,11 +1,10 @@
 import Synchronization
 
-/// Block operations that have ended and have no other references, recycled for blocks that are added later.
+/// Block operations that have ended and have no other references, recycled for blocks that are about to run.
 ///
-/// Most of the cost of an added block was memory that one thread allocates and another frees: glibc takes a lock for
-/// that (`perf record` of the workload `independent`). So a thread that has run plain blocks hands their operations
-/// over as a chain. A thread that adds blocks takes a chain, and then needs neither an allocation nor a locked
-/// instruction for each block.
+/// A thread that has run plain blocks hands their operations over as a chain. A thread that makes operations of blocks
+/// takes a chain, which usually is its own. Then it needs neither an allocation nor a locked instruction for each
+/// block, and the operations are in the cache of its processor.
 ///
 /// To all other code, a recycled operation was freed, and another one was allocated.
 ///
@@ -18,14 +17,13 @@ enum RecycledOperations {
     forEach(in: chain.map { .fromOpaque($0) }) { $0.release() }
   })
 
-  /// Returns a new operation that runs `block` and has no other references, or nil if none is available.
+  /// Returns an operation without a block that has no other references, or nil if none is available.
   ///
-  /// The caller owns it.
-  static func take(for block: @escaping ThrowingBlock) -> OperationReference? {
+  /// The caller owns it, and must set its state, its block, and its place in the queue.
+  static func take() -> OperationReference? {
     let exchange = exchange
     guard let first = exchange.next().map({ OperationReference.fromOpaque($0) }) else { return nil }
     exchange.own = first.next?.toOpaque()
-    first._withUnsafeGuaranteedRef { unsafeDowncast($0, to: BlockOperation.self).renew(block) }
     return first
   }
 
@@ -93,7 +91,7 @@ enum RecycledOperations {
 }
 
 extension Operation {
-  /// Whether ``BlockOperation/renew(_:)`` can turn the operation into a new one, if it has no other references.
+  /// Whether the operation can be used again as a new one, if it has no other references.
   ///
   /// Its state word shows everything that its links can hold, except a gate.
   final var canBeUsedAgain: Bool {

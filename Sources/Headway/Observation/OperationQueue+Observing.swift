@@ -107,7 +107,7 @@ extension OperationQueue.Observation {
 
 extension QueueState {
   /// Returns the value that an observer begins with; nil if it is not in the queue's state.
-  fileprivate func change(for interest: OperationQueue.Interest) -> ObservedChange? {
+  fileprivate mutating func change(for interest: OperationQueue.Interest) -> ObservedChange? {
     guard case .value(let key) = interest else { return nil }
     return switch key {
     case .operationCount: ObservedChange(key, admission.count)

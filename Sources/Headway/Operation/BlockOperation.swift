@@ -38,7 +38,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
   /// A structure that contains a block and can be exchanged.
   ///
   /// Generic code (of `swap` and of optionals) would wrap a function in another function at each step.
-  private struct FirstBlock { var run: ThrowingBlock = {} }
+  struct FirstBlock { var run: ThrowingBlock = {} }
 
   /// Creates an operation that runs `block`.
   ///
@@ -73,12 +73,9 @@ open class BlockOperation: Operation, @unchecked Sendable {
     return taken
   }
 
-  // Exchanges the blocks, which changes no reference count.
   @inline(__always) private final func addFirst(_ new: inout FirstBlock) {
     // The `init()` of a subclass may have added a block.
-    guard isPlainBlock else { return add(new.run) }
-    swap(&new, &first)
-    hasBlock = true
+    if isPlainBlock { exchangeFirst(with: &new) } else { add(new.run) }
   }
 
   /// Creates an operation that no other thread has a reference to.
@@ -89,12 +86,13 @@ open class BlockOperation: Operation, @unchecked Sendable {
     return operation
   }
 
-  /// Reuses an operation that no other thread has a reference to, as a new operation with a new block.
-  final func renew(_ block: @escaping ThrowingBlock) {
-    first.run = block
+  /// Sets the block of an operation that has none, and that no other thread has a reference to.
+  ///
+  /// - Parameter block: The block. Afterwards, it is an empty one.
+  @inline(__always) final func exchangeFirst(with block: inout FirstBlock) {
+    // Changes no reference count.
+    swap(&block, &first)
     hasBlock = true
-    admission = AdmissionRecord()
-    queueLinks = QueueLinks()
   }
 
   /// The blocks, in the order of adding; none after ``main()`` has begun.

@@ -79,22 +79,12 @@ struct OperationDetails: ~Copyable {
 }
 
 extension OperationDetails {
-  // Usually, one thread creates an operation, and another frees it. So each thread keeps the memory of a few freed
-  // details for the next ones, and passes a chain of them to other threads when it has more. Each piece of memory
-  // contains the address of the next one, and the number of pieces in the chain.
-
-  private static let mostKept = 32
-  private static let exchange = ChainExchange(atThreadEnd: { deallocate($0) })
+  private static let memory = RecycledMemory(of: OperationDetails.self)
 
   static func make() -> UnsafeMutablePointer<OperationDetails> {
-    let exchange = exchange
-    guard let spare = exchange.next() else {
-      let made = UnsafeMutablePointer<Self>.allocate(capacity: 1)
-      made.initialize(to: OperationDetails())
-      return made
-    }
-    exchange.own = spare.load(as: UnsafeMutableRawPointer?.self)
-    return spare.initializeMemory(as: Self.self, to: OperationDetails())
+    let made = memory.take()
+    made.initialize(to: OperationDetails())
+    return made
   }
 
   /// Frees the details of an operation that is being freed.
@@ -107,24 +97,6 @@ extension OperationDetails {
       ReleasedChain.release(
         (details.pointee.completionBlock.take(), details.pointee.error.take(), details.pointee.rareDetails.take()))
     }
-    let memory = UnsafeMutableRawPointer(details.deinitialize(count: 1))
-    let exchange = exchange
-    var chain = exchange.own
-    var count = chain?.load(fromByteOffset: MemoryLayout<UInt>.size, as: Int.self) ?? 0
-    if count == mostKept, let full = chain.take() {
-      if !exchange.give(full) { deallocate(full) }
-      count = 0
-    }
-    memory.storeBytes(of: chain, as: UnsafeMutableRawPointer?.self)
-    memory.storeBytes(of: count + 1, toByteOffset: MemoryLayout<UInt>.size, as: Int.self)
-    exchange.own = memory
-  }
-
-  private static func deallocate(_ chain: UnsafeMutableRawPointer?) {
-    var position = chain
-    while let memory = position {
-      position = memory.load(as: UnsafeMutableRawPointer?.self)
-      memory.deallocate()
-    }
+    memory.give(details.deinitialize(count: 1))
   }
 }

@@ -12,7 +12,7 @@ extension OperationQueue {
       word.unfinishedDependencies == 0, word.priorityLevel <= QueuePriority.normal.level, word.qualityLevel == 0
     {
       guard operation.state.enqueue() else { return releaseEnded(reference) }
-      let isServed = push(reference)
+      let isServed = push(.operation(reference))
       // The operation was cancelled or became more urgent just before it was pushed. The thread that changed it did not
       // find it in the queue.
       let word = operation.state.current
@@ -31,20 +31,27 @@ extension OperationQueue {
     // A subclass receives every added operation.
     guard type(of: self) == OperationQueue.self else { return addOperation(BlockOperation.make(block)) }
     let servesInbox = servesInbox.load(ordering: .relaxed)
-    let reference = RecycledOperations.take(for: block) ?? .passRetained(BlockOperation.make(block))
-    reference._withUnsafeGuaranteedRef { operation in
-      operation.queueLinks.home = .passUnretained(self)
-      operation.state.reserveUnshared(isEnqueued: servesInbox)
-      noteAddition(of: operation)
-    }
+    let addition = makeAddition(of: block, isEnqueued: servesInbox)
     if servesInbox {
-      _ = push(reference)
+      _ = push(addition)
     } else {
-      let (acceptance, heldBack) = update { ($0.accept(reference), $0.admission.nextHeldBack()) }
-      assert(acceptance != .ended, "no other thread has the operation yet")
-      if acceptance == .rejected { reject(reference) }
+      let (rejected, heldBack) = update { ($0.accept(addition), $0.admission.nextHeldBack()) }
+      if let rejected { reject(rejected) }
       reevaluateReadiness(heldBack)
     }
+  }
+
+  /// Prepares the addition of a block.
+  ///
+  /// It gets its operation now if a trace or an instrument is notified that the operation is about to be added.
+  @inline(__always)
+  private func makeAddition(of block: @escaping ThrowingBlock, isEnqueued: Bool) -> Addition {
+    guard Trace.isRecording || instruments != nil else { return .block(AddedBlock.make(block, in: self)) }
+    let operation = BlockOperation.make(block)
+    operation.queueLinks.home = .passUnretained(self)
+    operation.state.reserveUnshared(isEnqueued: isEnqueued)
+    noteAddition(of: operation)
+    return .operation(.passRetained(operation))
   }
 
   /// Evaluates `isReady` again for operations that their overrides hold back.
@@ -56,14 +63,14 @@ extension OperationQueue {
     for operation in heldBack { operation.reconsiderReadiness() }
   }
 
-  /// Pushes an operation to the inbox, without the queue's lock.
+  /// Pushes an operation or a block to the inbox, without the queue's lock.
   ///
   /// The next thread that takes the lock empties the inbox. Afterwards, this checks whether a thread will do so, and
   /// empties the inbox otherwise.
   ///
   /// - Returns: False if this thread has emptied the inbox.
-  private func push(_ operation: OperationReference) -> Bool {
-    let isServed = inbox.push(operation) && servesInbox.load(ordering: .sequentiallyConsistent)
+  private func push(_ addition: Addition) -> Bool {
+    let isServed = inbox.push(addition) && servesInbox.load(ordering: .sequentiallyConsistent)
     if !isServed { update { _ in } }
     return isServed
   }

@@ -98,7 +98,8 @@ extension OperationQueue {
 
   /// The operations that the queue holds, except the jobs of tasks.
   fileprivate final var cancellableOperations: [Operation] {
-    update(collectingBatches: true) { $0.admission.operations }.filter { $0.isCancellable }
+    makeOperations()
+    return update(collectingBatches: true) { $0.admission.operations }.filter { $0.isCancellable }
   }
 
   /// Cancels the operations that are left after a drain.

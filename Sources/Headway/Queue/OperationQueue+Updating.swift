@@ -95,6 +95,7 @@ extension OperationQueue {
     after.oldCount = state.admission.count
     if state.observers != nil { after.observers = state.observers }
     state.takeIn(inbox, &after.released)
+    if state.isObserved { state.admission.makeOperations() }
     if collectsBatches || state.isObserved {
       state.collectBatches(&after.released)
       // Operations that finished may have added others before they did.

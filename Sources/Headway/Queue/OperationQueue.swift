@@ -284,7 +284,10 @@ open class OperationQueue: @unchecked Sendable {
   /// A snapshot of the operations that have not finished, including barriers, in the order of adding.
   ///
   /// - Complexity: O(*n*).
-  open var operations: [Operation] { update(collectingBatches: true) { $0.admission.operations } }
+  open var operations: [Operation] {
+    makeOperations()
+    return update(collectingBatches: true) { $0.admission.operations }
+  }
 
   /// How many operations have not finished.
   ///

@@ -175,13 +175,28 @@ struct QueueState: ~Copyable {
   ///   - inbox: The inbox of the queue.
   ///   - released: Receives the operations that the caller must release when no lock is held.
   mutating func takeIn(_ inbox: borrowing Inbox, _ released: inout ReleasedOperations) {
-    inbox.takeAll { operation in
+    inbox.takeAll { addition in
       let count = admission.count
+      let operation: OperationReference
+      switch addition {
+      case .operation(let added): operation = added
+      case .block(let block):
+        if !rejectsInbox, keeps(block) { return }
+        operation = AddedBlock.makeOperation(of: block, isEnqueued: true)
+      }
       let isRejected = rejectsInbox && operation._withUnsafeGuaranteedRef { $0.isCancellable }
       guard !isRejected, add(operation, isFromInbox: true) else { return released.append(refused: operation) }
       if observers != nil { noteCount(since: count) }
     }
   }
+
+  /// Adds a block that gets its operation later, unless something needs the operation now.
+  private mutating func keeps(_ block: UnsafeMutablePointer<AddedBlock>) -> Bool {
+    !needsOperations && admission.add(block)
+  }
+
+  /// Whether each block needs an operation from the beginning, for the observers and listeners of the queue.
+  private var needsOperations: Bool { isObserved || observation.listeners > 0 }
 
   /// Adds an operation that was reserved, and takes over its ownership.
   ///
@@ -209,6 +224,23 @@ struct QueueState: ~Copyable {
     // A task can't end without its jobs.
     if isClosed, operation._withUnsafeGuaranteedRef({ $0.isCancellable }) { return .rejected }
     return add(operation) ? .accepted : .ended
+  }
+
+  /// Adds an operation or a block, and takes over its ownership, unless the queue is closed.
+  ///
+  /// - Returns: The operation that the caller must pass to ``OperationQueue/reject(_:)-(OperationReference)``, because
+  ///   the queue is closed; nil if the addition is in the queue.
+  mutating func accept(_ addition: Addition) -> OperationReference? {
+    let operation: OperationReference
+    switch addition {
+    case .operation(let added): operation = added
+    case .block(let block):
+      if !isClosed, keeps(block) { return nil }
+      operation = AddedBlock.makeOperation(of: block, isEnqueued: false)
+    }
+    let acceptance = accept(operation)
+    assert(acceptance != .ended, "no other thread has the operation yet")
+    return acceptance == .rejected ? operation : nil
   }
 
   /// Records that the operation's last dependency has finished.
@@ -325,7 +357,7 @@ struct QueueState: ~Copyable {
     guard admission.count != count else { return }
     observers?.append(ObservedChange(.operationCount, admission.count))
     if observation.observersOfOperations > 0 {
-      observers?.append(ObservedChange(.operations, admission.operations))
+      observers?.append(ObservedChange(.operations, admission.madeOperations))
     }
   }
 }

@@ -73,7 +73,7 @@ import Testing
           operation.end()
           #expect(queue.operationCount == 0)
         }
-        _ = queue.inbox.push(reference)
+        _ = queue.inbox.push(.operation(reference))
         if instant == .beforeTakingIn { operation.end() }
       } else {
         #expect(instant == .beforeAnnouncing)

@@ -98,10 +98,10 @@ extension AdmissionProgram {
     let batch = threads[number].batch
     batch.reset(for: home, nil, admission.placement, .normal)
     let (mostCount, refused) = (random(1...8), random(0...20))
+    let misfit = operations[min(refused, operations.count - 1)]
+    let hasTaken = admission.fill(batch, atMost: mostCount, indivisible: 1, at: 0) { $0 !== misfit && $0.fitsBatch }
+    findMade()
     let operations = operations
-    let hasTaken = admission.fill(batch, atMost: mostCount, indivisible: 1, at: 0) {
-      $0 !== operations[min(refused, operations.count - 1)] && $0.fitsBatch
-    }
     // These include operations that were given a dependency after they had become ready: that is detected when they
     // start.
     let isNew = { [model] in operations[$0].admission.place == .taken && !model.entries[$0].isTaken }

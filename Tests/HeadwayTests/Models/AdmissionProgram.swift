@@ -21,7 +21,10 @@ struct AdmissionProgram: ~Copyable {
   var generator: SeededGenerator
   var admission = Admission()
   var model = AdmissionModel()
+  /// A block without an operation has a placeholder here, which is in no queue.
   var operations: [BlockOperation] = []
+  /// The blocks whose operations have not been found, by their numbers in the queue.
+  private var blocks: [UInt64: Int] = [:]
   /// Operations that were started separately, not in a batch.
   var started: [Int] = []
   /// The number of issued tickets that were not redeemed.
@@ -72,7 +75,11 @@ struct AdmissionProgram: ~Copyable {
     admission.setPlacement(Placement(quality: .default, hasClasses: false))
     for step in 0..<random(40...80) + (isLong ? 120 : 0) {
       let command = step < added ? "add" : try takeCommand()
-      if command == "add" { add(isBarrier: random(0...(isLong ? 40 : 5)) == 0) }
+      if command == "add", random(0...2) == 0 {
+        addBlock()
+      } else if command == "add" {
+        add(isBarrier: random(0...(isLong ? 40 : 5)) == 0)
+      }
       do { try compare() } catch {
         throw Divergence(description: "step \(step), \(command): \(error)")
       }
@@ -152,6 +159,32 @@ struct AdmissionProgram: ~Copyable {
     if !admission.add(reference) { reference.release() }
   }
 
+  /// Adds a block as `QueueState` does: it gets its operation later if the queue allows that.
+  private mutating func addBlock() {
+    let member = CountedMember(census)
+    model.entries.append(AdmissionModel.Entry(isBarrier: false, hasCode: false, priority: .normal, dependencies: []))
+    let added = AddedBlock.make({ withExtendedLifetime(member) {} }, in: home)
+    let sequence = admission.nextSequence
+    operations.append(BlockOperation())
+    blocks[sequence] = operations.count - 1
+    if admission.add(added) { return }
+    let reference = AddedBlock.makeOperation(of: added, isEnqueued: false)
+    _ = admission.add(reference)
+    findMade()
+  }
+
+  /// Finds the operations that the state machine has made for blocks.
+  mutating func findMade() {
+    guard !blocks.isEmpty else { return }
+    for operation in admission.members.snapshot(with: admission.batches) {
+      guard let number = blocks.removeValue(forKey: operation.queueLinks.sequence) else { continue }
+      operations[number] = unsafeDowncast(operation, to: BlockOperation.self)
+      operation.queueLinks.home = nil
+    }
+  }
+
+  private func hasOperation(_ number: Int) -> Bool { !blocks.values.contains(number) }
+
   private mutating func next() throws {
     if tickets > 0 {
       admission.redeemTicket(.normal)
@@ -159,6 +192,7 @@ struct AdmissionProgram: ~Copyable {
     }
     collect()
     let operation = admission.next(for: .normal)
+    findMade()
     let actual = operation.flatMap { operation in operations.firstIndex { $0 === operation } }
     let expected = model.next()
     if actual != expected {
@@ -199,7 +233,7 @@ struct AdmissionProgram: ~Copyable {
   }
 
   private mutating func addDependency(to number: Int, on dependency: Int) {
-    guard number != dependency, model.entries[number].state == .waiting else { return }
+    guard number != dependency, model.entries[number].state == .waiting, hasOperation(dependency) else { return }
     operations[number].addDependency(operations[dependency])
     model.entries[number].dependencies.insert(dependency)
   }
@@ -216,10 +250,13 @@ struct AdmissionProgram: ~Copyable {
 
   private mutating func compare() throws {
     if random(0...2) == 0 { collect() }
+    if random(0...9) == 0 { admission.makeOperations(atMost: random(1...3)) }
+    findMade()
     noteUrgency()
     if let inversion = findInversion() { throw Divergence(description: inversion) }
     if isMiscounted { throw Divergence(description: "operations of batches were collected, and the count is wrong") }
     tickets += admission.issueTickets()[.normal]
+    findMade()
     #if DEBUG
     // Each requires as much time as a dozen commands.
     comparisons += 1
@@ -237,8 +274,11 @@ struct AdmissionProgram: ~Copyable {
         description:
           "\(tickets) workers were sent for, and \(model.startable(beside: firstOfBatches)) could start")
     }
+    let made = random(0...3) > 0 ? admission.members.snapshot(with: admission.batches) : admission.operations
+    findMade()
+    let expected = model.unfinished.filter { made.count == model.unfinished.count || hasOperation($0) }
     guard admission.count == model.unfinished.count,
-      admission.operations.elementsEqual(model.unfinished.map { operations[$0] }, by: ===)
+      made.elementsEqual(expected.map { operations[$0] }, by: ===)
     else {
       throw Divergence(description: "the queue holds \(admission.count), and should hold \(model.unfinished)")
     }
@@ -275,7 +315,14 @@ struct AdmissionProgram: ~Copyable {
   mutating func random(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
 
   /// An unfinished operation, if there is any.
-  private mutating func anyone() -> Int { model.unfinished.randomElement(using: &generator) ?? 0 }
+  private mutating func anyone() -> Int {
+    admission.makeOperations(atMost: random(0...1))
+    findMade()
+    let unmade = Set(blocks.values)
+    if unmade.count == operations.count { add(isBarrier: false) }
+    return model.unfinished.filter { !unmade.contains($0) }.randomElement(using: &generator)
+      ?? operations.indices.first { !unmade.contains($0) }!
+  }
 
   func text(_ number: Int?) -> String { number.map { "number \($0)" } ?? "none" }
 }

@@ -96,7 +96,7 @@ import Testing
   func endsInInbox() throws {
     let (queue, operation) = (queue(), BlockOperation {})
     let reference = announce(operation, to: queue)
-    _ = queue.inbox.push(reference)
+    _ = queue.inbox.push(.operation(reference))
     let word = operation.state.finish()
     let before = try #require(word)
     // Another thread lists it.
@@ -112,7 +112,7 @@ import Testing
     let word = operation.state.finish()
     let before = try #require(word)
     leave(queue, operation, from: before)
-    _ = queue.inbox.push(reference)
+    _ = queue.inbox.push(.operation(reference))
     #expect(queue.operationCount == 0)
   }
 

@@ -53,7 +53,7 @@ import Testing
     #expect(isReserved && isEnqueued)
     let report = await queue.drain(within: .seconds(1), clock: ManualClock())
     #expect(report == DrainReport(finishedCount: 0, cancelledCount: 0, runningOperations: []))
-    _ = queue.inbox.push(.passRetained(operation))
+    _ = queue.inbox.push(.operation(.passRetained(operation)))
     if isEnded { operation.cancel() }
     queue.update { _ in }
     try await operation.untilFinished()

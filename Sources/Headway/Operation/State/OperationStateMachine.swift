@@ -64,6 +64,12 @@ struct OperationStateMachine: ~Copyable {
     word.store(OperationWord.initial.rawValue | OperationWord.reserved | enqueued, ordering: .relaxed)
   }
 
+  /// Like ``reserveUnshared(isEnqueued:)`` and ``markListed(isBarrier:)``, for an operation that is ready.
+  func listUnshared() {
+    let entered = OperationWord.reserved | OperationWord.enqueued | OperationWord.listed
+    word.store(OperationWord.initial.rawValue | entered | OperationWord.wasReady, ordering: .relaxed)
+  }
+
   /// Publishes that the operation is about to be in its queue's inbox.
   ///
   /// A thread that ends the operation from now on also removes it from the queue.

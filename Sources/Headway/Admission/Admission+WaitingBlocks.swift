@@ -1,0 +1,86 @@
+/// Blocks that get their operations later.
+///
+/// These blocks are ready, have normal priority, and belong to the first segment and to the class of the queue. The
+/// first of them is behind all operations that precede it by priority or by the order of adding, so they need no
+/// operations before it is their turn: see ``makeOperationsIfNext()``.
+extension Admission {
+  /// How many operations are made at a time.
+  static let mostMade = Batch.capacity
+
+  /// Adds a block that gets its operation later.
+  ///
+  /// - Returns: False if the queue needs the operation now. In that case, the caller still owns the block.
+  mutating func add(_ block: UnsafeMutablePointer<AddedBlock>) -> Bool {
+    guard order == .priority, later.isEmpty, !awaitedClass.isMoreUrgent(than: placement.ownClass) else { return false }
+    if waitingBlocks.isEmpty { members.beginInserting() }
+    waitingBlocks.append(block, sequence: nextSequence)
+    nextSequence += 1
+    first.unfinished += 1
+    if awaitedClass != .background { waitingBlocks.raise(to: awaitedClass, before: nextSequence) }
+    if !batches.isEmpty {
+      batches.forEach { $0.stopContinuing() }
+      reclaimBatches(lessUrgentThan: QueuePriority.normal.level)
+    }
+    return true
+  }
+
+  /// Makes operations of the first waiting blocks, if one of them may be the next operation to start.
+  ///
+  /// Called before the next operation is taken from the ready ones.
+  @inline(__always)
+  mutating func makeOperationsIfNext() {
+    if !waitingBlocks.isEmpty, isBlockNext { makeOperations(atMost: Self.mostMade) }
+  }
+
+  private var isBlockNext: Bool {
+    guard let sequence = waitingBlocks.firstSequence else { return false }
+    guard let (operation, level) = first.ready.first(placement.ownClass) else { return true }
+    let normal = QueuePriority.normal.level
+    return level < normal || (level == normal && operation.turn > sequence)
+  }
+
+  /// Makes operations of the first waiting blocks, and adds them to the ready ones.
+  mutating func makeOperations(atMost count: Int = .max) {
+    var made = 0
+    while made < count, !waitingBlocks.isEmpty {
+      made += 1
+      let reference = waitingBlocks.popFirst()
+      members.insert(reference, before: waitingBlocks.firstSequence)
+      reference._withUnsafeGuaranteedRef { operation in
+        operation.admission.place = .ready
+        operation.admission.workerClass = placement.ownClass
+        first.ready.insert(operation, level: QueuePriority.normal.level)
+        let raised = waitingBlocks.raisedClass(of: operation.queueLinks.sequence)
+        operation.admission.passedClass = raised
+        if raised != .background { raise(operation, to: raised) }
+      }
+    }
+  }
+
+  /// Moves the first waiting blocks into a batch, if no operation precedes them.
+  ///
+  /// Does so only if they need none of the queue's lists on the way. The thread of the batch, which holds the lock, has
+  /// usually just run the operations that they get.
+  mutating func takeBlocks(into batch: Batch, atMost most: Int) {
+    guard limit == .max, batch.workerClass == placement.ownClass, !waitingBlocks.isRaised else { return }
+    let count = batch.count
+    while batch.count < most, isBlockNext {
+      let reference = waitingBlocks.popFirst()
+      reference._withUnsafeGuaranteedRef { $0.admission.place = .taken }
+      batch.append(reference, level: QueuePriority.normal.level)
+    }
+    members.noteTaken(batch.count - count, before: waitingBlocks.firstSequence)
+  }
+
+  /// How many operations and waiting blocks workers of a class could start, as far as the limits allow it.
+  @inline(__always)
+  func readyCount(_ workerClass: WorkerClass) -> Int {
+    first.ready.count(workerClass) + (workerClass == placement.ownClass ? waitingBlocks.count : 0)
+  }
+
+  /// How many operations and waiting blocks have this class or a less urgent one.
+  func readyCount(downFrom workerClass: WorkerClass) -> Int {
+    let includesBlocks = !placement.ownClass.isMoreUrgent(than: workerClass)
+    return first.ready.count(downFrom: workerClass) + (includesBlocks ? waitingBlocks.count : 0)
+  }
+}

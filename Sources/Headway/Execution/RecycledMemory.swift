@@ -1,0 +1,43 @@
+/// Recycles the memory of values of one type, which one thread usually creates and another frees.
+///
+/// Each thread keeps the memory of a few freed values for the next ones, and passes a chain of them to other threads
+/// when it has more. Each piece of memory contains the address of the next one, and the number of pieces in the chain.
+struct RecycledMemory<Value: ~Copyable>: Sendable {
+  private static var mostKept: Int { 32 }
+
+  private let exchange: ChainExchange
+
+  /// - Parameter type: The type of the values, which have at least the size of two words.
+  init(of type: Value.Type) {
+    assert(MemoryLayout<Value>.size >= 2 * MemoryLayout<UInt>.size)
+    exchange = ChainExchange(atThreadEnd: { deallocateChain($0) })
+  }
+
+  /// Returns memory for a value, which the caller must initialize.
+  func take() -> UnsafeMutablePointer<Value> {
+    guard let spare = exchange.next() else { return .allocate(capacity: 1) }
+    exchange.own = spare.load(as: UnsafeMutableRawPointer?.self)
+    return spare.bindMemory(to: Value.self, capacity: 1)
+  }
+
+  /// Takes over the memory of a value that has been deinitialized.
+  func give(_ memory: UnsafeMutableRawPointer) {
+    var chain = exchange.own
+    var count = chain?.load(fromByteOffset: MemoryLayout<UInt>.size, as: Int.self) ?? 0
+    if count == Self.mostKept, let full = chain.take() {
+      if !exchange.give(full) { deallocateChain(full) }
+      count = 0
+    }
+    memory.storeBytes(of: chain, as: UnsafeMutableRawPointer?.self)
+    memory.storeBytes(of: count + 1, toByteOffset: MemoryLayout<UInt>.size, as: Int.self)
+    exchange.own = memory
+  }
+}
+
+private func deallocateChain(_ chain: UnsafeMutableRawPointer?) {
+  var position = chain
+  while let memory = position {
+    position = memory.load(as: UnsafeMutableRawPointer?.self)
+    memory.deallocate()
+  }
+}
