@@ -43,15 +43,20 @@ extension OperationQueue {
 
   /// Prepares the addition of a block.
   ///
-  /// It gets its operation now if a trace or an instrument is notified that the operation is about to be added.
+  /// It gets its operation now if code outside the queue is notified of added operations. The thread that holds the
+  /// queue's lock would need longer for that.
   @inline(__always)
   private func makeAddition(of block: @escaping ThrowingBlock, isEnqueued: Bool) -> Addition {
-    guard Trace.isRecording || instruments != nil else { return .block(AddedBlock.make(block, in: self)) }
-    let operation = BlockOperation.make(block)
-    operation.queueLinks.home = .passUnretained(self)
-    operation.state.reserveUnshared(isEnqueued: isEnqueued)
-    noteAddition(of: operation)
-    return .operation(.passRetained(operation))
+    guard Trace.isRecording || instruments != nil || listenedLog != nil else {
+      return .block(AddedBlock.make(block, in: self))
+    }
+    var block = BlockOperation.FirstBlock(run: block)
+    let reference = BlockOperation.make(&block, home: .passUnretained(self))
+    reference._withUnsafeGuaranteedRef { operation in
+      operation.state.reserveUnshared(isEnqueued: isEnqueued)
+      noteAddition(of: operation)
+    }
+    return .operation(reference)
   }
 
   /// Evaluates `isReady` again for operations that their overrides hold back.
