@@ -28,8 +28,9 @@ extension PostgresJobStore {
 
   /// Returns the queues, workers, failures and latest endings.
   ///
-  /// - Parameter limit: Jobs are counted up to this number. For each queue and priority, only about this many waiting
-  ///   jobs are read, next ones first, so kinds that only later jobs have are missing.
+  /// - Parameter limit: Jobs are counted up to this number. If more jobs wait in all queues, only about this many are
+  ///   read to find their kinds: the next ones of each queue and priority. Kinds that only later jobs have are missing,
+  ///   and the numbers by kind are those of the jobs that were read.
   /// - Returns: The overview.
   /// - Throws: `JobError`.
   public func overview(countingTo limit: Int) async throws -> JobsOverview {

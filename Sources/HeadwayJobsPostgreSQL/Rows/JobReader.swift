@@ -12,8 +12,13 @@ struct JobReader {
 
   private func run(_ sql: String) throws -> QueryResult { try run(Statement(sql, isFrequent: true)) }
 
-  /// Makes the statements of this transaction use indexes, even if the statistics of the server are old.
-  func avoidTableScans() { session.runLater(Statement("SET LOCAL enable_seqscan = off")) }
+  /// Makes the statements of this transaction read by index, even if the statistics of the server are old.
+  ///
+  /// A bitmap contains all rows of an index that meet a condition, even if the statement needs only the first ones.
+  func avoidTableScans() {
+    session.runLater(
+      Statement("SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)"))
+  }
 
   // MARK: Jobs
 

@@ -10,13 +10,11 @@ struct OverviewReader {
 
   func overview() throws -> JobsOverview {
     reader.avoidTableScans()
-    let waiting = try waitingJobs()
-    var counts = try counts()
-    for (queue, jobs) in waiting {
-      counts[queue, default: JobQueueCounts()].byState[.waiting] = jobs.reduce(0) { $0 + $1.count }
-    }
+    let counts = try counts()
+    let waitingCount = counts.values.reduce(0) { $0 + $1[.waiting] }
     let snapshot = JobsSnapshot(
-      time: reader.now, counts: counts, waiting: waiting, workers: try reader.workers(), failures: try failures())
+      time: reader.now, counts: counts, waiting: try waitingJobs(among: waitingCount), workers: try reader.workers(),
+      failures: try failures())
     return JobsOverview(
       countLimit: limit, snapshot: snapshot, failedCount: try count(of: .failed),
       cancelledCount: try count(of: .cancelled), endings: try endings())
@@ -30,14 +28,16 @@ struct OverviewReader {
 
   // MARK: Counts
 
-  /// Returns the numbers of jobs, except waiting ones.
+  /// Returns the numbers of unfinished jobs.
+  ///
+  /// The indexes contain the queues, so the server reads few rows of the table.
   private func counts() throws -> [String: JobQueueCounts] {
     var counts = try reader.counts(includesJobs: false)
     // There are few running jobs: those in the slots of workers, and those claimed ahead.
     for row in try run("SELECT queue, count(*) FROM headway.job WHERE state = 3 GROUP BY queue") {
       counts[row.text(0), default: JobQueueCounts()].byState[.running] = row.int(1)
     }
-    for part in JobPart.all where ![.running, .waiting].contains(part.state) {
+    for part in JobPart.all where part.state != .running {
       // Each step of the recursion finds the next queue in the index, and skips the jobs of the last one.
       let rows = try run(
         """
@@ -49,7 +49,7 @@ struct OverviewReader {
         SELECT queue, (SELECT count(*) FROM (SELECT FROM headway.job j
         WHERE \(part.condition) AND j.queue = q.queue LIMIT $1) counted) FROM q
         """, limit + 1)
-      for row in rows { counts[row.text(0), default: JobQueueCounts()].byState[part.state] = row.int(1) }
+      for row in rows { counts[row.text(0), default: JobQueueCounts()].byState[part.state, default: 0] += row.int(1) }
     }
     return counts
   }
@@ -66,11 +66,13 @@ struct OverviewReader {
 
   /// Returns the waiting jobs by queue, kind and version.
   ///
-  /// Only the first jobs of each priority of a queue are read, up to the limit.
-  private func waitingJobs() throws -> [String: [WaitingJobs]] {
+  /// The indexes do not contain the kinds, so rows are read. If there are more than the limit, about as many are read:
+  /// the first jobs of each priority of a queue, in equal shares. Jobs whose kind no worker knows are among the first,
+  /// because they remain in the queue.
+  private func waitingJobs(among count: Int) throws -> [String: [WaitingJobs]] {
     var groups = WaitingGroups()
     for part in JobPart.all where part.state == .waiting {
-      for row in try waitingJobs(part) {
+      for row in try waitingJobs(part, limit: count > limit ? limit : .max) {
         let group = WaitingGroups.Group(queue: row.text(0), kind: row.text(1), version: row.int(2))
         groups.add(row.int(3), to: group)
         groups.note(row.id(5), at: row.int64(4), in: group)
@@ -79,7 +81,7 @@ struct OverviewReader {
     return try groups.waitingJobs { try reader.jobs(JobFilter(ids: $0), after: nil, limit: .max) }
   }
 
-  private func waitingJobs(_ part: JobPart) throws -> [ResultRow] {
+  private func waitingJobs(_ part: JobPart, limit: Int) throws -> [ResultRow] {
     // Each step of the recursion finds the next priority of the queue, or else the next queue.
     try run(
       """
@@ -96,9 +98,9 @@ struct OverviewReader {
         (array_agg(id ORDER BY position))[1] AS id FROM (
           SELECT id, kind, version, position FROM headway.job j
           WHERE \(part.condition) AND j.queue = q.queue AND j.priority = q.priority
-          ORDER BY \(part.order) LIMIT $1) counted
+          ORDER BY \(part.order) LIMIT (SELECT greatest($1 / count(*), 1) FROM q)) counted
         GROUP BY kind, version) w
-      """, limit + 1)
+      """, limit)
   }
 
   // MARK: Finished jobs

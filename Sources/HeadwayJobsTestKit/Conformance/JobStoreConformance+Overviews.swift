@@ -80,6 +80,20 @@ extension JobStoreConformance {
       guard waiting > 3 else { throw probe.fail("\(waiting) jobs are said to wait, but there are more than 3") }
       try probe.expect(few.snapshot.queues[0].waiting.map(\.first), all.queues[0].waiting.map(\.first), "the first job")
     },
+    JobStoreCheck("J154: an overview counts the waiting jobs of a queue up to the limit, with priorities and keys") {
+      probe in
+      for key in [JobLimit?.none, .serial("key")] {
+        for priority in [Operation.QueuePriority.low, .normal, .high] {
+          try await probe.enqueue(options: JobOptions(priority: priority, limit: key))
+          try await probe.enqueue(options: JobOptions(queue: "mail", limit: key))
+        }
+      }
+      try await probe.enqueue(options: JobOptions(queue: "mail"))
+      for (limit, expected) in [(9, [6, 7]), (7, [6, 7]), (6, [6, nil]), (5, [nil, nil])] {
+        let counts = try await probe.store.overview(countingTo: limit).snapshot.queues.map(\.counts[.waiting])
+        try probe.expect(counts.map { $0 > limit ? nil : $0 }, expected, "the numbers up to \(limit)")
+      }
+    },
     JobStoreCheck("J154: an overview finds the oldest waiting job, whatever its priority") { probe in
       let old = try await probe.enqueue(options: JobOptions(priority: .veryLow))
       try await probe.pass(.seconds(5))

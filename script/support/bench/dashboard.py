@@ -105,7 +105,8 @@ def fill_postgres(server, url, waiting, finished):
         POSTGRES_DONE.format(common=COMMON, values=done, count=finished, history=HISTORY.replace("'", "''")),
         POSTGRES_WAITING.format(common=COMMON, values=wait, count=waiting),
         f"SELECT setval('headway.job_number', {waiting + finished}), setval('headway.position', {waiting + finished})",
-        "VACUUM ANALYZE headway.job", "VACUUM ANALYZE headway.done", "CHECKPOINT")
+        # While the commits are not on the disk, a vacuum can't mark pages as visible to all.
+        "CHECKPOINT", "VACUUM ANALYZE headway.job", "VACUUM ANALYZE headway.done", "CHECKPOINT")
 
 
 class Dashboard:

@@ -1,0 +1,34 @@
+#if PostgreSQL
+import Headway
+import HeadwayJobs
+import HeadwayJobsPostgreSQL
+import HeadwayTestSupport
+import Testing
+
+/// What people see of a store with many jobs.
+@Suite(.hangLimit, .serialized) struct PostgresReadingTests {
+  @Test("J154: an overview counts by index, and reads about as many waiting jobs as its limit, in all queues together")
+  func waitingJobs() async throws {
+    let test = try await TestStore()
+    for (queue, priority) in [("a", Operation.QueuePriority.low), ("a", .normal), ("a", .high), ("b", .normal)] {
+      try await test.jobs.enqueue(
+        contentsOf: (0..<5).map { PlainJob(number: $0) }, options: JobOptions(queue: queue, priority: priority))
+    }
+    func overview(_ limit: Int) async throws -> (counts: [Int], kinds: [Int], first: [JobID]) {
+      let queues = try await test.jobs.overview(countingTo: limit).snapshot.queues
+      return (
+        queues.map(\.counts[.waiting]), queues.map { $0.waiting.reduce(0) { $0 + $1.count } },
+        queues.compactMap(\.waiting.first?.first)
+      )
+    }
+    let all = try await overview(20)
+    #expect(all.counts == [15, 5])
+    #expect(all.kinds == [15, 5])
+    let few = try await overview(10)
+    #expect(few.counts == [11, 5])
+    #expect(few.kinds == [6, 2])
+    #expect(few.first == all.first)
+    await test.store.close()
+  }
+}
+#endif
