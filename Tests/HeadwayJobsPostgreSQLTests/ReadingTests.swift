@@ -30,5 +30,25 @@ import Testing
     #expect(few.first == all.first)
     await test.store.close()
   }
+
+  @Test("J154: a search finds tags and labels that another client has stored, with escaped characters or without")
+  func escapedTexts() async throws {
+    let test = try await TestStore()
+    for settings in [
+      #"{"label":"Ä/b","tags":["x/y","z"]}"#, #"{"label":"\u00c4\/b","tags":["x\/y","\u007a"]}"#,
+      #"{"label":"other","tags":["\\"]}"#,
+    ] {
+      try test.psql("SELECT enqueue('plain', '', settings => convert_to($$\(settings)$$, 'UTF8'))")
+    }
+    let ids = try await test.jobs.jobs().map(\.id)
+    for (filter, indexes) in [
+      (JobFilter(label: "Ä/"), [1, 0]), (JobFilter(tag: "x/y"), [1, 0]), (JobFilter(tag: "z"), [1, 0]),
+      (JobFilter(tag: "z", label: "Ä"), [1, 0]), (JobFilter(tag: "x"), []), (JobFilter(tag: "\\"), [2]),
+      (JobFilter(label: "label"), []), (JobFilter(label: ""), [2, 1, 0]),
+    ] {
+      #expect(try await test.jobs.numbers(filter).ids == indexes.map { ids[$0] }, "\(filter)")
+    }
+    await test.store.close()
+  }
 }
 #endif

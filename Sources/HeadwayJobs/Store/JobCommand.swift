@@ -112,7 +112,8 @@ public struct JobFilter: Hashable, Codable, Sendable {
   /// - Parameter settings: The options of the job.
   /// - Returns: Whether they do.
   package func matchesText(_ settings: JobSettings) -> Bool {
-    if let tag, settings.tags?.contains(tag) != true { return false }
+    // Compared by their bytes, as in the stores.
+    if let tag, settings.tags?.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true { return false }
     if let label, settings.label?.utf8.contains(label.utf8) != true { return false }
     return true
   }

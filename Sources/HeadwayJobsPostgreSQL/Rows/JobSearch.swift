@@ -92,7 +92,10 @@ struct JobSearch {
     statement.sql = """
       SELECT id, settings FROM (SELECT \(Self.columns) \(window)) seen WHERE \(condition) ORDER BY id DESC \(maximum)
       """
-    let found = try reader.run(statement).rows.filter(selection.isMatch).prefix(limit + 1).map { $0.id(0) }
+    var found: [JobID] = []
+    for row in try reader.run(statement).rows where found.count <= limit && selection.isMatch(row) {
+      found.append(row.id(0))
+    }
     let isFull = ends.int(1) == Self.window
     return JobNumberPage(ids: found, next: found.count > limit ? found.last : isFull ? ends.id(0) : nil)
   }

@@ -1,7 +1,9 @@
 #if PostgreSQL
 import HeadwayJobs
 
-/// The condition of a `JobFilter` in SQL, except for tags and labels, which are part of the encoded settings.
+/// The condition of a `JobFilter` in SQL.
+///
+/// Tags and labels are part of the encoded settings, so a job that meets the condition might not be in the filter.
 struct JobSelection {
   private let filter: JobFilter
   /// Whether it contains a text that no row can contain.
@@ -101,6 +103,12 @@ struct JobSelection {
     }
     add("enqueued >=", filter.since)
     add("enqueued <=", filter.until)
+    // The encoded settings contain the texts as they are, or escaped, because other clients encode settings, too.
+    for text in [filter.tag, filter.label].compactMap(\.self) {
+      statement.add(Array(text.utf8))
+      let text = "$\(statement.parameters.count)"
+      conditions.append("(position(\(text) IN settings) > 0 OR position('\\x5c'::bytea IN settings) > 0)")
+    }
     return conditions.joined(separator: " AND ")
   }
 }
