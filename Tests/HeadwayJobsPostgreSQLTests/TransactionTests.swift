@@ -242,6 +242,30 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J135: an attempt that has ended its job, and does not know it, can't commit its writes twice")
+  func twice() async throws {
+    let test = try await makeStore()
+    let worker = try await test.store.register(
+      WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["plain": 1]))
+    let handle = try await test.jobs.enqueue(PlainJob(number: 1))
+    let claim = JobClaim(queue: "default", count: 1, allowsSuspect: true, kinds: ["plain": 1])
+    let claimed = try await test.store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0]
+    let job = try #require(claimed.first)
+    let (fence, table) = (try #require(job.fence), "\(test.schema).photo")
+    // A call whose connection is lost during the commit does not know that the job has ended.
+    func finish(_ path: String) async throws {
+      try await JobContext(job, fence, test.jobs).finish { transaction in
+        _ = try transaction.execute("INSERT INTO \(table) (path) VALUES ($1)", path)
+      }
+    }
+    try await finish("a")
+    let error = await #expect(throws: JobError.self) { try await finish("b") }
+    #expect(error?.code == .leaseLost)
+    #expect(try test.psql("SELECT path FROM photo") == "a")
+    #expect(try await handle.job()?.state == .succeeded)
+    await test.store.close()
+  }
+
   @Test(
     "J135: code can't end the transaction",
     arguments: ["COMMIT", "ROLLBACK", " -- text\n/* /* */ */ commit", "END", "BEGIN", "PREPARE TRANSACTION 'a'"])

@@ -116,14 +116,15 @@ public final class PostgresTransaction {
 
   /// Records the success of an attempt.
   ///
-  /// - Returns: False if the attempt does not run its job.
+  /// - Returns: False if the attempt does not run its job, even if it has ended the job before.
   func end(_ fence: JobFence, _ result: JobPayload?) throws -> Bool {
     session.runLater(try limitStatement())
     let transaction = try store.runner.join(session)
     let verdicts = try transaction.end([JobEnding(fence, .succeed(result: result))])
     try transaction.settleAll()
     hints.formUnion(transaction.hints)
-    return verdicts == [.recorded]
+    // An ending that an earlier transaction has recorded has its verdict, too.
+    return verdicts == [.recorded] && transaction.hints.finished.contains(fence.id)
   }
 
   /// Calls the functions for the jobs that were added.
