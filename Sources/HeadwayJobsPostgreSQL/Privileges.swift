@@ -61,13 +61,14 @@ private struct QuotedName: Sendable {
 
 extension PostgresJobStore.Privilege {
   fileprivate var grants: [PrivilegeGrant] {
-    let functions = PrivilegeGrant(["EXECUTE"], .functions, ["enqueue", "notify", "pending_count"])
+    let functions = ["enqueue", "notify", "pending_count"]
     let common = [PrivilegeGrant(["USAGE"], .schema)]
     switch self {
     case .read: return common + [PrivilegeGrant(["SELECT"], .tables)]
     case .enqueue:
       return common + [
-        PrivilegeGrant(["USAGE"], .sequences), functions, PrivilegeGrant(["SELECT"], .tables, ["meta", "queue"]),
+        PrivilegeGrant(["USAGE"], .sequences), PrivilegeGrant(["EXECUTE"], .functions, functions),
+        PrivilegeGrant(["SELECT"], .tables, ["meta", "queue"]),
         PrivilegeGrant(["SELECT", "INSERT", "UPDATE"], .tables, ["key", "receipt"]),
         PrivilegeGrant(["INSERT"], .tables, ["job"]),
         PrivilegeGrant(
@@ -75,7 +76,8 @@ extension PostgresJobStore.Privilege {
       ]
     case .work:
       return common + [
-        PrivilegeGrant(["USAGE"], .sequences), functions,
+        PrivilegeGrant(["USAGE"], .sequences),
+        PrivilegeGrant(["EXECUTE"], .functions, functions + ["meet", "finish"]),
         PrivilegeGrant(["SELECT", "INSERT", "UPDATE", "DELETE"], .tables),
       ]
     }

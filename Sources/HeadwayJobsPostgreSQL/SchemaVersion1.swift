@@ -110,7 +110,7 @@ enum SchemaVersion1 {
       number bigint PRIMARY KEY, token bigint NOT NULL, ids bigint[] NOT NULL, are_new boolean[] NOT NULL,
       stored timestamptz NOT NULL) WITH (fillfactor = 50)
     """,
-    pendingCount, enqueue, notify,
+    pendingCount, enqueue, notify, meet, finish,
   ]
 
   /// Counts the pending jobs of a queue up to a limit, in parts that each have an index.
@@ -135,6 +135,73 @@ enum SchemaVersion1 {
     SELECT pg_notify(
       CASE nspname WHEN 'headway' THEN 'headway_jobs' ELSE 'headway_jobs_' || nspname END, chr(31) || 'q' || queue)
     FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE pg_class.oid = 'headway.job'::regclass
+    $body$
+    """
+
+  /// Locks the dependents of jobs that have ended, in the order of their numbers.
+  ///
+  /// The store executes this and the next statement, too, because calling the function takes a tenth longer.
+  static let lockDependents = """
+    SELECT id FROM headway.job WHERE id IN
+    (SELECT dependent FROM headway.edge WHERE dependency = ANY($1) AND status = 0) ORDER BY id FOR UPDATE
+    """
+  /// Makes the same changes as `JobGraph.status` and `JobGraph.meet`, for several jobs that have ended.
+  ///
+  /// A separate statement, so that it reads the versions of the rows that are locked.
+  static let meetEdges = """
+    WITH met AS (
+      UPDATE headway.edge e SET status = 1
+      FROM unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS x(id, ok, place)
+      WHERE e.dependency = x.id AND e.status = 0 AND (x.ok OR NOT e.success) RETURNING e.dependent, x.place),
+    number AS (
+      SELECT id, number, nextval('headway.position') AS position FROM (
+        SELECT dependent AS id, count(*) AS number FROM met GROUP BY dependent ORDER BY max(place), dependent) m)
+    UPDATE headway.job j SET unmet = j.unmet - n.number,
+    position = CASE WHEN j.unmet = n.number AND j.slots IS DISTINCT FROM 0 THEN n.position ELSE j.position END,
+    ready = CASE WHEN j.unmet = n.number AND j.slots IS DISTINCT FROM 0 THEN $3 ELSE j.ready END,
+    due = CASE WHEN j.unmet = n.number AND j.due <= $3 THEN NULL ELSE j.due END,
+    state = CASE WHEN j.unmet > n.number THEN 0 WHEN j.due > $3 THEN 1 ELSE 2 END
+    FROM number n WHERE j.id = n.id AND j.state = 0 RETURNING j.state, j.queue
+    """
+  private static let meet = """
+    CREATE FUNCTION headway.meet(ends bigint[], successes boolean[], moment timestamptz) RETURNS void
+    LANGUAGE sql AS $body$
+    \(lockDependents);
+    \(meetEdges)
+    $body$
+    """
+
+  /// Records the success of an attempt in a transaction of any client.
+  ///
+  /// A row that would not be kept remains for a minute, so that the worker of the attempt finds it. The plans are not
+  /// kept, because the sizes of the tables change quickly.
+  private static let finish = """
+    CREATE FUNCTION headway.finish(
+      job bigint, attempt bigint, epoch bigint, owner bigint, result bytea DEFAULT NULL,
+      keep interval DEFAULT interval '1 day') RETURNS TABLE (id bigint)
+    LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $body$
+    #variable_conflict use_column
+    DECLARE
+      moment timestamptz := clock_timestamp();
+      flags smallint;
+      queue text;
+    BEGIN
+      SELECT j.flags, j.queue INTO flags, queue FROM headway.job j WHERE j.id = finish.job
+      AND j.attempt = finish.attempt AND j.epoch = finish.epoch AND j.owner = finish.owner AND j.state + 0 = 3
+      FOR UPDATE;
+      IF NOT FOUND THEN RETURN; END IF;
+      WITH gone AS (DELETE FROM headway.job j WHERE j.id = finish.job RETURNING j.*)
+      INSERT INTO headway.done (id, queue, kind, version, state, priority, position, deadline, enqueued, claimed,
+      first_claimed, attempt, crashes, snoozes, epoch, owner, progress, progress_text, settings, history, payload,
+      ready, finished, expires, result)
+      SELECT id, queue, kind, version, 4, priority, position, deadline, enqueued, claimed, first_claimed, attempt,
+      crashes, snoozes, epoch, owner, progress, progress_text, settings, history, payload, ready, moment,
+      moment + greatest(finish.keep, interval '1 minute'), finish.result FROM gone;
+      DELETE FROM headway.checkpoint c WHERE c.job = finish.job;
+      UPDATE headway.queue q SET failures = 0 WHERE q.name = queue AND q.failure_limit IS NOT NULL AND q.failures > 0;
+      IF flags & 4 <> 0 THEN PERFORM headway.meet(ARRAY[finish.job], ARRAY[true], moment); END IF;
+      RETURN QUERY SELECT finish.job;
+    END
     $body$
     """
 

@@ -92,11 +92,7 @@ import Testing
     let test = try await makeStore()
     let options = JobOptions(queue: "mail", priority: .high, delay: .seconds(60), tags: ["x"], unique: .waiting("it's"))
     let statement = try test.jobs.enqueueStatement(PlainJob(number: 7), options: options)
-    var sql = statement.sql
-    for (index, value) in statement.parameters.enumerated().reversed() {
-      let literal = value.map { "'" + $0.replacingOccurrences(of: "'", with: "''") + "'" } ?? "NULL"
-      sql = sql.replacingOccurrences(of: "$\(index + 1)::", with: "\(literal)::")
-    }
+    let sql = statement.withLiterals
     try test.psql("BEGIN; \(sql); ROLLBACK")
     let rolledBack = try await test.jobs.jobs()
     #expect(rolledBack.isEmpty)

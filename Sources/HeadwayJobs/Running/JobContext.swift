@@ -31,6 +31,8 @@ public final class JobContext: Sendable {
     var lastProgress: ContinuousClock.Instant?
     /// Whether a transaction of the job's code has recorded the ending.
     var isFinished = false
+    /// Whether another client of the database might have recorded the ending.
+    var isFinishingElsewhere = false
     var span: (any JobSpan)?
   }
 
@@ -179,6 +181,28 @@ public final class JobContext: Sendable {
 
   /// Notes that the transaction has failed.
   package func cancelFinishing() { state.withLock { $0.isFinished = false } }
+
+  /// Notes that another client of the database might record the ending.
+  ///
+  /// - Returns: False if a transaction of the store has recorded it, or is about to.
+  package func beginFinishingElsewhere() -> Bool {
+    state.withLock { state in
+      state.isFinishingElsewhere = true
+      return !state.isFinished
+    }
+  }
+
+  /// Whether another client of the database might have recorded the ending.
+  var isFinishingElsewhere: Bool { state.withLock { $0.isFinishingElsewhere && !$0.isFinished } }
+
+  /// Notes the ending if another client of the database has recorded it for this attempt.
+  ///
+  /// - Throws: ``JobError`` if the store can't be read.
+  func findEnding() async throws {
+    guard isFinishingElsewhere, let job = try await jobs.store.jobs(JobFilter(ids: [id]), after: nil, limit: 1).first
+    else { return }
+    if job.state == .succeeded, job.hasEnded(fence) { state.withLock { $0.isFinished = true } }
+  }
 
   /// Whether a transaction of the job's code has recorded the ending.
   var isFinished: Bool { state.withLock { $0.isFinished } }

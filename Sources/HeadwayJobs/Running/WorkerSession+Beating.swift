@@ -56,7 +56,8 @@ extension WorkerSession {
     let beat = if let worker { try await store.beat(worker, running: held) } else { WorkerBeat(isRegistered: false) }
     if beat.isRegistered {
       cancel(.requested) { beat.cancellations.contains($0.context.fence) }
-      loseLease { beat.lost.contains($0.context.fence) && !$0.context.isFinished }
+      let lost = await lost(of: beat)
+      loseLease { lost.contains($0.context.fence) && !$0.context.isFinished }
     } else {
       // The worker's jobs might already run elsewhere, including those that have not started here.
       state.withLock { $0.worker = nil }
@@ -72,6 +73,16 @@ extension WorkerSession {
     // Even if a job prevents the store from being advanced.
     await reports.rescued(try await store.rescue(), in: store)
     return try next.get()
+  }
+
+  /// Returns the attempts that no longer run their jobs, except those that might have ended them.
+  private func lost(of beat: WorkerBeat) async -> Set<JobFence> {
+    var lost = beat.lost
+    for attempt in state.withLock({ state in lost.compactMap { state.attempts[$0] } }) {
+      // If the store can't be read, the next beat determines it.
+      do { try await attempt.context.findEnding() } catch { lost.remove(attempt.context.fence) }
+    }
+    return lost
   }
 
   private func advance() async -> Result<StoreTime?, any Error> {

@@ -68,8 +68,32 @@ extension WorkerSession {
     if state.withLock({ $0.start(attempt) }) != nil { operation.cancel() }
     lanes[lane].operationQueue.addOperation(operation)
     operation.callWhenEnded { [self] in
-      state.withLock { $0.noteFinished(fence) }
-      exchangeBell.ring()
+      guard context.isFinishingElsewhere else { return noteFinished(fence) }
+      Task {
+        await findEnding(context)
+        noteFinished(fence)
+      }
+    }
+  }
+
+  private func noteFinished(_ fence: JobFence) {
+    state.withLock { $0.noteFinished(fence) }
+    exchangeBell.ring()
+  }
+
+  /// Finds out whether another client of the database has recorded the ending of an attempt.
+  ///
+  /// If the worker stops waiting for the store, it sends an ending as usual, which has no effect if the job has ended.
+  private func findEnding(_ context: JobContext) async {
+    var failures = 0
+    while true {
+      do {
+        return try await context.findEnding()
+      } catch {
+        failures += 1
+        if state.withLock({ $0.hasGivenUp }) { return }
+        try? await clock.sleep(Self.pause(after: failures))
+      }
     }
   }
 

@@ -109,7 +109,7 @@ extension Jobs {
     }
   }
 
-  fileprivate var postgresStore: PostgresJobStore {
+  var postgresStore: PostgresJobStore {
     guard let store = store as? PostgresJobStore else {
       preconditionFailure(
         "The jobs are in a \(type(of: store)), which can't take part in a transaction of PostgreSQL. Use a "
@@ -156,10 +156,7 @@ extension JobContext {
     let store = jobs.postgresStore
     // Noted before the commit. Otherwise, the worker could find after the commit that the attempt no longer runs the
     // job.
-    guard beginFinishing() else {
-      throw JobError(
-        .alreadyFinished, "Job \(id) has already ended by a call of finish(_:). After that call, return.")
-    }
+    guard beginFinishing() else { throw alreadyFinished }
     var isCommitted = false
     defer { if !isCommitted { cancelFinishing() } }
     let value = try await store.runTransaction(within: limit) { transaction in
@@ -170,6 +167,10 @@ extension JobContext {
     }
     isCommitted = true
     return value
+  }
+
+  var alreadyFinished: JobError {
+    JobError(.alreadyFinished, "Job \(id) has already ended by a call of finish(_:). After that call, return.")
   }
 }
 #endif

@@ -27,15 +27,56 @@ extension Jobs {
   /// - Returns: The statement.
   /// - Throws: `JobError`, for example with the code `payloadTooLarge`.
   public func enqueueStatement(_ job: some Job, options: JobOptions = JobOptions()) throws -> PostgresStatement {
-    guard let store = store as? PostgresJobStore else {
-      preconditionFailure("The jobs are in a \(type(of: store)). Use a PostgresJobStore.")
-    }
+    let store = postgresStore
     var new = try encode(job, options: options)
     precondition(
       new.dependencies.isEmpty,
       "A statement can't store a job that waits for others. Use enqueue(_:in:) with a transaction of the store.")
     new.settings.unique?.conflict = .keep
     return store.enqueueStatement(new)
+  }
+}
+
+extension JobContext {
+  /// Returns a statement that records the success of the job in a transaction of another client of the database.
+  ///
+  /// Execute it last in the transaction that writes, and commit the transaction only if the statement returns one row.
+  /// If it returns none, this attempt no longer runs the job: roll back, and throw an error. After any other rollback,
+  /// throw an error, too, because the job has not ended. After the commit, return immediately. The job has succeeded,
+  /// no matter what its code does afterward.
+  ///
+  /// A job without retention is kept for a minute, so that its worker finds it.
+  ///
+  /// ```swift
+  /// import HeadwayJobs
+  ///
+  /// struct LeaseLost: Error {}
+  ///
+  /// func perform(
+  ///   in context: JobContext, execute: (_ sql: String, _ parameters: [String?]) async throws -> Int
+  /// ) async throws {
+  ///   let ending = try context.finishStatement()
+  ///   _ = try await execute("BEGIN", [])
+  ///   _ = try await execute("UPDATE photo SET size = $1::bigint WHERE path = $2", ["7", path])
+  ///   let count = try await execute(ending.sql, ending.parameters)
+  ///   _ = try await execute(count == 1 ? "COMMIT" : "ROLLBACK", [])
+  ///   if count != 1 { throw LeaseLost() }
+  /// }
+  /// ```
+  ///
+  /// Workers find the jobs that have waited for this one within a second. To notify them, call the function `notify` of
+  /// the schema after the commit.
+  ///
+  /// - Precondition: The store is a ``PostgresJobStore``.
+  /// - Parameter result: If it is encodable, the statement stores it as the result of the job.
+  /// - Returns: The statement. It returns one row with the column `id`, or none.
+  /// - Throws: `JobError`, with the code `alreadyFinished` if a call of ``finish(within:_:)`` has ended the job, or has
+  ///   not returned yet; or `payloadTooLarge`.
+  public func finishStatement(_ result: some Sendable = ()) throws -> PostgresStatement {
+    let store = jobs.postgresStore
+    let result = try JobPayload.result(result)
+    guard beginFinishingElsewhere() else { throw alreadyFinished }
+    return store.finishStatement(fence, result, job.settings.retention ?? JobRetention())
   }
 }
 
@@ -60,9 +101,29 @@ extension PostgresJobStore {
       ("limit_key", "text", new.settings.limit?.storedKey),
       ("slots", "bigint", new.settings.limit?.slots.map(String.init)),
     ]
-    let arguments = values.enumerated().map { "\($1.name) => $\($0 + 1)::\($1.type)" }.joined(separator: ", ")
+    return call("enqueue", columns: "id, is_new", values)
+  }
+
+  fileprivate func finishStatement(
+    _ fence: JobFence, _ result: JobPayload?, _ retention: JobRetention
+  ) -> PostgresStatement {
+    call(
+      "finish", columns: "id",
+      [
+        ("job", "bigint", "\(fence.id.rawValue)"), ("attempt", "bigint", "\(fence.attempt)"),
+        ("epoch", "bigint", "\(fence.epoch)"), ("owner", "bigint", "\(fence.owner.rawValue)"),
+        ("result", "bytea", result?.bytes.postgresText),
+        ("keep", "interval", Self.interval(retention.duration(after: .succeeded))),
+      ])
+  }
+
+  /// Returns a statement that calls a function of the schema.
+  private func call(
+    _ function: String, columns: String, _ arguments: [(name: String, type: String, value: String?)]
+  ) -> PostgresStatement {
+    let list = arguments.enumerated().map { "\($1.name) => $\($0 + 1)::\($1.type)" }.joined(separator: ", ")
     return PostgresStatement(
-      sql: "SELECT id, is_new FROM \(schema.name).enqueue(\(arguments))", parameters: values.map(\.value))
+      sql: "SELECT \(columns) FROM \(schema.name).\(function)(\(list))", parameters: arguments.map(\.value))
   }
 
   private static func interval(_ duration: Duration) -> String {

@@ -50,32 +50,12 @@ extension JobTransaction {
     try rows.restart(retries)
   }
 
-  /// Makes the same changes as `JobGraph.status` and `JobGraph.meet`, in SQL, for several ends.
+  /// Makes the same changes as `JobGraph.status` and `JobGraph.meet`, for several ends.
   private func meet(_ ends: [JobGraph.Standing]) throws {
-    var lock = statement(
-      """
-      SELECT id FROM headway.job WHERE id IN
-      (SELECT dependent FROM headway.edge WHERE dependency = ANY($1) AND status = 0) ORDER BY id FOR UPDATE
-      """)
+    var lock = statement(SchemaVersion1.lockDependents)
     lock.add(array: ends.map(\.id.rawValue))
     runLater(lock)
-    // A separate statement, so that it reads the versions of the rows that are locked.
-    var meet = statement(
-      """
-      WITH met AS (
-        UPDATE headway.edge e SET status = 1
-        FROM unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS x(id, ok, place)
-        WHERE e.dependency = x.id AND e.status = 0 AND (x.ok OR NOT e.success) RETURNING e.dependent, x.place),
-      number AS (
-        SELECT id, number, nextval('headway.position') AS position FROM (
-          SELECT dependent AS id, count(*) AS number FROM met GROUP BY dependent ORDER BY max(place), dependent) m)
-      UPDATE headway.job j SET unmet = j.unmet - n.number,
-      position = CASE WHEN j.unmet = n.number AND j.slots IS DISTINCT FROM 0 THEN n.position ELSE j.position END,
-      ready = CASE WHEN j.unmet = n.number AND j.slots IS DISTINCT FROM 0 THEN $3 ELSE j.ready END,
-      due = CASE WHEN j.unmet = n.number AND j.due <= $3 THEN NULL ELSE j.due END,
-      state = CASE WHEN j.unmet > n.number THEN 0 WHEN j.due > $3 THEN 1 ELSE 2 END
-      FROM number n WHERE j.id = n.id AND j.state = 0 RETURNING j.state, j.queue
-      """)
+    var meet = statement(SchemaVersion1.meetEdges)
     meet.add(array: ends.map(\.id.rawValue))
     meet.add(array: ends.map { $0.state == .succeeded })
     meet.add(now)

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import Foundation
+import HeadwayJobsPostgreSQL
 import HeadwayTestSupport
 
 /// Runs `psql`, as another client of the database.
@@ -23,5 +24,16 @@ func psql(_ sql: String, _ connectionString: String) throws -> String {
   process.waitUntilExit()
   guard process.terminationStatus == 0 else { throw PostgresServer.Failure(description: message) }
   return text.trimmingCharacters(in: .whitespacesAndNewlines)
+}
+extension PostgresStatement {
+  /// The text with the values of the parameters, for `psql`.
+  var withLiterals: String {
+    var text = sql
+    for (index, value) in parameters.enumerated().reversed() {
+      let literal = value.map { "'" + $0.replacingOccurrences(of: "'", with: "''") + "'" } ?? "NULL"
+      text = text.replacingOccurrences(of: "$\(index + 1)::", with: "\(literal)::")
+    }
+    return text
+  }
 }
 #endif
