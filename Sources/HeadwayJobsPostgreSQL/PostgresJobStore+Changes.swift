@@ -141,15 +141,20 @@ extension PostgresJobStore {
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   /// - Throws: `JobError`.
   public func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer {
-    if case .set(let definition) = command { try checkNames(of: definition.job) }
+    if case .set(let definition) = command { try definition.job.checkNames("The schedule was not changed.") }
     return try await change(on: connections.reading, hold: .alone) { try $0.perform(command, on: name) }
   }
+}
 
-  /// Refuses the job of a schedule that could not be stored later, which would prevent all ticks.
-  private func checkNames(of job: NewJob) throws {
-    let names = [job.queue, job.kind.rawValue, job.settings.unique?.key, job.settings.limit?.key]
+extension NewJob {
+  /// Refuses a job that could not be stored later, such as that of a schedule, which would prevent all ticks.
+  ///
+  /// - Parameter consequence: A sentence of the error.
+  /// - Throws: `JobError` with the code `unencodablePayload`.
+  func checkNames(_ consequence: String) throws {
+    let names = [queue, kind.rawValue, settings.unique?.key, settings.limit?.key]
     guard names.contains(where: { $0?.utf8.contains(0) == true }) else { return }
-    throw JobError(PostgresError.nullCharacter, "The schedule was not changed.")
+    throw JobError(PostgresError.nullCharacter, consequence)
   }
 }
 

@@ -223,6 +223,9 @@ enum SchemaVersion1 {
       stored bytea := settings;
       holder bigint;
     BEGIN
+      IF enqueue.kind = '' THEN
+        RAISE EXCEPTION 'The kind of a job is empty.' USING ERRCODE = 'invalid_parameter_value';
+      END IF;
       SELECT q.pending INTO full_at FROM headway.queue q WHERE q.name = enqueue.queue;
       IF full_at IS NOT NULL AND full_at <= headway.pending_count(enqueue.queue, full_at) THEN
         RAISE EXCEPTION 'The queue % is full: % or more jobs wait in it.', enqueue.queue, full_at

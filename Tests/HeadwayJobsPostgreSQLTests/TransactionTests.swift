@@ -303,6 +303,23 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J120: a statement for another client can't have null characters, and the kind of its job can't be empty")
+  func unusableNames() async throws {
+    let test = try await makeStore()
+    for options in [
+      JobOptions(queue: "a\0b"), JobOptions(unique: .unfinished("a\0b")), JobOptions(limit: .serial("a\0b")),
+    ] {
+      let error = #expect(throws: JobError.self) {
+        try test.jobs.enqueueStatement(PlainJob(number: 1), options: options)
+      }
+      #expect(error?.code == .unencodablePayload)
+    }
+    let failure = #expect(throws: PostgresServer.Failure.self) { try test.psql("SELECT enqueue('', '{}')") }
+    #expect(failure?.description.contains("The kind of a job is empty.") == true)
+    #expect(try await test.jobs.jobs().isEmpty)
+    await test.store.close()
+  }
+
   @Test("J120: statements and values with null characters are refused, and the transaction can continue")
   func nullCharacters() async throws {
     let test = try await makeStore()

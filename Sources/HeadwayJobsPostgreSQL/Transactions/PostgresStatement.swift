@@ -25,13 +25,15 @@ extension Jobs {
   ///   - job: The job.
   ///   - options: The options of the job. The conflict of a unique key is always `keep`.
   /// - Returns: The statement.
-  /// - Throws: `JobError`, for example with the code `payloadTooLarge`.
+  /// - Throws: `JobError`, for example with the code `payloadTooLarge`, or `unencodablePayload` if a name or a key
+  ///   contains a null character.
   public func enqueueStatement(_ job: some Job, options: JobOptions = JobOptions()) throws -> PostgresStatement {
     let store = postgresStore
     var new = try encode(job, options: options)
     precondition(
       new.dependencies.isEmpty,
       "A statement can't store a job that waits for others. Use enqueue(_:in:) with a transaction of the store.")
+    try new.checkNames("There is no statement.")
     new.settings.unique?.conflict = .keep
     return store.enqueueStatement(new)
   }
@@ -45,7 +47,8 @@ extension JobContext {
   /// throw an error, too, because the job has not ended. After the commit, return immediately. The job has succeeded,
   /// no matter what its code does afterward.
   ///
-  /// A job without retention is kept for a minute, so that its worker finds it.
+  /// A job without retention is kept for a minute, so that its worker finds it. The role of the other client needs the
+  /// privilege ``PostgresJobStore/Privilege/work``.
   ///
   /// ```swift
   /// import HeadwayJobs
