@@ -22,7 +22,8 @@ import Testing
       }
     }
     let expected = [start + .seconds(5), start + .seconds(10)].map { "\($0)" }
-    #expect(log.entries.prefix(2) == expected[...])
+    // Jobs of different ticks can run at the same time.
+    #expect(expected.allSatisfy(log.entries.contains))
     #expect(log.entries.contains("no tick"))
   }
 
