@@ -43,11 +43,11 @@ extension OperationQueue {
 
   /// Prepares the addition of a block.
   ///
-  /// It gets its operation now if code outside the queue is notified of added operations. The thread that holds the
-  /// queue's lock would need longer for that.
+  /// It gets its operation now if the queue needs that immediately: if code is notified of added operations, or if
+  /// operations start in the order of adding. The thread that holds the queue's lock would need longer for that.
   @inline(__always)
   private func makeAddition(of block: @escaping ThrowingBlock, isEnqueued: Bool) -> Addition {
-    guard Trace.isRecording || instruments != nil || listenedLog != nil else {
+    guard startsInOrder || listenedLog != nil || instruments != nil || Trace.isRecording else {
       return .block(AddedBlock.make(block, in: self))
     }
     var block = BlockOperation.FirstBlock(run: block)

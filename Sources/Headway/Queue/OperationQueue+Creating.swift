@@ -1,11 +1,12 @@
 extension OperationQueue {
   /// Configures a new queue.
   final func configure(name: String?, order: QueueOrder, _ quality: QualityOfService) {
-    let serialExecutor = order == .fifo ? QueueSerialExecutor(self) : nil
+    startsInOrder = order == .fifo
+    let serialExecutor = startsInOrder ? QueueSerialExecutor(self) : nil
     state.withLock { state in
       state.name = name
       setQuality(quality, &state)
-      guard order == .fifo else { return }
+      guard startsInOrder else { return }
       state.serialExecutor = serialExecutor
       state.admission.order = .fifo
       state.admission.limit = 1
@@ -17,5 +18,5 @@ extension OperationQueue {
 extension OperationQueueProtocol {
   /// How the queue chooses the next operation to start.
   @_disfavoredOverload
-  public var order: QueueOrder { state.withLock { $0.admission.order } }
+  public var order: QueueOrder { startsInOrder ? .fifo : .priority }
 }

@@ -31,6 +31,10 @@ open class OperationQueue: @unchecked Sendable {
   let state: Guarded<QueueState>
   /// Set before any other code has a reference to the queue.
   @exclusivity(unchecked) final private(set) var isMain = false
+  /// Whether operations start strictly in the order of adding.
+  ///
+  /// Set before any other code has a reference to the queue.
+  @exclusivity(unchecked) final var startsInOrder = false
   /// The queue's neighbors among all queues; belongs to ``LiveQueues``.
   @exclusivity(unchecked) final var liveLinks = LiveQueues.Links()
   /// Notifies the worker that spins for this queue, if there is one, that work is available.
