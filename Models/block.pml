@@ -5,7 +5,8 @@
                        releaseWork(), RecycledOperations.give(_:)
    Canceller           cancel(), the end of an operation that has not begun, releaseWork()
    Asker               executionBlocks, and addExecutionBlock(_:): code that reads the block under the lock of the links
-   Adder               a thread that adds blocks: RecycledOperations.take(for:), after which the operation is new
+   Adder               a thread that makes operations of blocks: RecycledOperations.take(), after which the operation is
+                       new
    lock                the lock of the links
    references          the reference count of the object: the runner's reference, and one per thread with the operation
 

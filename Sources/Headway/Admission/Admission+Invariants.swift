@@ -36,8 +36,18 @@ extension Admission {
     precondition(activeCount == batches.count, "\(activeCount) batches are active, not \(batches.count)")
     precondition(members.takenCount >= 0, "more operations of batches have finished than were taken")
     precondition(members.takenCount == 0 || !batches.isEmpty, "operations are in a batch, and there is none")
+    checkPositionOfBlocks()
     precondition(waitingBlocks.isEmpty || later.isEmpty, "a block without an operation is before a barrier")
     PerClass<Int>.forEachClass { precondition(tickets[$0] >= 0, "more tickets were redeemed than issued") }
+  }
+
+  /// Checks that the operation of the first block without one would be listed in the order of adding.
+  private func checkPositionOfBlocks() {
+    guard let sequence = waitingBlocks.firstSequence else { return precondition(members.lastBeforeBlocks == nil) }
+    let last = members.lastBeforeBlocks
+    let next = if let last { last.memberNext } else { members.list.first }
+    precondition(last.map { $0.sequence < sequence } ?? true, "an operation is listed before an earlier block")
+    precondition(next.map { $0.sequence > sequence } ?? true, "an operation is listed behind a later block")
   }
 
   private func checkMember(

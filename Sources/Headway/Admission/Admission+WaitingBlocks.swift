@@ -51,7 +51,6 @@ extension Admission {
         operation.admission.workerClass = placement.ownClass
         first.ready.insert(operation, level: QueuePriority.normal.level)
         let raised = waitingBlocks.raisedClass(of: operation.queueLinks.sequence)
-        operation.admission.passedClass = raised
         if raised != .background { raise(operation, to: raised) }
       }
     }

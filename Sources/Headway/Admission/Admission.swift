@@ -28,7 +28,7 @@ struct Admission: ~Copyable {
   /// See `Docs/decisions/0038-states-at-one-address.md`.
   private let address = Atomic<Bool>(false)
 
-  /// All operations of the queue.
+  /// All operations of the queue, except those of the blocks that have none yet.
   var members = Members()
   /// The blocks that have no operations yet.
   var waitingBlocks = WaitingBlocks()
@@ -127,11 +127,8 @@ struct Admission: ~Copyable {
     }
   }
 
-  /// All operations, in the order of adding, if no block waits for its operation.
-  var madeOperations: [Operation] {
-    assert(waitingBlocks.isEmpty, "blocks wait for their operations")
-    return members.snapshot(with: batches)
-  }
+  /// The operations, in the order of adding, without those of the blocks that have none yet.
+  var madeOperations: [Operation] { members.snapshot(with: batches) }
 
   // MARK: Events of operations
 

@@ -1,4 +1,4 @@
-/// All operations of a queue.
+/// All operations of a queue, except those of the blocks that have none yet.
 ///
 /// It owns its operations, except those in batches: the threads of the batches own them, and release them after they
 /// have finished.
@@ -14,7 +14,7 @@ struct Members {
   /// The last operation of the list that was added before the first of the blocks that have no operations yet.
   ///
   /// Nil if there are no such blocks, or no such operation.
-  private var lastBeforeBlocks: OperationReference?
+  private(set) var lastBeforeBlocks: OperationReference?
 
   /// The first operation that is in no batch, if operations start in the order of adding.
   var first: OperationReference? { returned.first ?? list.first }

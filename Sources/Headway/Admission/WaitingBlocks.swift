@@ -106,7 +106,7 @@ struct WaitingBlocks: ~Copyable {
   ///   - workerClass: The class to raise them to.
   ///   - end: A number behind that of the last block.
   mutating func raise(to workerClass: WorkerClass, before end: UInt64) {
-    raisedClass = .moreUrgent(raisedClass, workerClass)
+    raisedClass = isRaised ? .moreUrgent(raisedClass, workerClass) : workerClass
     raisedEnd = end
   }
 

@@ -64,12 +64,14 @@ extension OperationQueue {
   ///
   /// Holds the lock for a limited time only, so operations can be added and finish in the meantime.
   final func firstOperations(atMost count: Int) -> [Operation] {
-    makeOperations(atMost: count)
     var slices = MemberSlices()
     while slices.operations.count < count {
       let size = min(MemberSlices.size, count)
       slices.reserveCapacity(forNext: size)
-      let isComplete = update(collectingBatches: true) { slices.appendNext(from: $0.admission.members, atMost: size) }
+      let isComplete = update(collectingBatches: true) { state in
+        state.admission.makeOperations(atMost: size)
+        return slices.appendNext(from: state.admission.members, atMost: size)
+      }
       if isComplete { break }
     }
     update(collectingBatches: true) { slices.appendOthers(from: $0.admission.members, $0.admission.batches) }

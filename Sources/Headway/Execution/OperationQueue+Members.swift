@@ -19,26 +19,26 @@ extension OperationQueue {
     }
   }
 
-  /// Makes the operations of blocks that have none, because they are about to be listed.
+  /// Makes the operations of the blocks that have none, because a critical section is about to need all of them.
   ///
-  /// Holds the lock for a limited time only. Blocks that are added in the meantime may have none afterwards.
-  ///
-  /// - Parameter count: How many operations to make at most.
-  final func makeOperations(atMost count: Int = .max) {
-    var left = count
+  /// Holds the lock for a limited time in each step. Blocks that are added in the meantime may have none afterwards.
+  final func makeOperations() {
     var end: UInt64?
-    while left > 0 {
-      let number = min(left, MemberSlices.size)
+    while true {
       let isComplete = update { state in
         let before = end ?? state.admission.nextSequence
         end = before
-        state.admission.makeOperations(atMost: number)
+        state.admission.makeOperations(atMost: MemberSlices.size)
         return state.admission.waitingBlocks.firstSequence.map { $0 >= before } ?? true
       }
       if isComplete { return }
-      left -= number
     }
   }
+
+  /// The operations of the queue, in the order of adding, without those of the blocks that have none yet.
+  ///
+  /// No other code knows those operations, and none of them has started.
+  final var madeOperations: [Operation] { update(collectingBatches: true) { $0.admission.madeOperations } }
 
   /// Records a change of the operation's priority or quality of service.
   ///
@@ -58,6 +58,7 @@ extension OperationQueue {
   /// The caller's waiter must be in the list. Operations added later are raised as well, until no caller waits.
   final func raiseAll(to workerClass: WorkerClass) {
     guard workerClass != .background else { return }
+    if workerClass.isMoreUrgent(than: knownQuality.workerClass) { makeOperations() }
     let reported = update(collectingBatches: true) { state -> [Operation] in
       guard state.isAwaited else { return [] }
       state.admission.beginAwaiting(workerClass)

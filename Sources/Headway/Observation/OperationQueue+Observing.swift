@@ -29,7 +29,7 @@ extension OperationQueue {
     }
   }
 
-  /// Adds an observer, in constant time.
+  /// Adds an observer, in constant time if no block waits for its operation.
   ///
   /// - Returns: A token that ends the observation when it is released.
   final func token(for observer: Observer, interest: Interest) -> KeyValueObservation {
@@ -44,7 +44,9 @@ extension OperationQueue {
 
   private func add(_ observer: Observer, _ interest: Interest) -> (ObserverList, number: UInt64) {
     if !interest.isCarried { observer.prepare(with: self) }
+    makeOperations()
     let (observers, number) = update(collectingBatches: true) { state in
+      state.admission.makeOperations()
       state.admission.reclaimBatches()
       state.admission.batches.forEach { $0.watch() }
       let observers = state.observers ?? ObserverList()

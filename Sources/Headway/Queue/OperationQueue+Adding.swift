@@ -158,6 +158,7 @@ extension OperationQueue {
   /// Adds a new operation as a barrier.
   final func takeBarrier(_ operation: BlockOperation) {
     operation.isBarrier = true
+    makeOperations()
     guard reserve(operation) else { return }
     _ = enter(operation)
     take(.passRetained(operation))
@@ -244,6 +245,6 @@ extension OperationQueueProtocol {
   ///
   /// - Parameter barrier: The block to run. If it throws, its operation keeps the error, and the queue passes it to
   ///   ``failureHandler``.
-  /// - Complexity: O(1).
+  /// - Complexity: O(*n*) in the number of waiting blocks that no other code has asked for.
   public func addBarrierBlock(_ barrier: @escaping @Sendable () throws -> Void) { add(barrier: barrier) }
 }

@@ -67,7 +67,7 @@ extension OperationQueueProtocol {
     // More than a century makes no difference, and could overflow.
     let deadline = clock.now.advanced(by: min(limit, .seconds(100 * 365 * 86_400)))
     beginClosing()
-    let count = cancellableOperations.count
+    let count = cancellableCount
     let includesReports = ReportScope.isAwaited(of: self)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { try? await self.untilEmpty(includingReports: includesReports) }
@@ -94,6 +94,14 @@ extension OperationQueue {
       state.producers.isClosed = true
     }
     update { $0.rejectsInbox = true }
+  }
+
+  /// How many operations the queue holds, except the jobs of tasks.
+  fileprivate final var cancellableCount: Int {
+    let (made, blockCount) = update(collectingBatches: true) { state in
+      (state.admission.madeOperations, state.admission.waitingBlocks.count)
+    }
+    return made.count { $0.isCancellable } + blockCount
   }
 
   /// The operations that the queue holds, except the jobs of tasks.

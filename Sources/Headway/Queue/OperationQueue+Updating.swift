@@ -306,7 +306,7 @@ extension OperationQueue {
       return quality.level > old.level && state.admission.count > 0
     }
     guard isRaised else { return }
-    for operation in operations { operation.queueWasRaised(level: quality.level) }
+    for operation in madeOperations { operation.queueWasRaised(level: quality.level) }
   }
 
   /// The quality of service, without the lock.

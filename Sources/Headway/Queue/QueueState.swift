@@ -355,6 +355,7 @@ struct QueueState: ~Copyable {
     since count: Int
   ) {
     guard admission.count != count else { return }
+    assert(admission.waitingBlocks.isEmpty, "the operations of an observed queue are made when they are added")
     observers?.append(ObservedChange(.operationCount, admission.count))
     if observation.observersOfOperations > 0 {
       observers?.append(ObservedChange(.operations, admission.madeOperations))

@@ -80,6 +80,18 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
+  @Test("Q18: a snapshot of a queue that runs its blocks lists as many operations as it can") func busySnapshot() {
+    let queue = suspendedQueue()
+    for _ in 0..<100_000 { queue.addOperation {} }
+    queue.isSuspended = false
+    var snapshot = queue.snapshot(maxOperationCount: 100)
+    while queue.operationCount >= 100 {
+      #expect(snapshot.operations.count == 100)
+      snapshot = queue.snapshot(maxOperationCount: 100)
+    }
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
   @Test("Q8: a barrier starts after the blocks that were added before it, and before those added after it")
   func barrier() {
     let queue = suspendedQueue()
@@ -140,6 +152,48 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
+  /// Raises the operations of a queue for a caller that waits, and then stops waiting.
+  private func wait(for queue: OperationQueue, by workerClass: WorkerClass) {
+    queue.update { state in
+      state.admission.beginAwaiting(workerClass)
+      state.waiters.append(.handler {})
+    }
+    _ = queue.update { $0.waiters.removeAll() }
+  }
+
+  @Test("P5: a block does not keep later callers from raising the operations before it") func raisedAgain() {
+    let queue = suspendedQueue()
+    wait(for: queue, by: .normal)
+    let (dependency, dependent) = (BlockOperation {}, BlockOperation {})
+    dependent.addDependency(dependency)
+    queue.addOperation(dependent)
+    queue.addOperation {}
+    wait(for: queue, by: .utility)
+    #expect(queue.operations.count == 2)
+    wait(for: queue, by: .normal)
+    #expect(dependent.state.current.qualityLevel == WorkerClass.normal.raisingLevel)
+    queue.addOperation(dependency)
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
+  @Test("P5: blocks are raised to the class of the callers that wait for them, not to that of earlier ones")
+  func raisedLess() {
+    let queue = suspendedQueue()
+    wait(for: queue, by: .normal)
+    queue.qualityOfService = .utility
+    for _ in 0..<100 { queue.addOperation {} }
+    wait(for: queue, by: .utility)
+    #expect(waitingCount(queue) > 0)
+    let ready = queue.update { state in
+      state.admission.makeOperations()
+      return (state.admission.first.ready.count(.normal), state.admission.first.ready.count(.utility))
+    }
+    #expect(ready == (0, 100))
+    queue.isSuspended = false
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
   @Test("P5: the blocks of a less urgent queue move to the workers of a caller that waits") func movedToClass() {
     let queue = suspendedQueue(.background)
     for _ in 0..<100 { queue.addOperation {} }
@@ -172,6 +226,19 @@ import Testing
       if case .finished = event { finished += 1 }
     }
     #expect(finished == 54)
+  }
+
+  @Test("K1: an observer can be added while another thread adds blocks") func observedMeanwhile() {
+    let queue = OperationQueue()
+    let isObserved = Atomic(false)
+    onThreads(2) { number in
+      guard number == 0 else {
+        for _ in 0..<200 { queue.observe(\.qualityOfService) { _, _ in }.invalidate() }
+        return isObserved.store(true, ordering: .releasing)
+      }
+      while !isObserved.load(ordering: .acquiring) { queue.addOperation {} }
+    }
+    queue.waitUntilAllOperationsAreFinished()
   }
 
   @Test("Q17: a closed queue runs the blocks that it holds, and rejects others") func closed() async {

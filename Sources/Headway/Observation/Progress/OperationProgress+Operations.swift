@@ -69,7 +69,7 @@ extension OperationQueue {
   /// O(*n*) in the number of operations in the queue.
   final func cancelRunningUnits() {
     guard let tracked = trackedProgress?.toOpaque() else { return }
-    for operation in operations where operation.completesUnit && operation.state.current.isRunning {
+    for operation in madeOperations where operation.completesUnit && operation.state.current.isRunning {
       if operation.existingProgress == nil { operation.cancel() }
       // Another thread might have created it in the meantime.
       guard let progress = operation.existingProgress else { continue }
