@@ -147,9 +147,11 @@ extension PostgresJobStore {
 }
 
 extension NewJob {
-  /// Refuses a job that could not be stored later, such as that of a schedule, which would prevent all ticks.
+  /// Refuses a job whose names or keys contain null characters, because it could not be stored later.
   ///
-  /// - Parameter consequence: A sentence of the error.
+  /// In a schedule, such a job would prevent all ticks.
+  ///
+  /// - Parameter consequence: The sentence of the error message that describes the consequence.
   /// - Throws: `JobError` with the code `unencodablePayload`.
   func checkNames(_ consequence: String) throws {
     let names = [queue, kind.rawValue, settings.unique?.key, settings.limit?.key]

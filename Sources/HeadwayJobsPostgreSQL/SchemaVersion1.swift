@@ -140,7 +140,7 @@ enum SchemaVersion1 {
 
   /// Locks the dependents of jobs that have ended, in the order of their numbers.
   ///
-  /// The store executes this and the next statement, too, because calling the function takes a tenth longer.
+  /// The store executes this statement and the next one itself, because calling the function takes a tenth longer.
   static let lockDependents = """
     SELECT id FROM headway.job WHERE id IN
     (SELECT dependent FROM headway.edge WHERE dependency = ANY($1) AND status = 0) ORDER BY id FOR UPDATE

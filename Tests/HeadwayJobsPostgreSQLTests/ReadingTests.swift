@@ -5,7 +5,7 @@ import HeadwayJobsPostgreSQL
 import HeadwayTestSupport
 import Testing
 
-/// What people see of a store with many jobs.
+/// Overviews and searches of a store with many jobs.
 @Suite(.hangLimit, .serialized) struct PostgresReadingTests {
   @Test("J154: an overview counts by index, and reads about as many waiting jobs as its limit, in all queues together")
   func waitingJobs() async throws {

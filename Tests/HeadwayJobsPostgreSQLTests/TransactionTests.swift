@@ -303,7 +303,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J120: a statement for another client can't have null characters, and the kind of its job can't be empty")
+  @Test("J120: a statement for another client can't have null characters, and the function enqueue refuses empty kinds")
   func unusableNames() async throws {
     let test = try await makeStore()
     for options in [

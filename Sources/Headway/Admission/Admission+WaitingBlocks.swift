@@ -1,8 +1,8 @@
 /// Blocks that get their operations later.
 ///
-/// These blocks are ready, have normal priority, and belong to the first segment and to the class of the queue. The
-/// first of them is behind all operations that precede it by priority or by the order of adding, so they need no
-/// operations before it is their turn: see ``makeOperationsIfNext()``.
+/// These blocks are ready, have normal priority, and belong to the first segment and to the class of the queue. A block
+/// starts after the ready operations that have a higher priority or were added earlier, so it needs no operation before
+/// its turn: see ``makeOperationsIfNext()``.
 extension Admission {
   /// How many operations are made at a time.
   static let mostMade = Batch.capacity
@@ -24,7 +24,7 @@ extension Admission {
     return true
   }
 
-  /// Makes operations of the first waiting blocks, if one of them may be the next operation to start.
+  /// Makes operations of the first waiting blocks, if the first one precedes all ready operations.
   ///
   /// Called before the next operation is taken from the ready ones.
   @inline(__always)
@@ -58,8 +58,9 @@ extension Admission {
 
   /// Moves the first waiting blocks into a batch, if no operation precedes them.
   ///
-  /// Does so only if they need none of the queue's lists on the way. The thread of the batch, which holds the lock, has
-  /// usually just run the operations that they get.
+  /// Does so only if the queue has no limit, the batch has the class of the queue, and the first block was not raised.
+  /// Otherwise, the operations must be in the queue's lists first. The thread of the batch holds the lock, and has
+  /// usually just run the operations that are reused.
   mutating func takeBlocks(into batch: Batch, atMost most: Int) {
     guard limit == .max, batch.workerClass == placement.ownClass, !waitingBlocks.isRaised else { return }
     let count = batch.count

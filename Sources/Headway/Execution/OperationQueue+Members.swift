@@ -19,9 +19,9 @@ extension OperationQueue {
     }
   }
 
-  /// Makes the operations of the blocks that have none, because a critical section is about to need all of them.
+  /// Makes the operations of the blocks that have none, before a critical section that needs all of them.
   ///
-  /// Holds the lock for a limited time in each step. Blocks that are added in the meantime may have none afterwards.
+  /// Holds the lock for a limited time in each step. Blocks that are added in the meantime might still have none.
   final func makeOperations() {
     var end: UInt64?
     while true {
@@ -37,7 +37,7 @@ extension OperationQueue {
 
   /// The operations of the queue, in the order of adding, without those of the blocks that have none yet.
   ///
-  /// No other code knows those operations, and none of them has started.
+  /// The blocks that have none have not started, and no other code has a reference to their operations.
   final var madeOperations: [Operation] { update(collectingBatches: true) { $0.admission.madeOperations } }
 
   /// Records a change of the operation's priority or quality of service.

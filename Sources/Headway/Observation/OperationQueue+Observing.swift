@@ -29,7 +29,7 @@ extension OperationQueue {
     }
   }
 
-  /// Adds an observer, in constant time if no block waits for its operation.
+  /// Adds an observer, in constant time if every block has its operation.
   ///
   /// - Returns: A token that ends the observation when it is released.
   final func token(for observer: Observer, interest: Interest) -> KeyValueObservation {

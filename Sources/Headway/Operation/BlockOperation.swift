@@ -88,7 +88,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
 
   /// Sets the block of an operation that has none, and that no other thread has a reference to.
   ///
-  /// - Parameter block: The block. Afterwards, it is an empty one.
+  /// - Parameter block: The block, which is exchanged for an empty one.
   @inline(__always) final func exchangeFirst(with block: inout FirstBlock) {
     // Changes no reference count.
     swap(&block, &first)

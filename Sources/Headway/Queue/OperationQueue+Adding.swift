@@ -43,8 +43,8 @@ extension OperationQueue {
 
   /// Prepares the addition of a block.
   ///
-  /// It gets its operation now if the queue needs that immediately: if code is notified of added operations, or if
-  /// operations start in the order of adding. The thread that holds the queue's lock would need longer for that.
+  /// The block gets its operation here if the queue needs one immediately: if code is notified of added operations, or
+  /// if operations start in the order of adding. Making the operation later, under the queue's lock, would take longer.
   @inline(__always)
   private func makeAddition(of block: @escaping ThrowingBlock, isEnqueued: Bool) -> Addition {
     guard startsInOrder || listenedLog != nil || instruments != nil || Trace.isRecording else {
@@ -245,6 +245,6 @@ extension OperationQueueProtocol {
   ///
   /// - Parameter barrier: The block to run. If it throws, its operation keeps the error, and the queue passes it to
   ///   ``failureHandler``.
-  /// - Complexity: O(*n*) in the number of waiting blocks that no other code has asked for.
+  /// - Complexity: O(*n*) in the number of waiting blocks that have no operation yet.
   public func addBarrierBlock(_ barrier: @escaping @Sendable () throws -> Void) { add(barrier: barrier) }
 }

@@ -339,7 +339,7 @@ open class OperationQueue: @unchecked Sendable {
   /// affect other queues.
   ///
   /// - Parameter barrier: The block to run.
-  /// - Complexity: O(*n*) in the number of waiting blocks that no other code has asked for.
+  /// - Complexity: O(*n*) in the number of waiting blocks that have no operation yet.
   open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) { add(barrier: barrier) }
 
   // MARK: Cancelling and waiting

@@ -181,7 +181,7 @@ struct QueueState: ~Copyable {
       switch addition {
       case .operation(let added): operation = added
       case .block(let block):
-        if !rejectsInbox, keeps(block) { return }
+        if !rejectsInbox, keep(block) { return }
         operation = AddedBlock.makeOperation(of: block, isEnqueued: true)
       }
       let isRejected = rejectsInbox && operation._withUnsafeGuaranteedRef { $0.isCancellable }
@@ -191,7 +191,9 @@ struct QueueState: ~Copyable {
   }
 
   /// Adds a block that gets its operation later, unless something needs the operation now.
-  private mutating func keeps(_ block: UnsafeMutablePointer<AddedBlock>) -> Bool {
+  ///
+  /// - Returns: Whether the block was added.
+  private mutating func keep(_ block: UnsafeMutablePointer<AddedBlock>) -> Bool {
     !needsOperations && admission.add(block)
   }
 
@@ -235,7 +237,7 @@ struct QueueState: ~Copyable {
     switch addition {
     case .operation(let added): operation = added
     case .block(let block):
-      if !isClosed, keeps(block) { return nil }
+      if !isClosed, keep(block) { return nil }
       operation = AddedBlock.makeOperation(of: block, isEnqueued: false)
     }
     let acceptance = accept(operation)

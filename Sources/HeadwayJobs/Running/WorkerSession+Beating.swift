@@ -75,7 +75,9 @@ extension WorkerSession {
     return try next.get()
   }
 
-  /// Returns the attempts that no longer run their jobs, except those that might have ended them.
+  /// Returns the attempts that no longer run their jobs, except those whose endings could not be read from the store.
+  ///
+  /// Notes the endings that another client of the database has recorded.
   private func lost(of beat: WorkerBeat) async -> Set<JobFence> {
     var lost = beat.lost
     for attempt in state.withLock({ state in lost.compactMap { state.attempts[$0] } }) {

@@ -3,7 +3,7 @@ import HeadwayJobs
 
 /// The condition of a `JobFilter` in SQL.
 ///
-/// Tags and labels are part of the encoded settings, so a job that meets the condition might not be in the filter.
+/// Tags and labels are part of the encoded settings, so a job that meets the condition might not match the filter.
 struct JobSelection {
   private let filter: JobFilter
   /// Whether it contains a text that no row can contain.
@@ -103,7 +103,7 @@ struct JobSelection {
     }
     add("enqueued >=", filter.since)
     add("enqueued <=", filter.until)
-    // The encoded settings contain the texts as they are, or escaped, because other clients encode settings, too.
+    // Other clients might have escaped characters of the text, so settings that contain a backslash are decoded, too.
     for text in [filter.tag, filter.label].compactMap(\.self) {
       statement.add(Array(text.utf8))
       let text = "$\(statement.parameters.count)"

@@ -170,7 +170,7 @@ extension JobContext {
   }
 
   var alreadyFinished: JobError {
-    JobError(.alreadyFinished, "Job \(id) has already ended by a call of finish(_:). After that call, return.")
+    JobError(.alreadyFinished, "A call of finish(_:) has ended job \(id), or is about to. After that call, return.")
   }
 }
 #endif

@@ -33,7 +33,7 @@ extension Jobs {
     precondition(
       new.dependencies.isEmpty,
       "A statement can't store a job that waits for others. Use enqueue(_:in:) with a transaction of the store.")
-    try new.checkNames("There is no statement.")
+    try new.checkNames("No statement was created.")
     new.settings.unique?.conflict = .keep
     return store.enqueueStatement(new)
   }
@@ -42,33 +42,37 @@ extension Jobs {
 extension JobContext {
   /// Returns a statement that records the success of the job in a transaction of another client of the database.
   ///
-  /// Execute it last in the transaction that writes, and commit the transaction only if the statement returns one row.
+  /// Execute it as the last statement of your transaction, and commit only if the statement returns one row.
   /// If it returns none, this attempt no longer runs the job: roll back, and throw an error. After any other rollback,
   /// throw an error, too, because the job has not ended. After the commit, return immediately. The job has succeeded,
   /// no matter what its code does afterward.
   ///
-  /// A job without retention is kept for a minute, so that its worker finds it. The role of the other client needs the
-  /// privilege ``PostgresJobStore/Privilege/work``.
+  /// The job is kept for at least a minute, even without retention, so that its worker finds it. The role of the other
+  /// client needs the privilege ``PostgresJobStore/Privilege/work``.
   ///
   /// ```swift
   /// import HeadwayJobs
   ///
   /// struct LeaseLost: Error {}
   ///
-  /// func perform(
-  ///   in context: JobContext, execute: (_ sql: String, _ parameters: [String?]) async throws -> Int
+  /// func record(
+  ///   _ path: String, in context: JobContext, execute: (_ sql: String, _ parameters: [String?]) async throws -> Int
   /// ) async throws {
   ///   let ending = try context.finishStatement()
   ///   _ = try await execute("BEGIN", [])
-  ///   _ = try await execute("UPDATE photo SET size = $1::bigint WHERE path = $2", ["7", path])
-  ///   let count = try await execute(ending.sql, ending.parameters)
-  ///   _ = try await execute(count == 1 ? "COMMIT" : "ROLLBACK", [])
-  ///   if count != 1 { throw LeaseLost() }
+  ///   do {
+  ///     _ = try await execute("UPDATE photo SET size = $1::bigint WHERE path = $2", ["7", path])
+  ///     guard try await execute(ending.sql, ending.parameters) == 1 else { throw LeaseLost() }
+  ///   } catch {
+  ///     _ = try? await execute("ROLLBACK", [])
+  ///     throw error
+  ///   }
+  ///   _ = try await execute("COMMIT", [])
   /// }
   /// ```
   ///
-  /// Workers find the jobs that have waited for this one within a second. To notify them, call the function `notify` of
-  /// the schema after the commit.
+  /// Within a second, workers find the jobs that have waited for this one. To notify them, call the function `notify`
+  /// of the schema after the commit.
   ///
   /// - Precondition: The store is a ``PostgresJobStore``.
   /// - Parameter result: If it is encodable, the statement stores it as the result of the job.

@@ -123,7 +123,7 @@ public final class PostgresTransaction {
     let verdicts = try transaction.end([JobEnding(fence, .succeed(result: result))])
     try transaction.settleAll()
     hints.formUnion(transaction.hints)
-    // An ending that an earlier transaction has recorded has its verdict, too.
+    // The verdict is `recorded`, too, if an earlier transaction has recorded the ending.
     return verdicts == [.recorded] && transaction.hints.finished.contains(fence.id)
   }
 

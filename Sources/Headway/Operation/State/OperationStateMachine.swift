@@ -64,7 +64,7 @@ struct OperationStateMachine: ~Copyable {
     word.store(OperationWord.initial.rawValue | OperationWord.reserved | enqueued, ordering: .relaxed)
   }
 
-  /// Like ``reserveUnshared(isEnqueued:)`` and ``markListed(isBarrier:)``, for an operation that is ready.
+  /// Marks a ready operation as reserved, enqueued and listed, before any other thread has a reference to it.
   func listUnshared() {
     let entered = OperationWord.reserved | OperationWord.enqueued | OperationWord.listed
     word.store(OperationWord.initial.rawValue | entered | OperationWord.wasReady, ordering: .relaxed)
