@@ -229,16 +229,17 @@ import Testing
   }
 
   @Test("K1: an observer can be added while another thread adds blocks") func observedMeanwhile() {
-    let queue = OperationQueue()
-    let isObserved = Atomic(false)
-    onThreads(2) { number in
-      guard number == 0 else {
-        for _ in 0..<200 { queue.observe(\.qualityOfService) { _, _ in }.invalidate() }
-        return isObserved.store(true, ordering: .releasing)
+    for _ in 0..<50 {
+      let queue = OperationQueue()
+      onThreads(2) { number in
+        if number == 0 {
+          for _ in 0..<100 { queue.addOperation {} }
+        } else {
+          queue.observe(\.qualityOfService) { _, _ in }.invalidate()
+        }
       }
-      while !isObserved.load(ordering: .acquiring) { queue.addOperation {} }
+      queue.waitUntilAllOperationsAreFinished()
     }
-    queue.waitUntilAllOperationsAreFinished()
   }
 
   @Test("Q17: a closed queue runs the blocks that it holds, and rejects others") func closed() async {
