@@ -218,15 +218,21 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J31, J135: a job that was abandoned in the meantime can't commit its writes")
-  func abandoned() async throws {
-    let test = try await makeStore()
+  /// Adds a job, and claims it for a new worker.
+  private func claimNewJob(of test: TestStore) async throws -> (JobHandle<Void>, JobRecord) {
     let worker = try await test.store.register(
       WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["plain": 1]))
     let handle = try await test.jobs.enqueue(PlainJob(number: 1))
     let claim = JobClaim(queue: "default", count: 1, allowsSuspect: true, kinds: ["plain": 1])
     let claimed = try await test.store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0]
     let job = try #require(claimed.first)
+    return (handle, job)
+  }
+
+  @Test("J31, J135: a job that was abandoned in the meantime can't commit its writes")
+  func abandoned() async throws {
+    let test = try await makeStore()
+    let (handle, job) = try await claimNewJob(of: test)
     let context = JobContext(job, try #require(job.fence), test.jobs)
     try await test.jobs.abandon(handle.id)
     let table = "\(test.schema).photo"
@@ -241,12 +247,7 @@ import Testing
   @Test("J135: an attempt that has ended its job, and does not know it, can't commit its writes twice")
   func twice() async throws {
     let test = try await makeStore()
-    let worker = try await test.store.register(
-      WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["plain": 1]))
-    let handle = try await test.jobs.enqueue(PlainJob(number: 1))
-    let claim = JobClaim(queue: "default", count: 1, allowsSuspect: true, kinds: ["plain": 1])
-    let claimed = try await test.store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0]
-    let job = try #require(claimed.first)
+    let (handle, job) = try await claimNewJob(of: test)
     let (fence, table) = (try #require(job.fence), "\(test.schema).photo")
     // A call whose connection is lost during the commit does not know that the job has ended.
     func finish(_ path: String) async throws {

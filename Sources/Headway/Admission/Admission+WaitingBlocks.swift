@@ -4,7 +4,7 @@
 /// starts after the ready operations that have a higher priority or were added earlier, so it needs no operation before
 /// its turn: see ``makeOperationsIfNext()``.
 extension Admission {
-  /// How many operations are made at a time.
+  /// How many operations are created at a time.
   static let mostMade = Batch.capacity
 
   /// Adds a block that gets its operation later.

@@ -38,7 +38,7 @@ struct Members {
     advance(to: sequence)
   }
 
-  /// Counts operations that were made for a batch, which owns them.
+  /// Counts operations that were created for a batch, which owns them.
   ///
   /// - Parameters:
   ///   - count: The number of the operations.
