@@ -117,6 +117,24 @@ import Testing
     }
   }
 
+  @Test(
+    "H2: credentials do not appear in names or errors, even if the URL is not valid because of them",
+    arguments: [
+      "http://me:s3cret/x@127.0.0.1/", "http://me:pass word@s3cret@127.0.0.1/", "https://me:1?s3cret@[::1/",
+      "http://me:s3cret@host:99999/", "ftp://me:s3cret@127.0.0.1/", "me:s3cret@127.0.0.1",
+    ])
+  func invalidCredentials(url: String) async throws {
+    let request = RequestOperation(url, limits: .once)
+    try await request.run()
+    let error = try #require(request.httpError)
+    #expect(error.code == .invalidURL)
+    #expect(!"\(error) \(request.name ?? "") \(request.request.url)".contains("s3cret"))
+    var configuration = HTTPConnectionPool.Configuration()
+    configuration.proxy = url
+    let failure = #expect(throws: RequestError.self) { try HTTPConnectionPool(configuration) }
+    #expect(failure.map { "\($0)".contains("s3cret") } == false)
+  }
+
   @Test("H2: a status outside 200 to 299 causes an error, unless it is accepted") func statuses() async throws {
     try await withServer { question in
       Server.answer(HTTPResponseStatus(statusCode: Int(question.path.dropFirst()) ?? 200))

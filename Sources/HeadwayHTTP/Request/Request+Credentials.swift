@@ -8,10 +8,13 @@ extension Request {
   /// The credentials therefore appear in no message and no name of an operation, and are not sent to another host. An
   /// existing `Authorization` field is kept.
   var withCredentialsInHeaders: Request {
-    guard url.utf8.contains(UInt8(ascii: "@")), var parts = URLComponents(string: url), let user = parts.user else {
-      return self
-    }
+    guard url.utf8.contains(UInt8(ascii: "@")) else { return self }
     var request = self
+    guard RequestCheck.address(url) != nil, var parts = URLComponents(string: url) else {
+      request.url = url.withoutCredentials
+      return request
+    }
+    guard let user = parts.user else { return self }
     if !headers.contains(.authorization) {
       let credentials = Data("\(user):\(parts.password ?? "")".utf8).base64EncodedString()
       request.headers[.authorization] = "Basic \(credentials)"
@@ -19,6 +22,17 @@ extension Request {
     (parts.user, parts.password) = (nil, nil)
     request.url = parts.string ?? url
     return request
+  }
+}
+
+extension String {
+  /// A URL that is not valid, without the part that could be a user name and a password.
+  ///
+  /// A password that is not percent-encoded can contain the characters that end the other parts of a URL.
+  package var withoutCredentials: String {
+    guard let end = lastIndex(of: "@") else { return self }
+    let scheme = range(of: "://").map { self[..<$0.upperBound] } ?? ""
+    return String(scheme.endIndex <= end ? scheme : "") + self[index(after: end)...]
   }
 }
 #endif

@@ -130,7 +130,7 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
     contextIncludesCause: Bool
   ) {
     self.code = code
-    self.url = url
+    self.url = code == .invalidURL ? url.withoutCredentials : url
     self.status = status
     self.context = context
     self.body = body

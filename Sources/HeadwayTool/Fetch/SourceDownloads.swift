@@ -66,8 +66,9 @@ struct SourceDownloads {
   /// - Throws: A `ValidationError`.
   static func requireText(_ urls: [String]) throws {
     guard let url = urls.first(where: \.hasForeignBytes) else { return }
-    let byte = url.replacingForeignBytes { "%" + String($0, radix: 16, uppercase: true) }
-    throw ValidationError("\(url): The URL has bytes that are not UTF-8. Percent-encode them: \(byte)")
+    let shown = url.withoutCredentials
+    let byte = shown.replacingForeignBytes { "%" + String($0, radix: 16, uppercase: true) }
+    throw ValidationError("\(shown): The URL has bytes that are not UTF-8. Percent-encode them: \(byte)")
   }
 
   static func isAddress(_ source: String) -> Bool {
