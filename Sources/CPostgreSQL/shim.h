@@ -12,3 +12,5 @@ static inline char *headway_detail(const PGresult *result) {
 static inline char *headway_constraint(const PGresult *result) {
   return PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME);
 }
+static inline char *headway_table(const PGresult *result) { return PQresultErrorField(result, PG_DIAG_TABLE_NAME); }
+static inline char *headway_column(const PGresult *result) { return PQresultErrorField(result, PG_DIAG_COLUMN_NAME); }

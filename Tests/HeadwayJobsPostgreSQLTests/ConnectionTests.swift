@@ -14,7 +14,13 @@ import Testing
     arguments: [
       "postgres://user:s3cret@nowhere.invalid/app", "postgres://user:s3cret@127.0.0.1:1/app",
       "postgres://user:s3c%ret@host/app", "host=127.0.0.1 port=1 password=s3cret dbname=app", "password=s3cret =",
-      "host=/nowhere password=s3cret user=nobody",
+      "host=/nowhere password=s3cret user=nobody", "postgres://app:pa@s3cret@localhost:1/shop",
+      "postgres://app:s3cret/x@localhost/shop", "postgres://app:1/s3cret@localhost/shop",
+      "postgres://app:s3cret?x@localhost/shop", "postgres://app:1?user=s3cret@localhost/shop",
+      "postgres://app:s3cret:1/shop", "postgres://localhost:s3cret/shop", "POSTGRES://app:s3cret@127.0.0.1:1/shop",
+      " postgres://app:s3cret@127.0.0.1:1/shop", "postgres:/app:s3cret@localhost/shop", "app:s3cret@localhost/shop",
+      "host=127.0.0.1 port=1 password=my s3cret", "host=127.0.0.1 port=1 password=\"my host=s3cret\"",
+      "host=127.0.0.1 port=s3cret", "hostaddr=s3cret@127.0.0.1", "mysql://app:s3cret@localhost/shop",
     ])
   func passwords(connectionString: String) async throws {
     var limits = PostgresTimeLimits()
@@ -25,6 +31,57 @@ import Testing
     let text = try #require(error).description + " \(error?.underlying.map { "\($0)" } ?? "")"
     #expect(!text.contains("s3c"))
     #expect([.unusableStore, .storeFailed].contains(error?.code))
+  }
+
+  @Test("J122: errors, and the history of a job, contain no values of statements")
+  func values() async throws {
+    let test = try await TestStore()
+    let secret = "ada@example.com"
+    let (mail, person) = ("\(test.schema).mail", "\(test.schema).person")
+    try await test.store.transaction { transaction in
+      try transaction.execute("CREATE TABLE \(person) (address text PRIMARY KEY)")
+      try transaction.execute(
+        """
+        CREATE TABLE \(mail) (address text PRIMARY KEY REFERENCES \(person), number integer CHECK (number > 0),
+        day date, short varchar(3), span int4range, EXCLUDE USING gist (span WITH &&))
+        """)
+      try transaction.execute("INSERT INTO \(person) VALUES ($1)", secret)
+      try transaction.execute("INSERT INTO \(mail) VALUES ($1, 1, NULL, NULL, '[1,3]')", secret)
+      try transaction.execute(
+        """
+        CREATE FUNCTION \(test.schema).refuse(text) RETURNS void LANGUAGE plpgsql
+        AS 'BEGIN RAISE EXCEPTION ''% is refused'', $1 USING DETAIL = $1; END'
+        """)
+    }
+    let bodies: [@Sendable (PostgresTransaction) throws -> Int] = [
+      { try $0.execute("INSERT INTO \(mail) VALUES ($1, 1)", secret) },
+      { try $0.execute("INSERT INTO \(mail) VALUES ($1, -1)", secret) },
+      { try $0.execute("INSERT INTO \(mail) VALUES ($1, 1)", "other " + secret) },
+      { try $0.execute("INSERT INTO \(mail) VALUES ('b', $1)", secret) },
+      { try $0.execute("INSERT INTO \(mail) (day) VALUES ($1)", secret) },
+      { try $0.execute("INSERT INTO \(mail) (short, number) VALUES ($1, 1)", secret) },
+      { try $0.execute("INSERT INTO \(mail) (number) VALUES ($1)", "99999999999") },
+      { try $0.execute("INSERT INTO \(mail) VALUES (NULL, 1, NULL, left($1, 3))", secret) },
+      { try $0.execute("UPDATE \(mail) SET span = '[2,2]', address = $1 || span::text", secret) },
+      { try $0.execute("DELETE FROM \(person) WHERE address = $1", secret) },
+      { try $0.execute("SELECT $1::json", secret) },
+      { try $0.execute("SELECT \(test.schema).refuse($1)", secret) },
+      { try $0.execute("SELECT 'a' ~ ($1 || '(')", secret) },
+    ]
+    for (index, body) in bodies.enumerated() {
+      let error = await #expect(throws: JobError.self) { _ = try await test.store.transaction { try body($0) } }
+      let text = try "\(#require(error)) \(#require(error?.underlying as? PostgresError))"
+      #expect(!text.contains("ada") && !text.contains("99999"), "\(index): \(text)")
+      #expect(text.contains("SQLSTATE"), "\(index): \(text)")
+    }
+    let failure = await #expect(throws: JobError.self) {
+      _ = try await test.store.transaction { try bodies[0]($0) }
+    }
+    let error = failure?.underlying as? PostgresError
+    #expect(error?.description == "a key is not unique (the constraint mail_pkey of the table mail) (SQLSTATE 23505)")
+    #expect(error?.detail?.contains(secret) == true)
+    #expect(error?.constraint == "mail_pkey")
+    await test.store.close()
   }
 
   @Test(

@@ -59,7 +59,25 @@ struct PostgresJobsTests {
     }
     #expect(JobStoreLocation("postgres://app:secret@db:5432/app").name == "postgres://app@db:5432/app")
     #expect(JobStoreLocation("postgres://app:secret@db:5432/app?sslmode=require").title == "app")
+    #expect(JobStoreLocation("host=db,other port=1 dbname=app user=me password=secret").name == "postgres://me@db:1,other:1/app")
     #expect(JobStoreLocation("folder/jobs.sqlite").name == "folder/jobs.sqlite")
+  }
+
+  @Test(
+    "J122: no output contains the password of a location, no matter how it is written",
+    arguments: [
+      "host=127.0.0.1 port=1 dbname=shop user=app password=s3cret", "password = 's3 s3cret' host=127.0.0.1 port=1",
+      "POSTGRES://app:s3cret@127.0.0.1:1/shop", "postgres://app:pa@s3cret@127.0.0.1/shop",
+      "postgres://app:s3cret/x@127.0.0.1/shop", "postgresql://127.0.0.1:1/shop?password=s3cret",
+      "mysql://app:s3cret@127.0.0.1/shop", "password=s3cret =",
+    ])
+  func passwords(location: String) async throws {
+    let folder = try TemporaryFolder()
+    for command in [["jobs", "status"], ["jobs", "migrate"], ["jobs", "check"], ["jobs", "doctor"], ["dashboard"]] {
+      let run = try await Tool.run(command + ["--store", location], in: folder)
+      #expect(run.status != 0)
+      #expect(!"\(run)".contains("s3cret"), "\(run)")
+    }
   }
 }
 #endif

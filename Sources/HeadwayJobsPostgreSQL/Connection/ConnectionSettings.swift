@@ -15,18 +15,15 @@ struct ConnectionSettings: Sendable {
   /// - Throws: `JobError` with the code `unusableStore`. The error contains no part of the string, because a password
   ///   could be anywhere in a string that is not valid.
   init(_ string: String) throws {
-    guard let options = PQconninfoParse(string, nil) else {
-      throw JobError(
-        .unusableStore,
-        "The connection string of PostgreSQL is not valid. Use a string like postgres://user@host:5432/database. "
-          + "Characters such as @ and / in a password must be percent-encoded.")
-    }
+    let string = Self.withLowercaseScheme(string)
+    guard !Self.hasAmbiguousPassword(string), let options = PQconninfoParse(string, nil) else { throw Self.invalid }
     defer { PQconninfoFree(options) }
     var option = options
     while let keyword = option.pointee.keyword {
       if let value = option.pointee.val { parameters.append((String(cString: keyword), String(cString: value))) }
       option += 1
     }
+    guard parameters.allSatisfy({ Self.isPlausible($1, as: $0) }) else { throw Self.invalid }
     // A network that is silent for 10 s is a lost connection. Packets that are not confirmed are one kind of silence,
     // and a peer that sends nothing is another.
     setDefault("tcp_user_timeout", "10000")

@@ -4,18 +4,23 @@ import HeadwayJobs
 
 /// An error of a PostgreSQL server, or of the connection to it.
 ///
-/// The description never contains the password of the connection string, or values of parameters.
+/// The description never contains the password of the connection string, or values of parameters. Therefore, you can log
+/// it, and the history of a job contains it. ``message`` and ``detail`` can contain values.
 public struct PostgresError: Error, Sendable, CustomStringConvertible {
   /// The five characters that identify the kind of error in PostgreSQL, such as `23505` for a duplicate key.
   ///
   /// It is nil if the connection failed or was lost, so there is no answer from the server.
   public let sqlState: String?
-  /// The message from the server or from the client library.
+  /// The message from the server or from the client library, which can contain values of parameters.
   public let message: String
-  /// More information from the server; nil if there is none.
+  /// More information from the server, which often contains values of the row; nil if there is none.
   public let detail: String?
   /// The constraint or the unique index that was violated; nil if there is none.
   public let constraint: String?
+  /// The table that the error is about; nil if there is none.
+  var table: String?
+  /// The column that the error is about; nil if there is none.
+  var column: String?
   /// Whether the connection was lost, or could not be opened.
   public internal(set) var isConnectionLost: Bool
   /// Whether the plan of a prepared statement is outdated, because the tables were migrated.
@@ -31,11 +36,41 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
     self.isConnectionLost = isConnectionLost
   }
 
-  /// A readable sentence.
+  /// A readable sentence, without values.
   public var description: String {
     let state = sqlState.map { " (SQLSTATE \($0))" } ?? ""
-    return message + state + (detail.map { ". \($0)" } ?? "")
+    return (condition ?? message) + state
   }
+
+  /// The name of the condition, with the constraint and the column, if the message can contain values; nil otherwise.
+  private var condition: String? {
+    guard let sqlState, Self.hasValues(sqlState) else { return nil }
+    let place = [("constraint", constraint), ("column", column), ("table", table)].compactMap { kind, name in
+      name.map { "the \(kind) \($0)" }
+    }
+    let name = Self.conditions[sqlState] ?? Self.conditions[String(sqlState.prefix(2))] ?? "an error of the database"
+    return name + (place.isEmpty ? "" : " (\(place.joined(separator: " of ")))")
+  }
+
+  /// Whether messages of a class can contain values: errors of data, of constraints, and those that functions, triggers
+  /// and extensions raise.
+  private static func hasValues(_ sqlState: String) -> Bool {
+    let plain = ["08", "0A", "25", "26", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58", "XX"]
+    return !plain.contains(String(sqlState.prefix(2)))
+  }
+
+  /// The names of conditions by their SQLSTATE or its class.
+  ///
+  /// See <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+  private static let conditions = [
+    "21": "a statement returned or changed a row too often", "22": "a value is not valid",
+    "22001": "a text is too long", "22003": "a number is out of range", "22007": "a date or time is not valid",
+    "22008": "a date or time is out of range", "22012": "a division by zero", "22021": "a text has an invalid encoding",
+    "22023": "the value of a parameter is not valid", "22P02": "a text does not have the form of its type",
+    "23": "a constraint is violated", "23502": "a value is null that must not be", "23503": "a foreign key is violated",
+    "23505": "a key is not unique", "23514": "a check is violated", "23P01": "an exclusion constraint is violated",
+    "44": "a check of a view is violated", "P0": "a function or trigger raised an error",
+  ]
 }
 
 extension PostgresError {
@@ -55,6 +90,7 @@ extension PostgresError {
     self.init(
       sqlState: text(headway_sqlstate(result)), message: message, detail: text(headway_detail(result)),
       constraint: text(headway_constraint(result)), isConnectionLost: isConnectionLost)
+    (table, column) = (text(headway_table(result)), text(headway_column(result)))
   }
 
   /// Whether the same transaction can succeed if it is executed again, because it failed only due to the changes of

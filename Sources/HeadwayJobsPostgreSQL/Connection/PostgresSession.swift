@@ -335,12 +335,11 @@ final class PostgresSession {
     case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: return nil
     case PGRES_PIPELINE_ABORTED: return nil
     default:
-      let error = PostgresError(result.handle, isConnectionLost: false)
+      var error = PostgresError(result.handle, isConnectionLost: false)
       // The server ends the connection after errors of these classes.
       let isEnd = error.sqlState.map { $0.hasPrefix("57P") || $0.hasPrefix("08") || $0 == "25P03" } ?? true
-      return PostgresError(
-        sqlState: error.sqlState, message: error.message, detail: error.detail, constraint: error.constraint,
-        isConnectionLost: isEnd || PQstatus(connection) == CONNECTION_BAD)
+      error.isConnectionLost = isEnd || PQstatus(connection) == CONNECTION_BAD
+      return error
     }
   }
 

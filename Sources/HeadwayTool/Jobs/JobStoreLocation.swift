@@ -23,17 +23,25 @@ struct JobStoreLocation {
 
   init(_ text: String) { self.text = text }
 
-  private var isOnServer: Bool { text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") }
+  /// Whether this is an address or a connection string of a server.
+  ///
+  /// Anything that can contain a password is one, even if it is not valid, so that no message repeats it.
+  private var isOnServer: Bool {
+    if FileManager.default.fileExists(atPath: text) { return false }
+    return text.contains("://") || text.contains(/(^|\s)(host|hostaddr|dbname|user|password|service|passfile)\s*=/)
+  }
 
   /// The location as it is shown, without a password.
   var name: String {
     guard isOnServer else { return text }
-    guard var parts = URLComponents(string: text) else { return "the database" }
-    parts.password = nil
-    // A password can also be among the parameters.
-    parts.query = nil
-    return parts.string ?? "the database"
+    #if PostgreSQL
+    return PostgresJobStore.place(of: text) ?? Self.unreadable
+    #else
+    return Self.unreadable
+    #endif
   }
+
+  private static let unreadable = "the database"
 
   /// The last part of the location.
   var title: String {

@@ -1,0 +1,72 @@
+#if PostgreSQL
+import HeadwayJobs
+
+/// Keeps passwords out of messages.
+///
+/// libpq and the server repeat the names of hosts, ports, databases and users in their messages. If a password is not
+/// percent-encoded, or not quoted, a part of it would become one of these names.
+extension ConnectionSettings {
+  static let invalid = JobError(
+    .unusableStore,
+    "The connection string of PostgreSQL is not valid. Use a string like postgres://user@host:5432/database. "
+      + "Characters such as @, / and ? in a password must be percent-encoded.")
+
+  private static let schemes = ["postgres://", "postgresql://"]
+
+  /// Returns the string with the scheme of its URL in lowercase letters, which libpq requires.
+  static func withLowercaseScheme(_ string: String) -> String {
+    let start = string.drop(while: \.isWhitespace)
+    guard let scheme = schemes.first(where: { start.prefix($0.count).lowercased() == $0 }) else { return string }
+    return scheme + start.dropFirst(scheme.count)
+  }
+
+  /// Whether a URL contains an @ other than the one between the password and the host.
+  ///
+  /// libpq ends the user name and the password at the first @, /, or ?.
+  static func hasAmbiguousPassword(_ string: String) -> Bool {
+    guard let scheme = schemes.first(where: string.hasPrefix) else { return false }
+    let rest = string.dropFirst(scheme.count)
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    return rest.filter { $0 == "@" }.count > 1 || rest.contains("@") && !authority.contains("@")
+  }
+
+  /// Whether a value can be that of a parameter. If not, it might be a part of a password.
+  static func isPlausible(_ value: String, as parameter: String) -> Bool {
+    let parts = value.split(separator: ",")
+    switch parameter {
+    case "port": return parts.allSatisfy { $0.utf8.allSatisfy(isDigit) }
+    case "host", "hostaddr": return parts.allSatisfy(isHost)
+    default: return true
+    }
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+  /// Whether a text can be the name or address of a host, or the folder of a socket.
+  private static func isHost(_ text: Substring) -> Bool {
+    // An @ begins the name of a socket that is not a file.
+    if text.hasPrefix("/") || text.hasPrefix("@") { return true }
+    return text.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || "0123456789.-_:%".unicodeScalars.contains($0) }
+  }
+
+  /// The place of the database, without a password: as a URL that leads to the same database.
+  var place: String {
+    func value(_ name: String) -> String { parameters.first { $0.name == name }?.value ?? "" }
+    let (user, host, ports) = (value("user"), value("host"), value("port").split(separator: ","))
+    let hosts = host.split(separator: ",").enumerated().map { index, host in
+      let port = ports.count > 1 ? ports[min(index, ports.count - 1)] : ports.first
+      return (host.contains(":") ? "[\(host)]" : "\(host)") + (port.map { ":\($0)" } ?? "")
+    }
+    let isSocket = host.hasPrefix("/") || host.hasPrefix("@")
+    return "postgres://" + (user.isEmpty ? "" : "\(user)@") + (isSocket ? "" : hosts.joined(separator: ","))
+      + "/\(value("dbname"))"
+  }
+}
+
+extension PostgresJobStore {
+  /// Returns the place that a connection string names, without a password; nil if the string is not valid.
+  package static func place(of connectionString: String) -> String? {
+    (try? ConnectionSettings(connectionString))?.place
+  }
+}
+#endif
