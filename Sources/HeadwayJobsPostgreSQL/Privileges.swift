@@ -8,7 +8,10 @@ extension PostgresJobStore {
     case read
     /// Add jobs, but neither read nor change those of others: for programs without workers.
     ///
-    /// Jobs with dependencies, and unique keys with `replace`, require ``work``, because they change other jobs.
+    /// Such a role adds jobs only by the function `enqueue` of the schema, which the store calls. The role can read the
+    /// settings of queues, and how many jobs wait in a queue. If a job's unique key is held, the role learns the number
+    /// of the holder. Jobs with dependencies, and unique keys with `replace`, require ``work``, because they change
+    /// other jobs.
     case enqueue
     /// Everything except changing the tables themselves: for workers.
     case work
@@ -61,18 +64,14 @@ private struct QuotedName: Sendable {
 
 extension PostgresJobStore.Privilege {
   fileprivate var grants: [PrivilegeGrant] {
-    let functions = ["enqueue", "notify", "pending_count"]
+    let functions = ["enqueue", "notify", "pending_count", "read_receipt", "write_receipt"]
     let common = [PrivilegeGrant(["USAGE"], .schema)]
     switch self {
     case .read: return common + [PrivilegeGrant(["SELECT"], .tables)]
     case .enqueue:
       return common + [
-        PrivilegeGrant(["USAGE"], .sequences), PrivilegeGrant(["EXECUTE"], .functions, functions),
+        PrivilegeGrant(["EXECUTE"], .functions, functions),
         PrivilegeGrant(["SELECT"], .tables, ["meta", "queue"]),
-        PrivilegeGrant(["SELECT", "INSERT", "UPDATE"], .tables, ["key", "receipt"]),
-        PrivilegeGrant(["INSERT"], .tables, ["job"]),
-        PrivilegeGrant(
-          ["SELECT"], .tables, ["job"], columns: ["id", "queue", "state", "crashes", "limit_key", "unique_key"]),
       ]
     case .work:
       return common + [
@@ -94,16 +93,13 @@ private struct PrivilegeGrant {
   let kind: Kind
   /// The names of the objects; empty for all.
   let names: [String]
-  /// The columns of the table; empty for all.
-  let columns: [String]
 
-  init(_ privileges: [String], _ kind: Kind, _ names: [String] = [], columns: [String] = []) {
-    (self.privileges, self.kind, self.names, self.columns) = (privileges, kind, names, columns)
+  init(_ privileges: [String], _ kind: Kind, _ names: [String] = []) {
+    (self.privileges, self.kind, self.names) = (privileges, kind, names)
   }
 
   func statement(role: QuotedName, schema: SchemaName) -> Statement {
-    let privileges = JobRow.list(privileges) + (columns.isEmpty ? "" : " (\(JobRow.list(columns)))")
-    return Statement("GRANT \(privileges) ON \(objects(schema)) TO \(role.sql)")
+    Statement("GRANT \(JobRow.list(privileges)) ON \(objects(schema)) TO \(role.sql)")
   }
 
   private func objects(_ schema: SchemaName) -> String {
@@ -115,7 +111,7 @@ private struct PrivilegeGrant {
   /// Returns a privilege that the role does not have, and the object.
   func missing(role: String, _ transaction: JobTransaction) throws -> (privilege: String, object: String)? {
     let objects: String
-    var check: String
+    let check: String
     switch kind {
     case .schema:
       objects = "SELECT oid, nspname AS name, oid AS space FROM pg_catalog.pg_namespace"
@@ -130,16 +126,13 @@ private struct PrivilegeGrant {
       objects = "SELECT oid, proname AS name, pronamespace AS space FROM pg_catalog.pg_proc"
       check = "has_function_privilege($1::name, o.oid, p)"
     }
-    if !columns.isEmpty {
-      check = "(SELECT bool_and(has_column_privilege($1::name, o.oid, c, p)) FROM unnest($5) AS c)"
-    }
     var statement = Statement(
       """
       SELECT p, o.name::text FROM (\(objects)) o CROSS JOIN unnest($3) AS p
       WHERE o.space = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $2)
       AND (cardinality($4) = 0 OR o.name = ANY($4)) AND NOT \(check) LIMIT 1
       """, role, transaction.schema.name)
-    for texts in [privileges, names] + (columns.isEmpty ? [] : [columns]) { statement.add(array: texts) }
+    for texts in [privileges, names] { statement.add(array: texts) }
     return try transaction.run(statement).first.map { ($0.text(0), $0.text(1)) }
   }
 

@@ -110,12 +110,23 @@ enum SchemaVersion1 {
       number bigint PRIMARY KEY, token bigint NOT NULL, ids bigint[] NOT NULL, are_new boolean[] NOT NULL,
       stored timestamptz NOT NULL) WITH (fillfactor = 50)
     """,
-    pendingCount, enqueue, notify, meet, finish,
+    pendingCount, enqueue, notify, meet, finish, writeReceipt, readReceipt,
+    // Functions that run as the owner of the tables must not be open to every role.
+    """
+    REVOKE EXECUTE ON FUNCTION headway.pending_count, headway.enqueue, headway.notify, headway.meet, headway.finish,
+    headway.write_receipt, headway.read_receipt FROM PUBLIC
+    """,
   ]
+
+  /// What makes a function run with the privileges of the owner of the tables.
+  ///
+  /// The search path contains no schema in which another role can create objects.
+  private static let asOwner = "SECURITY DEFINER SET search_path = pg_catalog, pg_temp"
 
   /// Counts the pending jobs of a queue up to a limit, in parts that each have an index.
   private static let pendingCount = """
-    CREATE FUNCTION headway.pending_count(queue_name text, at_most bigint) RETURNS bigint LANGUAGE sql STABLE AS $body$
+    CREATE FUNCTION headway.pending_count(queue_name text, at_most bigint) RETURNS bigint LANGUAGE sql STABLE
+    \(asOwner) AS $body$
     SELECT count(*) FROM (
       (SELECT FROM headway.job WHERE state = 2 AND crashes = 0 AND limit_key IS NULL AND queue = queue_name
       LIMIT at_most)
@@ -205,15 +216,35 @@ enum SchemaVersion1 {
     $body$
     """
 
+  /// Writes and reads receipts, for roles that have no privilege for their table.
+  ///
+  /// Both require the random numbers of the receipt, so no role can find the receipts of others.
+  private static let writeReceipt = """
+    CREATE FUNCTION headway.write_receipt(number bigint, token bigint, ids bigint[], are_new boolean[]) RETURNS void
+    LANGUAGE sql \(asOwner) AS $body$
+    INSERT INTO headway.receipt (number, token, ids, are_new, stored) VALUES ($1, $2, $3, $4, clock_timestamp())
+    ON CONFLICT (number) DO UPDATE SET token = excluded.token, ids = excluded.ids, are_new = excluded.are_new,
+    stored = excluded.stored
+    $body$
+    """
+  private static let readReceipt = """
+    CREATE FUNCTION headway.read_receipt(number bigint, token bigint) RETURNS TABLE (ids bigint[], are_new boolean[])
+    LANGUAGE sql STABLE \(asOwner) AS $body$
+    SELECT r.ids, r.are_new FROM headway.receipt r WHERE r.number = $1 AND r.token = $2
+    $body$
+    """
+
   /// Adds a job in a transaction of any client.
+  ///
+  /// It is the only way to add jobs for a role that may do nothing else.
   private static let enqueue = """
     CREATE FUNCTION headway.enqueue(
       kind text, payload bytea, queue text DEFAULT 'default', version bigint DEFAULT 1, priority bigint DEFAULT 0,
       delay interval DEFAULT NULL, start timestamptz DEFAULT NULL, deadline timestamptz DEFAULT NULL,
       unique_key text DEFAULT NULL, unique_scope text DEFAULT 'unfinished', unique_for interval DEFAULT NULL,
       settings bytea DEFAULT NULL, keep bigint DEFAULT 86400000000, limit_key text DEFAULT NULL,
-      slots bigint DEFAULT NULL, OUT id bigint, OUT is_new boolean)
-    LANGUAGE plpgsql AS $body$
+      slots bigint DEFAULT NULL, needs_room boolean DEFAULT true, OUT id bigint, OUT is_new boolean)
+    LANGUAGE plpgsql \(asOwner) AS $body$
     #variable_conflict use_column
     DECLARE
       moment timestamptz := clock_timestamp();
@@ -226,8 +257,17 @@ enum SchemaVersion1 {
       IF enqueue.kind = '' THEN
         RAISE EXCEPTION 'The kind of a job is empty.' USING ERRCODE = 'invalid_parameter_value';
       END IF;
+      IF unique_scope NOT IN ('unfinished', 'waiting') THEN
+        RAISE EXCEPTION 'The scope of a unique key is % instead of unfinished or waiting.', unique_scope
+        USING ERRCODE = 'invalid_parameter_value';
+      END IF;
+      IF slots < 0 THEN
+        RAISE EXCEPTION 'The number of slots is negative: %.', slots USING ERRCODE = 'invalid_parameter_value';
+      END IF;
       SELECT q.pending INTO full_at FROM headway.queue q WHERE q.name = enqueue.queue;
-      IF full_at IS NOT NULL AND full_at <= headway.pending_count(enqueue.queue, full_at) THEN
+      IF full_at IS NOT NULL AND needs_room AND full_at <= headway.pending_count(enqueue.queue, full_at)
+      AND NOT EXISTS (SELECT FROM headway.job j WHERE j.unique_key = enqueue.unique_key AND holds)
+      AND NOT EXISTS (SELECT FROM headway.key k WHERE k.key = enqueue.unique_key AND NOT holds AND k.until > moment) THEN
         RAISE EXCEPTION 'The queue % is full: % or more jobs wait in it.', enqueue.queue, full_at
         USING ERRCODE = 'program_limit_exceeded';
       END IF;

@@ -65,6 +65,156 @@ import Testing
     await test.store.close()
   }
 
+  /// Statements on every table, sequence and function of a store.
+  private static func statements(_ test: TestStore) throws -> [String] {
+    func names(_ sql: String) throws -> [String] { try test.psql(sql).split(separator: "\n").map(String.init) }
+    func relations(_ kind: String) throws -> [String] {
+      try names("SELECT relname FROM pg_class WHERE relnamespace = '\(test.schema)'::regnamespace AND relkind = '\(kind)'")
+    }
+    let tables = try relations("r").flatMap { table in
+      let column = try test.psql(
+        "SELECT attname FROM pg_attribute WHERE attrelid = '\(table)'::regclass AND attnum = 2")
+      return [
+        "SELECT \(column) FROM \(table)", "INSERT INTO \(table) DEFAULT VALUES",
+        "UPDATE \(table) SET \(column) = \(column)", "DELETE FROM \(table)", "TRUNCATE \(table)",
+        "LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE", "ALTER TABLE \(table) ADD COLUMN x int", "DROP TABLE \(table)",
+      ]
+    }
+    let sequences = try relations("S").flatMap { ["SELECT nextval('\($0)')", "SELECT setval('\($0)', 1)"] }
+    let functions = try names("SELECT proname FROM pg_proc WHERE pronamespace = '\(test.schema)'::regnamespace")
+    return tables + sequences + ["CREATE TABLE x ()"]
+      + functions.flatMap { name in
+        let arguments =
+          switch name {
+          case "enqueue": "'plain', '{}'"
+          case "finish": "1, 1, 1, 1"
+          case "meet": "'{1}', '{true}', now()"
+          case "pending_count": "'default', 1"
+          case "read_receipt": "1, 1"
+          case "write_receipt": "1, 1, '{1}', '{}'"
+          default: ""
+          }
+        return ["SELECT * FROM \(name)(\(arguments))", "DROP FUNCTION \(name)"]
+      }
+  }
+
+  /// Executes each statement, undoes it, and returns those that were not denied.
+  private func permitted(_ statements: [String], _ test: TestStore, _ connectionString: String) throws -> Set<String> {
+    let texts = statements.map { "$$\($0)$$" }.joined(separator: ", ")
+    let output = try psql(
+      """
+      SET search_path = \(test.schema);
+      CREATE FUNCTION pg_temp.is_permitted(sql text) RETURNS boolean LANGUAGE plpgsql AS $body$
+      BEGIN
+        EXECUTE sql;
+        RAISE EXCEPTION 'undo' USING ERRCODE = 'HW000';
+      EXCEPTION
+        WHEN insufficient_privilege THEN RETURN false;
+        WHEN others THEN RETURN true;
+      END $body$;
+      SELECT s FROM unnest(ARRAY[\(texts)]) s WHERE pg_temp.is_permitted(s)
+      """, connectionString)
+    return Set(output.split(separator: "\n").map(String.init)).intersection(statements)
+  }
+
+  @Test("J123: each privilege permits the statements of the guide's table, and no others")
+  func matrix() async throws {
+    let test = try await TestStore()
+    let statements = try Self.statements(test)
+    func verbs(_ verbs: String...) -> Set<String> {
+      Set(
+        statements.filter { statement in
+          verbs.contains { statement.hasPrefix("\($0) ") && (statement.contains(" FROM ") || $0 != "SELECT") }
+            && !statement.contains("(")
+        })
+    }
+    func calls(_ names: String...) -> Set<String> {
+      Set(statements.filter { statement in names.contains { statement.contains("FROM \($0)(") } })
+    }
+    let expected: [PostgresJobStore.Privilege: Set<String>] = [
+      .enqueue: calls("enqueue", "notify", "pending_count", "read_receipt", "write_receipt")
+        .union(verbs("SELECT").filter { $0.hasSuffix(" meta") || $0.hasSuffix(" queue") }),
+      .read: verbs("SELECT"),
+      .work: calls("enqueue", "notify", "pending_count", "read_receipt", "write_receipt", "meet", "finish")
+        .union(verbs("SELECT")).union(verbs("INSERT", "UPDATE", "DELETE", "LOCK"))
+        .union(statements.filter { $0.contains("nextval") }),
+    ]
+    for privilege in PostgresJobStore.Privilege.allCases {
+      let (store, connectionString) = try await open(test, privilege)
+      await store.close()
+      let permitted = try permitted(statements, test, connectionString)
+      #expect(permitted.subtracting(expected[privilege]!) == [], "\(privilege) permits too much")
+      #expect(expected[privilege]!.subtracting(permitted) == [], "\(privilege) permits too little")
+    }
+    // A role that can only see the schema, such as one whose grants were revoked.
+    let role = "\(test.schema) nobody"
+    try test.psql("CREATE ROLE \"\(role)\" LOGIN; GRANT USAGE ON SCHEMA \(test.schema) TO \"\(role)\"")
+    let connectionString = "host=\(try PostgresServer.shared().folder) user='\(role)' dbname=postgres"
+    #expect(try permitted(statements, test, connectionString) == [])
+    await test.store.close()
+  }
+
+  @Test("J123: a role that may only enqueue can't free the key of another job, or take its number")
+  func keysOfOthers() async throws {
+    let test = try await TestStore()
+    let (store, connectionString) = try await open(test, .enqueue)
+    let held = try await test.jobs.enqueue(PlainJob(number: 1), unique: .for(.seconds(3_600), "key"))
+    let again = try await Jobs(store).enqueue(PlainJob(number: 2), unique: .for(.seconds(3_600), "key"))
+    #expect(again.id == held.id && !again.isNew)
+    for statement in ["UPDATE key SET until = '-infinity'", "DELETE FROM key", "SELECT key FROM key"] {
+      #expect(throws: PostgresServer.Failure.self) {
+        try psql("SET search_path = \(test.schema); \(statement)", connectionString)
+      }
+    }
+    // Objects of the caller do not replace those that the function uses.
+    try psql(
+      """
+      CREATE FUNCTION pg_temp.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT 'infinity'::timestamptz $$;
+      CREATE TEMPORARY TABLE key (key text, job bigint, until timestamptz);
+      SET search_path = pg_temp, pg_catalog;
+      SELECT is_new FROM \(test.schema).enqueue('plain', '{}', unique_key => 'key', unique_for => '1 hour')
+      """, connectionString)
+    #expect(try test.psql("SELECT count(*) FROM job") == "1")
+    #expect(try test.psql("SELECT until < 'infinity' FROM key") == "t")
+    #expect(try await test.store.audit() == [])
+    await store.close()
+    await test.store.close()
+  }
+
+  @Test("J123, J18: a role that may only enqueue stores batches in the order of their jobs, and waits for room")
+  func batchesAndRoom() async throws {
+    let test = try await TestStore()
+    let (store, _) = try await open(test, .enqueue)
+    let jobs = Jobs(store)
+    let handles = try await jobs.enqueue(contentsOf: (0..<100).map { PlainJob(number: $0) })
+    #expect(handles.map(\.id) == handles.map(\.id).sorted())
+    #expect(try await test.jobs.jobs(JobFilter(), limit: 200).count == 100)
+    try await test.jobs.setPendingLimit(1, ofQueue: "small")
+    let first = try await jobs.enqueue(PlainJob(number: 1), queue: "small", unique: .unfinished("a"))
+    // A job whose key is held needs no room.
+    let same = try await jobs.enqueue(
+      PlainJob(number: 2), queue: "small", unique: .unfinished("a"), options: JobOptions(fullQueuePolicy: .fail))
+    #expect(same.id == first.id)
+    for unique in [nil, UniqueKey.unfinished("b")] {
+      let error = await #expect(throws: JobError.self) {
+        try await jobs.enqueue(
+          PlainJob(number: 3), queue: "small", unique: unique, options: JobOptions(fullQueuePolicy: .fail))
+      }
+      #expect(error?.code == .queueFull)
+    }
+    // The limit applies before a batch, not within it.
+    try await test.jobs.setPendingLimit(2, ofQueue: "small")
+    try await jobs.enqueue(contentsOf: (0..<5).map { PlainJob(number: $0) }, options: JobOptions(queue: "small"))
+    #expect(try test.psql("SELECT count(*) FROM job WHERE queue = 'small'") == "6")
+    let scheduled = try await store.transaction { transaction in
+      try jobs.enqueue(PlainJob(number: 9), delay: .seconds(60), in: transaction)
+    }
+    #expect(scheduled.isNew)
+    #expect(try test.psql("SELECT count(*) FROM job WHERE state = 1") == "1")
+    await store.close()
+    await test.store.close()
+  }
+
   @Test("J123: a role that may only read sees everything, and changes nothing")
   func reading() async throws {
     let test = try await TestStore()

@@ -42,6 +42,8 @@ final class PostgresSession {
   /// The next answers of the server could belong to earlier requests, so the session can't be used again.
   private(set) var loss: PostgresError?
 
+  private var mayInsertJobs: Bool?
+
   struct Backend: Equatable, Sendable {
     var process: Int64
     var start: Int64
@@ -167,6 +169,17 @@ final class PostgresSession {
     let error = PostgresError.lost("The server is a standby.")
     loss = error
     throw error
+  }
+
+  /// Returns whether the role can write to the tables.
+  ///
+  /// Otherwise, it adds jobs only by the function `enqueue`. The server is asked once.
+  func mayInsertJobs(_ schema: SchemaName) throws -> Bool {
+    if let mayInsertJobs { return mayInsertJobs }
+    let sql = schema.sql("SELECT has_table_privilege('headway.job', 'INSERT')")
+    let answer = try run(Statement(sql)).first?.bool(0) ?? false
+    mayInsertJobs = answer
+    return answer
   }
 
   // MARK: Executing

@@ -167,7 +167,7 @@ final class EnqueueGatherer: Sendable {
       }
       guard !items.isEmpty else { return }
       let plain = items.prefix(while: \.isPlain)
-      if plain.count > 0, try storePlain(Array(plain), session) { continue }
+      if plain.count > 0, try session.mayInsertJobs(runner.schema), try storePlain(Array(plain), session) { continue }
       try storeOne(items[0], session)
     }
   }

@@ -67,17 +67,14 @@ extension JobTransaction {
   /// - Returns: The number of each job.
   func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     let limits = try queues().compactMapValues(\.settings.pendingLimit)
-    if !limits.isEmpty {
-      var full: [String: Bool] = [:]
-      for new in batch {
-        guard let limit = limits[new.queue], try full[new.queue] ?? isFull(new.queue, limit) else {
-          full[new.queue] = false
-          continue
-        }
-        full[new.queue] = true
-        if try new.settings.unique.flatMap({ try holder(of: $0) }) == nil {
-          throw JobError(full: new.queue, limit: limit)
-        }
+    let full = try limits.filter { queue, limit in
+      try batch.contains { $0.queue == queue } && isFull(queue, limit)
+    }
+    guard try session.mayInsertJobs(schema) else { return try call(batch, full) }
+    for new in batch {
+      guard let limit = full[new.queue] else { continue }
+      if try new.settings.unique.flatMap({ try holder(of: $0) }) == nil {
+        throw JobError(full: new.queue, limit: limit)
       }
     }
     return try addAll(batch, beforeDependentsOf: parent)

@@ -99,12 +99,7 @@ struct Receipt: Hashable, Sendable {
 
   /// Writes the receipt in a transaction.
   func write(_ enqueued: [Enqueued], _ transaction: JobTransaction) {
-    var put = transaction.statement(
-      """
-      INSERT INTO headway.receipt (number, token, ids, are_new, stored)
-      VALUES ($1, $2, $3, $4, clock_timestamp()) ON CONFLICT (number) DO UPDATE SET token = excluded.token,
-      ids = excluded.ids, are_new = excluded.are_new, stored = excluded.stored
-      """)
+    var put = transaction.statement("SELECT headway.write_receipt($1, $2, $3, $4)")
     put.add(row)
     put.add(token)
     put.add(array: enqueued.map(\.id.rawValue))
@@ -114,7 +109,7 @@ struct Receipt: Hashable, Sendable {
 
   /// Returns the jobs of the transaction if it was committed.
   func read(_ session: PostgresSession, _ schema: SchemaName) throws -> [Enqueued]? {
-    let sql = "SELECT ids, are_new FROM headway.receipt WHERE number = $1 AND token = $2"
+    let sql = "SELECT ids, are_new FROM headway.read_receipt($1, $2)"
     guard let row = try session.run(Statement(schema.sql(sql), row, token)).first else { return nil }
     let (ids, areNew) = (row.int64s(0), row.bools(1))
     return ids.enumerated().map { index, id in

@@ -1,0 +1,83 @@
+#if PostgreSQL
+import HeadwayJobs
+
+/// Adds jobs by the function `enqueue` of the schema, for roles that can't write to the tables.
+extension JobTransaction {
+  /// Calls the function for all jobs.
+  ///
+  /// - Parameters:
+  ///   - batch: The jobs.
+  ///   - full: The limits of the queues that are full.
+  /// - Throws: `JobError` if a queue is full; `PostgresError`.
+  /// - Returns: The number of each job.
+  func call(_ batch: [NewJob], _ full: [String: Int]) throws -> [Enqueued] {
+    for new in batch {
+      guard new.dependencies.isEmpty, new.settings.unique?.conflict != .replace else { throw PostgresError.needsWork }
+      // The function finds out whether the key is held.
+      if let limit = full[new.queue], new.settings.unique == nil { throw JobError(full: new.queue, limit: limit) }
+    }
+    for new in batch {
+      if isDue(new) { hints.claimableQueues.insert(new.queue) } else { hints.hasScheduled = true }
+    }
+    do {
+      return try run(callStatement(batch, full)).rows.map { Enqueued(id: $0.id(0), isNew: $0.bool(1)) }
+    } catch let error as PostgresError where error.sqlState == "54000" {
+      guard let (queue, limit) = full.first else { throw error }
+      throw JobError(full: queue, limit: limit)
+    }
+  }
+
+  private func isDue(_ new: NewJob) -> Bool { (new.delay ?? .zero) <= .zero && new.start.map { $0 <= now } ?? true }
+
+  private func callStatement(_ batch: [NewJob], _ full: [String: Int]) -> Statement {
+    var call = statement(
+      """
+      SELECT e.id, e.is_new FROM unnest($1::text[], $2::bytea[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
+      $7::timestamptz[], $8::timestamptz[], $9::text[], $10::text[], $11::bigint[], $12::bytea[], $13::bigint[],
+      $14::text[], $15::bigint[], $16::boolean[]) WITH ORDINALITY AS x(kind, payload, queue, version, priority, delay,
+      start, deadline, key, scope, duration, settings, keep, limit_key, slots, needs_room, place)
+      CROSS JOIN LATERAL headway.enqueue(x.kind, x.payload, x.queue, x.version, x.priority,
+      x.delay * interval '1 microsecond', x.start, x.deadline, x.key, x.scope, x.duration * interval '1 microsecond',
+      x.settings, x.keep, x.limit_key, x.slots, x.needs_room) e ORDER BY x.place
+      """)
+    call.add(array: batch.map(\.kind.rawValue))
+    call.add(array: batch.map(\.payload.bytes))
+    call.add(array: batch.map(\.queue))
+    call.add(array: batch.map { Int64($0.version) })
+    call.add(array: batch.map { Int64($0.priority) })
+    call.add(array: batch.map { $0.delay.map(Self.microseconds) })
+    call.add(array: batch.map(\.start))
+    call.add(array: batch.map(\.deadline))
+    call.add(array: batch.map { $0.settings.unique?.key })
+    call.add(array: batch.map { $0.settings.unique?.scope == .waiting ? "waiting" : "unfinished" })
+    call.add(array: batch.map { $0.settings.unique?.duration.map(Self.microseconds) })
+    call.add(array: batch.map(\.settings.stored))
+    call.add(array: batch.map { JobRow.keep($0.settings) })
+    call.add(array: batch.map { $0.settings.limit?.storedKey })
+    call.add(array: batch.map { $0.settings.limit?.slots.map(Int64.init) })
+    call.add(array: batch.map { full[$0.queue] != nil })
+    return call
+  }
+
+  /// Microseconds of at most about 30 years, which SQL can compute with.
+  private static func microseconds(_ duration: Duration) -> Int64 {
+    Int64(max(0, min(duration / .microseconds(1), 1e15)))
+  }
+}
+
+extension UniqueKey {
+  /// For how long the key is held; nil if the state of the job decides.
+  fileprivate var duration: Duration? {
+    if case .duration(let duration) = scope { return duration }
+    return nil
+  }
+}
+
+extension PostgresError {
+  /// The error of a role that may only add jobs.
+  fileprivate static let needsWork = PostgresError(
+    sqlState: "42501",
+    message: "permission denied: jobs with dependencies, and unique keys with the conflict `replace`, require the "
+      + "privilege work", isConnectionLost: false)
+}
+#endif
