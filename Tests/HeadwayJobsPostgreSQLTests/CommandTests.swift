@@ -88,5 +88,32 @@ import Testing
     #expect(defects == [])
     await test.store.close()
   }
+
+  @Test("J92: pruning deletes checkpoints that earlier versions have left behind, and no others")
+  func leftCheckpoints() async throws {
+    let test = try await TestStore()
+    let ids = try await test.jobs.enqueue(contentsOf: (0..<3).map { PlainJob(number: $0) }).map(\.id)
+    let worker = try await test.store.register(
+      WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: [PlainJob.kind: 1]))
+    let claim = JobClaim(queue: "default", count: 3, allowsSuspect: false, kinds: [PlainJob.kind: 1])
+    let claimed = try await test.store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0]
+    let actions: [JobEnding.Action] = [.succeed(result: nil), .fail(JobEndReason(.failed), nil)]
+    let endings = zip(claimed, actions).compactMap { job, action in job.fence.map { JobEnding($0, action) } }
+    _ = try await test.store.exchange(JobExchange(worker: worker, endings: endings))
+    // One of a job that has succeeded, one of a failed job, one of a running job, and those of jobs that do not exist.
+    try test.psql("INSERT INTO checkpoint SELECT id, 'step', '' FROM unnest(ARRAY[\(list(ids))]) AS x(id)")
+    try test.psql("INSERT INTO checkpoint SELECT id, 'step', '' FROM generate_series(1001, 3500) AS x(id)")
+    #expect(try await test.store.audit().count == 1)
+    for _ in 0..<3 { _ = try await test.store.perform(.prune) }
+    #expect(try await test.store.audit() == [])
+    #expect(try test.psql("SELECT job FROM checkpoint ORDER BY job") == "\(ids[1])\n\(ids[2])")
+    // The table is read again from its beginning.
+    try test.psql("INSERT INTO checkpoint VALUES (900, 'step', '')")
+    for _ in 0..<2 { _ = try await test.store.perform(.prune) }
+    #expect(try await test.store.audit() == [])
+    await test.store.close()
+  }
+
+  private func list(_ ids: [JobID]) -> String { ids.map(\.description).joined(separator: ",") }
 }
 #endif

@@ -48,7 +48,7 @@ enum JobRow {
     + list(
       (common + unfinished).dropFirst().map { column in
         column == "flags"
-          ? "flags = job.flags & \(hasCheckpoints) | excluded.flags & \(hasCheckpoints - 1)"
+          ? "flags = (job.flags & \(hasCheckpoints)) | excluded.flags"
           : "\(column) = excluded.\(column)"
       })
   /// Inserts a finished job, or replaces the row with the same number.

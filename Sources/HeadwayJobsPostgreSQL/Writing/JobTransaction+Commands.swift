@@ -99,12 +99,32 @@ extension JobTransaction {
         """, now)
     }
     runLater("DELETE FROM headway.receipt WHERE stored < clock_timestamp() - interval '1 hour'")
+    sweepCheckpoints()
     let expired = try run(
       """
       SELECT id FROM headway.done WHERE expires <= $1 AND NOT \(JobRow.isNeeded("done.id"))
       ORDER BY expires LIMIT \(JobCommand.maxChangedCount) FOR UPDATE SKIP LOCKED
       """, now)
     return try delete(expired.rows.map { $0.int64(0) })
+  }
+
+  /// Deletes checkpoints of jobs that have succeeded or do not exist, in the part of the table after the last one.
+  ///
+  /// Earlier versions of Headway have left such checkpoints behind.
+  private func sweepCheckpoints() {
+    runLater(
+      """
+      WITH part AS (
+        SELECT job, name FROM headway.checkpoint
+        WHERE job > coalesce((SELECT value FROM headway.meta WHERE name = 'swept'), 0)
+        ORDER BY job, name LIMIT \(JobCommand.maxChangedCount)),
+      gone AS (
+        DELETE FROM headway.checkpoint c USING part p WHERE c.job = p.job AND c.name = p.name
+        AND NOT EXISTS (SELECT FROM headway.job WHERE id = c.job)
+        AND NOT EXISTS (SELECT FROM headway.done WHERE id = c.job AND state <> 4))
+      INSERT INTO headway.meta AS m VALUES ('swept', coalesce((SELECT max(job) FROM part), 0))
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE m.value <> excluded.value
+      """)
   }
 
   /// Deletes finished jobs, whose rows are locked, unless they are needed.

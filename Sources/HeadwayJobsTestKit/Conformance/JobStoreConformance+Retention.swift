@@ -90,5 +90,56 @@ extension JobStoreConformance {
         try probe.expect(try await probe.store.checkpoint("step", of: id), nil, "the checkpoint")
       }
     },
+    JobStoreCheck("J92: when a job succeeds, the checkpoints of all its attempts are deleted") { probe in
+      let worker = try await probe.register()
+      let error = JobErrorDescription(type: "Test", text: "text")
+      let ends: [JobEnding.Action?] = [
+        .retry(after: .zero, error), .snooze(.zero), .release, .fail(JobEndReason(.failed), error),
+        .cancel(JobEndReason(.cancelled)), nil,
+      ]
+      for options in [JobOptions(), JobOptions(retention: JobRetention.none), JobOptions(limit: .serial("key"))] {
+        for end in ends where options.retention == nil || end?.isFinal != true {
+          let id = try await probe.enqueue(options: options)
+          let first = try await probe.claimOne(by: worker)
+          try await probe.write(.checkpoint(name: "step", value: JobPayload(bytes: [1])), by: probe.fence(of: first))
+          if let end {
+            try await probe.end(first, end)
+          } else {
+            // Another change of the job follows the checkpoint.
+            try await probe.write(.log("line"), by: probe.fence(of: first))
+          }
+          if end?.isFinal == true { try await probe.perform(.retry(.id(id))) }
+          let last = end == nil ? first : try await probe.claimOne(by: worker)
+          try probe.expect(try await probe.store.checkpoint("step", of: id) == nil, false, "whether it is missing")
+          try probe.expect(try await probe.end(last, .succeed(result: nil)), .recorded, "the ending")
+          try probe.expect(
+            try await probe.store.checkpoint("step", of: id), nil,
+            "the checkpoint after \(end.map { "\($0)" } ?? "a line")")
+        }
+      }
+    },
+    JobStoreCheck("J92: the checkpoints of an attempt whose worker has died are deleted when the job succeeds") {
+      probe in
+      for options in [JobOptions(), JobOptions(retention: JobRetention.none)] {
+        let id = try await probe.enqueue(options: options)
+        let (worker, other) = (try await probe.register(), try await probe.register())
+        let first = try await probe.claimOne(by: worker)
+        try await probe.write(.checkpoint(name: "step", value: JobPayload(bytes: [1])), by: probe.fence(of: first))
+        try await probe.fixture.kill(worker)
+        try probe.expect(try await probe.store.rescue(), [id], "the rescued jobs")
+        try await probe.end(probe.claimOne(by: other), .succeed(result: nil))
+        try probe.expect(try await probe.store.checkpoint("step", of: id), nil, "the checkpoint")
+      }
+    },
   ]
+}
+
+extension JobEnding.Action {
+  /// Whether the job is finished.
+  fileprivate var isFinal: Bool {
+    switch self {
+    case .succeed, .fail, .cancel: true
+    case .retry, .snooze, .release: false
+    }
+  }
 }

@@ -69,6 +69,7 @@ private struct ModelProgram {
         if number % 20 == 0 { try await comparison.compareJobs() }
       }
       try await comparison.compareJobs()
+      try await compareCheckpoints()
       try await cleanUp()
     } catch {
       let list = last.map { "  \($0)" }.joined(separator: "\n")
@@ -80,6 +81,13 @@ private struct ModelProgram {
     last.append(command)
     if last.count > 12 { last.removeFirst() }
     note(try await comparison.run(command), of: command)
+  }
+
+  /// Compares the checkpoints of all jobs, including those that have ended or were deleted.
+  private mutating func compareCheckpoints() async throws {
+    for id in Set(ids).sorted() {
+      for name in checkpointNames { _ = try await comparison.run(.checkpoint(name, id)) }
+    }
   }
 
   /// Removes everything that would affect the next program.
@@ -130,6 +138,7 @@ private struct ModelProgram {
   private let queues = ["a", "b"]
   private let kinds: [JobKind] = ["one", "two"]
   private let schedules = ["s", "t"]
+  private let checkpointNames = ["x", "y"]
 
   private mutating func nextCommand() throws -> ModelCommand {
     if workers.count < 2 { return .register }
@@ -147,7 +156,7 @@ private struct ModelProgram {
     case 83..<93: return .perform(jobCommand(), elsewhere: odds(2))
     case 93..<96: return .jobs(filter(), after: odds(2) ? id() : nil, limit: Int.random(in: 0...20, using: &generator))
     case 96: return .snapshot(odds(2) ? .all : pick([.counts, .waiting, .workers, .failures, []]))
-    case 97: return .checkpoint(pick(["x", "y"]), odds(4) ? id() : fence().id)
+    case 97: return .checkpoint(pick(checkpointNames), odds(4) ? id() : fence().id)
     case 98: return .counts
     case 99: return .edges([id(), id()])
     case 100..<108: return .schedule(try scheduleCommand(), name: pick(schedules), elsewhere: odds(3))
@@ -222,7 +231,7 @@ private struct ModelProgram {
     var fence = fence()
     if !alive.contains(fence.owner) { fence.owner = pick(workers) }
     switch Int.random(in: 0..<5, using: &generator) {
-    case 0: return FencedWrite(fence, .checkpoint(name: pick(["x", "y"]), value: JobPayload(bytes: [9])))
+    case 0: return FencedWrite(fence, .checkpoint(name: pick(checkpointNames), value: JobPayload(bytes: [9])))
     case 1:
       let progress = JobProgress(fraction: pick([0, 0.25, 1]), text: odds(2) ? "text" : nil)
       return FencedWrite(fence, .progress(progress))
