@@ -33,9 +33,6 @@ extension SQLiteJobStore {
 
   /// The log can become this large before that is a finding.
   private static let maxLogSize = 256 << 20
-  /// Less free space than this is a finding.
-  private static let minFreeMegabytes = 1_024
-
   private static var version: JobsHealth.Finding {
     let text = "SQLite \(String(cString: sqlite3_libversion()))."
     return JobsHealth.Finding(
@@ -67,9 +64,24 @@ extension SQLiteJobStore {
     guard statvfs(path, &status) == 0 else {
       return JobsHealth.Finding(level: .good, name: "Space", text: "The free space of the disk is unknown.")
     }
-    let megabytes = Int(UInt64(status.f_bavail) * UInt64(status.f_frsize) >> 20)
-    return JobsHealth.Finding(
-      level: megabytes < minFreeMegabytes ? .warning : .good, name: "Space",
+    return JobsHealth.Finding(freeBlocks: UInt64(status.f_bavail), ofSize: UInt64(status.f_frsize))
+  }
+}
+
+extension JobsHealth.Finding {
+  /// Less free space than this is a finding.
+  private static let minFreeMegabytes = 1_024
+
+  /// Creates the finding about the free space of a disk.
+  ///
+  /// - Parameters:
+  ///   - count: The number of free blocks.
+  ///   - size: The size of a block in bytes.
+  package init(freeBlocks count: UInt64, ofSize size: UInt64) {
+    // Some file systems report so many blocks that the number of bytes would overflow.
+    let megabytes = Int(min(Double(count) * Double(size) / 1_048_576, 1e15))
+    self.init(
+      level: megabytes < Self.minFreeMegabytes ? .warning : .good, name: "Space",
       text: "The disk has \(Readable.number(megabytes)) MB of free space.")
   }
 }
