@@ -328,7 +328,7 @@ proctype Deinit(byte x) {
 
 #define KNOWS(x) referencesX[x]++
 #define ADDS(x, d) KNOWS(x); referencesD[d]++; run Adder(x, d)
-#define OF(set, n) ((set) >> (n) & 1)
+#define OF(set, n) (((set) >> (n)) & 1)
 
 /* Sets of edges, bit e - 1, and of operations. */
 #ifndef ADDERS

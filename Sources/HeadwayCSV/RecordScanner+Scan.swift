@@ -33,7 +33,7 @@ extension RecordScanner {
         at: start + scan.position, count: window &- scan.position, carriageReturnToo: carriageReturnEnds,
         escapeToo: hasExtensions)
       while hits != 0 {
-        let index = scan.position &+ hits.trailingZeroBitCount &>> 3
+        let index = scan.position &+ (hits.trailingZeroBitCount &>> 3)
         hits &= hits &- 1
         let byte = start.load(fromByteOffset: index, as: UInt8.self)
 

@@ -36,7 +36,7 @@ struct StructuralBytes {
     for index in 0..<count {
       word |= UInt64(address.load(fromByteOffset: index, as: UInt8.self)) &<< UInt64(index &* 8)
     }
-    let used = (1 as UInt64) &<< UInt64(count &* 8) &- 1
+    let used = ((1 as UInt64) &<< UInt64(count &* 8)) &- 1
     return hits(in: word, carriageReturnToo: carriageReturnToo, escapeToo: escapeToo) & used
   }
 

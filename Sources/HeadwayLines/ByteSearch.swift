@@ -24,10 +24,10 @@ enum ByteSearch {
     while position < end {
       var candidates = pattern.candidates(at: start + position)
       if end &- position < 8 {
-        candidates &= (1 as UInt64) &<< UInt64(truncatingIfNeeded: (end &- position) &* 8) &- 1
+        candidates &= ((1 as UInt64) &<< UInt64(truncatingIfNeeded: (end &- position) &* 8)) &- 1
       }
       while candidates != 0 {
-        let candidate = position &+ candidates.trailingZeroBitCount &>> 3
+        let candidate = position &+ (candidates.trailingZeroBitCount &>> 3)
         if pattern.fits(at: start + candidate) { return candidate }
         candidates &= candidates &- 1
       }

@@ -18,8 +18,8 @@ struct NewlineMask {
   static func bits(of block: UnsafeRawPointer) -> UInt64 {
     // Unrolled manually. On some platforms the compiler keeps a loop, with its counter, and a loop is slow in debug
     // builds.
-    let low = bits(block, 0) | bits(block, 8) &<< 8 | bits(block, 16) &<< 16 | bits(block, 24) &<< 24
-    let high = bits(block, 32) &<< 32 | bits(block, 40) &<< 40 | bits(block, 48) &<< 48 | bits(block, 56) &<< 56
+    let low = bits(block, 0) | (bits(block, 8) &<< 8) | (bits(block, 16) &<< 16) | (bits(block, 24) &<< 24)
+    let high = (bits(block, 32) &<< 32) | (bits(block, 40) &<< 40) | (bits(block, 48) &<< 48) | (bits(block, 56) &<< 56)
     // Inverted once here, and not in each word.
     return ~(low | high)
   }

@@ -264,11 +264,11 @@ import Testing
           for sourceX in Int(left)..<min(picture.pixelWidth, Int(left + stepX) + 1) {
             let weight = overlap(sourceX, left, stepX) * overlap(sourceY, top, stepY)
             let word = picture.storage[sourceX, sourceY]
-            for channel in 0..<4 { sums[channel] += weight * Double(word >> (8 * UInt32(channel)) & 0xFF) }
+            for channel in 0..<4 { sums[channel] += weight * Double((word >> (8 * UInt32(channel))) & 0xFF) }
           }
         }
         result[x, y] = (0..<4).reduce(UInt32(0)) { word, channel in
-          word | UInt32(sums[channel] / (stepX * stepY) + 0.5) << (8 * UInt32(channel))
+          word | (UInt32(sums[channel] / (stepX * stepY) + 0.5) << (8 * UInt32(channel)))
         }
       }
     }

@@ -83,7 +83,7 @@ import Testing
       (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) }
     }
     let check = bytes.reduce(UInt32.max) { check, byte in
-      (0..<8).reduce(check ^ UInt32(byte)) { rest, _ in rest >> 1 ^ (rest & 1 == 1 ? 0xEDB8_8320 : 0) }
+      (0..<8).reduce(check ^ UInt32(byte)) { rest, _ in (rest >> 1) ^ (rest & 1 == 1 ? 0xEDB8_8320 : 0) }
     }
     let size = UInt32(bytes.count)
     return [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 1] + little(size, 2) + little(~size, 2) + bytes

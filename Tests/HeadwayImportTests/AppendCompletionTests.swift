@@ -105,7 +105,7 @@ struct AppendCompletionTests {
         // Each bit determines whether another program adds a row after that commit.
         let additions = random.next()
         _ = target.append(file, batchSize: 1 + random.below(40), cancellingAfter: commits) { commit in
-          if additions >> UInt64(commit) & 1 == 1 { addForeignRow() }
+          if (additions >> UInt64(commit)) & 1 == 1 { addForeignRow() }
         }
         switch random.below(4) {
         case 0: addForeignRow()

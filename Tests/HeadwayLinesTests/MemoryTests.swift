@@ -90,7 +90,7 @@ struct MemoryTests {
         // The peak of resident memory shows growth even after it is over. It also counts pages of code that are first
         // used in the meantime; the whole line would be 64 MB more than the limit.
         let growth = try peakMemory() - before
-        #expect(growth < megabytes << 20 + 12_000_000)
+        #expect(growth < (megabytes << 20) + 12_000_000)
       }
     }
   }

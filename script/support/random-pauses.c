@@ -33,7 +33,7 @@ static uint64_t random_number(void) {
   if (!state) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    state = ((uint64_t)now.tv_nsec * 2654435761u ^ (uintptr_t)&state ^ (uint64_t)getpid() << 32) | 1;
+    state = (((uint64_t)now.tv_nsec * 2654435761u) ^ (uintptr_t)(&state) ^ ((uint64_t)getpid() << 32)) | 1;
   }
   state ^= state << 13;
   state ^= state >> 7;

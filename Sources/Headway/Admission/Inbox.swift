@@ -34,9 +34,9 @@ struct Inbox: ~Copyable {
     var old = top.load(ordering: .relaxed)
     while true {
       addition.next = old & ~Self.countBits
-      let count = min((old & Self.countBits) >> Self.countShift + 1, Self.capacity)
+      let count = min(((old & Self.countBits) >> Self.countShift) + 1, Self.capacity)
       let (exchanged, original) = top.weakCompareExchange(
-        expected: old, desired: addition.word | count << Self.countShift, successOrdering: .sequentiallyConsistent,
+        expected: old, desired: addition.word | (count << Self.countShift), successOrdering: .sequentiallyConsistent,
         failureOrdering: .relaxed)
       if exchanged { return count < Self.capacity }
       old = original

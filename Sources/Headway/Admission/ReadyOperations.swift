@@ -76,7 +76,7 @@ struct ReadyOperations {
   /// O(1).
   mutating func append(_ other: ReadyOperations) {
     var other = other
-    for level in 0..<5 where other.occupied & 1 << UInt8(level) != 0 {
+    for level in 0..<5 where other.occupied & (1 << UInt8(level)) != 0 {
       let theirs = other.with(level) { $0 }
       with(level) { $0.append(theirs) }
     }

@@ -446,7 +446,7 @@ final class Batch: @unchecked Sendable {
   /// Called before the operation begins, so that another thread that ends the operation finds this batch.
   func noteCurrent(_ operation: OperationReference) {
     let number = UInt(bitPattern: finishedCount.load(ordering: .relaxed))
-    current.store(UInt(bitPattern: operation.toOpaque()) | number << Self.numberShift, ordering: .releasing)
+    current.store(UInt(bitPattern: operation.toOpaque()) | (number << Self.numberShift), ordering: .releasing)
   }
 
   /// Withdraws the current operation, because its end will not be published.

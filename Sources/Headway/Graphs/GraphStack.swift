@@ -17,7 +17,7 @@ struct GraphStack: ~Copyable {
   private static func head(_ word: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: word) }
 
   private static func word(after old: UInt64, head: UInt32) -> UInt64 {
-    (old & ~UInt64(UInt32.max)) &+ oneChange | UInt64(head)
+    ((old & ~UInt64(UInt32.max)) &+ oneChange) | UInt64(head)
   }
 
   /// Whether the stack is empty.

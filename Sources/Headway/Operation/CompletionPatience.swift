@@ -35,7 +35,7 @@ struct CompletionPatience {
   private mutating func wait(while isDue: () -> Bool) {
     while isDue() {
       let now = DispatchTime.now().uptimeNanoseconds
-      let end = end ?? now + time
+      let end = end ?? (now + time)
       self.end = end
       guard now < end else { return }
       sched_yield()

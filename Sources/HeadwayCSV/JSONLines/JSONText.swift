@@ -51,7 +51,7 @@ enum JSONText {
     var unit: UInt16 = 0
     for byte in bytes[position..<position + 4] {
       guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else { return nil }
-      unit = unit << 4 | UInt16(digit)
+      unit = (unit << 4) | UInt16(digit)
     }
     return unit
   }
@@ -64,6 +64,6 @@ enum JSONText {
     // Skip the backslash and the u.
     let trail = hexadecimal(source, at: position + 2) ?? 0
     position += 6
-    return Unicode.Scalar(0x10000 + (UInt32(lead & 0x3FF) << 10 | UInt32(trail & 0x3FF))) ?? "\u{FFFD}"
+    return Unicode.Scalar(0x10000 + ((UInt32(lead & 0x3FF) << 10) | UInt32(trail & 0x3FF))) ?? "\u{FFFD}"
   }
 }

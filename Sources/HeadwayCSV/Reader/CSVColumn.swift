@@ -51,10 +51,10 @@ public final class CSVColumn: CSVColumnSelector, Sendable {
   /// - Complexity: O(1), a few instructions for the header that was used last.
   public func csvPosition(in header: CSVHeader) -> Int? {
     let word = known.load(ordering: .relaxed)
-    if word >> Self.positionBits == header.identity { return word & (1 << Self.positionBits - 1) }
+    if word >> Self.positionBits == header.identity { return word & ((1 << Self.positionBits) - 1) }
     guard let position = header.position(of: csvColumnName) else { return nil }
     if position >> Self.positionBits == 0 {
-      known.store(header.identity << Self.positionBits | position, ordering: .relaxed)
+      known.store((header.identity << Self.positionBits) | position, ordering: .relaxed)
     }
     return position
   }

@@ -115,7 +115,7 @@ package struct FileLayout: Sendable {
       return false
     }
     repairedHeader = RepairedHeader(lineNumber: number, names: names)
-    skippedLineCount = (rows.records.first?.lineNumber ?? number + 1) - 1
+    skippedLineCount = (rows.records.first?.lineNumber ?? (number + 1)) - 1
     return true
   }
 

@@ -39,7 +39,7 @@ package enum ImageComment {
     for _ in 0..<mostParts {
       let head = read(4, at: offset, descriptor)
       guard head.count == 4, head[0] == 0xFF, head[1] != scanMarker else { return false }
-      let count = Int(head[2]) << 8 | Int(head[3])
+      let count = (Int(head[2]) << 8) | Int(head[3])
       if head[1] == commentMarker, count == comment.count + 2,
         read(comment.count, at: offset + 4, descriptor) == comment
       {
@@ -56,7 +56,7 @@ package enum ImageComment {
     for _ in 0..<mostParts {
       let head = read(8, at: offset, descriptor)
       guard head.count == 8 else { return false }
-      let (count, name) = (head[..<4].reduce(0) { $0 << 8 | Int($1) }, head[4...])
+      let (count, name) = (head[..<4].reduce(0) { ($0 << 8) | Int($1) }, head[4...])
       if name.elementsEqual("IDAT".utf8) { return false }
       if name.elementsEqual("tEXt".utf8), count == comment.count,
         read(count, at: offset + 8, descriptor) == comment

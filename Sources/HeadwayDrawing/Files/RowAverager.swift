@@ -78,7 +78,7 @@ struct RowAverager: ~Copyable {
   private func add(_ row: UnsafePointer<UInt32>, weight: Float) {
     for x in 0..<count {
       let word = row[x]
-      let bytes = SIMD4<UInt32>(word & 0xFF, word >> 8 & 0xFF, word >> 16 & 0xFF, word >> 24)
+      let bytes = SIMD4<UInt32>(word & 0xFF, (word >> 8) & 0xFF, (word >> 16) & 0xFF, word >> 24)
       let pixel = SIMD4<Float>(bytes) * weight
       let column = Int(columns[x])
       sums[column].addProduct(pixel, shares[x])
@@ -93,7 +93,7 @@ struct RowAverager: ~Copyable {
       // Adds 0.5 to round. Clamped, because sums of floats may be slightly too large.
       let mean = (sums[x] * factor + 0.5).clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 255))
       let bytes = SIMD4<UInt32>(mean)
-      row[x] = bytes.x | bytes.y << 8 | bytes.z << 16 | bytes.w << 24
+      row[x] = bytes.x | (bytes.y << 8) | (bytes.z << 16) | (bytes.w << 24)
       sums[x] = .zero
     }
     sums[result.width] = .zero

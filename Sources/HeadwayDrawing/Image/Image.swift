@@ -56,7 +56,7 @@ public struct Image: Sendable {
     let pixel = storage[x, y]
     let alpha = Double(pixel >> 24)
     func component(_ shift: UInt32) -> Double {
-      alpha > 0 ? min(1, Double(pixel >> shift & 0xFF) / alpha) : 0
+      alpha > 0 ? min(1, Double((pixel >> shift) & 0xFF) / alpha) : 0
     }
     return Color(red: component(16), green: component(8), blue: component(0), opacity: alpha / 255)
   }

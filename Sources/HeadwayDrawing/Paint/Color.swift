@@ -39,7 +39,7 @@ public struct Color: Sendable, Hashable {
   ///   - rgb: Red, green, and blue, one byte per component.
   ///   - opacity: The opacity, from 0 to 1.
   public init(rgb: UInt32, opacity: Double = 1) {
-    func component(_ shift: UInt32) -> Double { Double(rgb >> shift & 0xFF) / 255 }
+    func component(_ shift: UInt32) -> Double { Double((rgb >> shift) & 0xFF) / 255 }
     self.init(red: component(16), green: component(8), blue: component(0), opacity: opacity)
   }
 

@@ -100,7 +100,7 @@ final class ContentDecoder {
   /// Returns the format that the first two bytes indicate, as a zlib `windowBits` value.
   private func windowBits(_ head: [UInt8]) -> Int32? {
     if head == [0x1F, 0x8B] { return MAX_WBITS + 16 }
-    let isZlib = head[0] & 15 == 8 && head[0] >> 4 <= 7 && (Int(head[0]) << 8 + Int(head[1])) % 31 == 0
+    let isZlib = head[0] & 15 == 8 && head[0] >> 4 <= 7 && ((Int(head[0]) << 8) + Int(head[1])) % 31 == 0
     return isZlib ? MAX_WBITS : coding == .deflate ? -MAX_WBITS : nil
   }
 

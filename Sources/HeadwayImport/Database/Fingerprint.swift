@@ -18,7 +18,7 @@ struct Fingerprint: Sendable, Hashable {
     }
     var rest: UInt64 = 0
     while offset < bytes.count {
-      rest = rest << 8 | UInt64(bytes[offset])
+      rest = (rest << 8) | UInt64(bytes[offset])
       offset += 1
     }
     value = Int64(bitPattern: Self.mix(hash ^ rest))

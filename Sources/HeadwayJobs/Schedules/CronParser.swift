@@ -13,7 +13,7 @@ enum CronField: CaseIterable {
   }
 
   /// All values, as bits.
-  var all: UInt64 { range.reduce(0) { $0 | 1 << UInt64($1) } }
+  var all: UInt64 { range.reduce(0) { $0 | (1 << UInt64($1)) } }
 
   /// The greatest number that can be written; Sunday has two numbers.
   var greatest: Int { self == .weekday ? 7 : range.upperBound }
@@ -150,7 +150,7 @@ struct CronParser {
       }
     }
     return stride(from: range.lowerBound, through: range.upperBound, by: step).reduce(0) { bits, value in
-      bits | 1 << UInt64(field == .weekday ? value % 7 : value)
+      bits | (1 << UInt64(field == .weekday ? value % 7 : value))
     }
   }
 

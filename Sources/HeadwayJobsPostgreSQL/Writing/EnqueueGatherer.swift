@@ -112,7 +112,7 @@ final class EnqueueGatherer: Sendable {
   }
 
   private func schedule() {
-    let end = state.withLock { $0.first?.end } ?? .now + connection.requestLimit
+    let end = state.withLock { $0.first?.end } ?? (.now + connection.requestLimit)
     connection.add(
       PostgresConnection.Request(
         end: end, isRepeatable: true,

@@ -38,7 +38,7 @@ enum JobRow {
   static let update =
     "UPDATE headway_job SET "
     + zip(common + unfinished, 1...).dropFirst().map { column, index in
-      column == "flags" ? "flags = flags & \(hasCheckpoints) | ?\(index)" : "\(column) = ?\(index)"
+      column == "flags" ? "flags = (flags & \(hasCheckpoints)) | ?\(index)" : "\(column) = ?\(index)"
     }.joined(separator: ", ") + " WHERE id = ?1"
   /// Inserts a finished job, or replaces the row with the same number.
   static let insertFinished = insertion("INSERT OR REPLACE", into: "headway_done", common + finished)

@@ -72,7 +72,7 @@ final class ImportWorkshop: Sendable {
   private func importFeed(stopTimes: Int) async throws {
     try? FileManager.default.removeItem(atPath: folder)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let source = feed ?? folder + "/feed"
+    let source = feed ?? (folder + "/feed")
     if feed == nil {
       publish(Event(phase: .generating, message: "Generating a feed …"))
       let writing = Headway.BlockOperation()

@@ -40,7 +40,7 @@ struct SVGTimeline {
     legend = SVGLegend(recording, rows: merged, showsDependencies: showsDependencies).placed(width: self.width)
     top = (legend.last?.y ?? 30) + 36
     self.rows = Self.place(rows, below: top)
-    bottom = (self.rows.last.map { $0.top + $0.height } ?? top + 20) + 6
+    bottom = (self.rows.last.map { $0.top + $0.height } ?? (top + 20)) + 6
     mergedRows = Self.place(merged, below: top)
   }
 

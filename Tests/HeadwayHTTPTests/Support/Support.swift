@@ -74,7 +74,7 @@ func isOpen(_ path: String) -> Bool {
 
 func bytes(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
 
-func content(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
+func content(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 31) &+ ($0 >> 8)) } }
 
 /// The path of requests that occupy connections; a server must not answer them.
 let occupyingPath = "/occupies"

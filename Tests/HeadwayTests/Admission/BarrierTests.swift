@@ -229,12 +229,12 @@ import Testing
       followers.append(follower)
     }
     // The last first, so that segments also join from the back.
-    for number in (0..<4).reversed() where chosen & 1 << number != 0 {
+    for number in (0..<4).reversed() where chosen & (1 << number) != 0 {
       barriers[number].cancel()
       barriers[number].waitUntilFinished()
     }
     // While the first operation runs, a follower is free exactly if every barrier before it was cancelled.
-    let free = (0..<4).prefix { chosen & 1 << $0 != 0 }
+    let free = (0..<4).prefix { chosen & (1 << $0) != 0 }
     for number in free { followers[number].waitUntilFinished() }
     #expect(followers.dropFirst(free.count).allSatisfy { !$0.isFinished && !$0.isExecuting })
     end.open()
@@ -242,10 +242,10 @@ import Testing
     let order = record.events
     for number in 0..<4 {
       guard let barrier = order.firstIndex(of: 2 * number) else {
-        #expect(chosen & 1 << number != 0, "barrier \(number) did not run")
+        #expect(chosen & (1 << number) != 0, "barrier \(number) did not run")
         continue
       }
-      #expect(chosen & 1 << number == 0, "barrier \(number) ran though it was cancelled")
+      #expect(chosen & (1 << number) == 0, "barrier \(number) ran though it was cancelled")
       #expect(order[..<barrier].count { $0 % 2 == 1 } == number)
     }
     #expect(Set(order).isSuperset(of: [1, 3, 5, 7]))

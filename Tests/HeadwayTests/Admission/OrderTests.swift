@@ -202,7 +202,7 @@ import Testing
       var earlier: [Headway.Operation] = []
       for number in 0..<500 {
         let kind = Int.random(in: 0...3, using: &generator)
-        let operation = operation((number << 2 | producer) << 2 | kind, to: record)
+        let operation = operation((((number << 2) | producer) << 2) | kind, to: record)
         // An operation that was added before, so there is no cycle.
         if let last = earlier.randomElement(using: &generator), Bool.random(using: &generator) {
           operation.addDependency(last)

@@ -20,11 +20,11 @@ import Testing
       let census = Crowd()
       do {
         let dependencies = (0..<count).map { _ in CountedOperation(census) }
-        for (number, dependency) in dependencies.enumerated() where finished >> number & 1 != 0 { dependency.start() }
+        for (number, dependency) in dependencies.enumerated() where (finished >> number) & 1 != 0 { dependency.start() }
         let operation = CountedOperation(census)
         for dependency in dependencies { operation.addDependency(dependency) }
         #expect(operation.dependencies == dependencies)
-        #expect(operation.isReady == (finished == 1 << count - 1))
+        #expect(operation.isReady == (finished == (1 << count) - 1))
         switch outcome {
         case .removed:
           for dependency in dependencies { operation.removeDependency(dependency) }
@@ -192,7 +192,7 @@ import Testing
     let ofThreads = Mutex<[Int: [CountedOperation]]>([0: operations, 1: operations, 2: operations])
     operations = []
     onThreads(3) { thread in
-      var generator = SeededGenerator(seed: seed << 8 | UInt64(thread))
+      var generator = SeededGenerator(seed: (seed << 8) | UInt64(thread))
       var known = ofThreads.withLock { $0.removeValue(forKey: thread)!.enumerated().map { $0 } }
       meeting.attend()
       for _ in 0..<40 where known.count > 1 {

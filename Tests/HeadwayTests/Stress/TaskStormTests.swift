@@ -41,7 +41,7 @@ private final class TaskStorm: Sendable {
 
   /// Numbers for one function; which numbers it gets depends on the threads, but its actions with them do not.
   private func makeGenerator() -> SeededGenerator {
-    SeededGenerator(seed: seed << 20 &+ lastNumber.add(1, ordering: .relaxed).newValue)
+    SeededGenerator(seed: (seed << 20) &+ lastNumber.add(1, ordering: .relaxed).newValue)
   }
 
   /// Runs functions, cancels at random, and then cancels all.

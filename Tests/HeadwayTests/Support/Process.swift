@@ -38,6 +38,6 @@ func forkProcess() -> pid_t {
 func exitStatus(of child: pid_t) -> Int32? {
   var status: Int32 = 0
   while waitpid(child, &status, 0) < 0, errno == EINTR {}
-  return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
+  return status & 0x7F == 0 ? (status >> 8) & 0xFF : nil
 }
 #endif

@@ -40,7 +40,7 @@ enum KnownKeyPaths {
   static func note(_ key: ObservedKey, of keyPath: AnyKeyPath) {
     guard let position = keys.firstIndex(of: key) else { return }
     let address = UInt(bitPattern: Unmanaged.passRetained(keyPath).toOpaque())
-    let new = address | UInt(position) << positionShift
+    let new = address | (UInt(position) << positionShift)
     let old = entry(of: address).pointee.exchange(new, ordering: .acquiringAndReleasing) & ~positionBits
     UnsafeRawPointer(bitPattern: old).map { Unmanaged<AnyKeyPath>.fromOpaque($0).release() }
   }

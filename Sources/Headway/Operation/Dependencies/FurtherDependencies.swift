@@ -23,7 +23,7 @@ final class FurtherDependencies {
   private func place(_ position: Int) -> UnsafeMutablePointer<FurtherDependency> {
     let number = position / Self.firstCapacity + 1
     let block = Int.bitWidth - 1 - number.leadingZeroBitCount
-    return blocks[block] + (position - Self.firstCapacity * (1 << block - 1))
+    return blocks[block] + (position - Self.firstCapacity * ((1 << block) - 1))
   }
 
   /// Adds a dependency, which the list owns from now on.
@@ -37,7 +37,7 @@ final class FurtherDependencies {
     let position = empty.popLast() ?? count
     if position == count {
       count += 1
-      if count > Self.firstCapacity * (1 << blocks.count - 1) {
+      if count > Self.firstCapacity * ((1 << blocks.count) - 1) {
         blocks.append(.allocate(capacity: Self.firstCapacity << blocks.count))
       }
     }

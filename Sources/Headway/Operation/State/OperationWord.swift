@@ -110,7 +110,7 @@ struct OperationWord {
 
   var phase: OperationPhase {
     get { OperationPhase(rawValue: rawValue & Self.phaseMask)! }
-    set { rawValue = rawValue & ~Self.phaseMask | newValue.rawValue }
+    set { rawValue = (rawValue & ~Self.phaseMask) | newValue.rawValue }
   }
   /// Whether its work has not begun but may still begin.
   var isBeforeMain: Bool { rawValue & Self.phaseMask < OperationPhase.executing.rawValue }
@@ -141,7 +141,7 @@ struct OperationWord {
   /// The queue priority as a level from 0 (very low) to 4 (very high).
   var priorityLevel: Int {
     get { Int((rawValue & Self.priorityMask) >> Self.priorityShift) }
-    set { rawValue = rawValue & ~Self.priorityMask | UInt64(newValue) << Self.priorityShift }
+    set { rawValue = (rawValue & ~Self.priorityMask) | (UInt64(newValue) << Self.priorityShift) }
   }
   var isHeldBack: Bool { rawValue & Self.heldBack != 0 }
   var isObserved: Bool { rawValue & Self.observed != 0 }
@@ -164,17 +164,17 @@ struct OperationWord {
   }
   /// The number of dependency slots that have been assigned.
   var slotCount: Int {
-    get { Int(rawValue >> Self.slotShift & Self.slotMask) }
-    set { rawValue = rawValue & ~(Self.slotMask << Self.slotShift) | UInt64(newValue) << Self.slotShift }
+    get { Int((rawValue >> Self.slotShift) & Self.slotMask) }
+    set { rawValue = (rawValue & ~(Self.slotMask << Self.slotShift)) | (UInt64(newValue) << Self.slotShift) }
   }
   var blocksWereRead: Bool { rawValue & Self.blocksWereRead != 0 }
   var announcesExecuting: Bool { rawValue & Self.announcesExecuting != 0 }
   var ownQualityLevel: Int {
-    get { Int(rawValue >> Self.ownQualityShift & Self.qualityMask) }
+    get { Int((rawValue >> Self.ownQualityShift) & Self.qualityMask) }
     set { setField(Self.ownQualityShift, newValue) }
   }
   var raisedQualityLevel: Int {
-    get { Int(rawValue >> Self.raisedQualityShift & Self.qualityMask) }
+    get { Int((rawValue >> Self.raisedQualityShift) & Self.qualityMask) }
     set { setField(Self.raisedQualityShift, newValue) }
   }
   /// The higher of the two levels.
@@ -182,11 +182,11 @@ struct OperationWord {
 
   /// Whether one of the two levels is not 0.
   var hasQuality: Bool {
-    rawValue & (Self.qualityMask << Self.ownQualityShift | Self.qualityMask << Self.raisedQualityShift) != 0
+    rawValue & ((Self.qualityMask << Self.ownQualityShift) | (Self.qualityMask << Self.raisedQualityShift)) != 0
   }
 
   private mutating func setField(_ shift: UInt64, _ level: Int) {
-    rawValue = rawValue & ~(Self.qualityMask << shift) | UInt64(level) << shift
+    rawValue = (rawValue & ~(Self.qualityMask << shift)) | (UInt64(level) << shift)
   }
 
   /// Whether no dependency keeps it from starting.
