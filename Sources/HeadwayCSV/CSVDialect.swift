@@ -26,6 +26,8 @@ public struct CSVDialect: Sendable, Hashable {
   public var escape: UInt8?
 
   /// Whether spaces between a delimiter and a field are not part of the field, as in `a, "b"`.
+  ///
+  /// Spaces between a closing quote and the next delimiter are not part of the field either, as in `"a" , "b"`.
   public var skipsSpacesAfterDelimiter: Bool
 
   /// The first byte of comment lines, which are skipped and do not count as records.

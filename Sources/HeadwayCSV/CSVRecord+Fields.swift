@@ -57,6 +57,9 @@ extension CSVRecord {
     return strings
   }
 
+  /// Returns whether a line of JSON Lines does not have the member of a field.
+  package func isAbsent(at index: Int) -> Bool { ends[index].isPlain }
+
   /// Returns whether a field is in quotes in the file, so that an importer can distinguish `""` from nothing.
   ///
   /// - Parameter index: The field's index, starting at 0 and less than ``count``.

@@ -42,6 +42,17 @@ extension RecordScanner.Progress {
     hasRewrittenFields = true
   }
 
+  /// Passes over the spaces between a closing quote and the end of a field, which are not part of the field.
+  @inline(__always)
+  mutating func passSpaces(before end: Int, in start: UnsafeRawPointer, _ dialect: CSVDialect) {
+    guard dialect.skipsSpacesAfterDelimiter, region == .closingQuote, closingQuote &+ 1 < end,
+      isSpace(closingQuote &+ 1..<end, in: start)
+    else { return }
+    closingQuote = end &- 1
+    fieldFlags |= FieldEnd.rewritten
+    hasRewrittenFields = true
+  }
+
   private var apostrophe: UInt8 { UInt8(ascii: "'") }
 
   /// Whether an apostrophe follows a letter and precedes another, with or without a space in between, as in `kids'
@@ -63,7 +74,7 @@ extension RecordScanner.Progress {
   }
 
   @inline(__always)
-  private func isSpace(_ range: Range<Int>, in start: UnsafeRawPointer) -> Bool {
+  func isSpace(_ range: Range<Int>, in start: UnsafeRawPointer) -> Bool {
     range.allSatisfy { start.load(fromByteOffset: $0, as: UInt8.self) == UInt8(ascii: " ") }
   }
 }

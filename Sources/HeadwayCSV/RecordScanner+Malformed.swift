@@ -45,6 +45,7 @@ extension RecordScanner {
 
     // The meaning of the window's last byte might depend on the byte after it, which must not be examined.
     let undecided = isPastWindow && progress.region == .closingQuote ? window.count - progress.closingQuote : 0
+    let last = window.count - 1
     if progress.region == .quoted || undecided == 1 {
       if isPastWindow, decidesLongQuotes {
         switch longQuote {
@@ -61,7 +62,11 @@ extension RecordScanner {
       // as records.
       return resultForUnclosedQuote(in: window, at: &consumed)
     }
-    if undecided == 2 && window.last == UInt8(ascii: "\r") {
+    if dialect.hasExtensions, let start = window.baseAddress {
+      let isBeforeReturn = undecided > 2 && window.last == UInt8(ascii: "\r")
+      progress.passSpaces(before: isBeforeReturn ? last : window.count, in: start, dialect)
+    }
+    if undecided >= 2 && window.last == UInt8(ascii: "\r") && progress.closingQuote == last - 1 {
       // A CR that might be the first half of a line end, and therefore not text after the closing quote.
       return resultForTruncated(.recordTooLong, in: input, at: &consumed)
     }

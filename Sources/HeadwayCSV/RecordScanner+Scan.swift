@@ -39,6 +39,7 @@ extension RecordScanner {
 
         if hasExtensions, scan.passExtension(byte, at: index, in: start, dialect) { continue }
         if byte == delimiter {
+          if hasExtensions { scan.passSpaces(before: index, in: start, dialect) }
           guard scan.endsField(at: index) else { continue }
           if hasExtensions { scan.markSpaces(before: index, in: start, dialect) }
           if scan.fieldCount == room {
@@ -75,6 +76,7 @@ extension RecordScanner {
           {
             ending.length = index &- 1
           }
+          if hasExtensions { scan.passSpaces(before: ending.length, in: start, dialect) }
           if scan.endsField(at: ending.length) {
             if hasExtensions { scan.markSpaces(before: ending.length, in: start, dialect) }
             ends[scan.fieldCount] = FieldEnd(position: ending.length, flags: scan.fieldFlags)

@@ -41,12 +41,17 @@ struct UnescapedFields: ~Copyable {
     }
   }
 
-  /// Returns a field without the spaces before it and the quotes around it.
+  /// Returns a field without the spaces around it and the quotes around it.
+  ///
+  /// Spaces at its end are part of a field without quotes.
   private static func content(
     of field: Slice<UnsafeRawBufferPointer>, isQuoted: Bool, _ dialect: CSVDialect
   ) -> UnsafeRawBufferPointer {
     var field = field
-    if dialect.skipsSpacesAfterDelimiter, field.startIndex > 0 { field = field.drop { $0 == UInt8(ascii: " ") } }
+    if dialect.skipsSpacesAfterDelimiter {
+      if field.startIndex > 0 { field = field.drop { $0 == UInt8(ascii: " ") } }
+      while isQuoted, field.last == UInt8(ascii: " ") { field.removeLast() }
+    }
     return UnsafeRawBufferPointer(rebasing: isQuoted ? field.dropFirst().dropLast() : field)
   }
 

@@ -27,6 +27,10 @@ import Testing
       CSVCase("at the start of a record", " a, b\n", [[" a", "b"]], dialect: spaced),
       CSVCase("behind a field", "a , b \n", [["a ", "b "]], dialect: spaced),
       CSVCase("before quotes", "a, \"b, c\",  \"d\"\"e\"\n", [["a", "b, c", "d\"e"]], dialect: spaced),
+      CSVCase("behind quotes", "\"a\" , \"b\"\"\"  ,c \n\"d\",\"e\" ", [["a", "b\"", "c "], ["d", "e"]], dialect: spaced),
+      CSVCase(
+        "text behind quotes and spaces", "\"a\" x,b\n", [.malformed(.textAfterClosingQuote, raw: "\"a\" x,b")],
+        dialect: spaced),
       CSVCase("nothing else", "a, ,  \nb,,\n", [["a", "", ""], ["b", "", ""]], dialect: spaced),
       CSVCase("at the end of the file", "a, b", [["a", "b"]], dialect: spaced),
       CSVCase("line ends in quotes", "a, \"b\nc\"\nd, e\n", [["a", "b\nc"], ["d", "e"]], dialect: spaced),

@@ -7,8 +7,8 @@
 /// of a CSV file, so the first line with an object is record 2.
 ///
 /// The field of a number, or of an object or array inside the object, is its text. The field of a string is its
-/// content, and counts as quoted. `true` is 1 and `false` is 0, as in SQLite's own JSON functions. `null` and a missing
-/// member are an empty field without quotes.
+/// content, and counts as quoted. `true` is 1 and `false` is 0, as in SQLite's own JSON functions. `null` is an empty
+/// field without quotes. A member that the line does not have is also absent (``CSVRecord/isAbsent(at:)``).
 ///
 /// A line is malformed if it is not a single JSON object, or if the object contains a member twice or a member that is
 /// not a column.
@@ -168,7 +168,8 @@ struct JSONLinesParser: ~Copyable {
     var start = 0
     for (column, member) in slots.enumerated() {
       let target = contents.view.contents + start
-      var (count, flags) = (0, FieldEnd.rewritten)
+      // The field of an absent member is the only one that is not rewritten.
+      var (count, flags) = (0, member == nil ? 0 : FieldEnd.rewritten)
       if let member {
         let value = UnsafeRawBufferPointer(rebasing: text[member.value])
         switch member.kind {

@@ -19,6 +19,8 @@ package struct FileLayout: Sendable {
   package private(set) var hasHeader = true
   /// The number of records that name them together.
   package private(set) var headerRecordCount = 1
+  /// The columns whose values are not text, if several records name the columns.
+  private(set) var typedColumns: [Int] = []
   /// Whether the header has surplus empty names, for example after a delimiter at its end.
   package private(set) var hasSurplusNames = false
   /// Whether a delimiter ends the rows, which therefore have one field more than there are names.
@@ -78,6 +80,9 @@ package struct FileLayout: Sendable {
       LayoutRecords(SampleRecord.all(in: sample, isWhole: isWhole, dialect, skippedLineCount: number))
     }
     var found = records(behindLine: skippedLineCount)
+    if options.skippedLineCount == nil, options.hasHeader == nil {
+      skipComments(&found, in: sample, dialect, records)
+    }
     if hasHeader, let first = found.records.first, let defect = first.defect {
       let rest = records(behindLine: first.lineNumber)
       if rest.areRegular {
@@ -95,6 +100,33 @@ package struct FileLayout: Sendable {
     columnCount = found.width
     quotesFields = found.records.contains { $0.quotesFields }
     if options.keepsSample { self.sample = found }
+  }
+
+  /// Skips lines at the beginning that start with `#`.
+  ///
+  /// The last of them is the header if it has as many names as the rows have fields, and the types or a missing space
+  /// after the `#` indicate that the record after it is a row.
+  private mutating func skipComments(
+    _ found: inout LayoutRecords, in sample: UnsafeRawBufferPointer, _ dialect: CSVDialect,
+    _ records: (Int) -> LayoutRecords
+  ) {
+    guard dialect.comment == nil else { return }
+    let comments = LeadingComments(
+      in: sample, behindLine: skippedLineCount,
+      endsLinesAtCarriageReturn: dialect.endsRecordsAtLoneCarriageReturn)
+    guard let last = comments.lines.last else { return }
+    let rest = records(comments.nextLine - 1)
+    guard !rest.records.isEmpty else { return }
+    let withLast = records(last.number - 1)
+    let isHeader =
+      withLast.records.first?.count == rest.width && rest.mayFollowHeader(isSpaced: last.bytes.dropFirst().first == 0x20)
+    let skipped = isHeader ? comments.lines.dropLast() : comments.lines[...]
+    skippedRecords += skipped.map {
+      SkippedRecord(lineNumber: $0.number, reason: "a comment before the header", record: $0.bytes)
+    }
+    guard let lastSkipped = skipped.last else { return }
+    skippedLineCount = isHeader ? last.number - 1 : max(lastSkipped.number, comments.nextLine - 1)
+    found = isHeader ? withLast : rest
   }
 
   private mutating func setUnusable(_ number: Int, _ reason: String, _ raw: [UInt8], rowsFrom next: Int) {
@@ -129,6 +161,9 @@ package struct FileLayout: Sendable {
     }
     found.drop(count)
   }
+
+  /// Uses only the first record as the header, because the others might be rows.
+  mutating func keepFirstHeaderRecord() { (headerRecordCount, typedColumns) = (1, []) }
 
   private mutating func findHeader(
     _ found: inout LayoutRecords, _ dialect: CSVDialect, _ options: RecordSource.Options
@@ -196,6 +231,7 @@ package struct FileLayout: Sendable {
     } else {
       // A single record is the header if the options specify a header, or if all its names are known.
       headerRecordCount = options.hasHeader == true || isKnown ? 1 : found.headerRecordCount
+      if headerRecordCount > 1 { typedColumns = found.typedColumns(behind: headerRecordCount) }
     }
   }
 }

@@ -157,6 +157,20 @@ package struct LayoutRecords: Sendable {
 
   // MARK: The header
 
+  /// Whether the first record might be a row after a header, to which a comment before it belongs.
+  ///
+  /// - Parameter isSpaced: Whether a space follows the first character of the comment.
+  func mayFollowHeader(isSpaced: Bool) -> Bool {
+    guard let first = records.first else { return false }
+    return beginsWithRow || agreement(of: first, withRowsFrom: 1) ?? !isSpaced
+  }
+
+  /// Returns the columns whose values in the rows after the header are not text.
+  func typedColumns(behind header: Int) -> [Int] {
+    let kinds = ValueKind.kinds(of: records[header...], width: width)
+    return kinds.indices.filter { kinds[$0] != nil }
+  }
+
   /// Returns whether a record has values like the rows below it.
   ///
   /// Nil if those have no types.
@@ -181,8 +195,9 @@ package struct LayoutRecords: Sendable {
   /// something else must indicate a row: different types, a fraction, a number that does not belong to a series of
   /// names, or a text that occurs again below.
   var beginsWithRow: Bool {
-    guard let first = records.first, records.count > (isCut ? 1 : 2), agreement(of: first, withRowsFrom: 1) == true
-    else { return false }
+    guard let first = records.first, records.count > (isCut ? 1 : 2) else { return false }
+    if repeatsMissing(first) { return true }
+    guard agreement(of: first, withRowsFrom: 1) == true else { return false }
     let rows = records.dropFirst().filter { $0.count == width }
     let columns = 0..<width
     // A name can be missing, but if all rows have a value in a column, the first row would have one, too.
@@ -207,6 +222,13 @@ package struct LayoutRecords: Sendable {
     return kinds == [.number] && !Self.areNames(values)
   }
 
+  /// Returns whether a record has the same word for a missing value in several typed columns, which names never have.
+  private func repeatsMissing(_ first: SampleRecord) -> Bool {
+    guard first.count == width else { return false }
+    let words = typedColumns(behind: 1).map { first.fields[$0] }.filter { !$0.isEmpty && ValueKind.isMissing($0) }
+    return Set(words).count < words.count
+  }
+
   /// Returns whether integers might be names: years, or consecutive numbers.
   private static func areNames(_ values: [[UInt8]]) -> Bool {
     let numbers = values.compactMap { value in value.withUnsafeBytes { NumberParsing.integer($0) } }
@@ -214,59 +236,4 @@ package struct LayoutRecords: Sendable {
     guard numbers.count > 1 else { return numbers.first == 0 }
     return zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 &+ 1 }
   }
-
-  /// The number of records that name the columns.
-  ///
-  /// The result is more than one only if something shows that the additional records are not rows. In several columns,
-  /// they have no value of the column's type. They also repeat the first record, fill its gaps, or contain units and
-  /// names of types. Words for a missing value, which a first row can contain, are no evidence.
-  var headerRecordCount: Int {
-    for depth in [3, 2] where records.count > depth + 1 {
-      let kinds = ValueKind.kinds(of: records[depth...], width: width)
-      let areNames = records[..<depth].allSatisfy { record in
-        guard record.count == width else { return false }
-        let values = zip(kinds, record.fields).filter { $0 != nil && !ValueKind.isMissing($1) }.map(\.1)
-        return values.count > 1 && values.allSatisfy { ValueKind($0) == nil }
-      }
-      if areNames, continuesHeader(1), records[2..<depth].allSatisfy({ !isLikeRow($0, from: depth) }) { return depth }
-    }
-    return 1
-  }
-
-  /// Returns whether a record continues the names of the first one.
-  private func continuesHeader(_ position: Int) -> Bool {
-    let (header, record) = (records[0], records[position])
-    if record.fields == header.fields { return true }
-    guard !isLikeRow(record, from: position + 1) else { return false }
-    let gaps = header.fields.indices.filter { header.fields[$0].isEmpty }
-    if gaps.count > 1, gaps.allSatisfy({ !record.fields[$0].isEmpty }) { return true }
-    return record.fields.count { Self.isUnit($0) } > 1
-  }
-
-  /// Returns whether a record has a text with digits, or a text that occurs again below in its column.
-  private func isLikeRow(_ record: SampleRecord, from start: Int) -> Bool {
-    let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-    return record.fields.indices.contains { column in
-      let field = record.fields[column]
-      guard !field.isEmpty else { return false }
-      return field.contains(where: isDigit)
-        || records[start...].contains { $0.count == width && $0.fields[column] == field }
-    }
-  }
-
-  /// Returns whether a field is a unit, either in brackets or a common one, or the name of a type.
-  private static func isUnit(_ field: [UInt8]) -> Bool {
-    guard field.count <= 12 else { return false }
-    let text = String(decoding: field, as: UTF8.self).lowercased()
-    if let first = text.first, let last = text.last, "([".contains(first), ")]".contains(last) { return true }
-    return units.contains(text)
-  }
-
-  private static let units: Set<String> = [
-    "text", "string", "varchar", "char", "integer", "int", "number", "numeric", "decimal", "real", "float", "double",
-    "boolean", "bool", "date", "time", "datetime", "timestamp", "yyyy-mm-dd", "hh:mm", "m", "km", "cm", "mm", "ft",
-    "mi", "kg", "g", "mg", "lb", "s", "sec", "min", "h", "hours", "days", "years", "ms", "m/s", "km/h", "mph",
-    "kn", "deg", "degrees", "deg c", "degc", "°c", "°f", "°", "pa", "hpa", "kpa", "mbar", "kw", "kwh", "mwh", "hz",
-    "%", "percent", "ppm", "eur", "usd", "gbp", "chf", "€", "$", "£", "ml", "m2", "m3", "m²", "m³", "ha",
-  ]
 }

@@ -16,7 +16,10 @@ struct LongRecord {
   }
 
   private enum Region {
-    case fieldStart, unquoted, quoted, escaped, closingQuote, carriageReturn, malformed
+    case fieldStart, unquoted, quoted, escaped, closingQuote
+    /// After spaces behind a closing quote.
+    case closed
+    case carriageReturn, malformed
   }
 
   private let dialect: CSVDialect
@@ -85,7 +88,9 @@ struct LongRecord {
       }
     case .fieldStart where byte == dialect.quote: region = .quoted
     case .fieldStart where byte == UInt8(ascii: " ") && dialect.skipsSpacesAfterDelimiter: break
-    case .fieldStart, .unquoted, .closingQuote, .carriageReturn:
+    case .closingQuote where byte == UInt8(ascii: " ") && dialect.skipsSpacesAfterDelimiter: region = .closed
+    case .closed where byte == UInt8(ascii: " "): break
+    case .fieldStart, .unquoted, .closingQuote, .closed, .carriageReturn:
       if isLineEnd {
         decide(true)
       } else if byte == dialect.delimiter {
@@ -93,7 +98,7 @@ struct LongRecord {
         region = .fieldStart
       } else if byte == UInt8(ascii: "\r") {
         region = .carriageReturn
-      } else if region == .closingQuote {
+      } else if region == .closingQuote || region == .closed {
         if canGoBack { decide(false) } else { region = .malformed }
       } else {
         region = .unquoted

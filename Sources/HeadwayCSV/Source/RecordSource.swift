@@ -48,7 +48,7 @@ package final class RecordSource {
     maxRecordLength = options.maxRecordLength
     parser = CSVParser(maxRecordLength: maxRecordLength)
     if text.isJSONLines {
-      try openJSONLines(file, options)
+      try openJSONLines(options)
       return
     }
     while options.needsSample, filled < Self.sampleSize, !isAtEnd { try fill() }
@@ -66,14 +66,52 @@ package final class RecordSource {
       ? FileLayout(of: sample, isWhole: isWhole, dialect, options, skippedLineCount: skippedLineCount)
       : FileLayout(options, skippedLineCount: skippedLineCount)
     parser = makeParser(dialect)
+    if layout.headerRecordCount > 1, !isWhole { try confirmHeader() }
   }
 
   deinit { buffer.deallocate() }
 
+  /// Uses only the first record as the header if the rest of the file does not show that the others are not rows.
+  ///
+  /// They might be rows if a later row has a text in a column that seemed to have no texts, or if the file can be read
+  /// only once.
+  private func confirmHeader() throws(CSVReaderError) {
+    guard let whole = try text.reopened() else { return layout.keepFirstHeaderRecord() }
+    let columns = layout.typedColumns
+    var lookAhead = makeParser(parser.dialect)
+    var (count, hasText) = (0, false)
+    let (width, header) = (layout.columnCount, layout.headerRecordCount)
+    lookAhead.scanner.decidesLongQuotes = false
+    var bytes: [UInt8] = []
+    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.initialCapacity, alignment: 16)
+    defer { chunk.deallocate() }
+    var length = 0
+    repeat {
+      length = try whole.read(into: chunk)
+      bytes.append(contentsOf: chunk[..<length])
+      let consumed = bytes.withUnsafeBytes { bytes in
+        lookAhead.parse(bytes, isFinal: length == 0) { record in
+          count += 1
+          guard count > header, record.count == width else { return .continue }
+          hasText = columns.contains { column in
+            let field = Array(record.unsafeBytes(at: column))
+            return ValueKind(field) == nil && !ValueKind.isMissing(field)
+          }
+          return hasText ? .stop : .continue
+        } malformed: { _ in
+          count += 1
+          return .continue
+        }
+      }
+      bytes.removeFirst(consumed)
+    } while length > 0 && !hasText
+    if hasText { layout.keepFirstHeaderRecord() }
+  }
+
   /// Finds the columns in the whole file, or in the first megabyte of a file that can be read only once.
-  private func openJSONLines(_ file: any ByteSource, _ options: Options) throws(CSVReaderError) {
+  private func openJSONLines(_ options: Options) throws(CSVReaderError) {
     var columns = JSONLinesColumns(maxRecordLength: maxRecordLength)
-    if let whole = try file.reopened() {
+    if let whole = try text.reopened() {
       let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.initialCapacity, alignment: 16)
       defer { chunk.deallocate() }
       var count = 0

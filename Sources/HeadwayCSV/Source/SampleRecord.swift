@@ -130,20 +130,33 @@ enum ValueKind {
   }
 
   /// Returns whether a field means that there is no value, or that the value is not known.
+  ///
+  /// Apart from known words, these are fields without a letter or digit, words in brackets that are not units, and the
+  /// errors of spreadsheets, such as `#N/A` and `#REF!`.
   static func isMissing(_ field: [UInt8]) -> Bool {
     guard field.count <= longestMissing else { return false }
-    let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") }
-    let text = field.drop(while: isSpace)
-    if text.allSatisfy({ "-.?*_".utf8.contains($0) }) { return true }
+    let text = field.drop { $0 == UInt8(ascii: " ") }
+    guard let first = text.first, let last = text.last else { return true }
+    if text.allSatisfy({ $0 < 0x80 && !isLetterOrDigit($0) && !"%$".utf8.contains($0) }) { return true }
+    if let position = opening.firstIndex(of: first), last == closing[position] {
+      return !text.contains(where: isDigit) && !HeaderWord.isUnit(Array(text))
+    }
+    if first == UInt8(ascii: "#"), text.contains(where: { "/!?".utf8.contains($0) }) { return true }
     return missing.contains(String(decoding: text, as: UTF8.self).lowercased())
   }
 
+  private static let (opening, closing) = (Array("([<{".utf8), Array(")]>}".utf8))
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+
   private static let missing: Set<String> = [
-    "na", "n/a", "#n/a", "#na", "n.a", "n.a.", "<na>", "n/d", "nd", "n.d", "n.d.", "s.d.", "n.v.", "k.a.", "k. a.",
-    "nan", "-nan", "#nan", "null", "(null)", "<null>", "nil", "none", "\\n", "unknown", "unk", "unk.", "undefined",
+    "na", "n/a", "n.a", "n.a.", "n/d", "nd", "n.d", "n.d.", "s.d.", "n.v.", "k.a.", "k. a.", "nan", "-nan", "#na", "#nan", "null", "nil", "–", "—", "…", "none", "\\n", "unknown", "unk", "unk.", "undefined",
     "undef", "missing", "empty", "void", "blank", "tbd", "tba", "tbc", "pending", "no data", "nodata", "not available",
     "not applicable", "not known", "not given", "unavailable", "unspecified", "unbekannt", "inconnu", "desconocido",
-    "#value!", "#ref!", "#div/0!", "#name?", "#num!", "#null!",
   ]
   private static let longestMissing = missing.map(\.utf8.count).max() ?? 0
 

@@ -19,8 +19,6 @@ final class TextSource {
   /// Whether the encoding is a guess, based on the characters of the text.
   private(set) var isAssumed = false
   /// Whether the text is JSON Lines.
-  ///
-  /// False if the encoding was specified.
   private(set) var isJSONLines = false
 
   private static let capacity = 256 * 1024
@@ -58,6 +56,33 @@ final class TextSource {
       }
     }
     if self.encoding != .utf8 { decoder = TextDecoder(from: self.encoding.name) }
+    if acceptsJSONLines, encoding != nil || decoder != nil { try findJSONLines(isQuestioned: encoding == nil) }
+  }
+
+  /// Examines the decoded beginning of a file whose bytes don't show whether it is JSON Lines.
+  ///
+  /// - Parameter isQuestioned: Whether text in another format is an error.
+  private func findJSONLines(isQuestioned: Bool) throws(CSVReaderError) {
+    while !isAtEnd, pending.count < FileContent.sampleSize { try fill() }
+    let source = UnsafeRawBufferPointer(rebasing: buffer[pending])
+    // A character of one byte has at most three bytes in UTF-8.
+    let text = UnsafeMutableRawBufferPointer.allocate(byteCount: 3 * source.count + 16, alignment: 1)
+    defer { text.deallocate() }
+    let count: Int
+    if let decoder = decoder.flatMap({ _ in TextDecoder(from: encoding.name) }) {
+      count = decoder.decode(source, isFinal: isAtEnd, into: text).written
+    } else {
+      text.copyMemory(from: source)
+      count = source.count
+    }
+    let content = FileContent(
+      of: UnsafeRawBufferPointer(rebasing: text[..<count]), isWhole: isAtEnd,
+      isNamedJSONLines: FileContent.isNamedJSONLines(file.path))
+    switch content {
+    case .jsonLines: isJSONLines = true
+    case .foreign(let meaning) where isQuestioned: throw CSVReaderError(.foreignContent, path: path, context: meaning)
+    case .foreign, .text: break
+    }
   }
 
   deinit { buffer.deallocate() }

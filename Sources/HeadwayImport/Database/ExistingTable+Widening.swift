@@ -34,7 +34,7 @@ extension ExistingTable {
     let copy = "\(schema).\(SQL.name("\(SQL.reservedPrefix)widened"))"
     try connection.execute(sql: "CREATE TABLE \(copy) \(try definition(with: changes))")
     connection.add(function: Self.exactText)
-    try connection.execute(sql: copying(to: copy, changes))
+    for sql in copying(to: copy, changes) { try connection.execute(sql: sql) }
     try connection.execute(sql: "DROP TABLE \(schema).\(SQL.name(name))")
     // Without this, SQLite would look for the table, which does not exist now, in all views and triggers.
     try connection.execute(sql: "PRAGMA legacy_alter_table = ON")
@@ -69,28 +69,21 @@ extension ExistingTable {
     Double.fromDatabaseValue(values[1]).flatMap(ExactNumber.longText)?.databaseValue ?? values[0]
   }
 
-  /// A statement that copies the rows, with numbers as text in columns that become text.
-  private func copying(to copy: String, _ changes: [String: ColumnType]) -> String {
+  /// Statements that copy the rows, with numbers as text in columns that become text.
+  private func copying(to copy: String, _ changes: [String: ColumnType]) -> [String] {
     let texts = Set(changes.filter { $0.value == .text }.keys.map(\.lowercasedAsName))
-    var names = storedColumnNames.map { SQL.name($0) }
-    var values = storedColumnNames.map { column in
+    let columns = storedColumnNames.map { column in
       let name = SQL.name(column)
-      guard texts.contains(column.lowercasedAsName) else { return name }
+      guard texts.contains(column.lowercasedAsName) else { return (name: name, value: name) }
       // The text keeps the value and has the form that it had before it became a number, except for trailing zeros:
       // `ExactNumber`.
       let text = "\(SQL.name(Self.exactText.name))(printf('%!.15g', \(name)), \(name))"
-      return "CASE typeof(\(name)) WHEN 'real' THEN \(text) ELSE \(name) END"
+      return (name: name, value: "CASE typeof(\(name)) WHEN 'real' THEN \(text) ELSE \(name) END")
     }
-    var order = ""
-    if !isWithoutRowIdentifier, SQL.hasRowIdentifier(besideColumns: columnNames) {
-      let identifier = SQL.rowIdentifier(besideColumns: columnNames)
-      names.insert(identifier, at: 0)
-      values.insert(identifier, at: 0)
-      order = " ORDER BY \(identifier)"
-    }
-    return
-      "INSERT INTO \(copy) (\(names.joined(separator: ", "))) SELECT \(values.joined(separator: ", ")) "
-      + "FROM \(schema).\(SQL.name(name))\(order)"
+    let hasNumbers = !isWithoutRowIdentifier && SQL.hasRowIdentifier(besideColumns: columnNames)
+    let identifier = hasNumbers ? SQL.rowIdentifier(besideColumns: columnNames) : nil
+    return SQL.copyRows(
+      columns, from: "\(schema).\(SQL.name(name))", to: copy, identifier: identifier, orderedBy: identifier)
   }
 }
 

@@ -172,6 +172,11 @@ struct ExistingTable {
       || ["CHECK", "STRICT"].contains(where: definition.uppercased().contains)
   }
 
+  /// Whether the table has columns that must have a value, and that the plan does not have.
+  func requiresColumns(besides plan: TablePlan) -> Bool {
+    !Set(plan.columns.map(\.name.lowercasedAsName)).isSuperset(of: requiredColumns)
+  }
+
   /// Whether anything other than the primary key makes rows unique.
   var hasUniqueColumns: Bool { uniqueColumns.count > 1 }
 

@@ -124,6 +124,26 @@ enum SQL {
     return "\(insert) ON CONFLICT (\(key)) DO UPDATE SET \(assignments) WHERE \(changes)"
   }
 
+  /// A statement that inserts a row with values in some columns only.
+  static func insert(_ plan: TablePlan, columns: [Int]) -> String {
+    let names = (plan.hasKey ? [] : [plan.rowIdentifier]) + columns.map { name(plan.columns[$0].name) }
+    let values = Array(repeating: "?", count: names.count).joined(separator: ", ")
+    return "INSERT OR ABORT INTO \(name(plan.table)) (\(names.joined(separator: ", "))) VALUES (\(values))"
+  }
+
+  /// A statement that changes the values of some columns in the row with the bound key.
+  ///
+  /// The values are parameters in the order of the columns, followed by the key. A row that would not change is not
+  /// written.
+  static func update(_ plan: TablePlan, columns: [Int]) -> String {
+    let names = columns.map { name(plan.columns[$0].name) }
+    let assignments = names.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: ", ")
+    let changes = disjunction(of: names.enumerated().map { "\($1) IS NOT ?\($0 + 1)" }[...])
+    let key = plan.key.enumerated().map { "\(name(plan.columns[$1].name)) = ?\(columns.count + $0 + 1)" }
+    return
+      "UPDATE OR ABORT \(name(plan.table)) SET \(assignments) WHERE \(key.joined(separator: " AND ")) AND (\(changes))"
+  }
+
   /// Combines conditions with `OR`, in repeatedly divided halves.
   ///
   /// In a single sequence, the depth of the expression would equal the number of conditions, and SQLite accepts a depth
@@ -132,6 +152,35 @@ enum SQL {
     guard conditions.count > 16 else { return conditions.joined(separator: " OR ") }
     let middle = conditions.startIndex + conditions.count / 2
     return "(\(disjunction(of: conditions[..<middle]))) OR (\(disjunction(of: conditions[middle...])))"
+  }
+
+  /// Statements that copy rows with their numbers from one table to another.
+  ///
+  /// A table can have as many columns as a query can have results, without the row's number. The last column is then
+  /// copied by a second statement.
+  ///
+  /// - Parameters:
+  ///   - columns: The names of the columns, with an expression for the value of each.
+  ///   - source: The table with the rows, as SQL.
+  ///   - target: The empty table, as SQL.
+  ///   - identifier: The name of the row's number in both tables; nil if it is not copied.
+  ///   - order: The name of the row's number, if rows are inserted in this order.
+  /// - Returns: The statements.
+  static func copyRows(
+    _ columns: [(name: String, value: String)], from source: String, to target: String, identifier: String?,
+    orderedBy order: String?
+  ) -> [String] {
+    let isFull = identifier != nil && columns.count == TablePlan.mostColumns
+    let copied = (identifier.map { [(name: $0, value: $0)] } ?? []) + (isFull ? columns.dropLast() : columns[...])
+    let insert =
+      "INSERT INTO \(target) (\(copied.map(\.name).joined(separator: ", "))) "
+      + "SELECT \(copied.map(\.value).joined(separator: ", ")) FROM \(source)\(order.map { " ORDER BY \($0)" } ?? "")"
+    guard isFull, let last = columns.last, let identifier else { return [insert] }
+    return [
+      insert,
+      "UPDATE \(target) AS copy SET \(last.name) = "
+        + "(SELECT \(last.value) FROM \(source) AS source WHERE source.\(identifier) = copy.\(identifier))",
+    ]
   }
 
   static func createIndex(_ index: String, on columns: [String], of table: String) -> String {

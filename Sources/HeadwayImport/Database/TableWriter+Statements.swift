@@ -64,10 +64,10 @@ extension TableWriter {
   private func insertGuarded(
     _ batch: RowBatch, _ row: Int, _ statements: Statements, _ database: Database
   ) throws -> String? {
-    guard let savepoint = statements.savepoint else { return try insertOrNotice(batch, row, statements) }
+    guard let savepoint = statements.savepoint else { return try insertOrNotice(batch, row, statements, database) }
     try execute(savepoint.begin)
     func attempt() throws -> String? {
-      guard let reason = try insertOrNotice(batch, row, statements) else { return nil }
+      guard let reason = try insertOrNotice(batch, row, statements, database) else { return nil }
       guard database.isInsideTransaction else {
         throw TransactionEnded(row: RefusedRow(position: row, reason: reason))
       }
@@ -97,9 +97,13 @@ extension TableWriter {
   /// Inserts or updates one row, and detects when a trigger has ignored it (`RAISE(IGNORE)`), which is not an error.
   ///
   /// - Returns: The reason that the table refuses the row; nil if it was written.
-  private func insertOrNotice(_ batch: RowBatch, _ row: Int, _ statements: Statements) throws -> String? {
+  private func insertOrNotice(
+    _ batch: RowBatch, _ row: Int, _ statements: Statements, _ database: Database
+  ) throws -> String? {
     let statement = statements.insert[0]
-    let reason = try insert(batch, from: row, count: 1, statement)
+    let isPartial = partialStatements.map { $0.existing != nil || hasAbsentValues(batch, row) } == true
+    let reason =
+      isPartial ? try writePartially(batch, row, database) : try insert(batch, from: row, count: 1, statement)
     // A row that already has the values of the file is not written either.
     guard let presence = statements.presence, reason == nil,
       sqlite3_changes(sqlite3_db_handle(statement.sqliteStatement)) == 0,
@@ -161,15 +165,43 @@ extension TableWriter {
         bind(values[column], parameter, handle, batch)
       }
     }
+    return try step(statement)
+  }
+
+  /// Executes a statement whose parameters are values of a row, after the row's number, if there is one.
+  func execute(
+    _ statement: Statement, _ columns: [Int], number: Int?? = nil, _ batch: RowBatch, _ row: Int
+  ) throws -> String? {
+    let (handle, values) = (statement.sqliteStatement, batch.values + row * batch.columnCount)
+    var parameter: Int32 = 0
+    if let number {
+      parameter += 1
+      bind(number.map { .integer(Int64($0)) } ?? .null, parameter, handle, batch)
+    }
+    for column in columns {
+      parameter += 1
+      let becomesText = batch.widenings[column] == .text
+      if becomesText, bindLongText(values[column], parameter, handle) { continue }
+      bind(values[column], parameter, handle, batch)
+    }
+    return try step(statement)
+  }
+
+  /// Whether a line does not have all members.
+  private func hasAbsentValues(_ batch: RowBatch, _ row: Int) -> Bool {
+    let values = batch.values + row * batch.columnCount
+    return (0..<batch.columnCount).contains { values[$0].kind == .absent }
+  }
+
+  /// Executes a statement whose parameters are bound.
+  private func step(_ statement: Statement) throws -> String? {
+    let handle = statement.sqliteStatement
     let result = sqlite3_step(handle)
     sqlite3_reset(handle)
-    switch result {
-    case SQLITE_DONE: return nil
-    default:
-      let message = sqlite3_db_handle(handle).map { String(cString: sqlite3_errmsg($0)) }
-      if let reason = plan.refusal(ResultCode(rawValue: result), message) { return reason }
-      throw DatabaseError(resultCode: ResultCode(rawValue: result), message: message, sql: statement.sql)
-    }
+    guard result != SQLITE_DONE else { return nil }
+    let message = sqlite3_db_handle(handle).map { String(cString: sqlite3_errmsg($0)) }
+    if let reason = plan.refusal(ResultCode(rawValue: result), message) { return reason }
+    throw DatabaseError(resultCode: ResultCode(rawValue: result), message: message, sql: statement.sql)
   }
 
   /// Binds a number as text, if it has more digits than SQLite would write.
@@ -188,7 +220,7 @@ extension TableWriter {
   /// The bytes of text are not copied; they stay in place until the statement is reset.
   private func bind(_ value: EncodedValue, _ parameter: Int32, _ handle: OpaquePointer, _ batch: RowBatch) {
     switch value.kind {
-    case .null: sqlite3_bind_null(handle, parameter)
+    case .null, .absent: sqlite3_bind_null(handle, parameter)
     case .integer: sqlite3_bind_int64(handle, parameter, value.payload)
     case .real: sqlite3_bind_double(handle, parameter, Double(bitPattern: UInt64(bitPattern: value.payload)))
     case .text:

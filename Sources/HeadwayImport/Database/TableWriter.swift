@@ -14,6 +14,8 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   let plan: TablePlan
   var statements: Statements?
   let places: RowPlaces
+  /// The statements for rows that lack columns; nil if all rows have all columns of the table that matter.
+  var partialStatements: PartialStatements?
   private let stored: StoredRows?
   var state: State
   /// The value of ``state`` when the transaction began.
@@ -90,6 +92,15 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
     } else {
       asksForKeys = false
     }
+    let existing = try ExistingTable(named: plan.table, isTemporary: places.isTemporary, database)
+    let updatesByKey = updates && plan.hasKey
+    // Members that a line lacks keep their values, or get the default of the column.
+    if !plan.existingColumns.isEmpty,
+      plan.isJSONLines || (updatesByKey && existing?.requiresColumns(besides: plan) == true)
+    {
+      partialStatements = PartialStatements(
+        existing: updatesByKey ? try database.makeStatement(sql: SQL.storedKey(plan)) : nil)
+    }
     let hasTriggers = try !places.isTemporary && ExistingTable.hasTriggers(plan.table, database)
     let presence = plan.hasKey ? SQL.storedKey(plan) : SQL.presence(plan)
     let count =
@@ -113,7 +124,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   /// Releases the statements.
   ///
   /// Like all other methods, this must be called inside an access to the writing connection.
-  func close() { statements = nil }
+  func close() { (statements, partialStatements) = (nil, nil) }
 
   /// Whether ``close()`` was called.
   var isClosed: Bool { statements == nil }
@@ -179,7 +190,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
     while row < batch.count {
       guard mayGoOn() else { return nil }
       // Writes as many rows as one of the statements inserts.
-      let isSingle = statements.storedKey != nil || statements.savepoint != nil || statements.origin != nil
+      let isSingle = partialStatements != nil || statements.storedKey != nil || statements.savepoint != nil || statements.origin != nil
       let most = isSingle ? 1 : statements.insert.count
       let power = min(most, Int.bitWidth - (batch.count - row).leadingZeroBitCount) - 1
       let count = 1 << power

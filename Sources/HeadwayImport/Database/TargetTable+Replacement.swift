@@ -38,10 +38,11 @@ extension TargetTable {
       (moved, isMixed) = try insertOneByOne(files, names, &refused, connection)
       isMixed = try isMixed || connection.rowCount(of: plan.table) != moved
     } else {
-      let columns = ((plan.hasKey ? [] : [plan.rowIdentifier]) + names.map(SQL.name)).joined(separator: ", ")
       let isNumbered = try ExistingTable(named: plan.table, connection)?.isWithoutRowIdentifier == false
-      let order = isNumbered ? " ORDER BY \(plan.rowIdentifier)" : ""
-      try connection.execute(sql: "INSERT INTO main.\(table) (\(columns)) SELECT \(columns) FROM \(stored)\(order)")
+      let statements = SQL.copyRows(
+        names.map { (SQL.name($0), SQL.name($0)) }, from: stored, to: "main.\(table)",
+        identifier: plan.hasKey ? nil : plan.rowIdentifier, orderedBy: isNumbered ? plan.rowIdentifier : nil)
+      for sql in statements { try connection.execute(sql: sql) }
       moved = connection.changesCount
     }
     (replaced, removed) = (min(before, moved), max(0, before - moved))

@@ -194,6 +194,9 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
     progress.totalUnitCount = Int64(source.size ?? 0)
   }
 
+  /// Called with sentences about records that might be rows, but are not imported as rows.
+  func noteHeader(_ notes: [String]) { state.withLock { $0.report.headerNotes = notes } }
+
   /// Called at the end with the changes to a table that existed.
   func noteChanges(_ changes: [String]) { state.withLock { $0.report.schemaChanges = changes } }
 

@@ -38,9 +38,11 @@ final class TableImport {
       operation.noteChanges(target.schemaChanges)
       if target.isReplacing { operation.takeBackRows() }
     }
+    // SQLite finds duplicates only after columns have widened for them.
+    let findsDuplicates = (target.updates || !plan.inferredColumns.isEmpty) && !target.writer.asksForKeys
     var encoder = RowEncoder(
-      plan, known: try target.knownKeys(), seen: target.updates && !target.writer.asksForKeys ? keys.encoded : nil,
-      header: records.headerFields, options)
+      plan, known: try target.knownKeys(), seen: findsDuplicates ? keys.encoded : nil, header: records.headerFields,
+      options)
     defer { operation.noteConversions(plan, uneven: encoder.unevenColumns) }
     let line = BatchLine(operation, target)
     // If reading fails, the records read before are written before the operation ends.
@@ -94,6 +96,7 @@ final class TableImport {
     let header = try records.requireHeader()
     try operation.table.requireNames(of: records)
     operation.opened(records, CSVLayout(records, columns: header))
+    operation.noteHeader(Self.headerNotes(records))
     var existing = try database.existing(operation.table, header: header)
     existing.inferredTypes.merge(operation.group?.inferredTypes ?? [:]) { $1 }
     let plan = try makePlan(records, header, existing)
@@ -103,6 +106,23 @@ final class TableImport {
         context: "The columns rowid, _rowid_ and oid leave no name for the row's number: specify the key.")
     }
     return (records, header, plan)
+  }
+
+  /// Describes the records at the beginning of the file that might be rows, but are not imported as rows.
+  private static func headerNotes(_ records: RecordSource) -> [String] {
+    let layout = records.layout
+    var notes: [String] = []
+    if layout.hasHeader, !records.isJSONLines, layout.headerRecordCount > 1 {
+      notes.append(
+        "the first \(layout.headerRecordCount) lines of the table name its columns together. If only one of them does, "
+          + "use --header")
+    }
+    let skipped = layout.skippedRecords.filter { $0.record.first != UInt8(ascii: "#") }
+    if let first = skipped.first {
+      let lines = skipped.count == 1 ? "line \(first.lineNumber) is" : "\(skipped.count) lines from line \(first.lineNumber) are"
+      notes.append("\(lines) not imported: \(first.reason). The file of rejected rows has it")
+    }
+    return notes
   }
 
   /// The error for a file whose rows were all rejected.

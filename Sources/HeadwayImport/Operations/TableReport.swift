@@ -18,6 +18,9 @@ public struct TableReport: Sendable, Hashable {
   ///
   /// Each is in the file of rejected rows.
   public internal(set) var skippedRecordCount = 0
+  /// Records at the beginning of the file that are neither rows nor comments, although they might be rows: those that
+  /// name the columns together with the first line, and those before the header; one sentence each, without a period.
+  public internal(set) var headerNotes: [String] = []
   /// The number of existing rows that rows of the file have replaced: with ``ImportOptions/ExistingRowPolicy/replace``,
   /// and in a table without a key that is imported again.
   public internal(set) var replacedRowCount = 0

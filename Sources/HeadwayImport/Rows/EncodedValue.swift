@@ -4,6 +4,8 @@
 struct EncodedValue {
   enum Kind: UInt8 {
     case null, integer, real, text
+    /// The line of JSON Lines does not have the member: an existing value stays.
+    case absent
   }
 
   /// The number, the bit pattern of the floating-point number, or the start of the text.
@@ -13,6 +15,7 @@ struct EncodedValue {
   var kind: Kind
 
   static let null = EncodedValue(payload: 0, length: 0, kind: .null)
+  static let absent = EncodedValue(payload: 0, length: 0, kind: .absent)
 
   static func integer(_ number: Int64) -> EncodedValue { EncodedValue(payload: number, length: 0, kind: .integer) }
 

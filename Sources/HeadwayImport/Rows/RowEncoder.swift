@@ -46,6 +46,8 @@ struct RowEncoder {
   private(set) var notes: [String] = []
   /// The columns that the table converts to numbers, and whose numbers have different numbers of decimal places.
   var unevenColumns: Set<Int> { Set(readings.indices.filter { readings[$0].isUneven }) }
+  /// The state of columns before the current row widened them.
+  private var widened: [(column: Int, reading: Reading, widening: ColumnType?, noteCount: Int)] = []
   /// The columns that refer to their own table, with the values met there.
   private(set) var selfReferences: [SelfReference]
 
@@ -98,6 +100,7 @@ struct RowEncoder {
     let recordStart = batch.append(raw)
     let row = batch.nextRow
     let issueCount = batch.issues.count
+    if !widened.isEmpty { widened = [] }
     for position in readings.indices {
       let column = readings[position]
       guard let field = column.field else {
@@ -107,26 +110,25 @@ struct RowEncoder {
       let bytes = nullTexts.value(of: field, in: record)
       if bytes.isEmpty, !isEmptyJSONString(field, of: record) {
         if column.isRequired || (isRowIdentifier && column.isKey) {
-          batch.dropRow(from: recordStart)
-          batch.issues.removeSubrange(issueCount...)
+          dropRow(batch, recordStart, issueCount)
           return reject(record, batch, "\(plan.columns[position].name) is empty")
         }
-        row[position] = column.isKey ? .text(at: recordStart, count: 0) : .null
+        row[position] =
+          column.isKey
+          ? .text(at: recordStart, count: 0) : plan.isJSONLines && record.isAbsent(at: field) ? .absent : .null
         continue
       }
       row[position] = convert(bytes, position, record, recordStart, batch)
       if isRowIdentifier, column.isKey, row[position].kind != .integer {
-        batch.dropRow(from: recordStart)
-        batch.issues.removeSubrange(issueCount...)
         let name = plan.columns[position].name
+        dropRow(batch, recordStart, issueCount)
         return reject(record, batch, "\(name): ‘\(bytes.shortText)’ is not a whole number, as the key must be")
       }
       if column.isChecked { check(bytes, position, record, batch) }
     }
     if seen != nil, seen?.insert(KeySet.hash(of: plan.key, in: row, of: batch)) == false {
-      batch.dropRow(from: recordStart)
-      batch.issues.removeSubrange(issueCount...)
       hasDuplicates = true
+      dropRow(batch, recordStart, issueCount)
       return reject(record, batch, plan.duplicateReason)
     }
     for position in selfReferences.indices {
@@ -136,6 +138,20 @@ struct RowEncoder {
       RowBatch.Origin(
         lineNumber: record.lineNumber, recordNumber: record.recordNumber, recordStart: recordStart,
         recordCount: raw.count))
+  }
+
+  /// Removes a row that was not completed from a batch, with all its effects.
+  ///
+  /// The types of columns do not widen for a row that is rejected.
+  private mutating func dropRow(_ batch: RowBatch, _ recordStart: Int, _ issueCount: Int) {
+    batch.dropRow(from: recordStart)
+    batch.issues.removeSubrange(issueCount...)
+    for former in widened.reversed() {
+      readings[former.column] = former.reading
+      batch.widenings[former.column] = former.widening
+      notes.removeSubrange(former.noteCount...)
+    }
+    widened = []
   }
 
   private func isHeader(_ record: borrowing CSVRecord) -> Bool {
@@ -235,6 +251,7 @@ struct RowEncoder {
     }
     if type != .text {
       let wider = type.widened(for: plain)
+      widened.append((position, readings[position], batch.widenings[position], notes.count))
       readings[position].type = wider
       let name = plan.columns[position].name
       if wider == .text, readings[position].hasOtherText {

@@ -1,5 +1,9 @@
 import HeadwayCSV
 
+#if SQLite
+import GRDBSQLite
+#endif
+
 /// How the fields of one file become the columns of one table: the schema, matched with the file's header.
 struct TablePlan: Sendable {
   struct Column: Sendable {
@@ -61,6 +65,19 @@ struct TablePlan: Sendable {
   /// A name of SQLite's row number that is not the name of a column.
   var rowIdentifier: String { SQL.rowIdentifier(besideColumns: columns.map(\.name) + existingColumns) }
 
+  /// SQLite's limit (`SQLITE_MAX_COLUMN`), which depends on how the library was compiled.
+  static let mostColumns: Int = {
+    let usual = 2_000
+    #if SQLite
+    var database: OpaquePointer?
+    defer { sqlite3_close(database) }
+    guard sqlite3_open(":memory:", &database) == SQLITE_OK else { return usual }
+    return Int(sqlite3_limit(database, SQLITE_LIMIT_COLUMN, -1))
+    #else
+    return usual
+    #endif
+  }()
+
   /// Matches a schema with a header.
   ///
   /// Columns that only the file has are imported as text. All columns are in the order of the file. Columns that only
@@ -117,6 +134,12 @@ struct TablePlan: Sendable {
         .badHeader, path: path, lineNumber: 1,
         context: Spelling.missing(
           "The header has no column", missing.joined(separator: "” and “"), among: header, "Its columns are"))
+    }
+    guard columns.count <= Self.mostColumns else {
+      throw ImportError(
+        .badHeader, path: path, lineNumber: 1,
+        context: "There are \(columns.count) columns, and a table of SQLite has \(Self.mostColumns) at most. Choose "
+          + "some of them (--columns).")
     }
     table = schema.name
     key = schema.key.compactMap { name in

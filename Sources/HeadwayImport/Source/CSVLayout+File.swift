@@ -18,7 +18,7 @@ extension CSVLayout {
     let source = try RecordSource(path: path, options: options, findsLayout: !table.isOfReference)
     let columns = try source.requireHeader()
     try table.requireNames(of: source)
-    _ = try TablePlan(TableSchema(name: "", columns: []), header: columns, path: path)
+    _ = try TablePlan(TableSchema(name: "", columns: []), header: columns, path: path, choosing: options.columns)
     self.init(source, columns: columns)
   }
 }

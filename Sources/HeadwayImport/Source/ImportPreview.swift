@@ -38,6 +38,7 @@ public struct ImportPreview: Sendable {
     var plan = try TablePlan(
       schema, header: header, path: path, choosing: options.columns,
       requiresSchemaColumns: options.requiresSchemaColumns)
+    plan.isJSONLines = records.isJSONLines
     notes = plan.inferTypes(in: records, options, described: schema.columns, existing: [:])
     layout = CSVLayout(records, columns: header)
     let parents = (others + [schema]).map { ($0.name.lowercasedAsName, $0.key) }

@@ -18,9 +18,6 @@ extension RecordSource.Options {
 }
 
 extension RecordSource {
-  /// One fewer than SQLite's limit (`SQLITE_MAX_COLUMN`), which includes the row's number.
-  private static let mostColumns = 1_999
-
   /// Opens a file, and detects the properties that the options do not specify from its beginning.
   ///
   /// - Parameters:
@@ -46,14 +43,7 @@ extension RecordSource {
   ///
   /// Nil if the file has no record.
   func readHeader() throws(ImportError) -> [String]? {
-    let names: [String]?
-    do { names = try header() } catch { throw ImportError(error) }
-    if let names, names.count > Self.mostColumns {
-      throw ImportError(
-        .badHeader, path: path, lineNumber: headerLineNumber ?? 1,
-        context: "There are \(names.count) columns, and an import into SQLite takes \(Self.mostColumns) at most.")
-    }
-    return names
+    do { return try header() } catch { throw ImportError(error) }
   }
 
   /// The names of the fields; throws if there are none.

@@ -4,10 +4,10 @@ import Headway
 import HeadwayImport
 
 extension TableReport {
-  /// Returns the changes that the import made to an existing table, except new rows, and the changes that it made to
-  /// values.
+  /// Returns the records that might be rows but were not imported as such, the changes that the import made to an
+  /// existing table, except new rows, and the changes that it made to values.
   func changes(saysRemoved: Bool) -> [String] {
-    var sentences = schemaChanges.map { "\(table): \($0)." }
+    var sentences = (headerNotes + schemaChanges).map { "\(table): \($0)." }
     if saysRemoved, removedRowCount > 0 {
       sentences.append(
         "\(table): \(replacedRowCount.groupedRows) replaced, \(removedRowCount.grouped) removed.")

@@ -71,6 +71,7 @@ enum JSONEvent {
     let rowsPerSecond: Double
     let isComplete: Bool
     let rejectedRowsPath: String?
+    let headerNotes: [String]?
     let notes: [String]?
     let uncheckedReferences: [String]?
 
@@ -84,6 +85,7 @@ enum JSONEvent {
       schemaChanges = report.schemaChanges.isEmpty ? nil : report.schemaChanges
       let converted = report.convertedColumns.map(ConvertedColumn.init)
       convertedColumns = converted.isEmpty ? nil : converted
+      headerNotes = report.headerNotes.isEmpty ? nil : report.headerNotes
       notes = report.notes.isEmpty ? nil : report.notes
       uncheckedReferences = report.uncheckedReferences.isEmpty ? nil : report.uncheckedReferences
       (committedByteCount, fileSize, seconds) = (report.committedByteCount, report.fileSize, report.seconds)

@@ -101,6 +101,9 @@ struct ReferenceParser {
           }
         }
         if attempt.openQuote != nil { return attempt }
+        if dialect.skipsSpacesAfterDelimiter {
+          while position < window && input[position] == 0x20 { position += 1 }
+        }
       }
       let afterQuote = position
       while position < window && input[position] != dialect.delimiter && lineEndLength(in: input, at: position) == 0 {

@@ -1,0 +1,91 @@
+/// Finds the dialect that reads a sample best, by parsing the sample with each one that it might have.
+struct DialectDetection {
+  let bytes: UnsafeRawBufferPointer
+  /// The known properties of the dialect.
+  let known: CSVDialect
+  /// Whether the quote and the escape are detected.
+  let findsQuote: Bool
+  let findsEscape: Bool
+  /// The number of physical lines at the start that are not records.
+  let skippedLineCount: Int
+
+  private static let (apostrophe, backslash, space) = (UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: " "))
+
+  /// Returns the best dialect with one of some delimiters, of which the first is preferred.
+  ///
+  /// - Parameters:
+  ///   - delimiters: The delimiters.
+  ///   - isKnown: Whether the delimiter is not detected.
+  func best(among delimiters: [UInt8], isKnown: Bool) -> CSVDialect {
+    let possible = delimiters.filter { isKnown || ($0 != known.quote && $0 != known.escape) }
+    let mayHaveApostrophes = findsQuote && known.escape != Self.apostrophe && beginsFieldsWithApostrophes
+    let samples = possible.map { best(with: $0, mayHaveApostrophes: mayHaveApostrophes) }
+    guard var best = samples.first else { return known }
+    for next in samples.dropFirst() where isBetter(next, than: best) { best = next }
+    if !isKnown, best.firstFieldCount <= 1, ![known.quote, known.escape].contains(Self.space) {
+      let spaced = sample(known.with(\.delimiter, Self.space))
+      if spaced.quotedCount > 0, spaced.dividesAll || spaced.dividesRows { best = spaced }
+    }
+    return best.dialect
+  }
+
+  private func sample(_ dialect: CSVDialect) -> DialectSample {
+    DialectSample(bytes, dialect, skippedLineCount: skippedLineCount)
+  }
+
+  private func isBetter(_ next: DialectSample, than best: DialectSample) -> Bool {
+    guard next.score.isEqual(to: best.score) else { return best.score < next.score }
+    let shares = [next, best].map { $0.typedShare(of: bytes, skippedLineCount: skippedLineCount) }
+    return (shares[0], next.score.fieldCount) > (shares[1], best.score.fieldCount)
+  }
+
+  /// Returns the best dialect with a delimiter.
+  private func best(with delimiter: UInt8, mayHaveApostrophes: Bool) -> DialectSample {
+    var best = sample(known.with(\.delimiter, delimiter))
+    if mayHaveApostrophes, best.quotedCount == 0, delimiter != Self.apostrophe {
+      best = withApostrophes(best) ?? best
+    }
+    if findsEscape, best.dialect.escape == nil, best.malformedCount > 0,
+      ![delimiter, best.dialect.quote].contains(Self.backslash)
+    {
+      let next = sample(best.dialect.with(\.escape, Self.backslash))
+      if next.malformedCount == 0 { best = next }
+    }
+    return withoutSpaces(best) ?? best
+  }
+
+  /// Returns the sample with apostrophes as quotes, if they are.
+  private func withApostrophes(_ plain: DialectSample) -> DialectSample? {
+    let alone = plain.dialect.with(\.quote, Self.apostrophe)
+    let mayHaveEscape = findsEscape && alone.delimiter != Self.backslash
+    for dialect in mayHaveEscape ? [alone, alone.with(\.escape, Self.backslash)] : [alone] {
+      let next = sample(dialect)
+      let isPlausible =
+        next.malformedCount == 0
+        ? plain.score < next.score || next.hasQuotedColumn
+        : next.score.agreement > 0 && next.score.agreement >= 2 * plain.score.agreement
+      if next.quotedCount > 0, isPlausible { return next }
+    }
+    return nil
+  }
+
+  /// Returns the sample with spaces around fields that are not part of them, if there are such spaces.
+  private func withoutSpaces(_ plain: DialectSample) -> DialectSample? {
+    guard plain.dialect.delimiter != Self.space,
+      plain.beginsFieldsWithSpaces || plain.malformedCount > 0 || plain.strayCount > 0
+    else { return nil }
+    let next = sample(plain.dialect.with(\.skipsSpacesAfterDelimiter, true))
+    if plain.beginsFieldsWithSpaces { return next.malformedCount <= plain.malformedCount ? next : nil }
+    let isSound = next.malformedCount == 0 && next.strayCount == 0
+    // Without the spaces, quotes enclose fields.
+    return isSound && next.quotedCount > 0 && (plain.malformedCount > 0 || next.score.protectsDelimiters) ? next : nil
+  }
+
+  /// Whether an apostrophe is at a place where a field might begin.
+  private var beginsFieldsWithApostrophes: Bool {
+    let places = CSVDialect.usualDelimiters + [known.delimiter, Self.space, UInt8(ascii: "\n"), UInt8(ascii: "\r")]
+    return bytes.indices.contains { index in
+      bytes[index] == Self.apostrophe && (index == 0 || places.contains(bytes[index - 1]) || bytes[index - 1] >= 0x80)
+    }
+  }
+}
