@@ -33,11 +33,15 @@ def rewrite_keys(source, classes):
 
 def rewrite_affecting(source, declared):
     """Keeps the functions, and adds the override that calls them."""
-    if OVERRIDE.search(source.code, declared.begin, declared.end):
-        return
+    has_override = OVERRIDE.search(source.code, declared.begin, declared.end)
     cases, end = [], None
     for found in source.members(declared, AFFECTING):
         if not re.search(r"\b(?:class|static)\b", found["words"]):
+            continue
+        if has_override:
+            body = source.code[declared.begin:declared.end]
+            if len(re.findall(rf"\bkeyPathsForValuesAffecting{found['name']}\b", body)) > 1:
+                source.rewritten.append((found.start(), found.end()))
             continue
         end = end_of_braces(source.code, found.start("brace"))
         strip(source, found)
@@ -79,30 +83,31 @@ def strip(source, found):
 
 
 def rewrite_property(source, found):
-    """Posts the changes of a property that Objective-C observed."""
+    """Posts the changes of a property that Objective-C observed, unless its accessors do."""
     words = found["words"]
-    if not re.search(r"@objc\b", words) or not re.search(r"\bdynamic\b", words) or re.search(r"@objc\(", words):
+    if not re.search(r"@objc\b(?!\()", words):
         return
-    code, name = source.code, found["name"]
-    end = line_end(code, found.end())
-    brace = re.compile(r"[^{]*?(?P<brace>\{)").match(code, found.end())
-    is_next = brace and not code[end:brace.start("brace")].strip() if brace and brace.start("brace") > end else bool(brace)
-    before, after = f'willChangeValue(forKey: "{name}")', f'didChangeValue(forKey: "{name}")'
-    if not is_next:
-        position = found.end() + len(code[found.end():end].rstrip())
-        source.edit(position, position, f" {{ willSet {{ {before} }} didSet {{ {after} }} }}", "key")
-    elif "=" in code[found.end():brace.start("brace")] and not re.match(r"\s*(?:willSet|didSet)\b", code[brace.end():]):
-        return
-    else:
-        post(source, brace.start("brace"), before, after)
+    code, end = source.code, line_end(source.code, found.end())
+    brace = code.find("{", found.end())
+    has_braces = brace >= 0 and (brace < end or not code[end:brace].strip())
+    posts = has_braces and POSTS.search(code, brace, end_of_braces(code, brace))
+    if not posts:
+        if not re.search(r"\bdynamic\b", words):
+            return
+        before, after = (f'{kind}ChangeValue(forKey: "{found["name"]}")' for kind in ("will", "did"))
+        if not has_braces:
+            position = found.end() + len(code[found.end():end].rstrip())
+            source.edit(position, position, f" {{ willSet {{ {before} }} didSet {{ {after} }} }}", "key")
+        elif "=" in code[found.end():brace] and not re.match(r"\s*(?:willSet|didSet)\b", code[brace + 1:]):
+            return
+        else:
+            post(source, brace, before, after)
     strip(source, found)
 
 
 def post(source, begin, before, after):
     """Adds the calls to the accessors of a property, whose braces begin at `begin`."""
     end = end_of_braces(source.code, begin)
-    if POSTS.search(source.code, begin, end):
-        return
     accessors = {}
     for found in re.compile(r"\b(set|willSet|didSet)\b\s*(?:\(\s*\w+\s*\)\s*)?(\{)").finditer(source.code, begin, end):
         if source.depth(found.start()) == source.depth(begin) + 1:
