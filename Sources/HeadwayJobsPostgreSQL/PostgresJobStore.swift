@@ -31,6 +31,8 @@ public final class PostgresJobStore: JobStore {
 
   /// The maximum size of a payload in bytes.
   public let maxPayloadSize: Int
+  /// The maximum size of a result, and of the value of a checkpoint, in bytes.
+  public let maxResultSize: Int
 
   let schema: SchemaName
   let runner: TransactionRunner
@@ -52,27 +54,31 @@ public final class PostgresJobStore: JobStore {
   ///   - migration: Whether the store creates and updates the tables.
   ///   - limits: The time limits.
   ///   - maxPayloadSize: The maximum size of a payload in bytes.
+  ///   - maxResultSize: The maximum size of a result, and of the value of a checkpoint, in bytes.
   /// - Throws: `JobError` with the code `unusableStore` or `newerSchema`, or `storeFailed` if the server can't be
   ///   reached. The error does not contain the password.
   public convenience init(
     _ connectionString: String, schema: String = "headway", migration: Migration = .automatic,
-    limits: PostgresTimeLimits = PostgresTimeLimits(), maxPayloadSize: Int = 64 * 1_024
+    limits: PostgresTimeLimits = PostgresTimeLimits(), maxPayloadSize: Int = 64 * 1_024,
+    maxResultSize: Int = 1_024 * 1_024
   ) async throws {
     try await self.init(
       connectionString, schema: schema, migration: migration, limits: limits, maxPayloadSize: maxPayloadSize,
-      leaseLength: .seconds(30), clock: nil)
+      maxResultSize: maxResultSize, leaseLength: .seconds(30), clock: nil)
   }
 
   /// Connects to a database, for tests with another length of leases or another clock.
   package init(
     _ connectionString: String, schema: String, migration: Migration = .automatic,
-    limits: PostgresTimeLimits = PostgresTimeLimits(), maxPayloadSize: Int = 64 * 1_024, leaseLength: Duration,
-    clock: (@Sendable () -> StoreTime)?
+    limits: PostgresTimeLimits = PostgresTimeLimits(), maxPayloadSize: Int = 64 * 1_024,
+    maxResultSize: Int = 1_024 * 1_024, leaseLength: Duration, clock: (@Sendable () -> StoreTime)?
   ) async throws {
+    requireSizes(maxPayloadSize, maxResultSize)
+    limits.requirePositive()
     var settings = try ConnectionSettings(connectionString)
     settings.limits = limits
     statementLimit = limits.statement
-    self.maxPayloadSize = maxPayloadSize
+    (self.maxPayloadSize, self.maxResultSize) = (maxPayloadSize, maxResultSize)
     let name = try SchemaName(schema)
     self.schema = name
     self.clock = StoreClock(custom: clock)

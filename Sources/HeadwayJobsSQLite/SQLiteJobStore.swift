@@ -38,6 +38,8 @@ import Synchronization
 public final class SQLiteJobStore: JobStore {
   /// The maximum size of a payload in bytes.
   public let maxPayloadSize: Int
+  /// The maximum size of a result, and of the value of a checkpoint, in bytes.
+  public let maxResultSize: Int
 
   /// The path of the database, as resolved by SQLite.
   let file: String
@@ -55,10 +57,12 @@ public final class SQLiteJobStore: JobStore {
   /// - Parameters:
   ///   - path: The path of the database file.
   ///   - maxPayloadSize: The maximum size of a payload in bytes.
+  ///   - maxResultSize: The maximum size of a result, and of the value of a checkpoint, in bytes.
   ///   - clock: Returns the current time; the system's time by default.
   /// - Throws: `JobError` with the code `unusableStore` or `newerSchema`.
   public convenience init(
-    path: String, maxPayloadSize: Int = 64 * 1_024, clock: @escaping @Sendable () -> StoreTime = { .now() }
+    path: String, maxPayloadSize: Int = 64 * 1_024, maxResultSize: Int = 1_024 * 1_024,
+    clock: @escaping @Sendable () -> StoreTime = { .now() }
   ) throws {
     var configuration = Configuration()
     configuration.label = "headway jobs"
@@ -70,7 +74,7 @@ public final class SQLiteJobStore: JobStore {
     } catch {
       throw JobError(opening: path, error)
     }
-    try self.init(pool, ownsPool: true, maxPayloadSize: maxPayloadSize, clock: clock)
+    try self.init(pool, ownsPool: true, sizes: (maxPayloadSize, maxResultSize), clock: clock)
   }
 
   /// Keeps jobs in the database of an application.
@@ -78,17 +82,21 @@ public final class SQLiteJobStore: JobStore {
   /// - Parameters:
   ///   - pool: The pool of the application. Its configuration must have been passed to ``prepare(_:)``.
   ///   - maxPayloadSize: The maximum size of a payload in bytes.
+  ///   - maxResultSize: The maximum size of a result, and of the value of a checkpoint, in bytes.
   ///   - clock: Returns the current time; the system's time by default.
   /// - Throws: `JobError` with the code `unusableStore` or `newerSchema`.
   public convenience init(
-    _ pool: DatabasePool, maxPayloadSize: Int = 64 * 1_024, clock: @escaping @Sendable () -> StoreTime = { .now() }
+    _ pool: DatabasePool, maxPayloadSize: Int = 64 * 1_024, maxResultSize: Int = 1_024 * 1_024,
+    clock: @escaping @Sendable () -> StoreTime = { .now() }
   ) throws {
-    try self.init(pool, ownsPool: false, maxPayloadSize: maxPayloadSize, clock: clock)
+    try self.init(pool, ownsPool: false, sizes: (maxPayloadSize, maxResultSize), clock: clock)
   }
 
   private init(
-    _ pool: DatabasePool, ownsPool: Bool, maxPayloadSize: Int, clock: @escaping @Sendable () -> StoreTime
+    _ pool: DatabasePool, ownsPool: Bool, sizes: (payload: Int, result: Int),
+    clock: @escaping @Sendable () -> StoreTime
   ) throws {
+    requireSizes(sizes.payload, sizes.result)
     let files: StoreFiles
     do {
       files = try StoreFiles(pool, ownsPool: ownsPool)
@@ -97,7 +105,7 @@ public final class SQLiteJobStore: JobStore {
     }
     changes = ChangeDetector(pool)
     self.pool = pool
-    self.maxPayloadSize = maxPayloadSize
+    (maxPayloadSize, maxResultSize) = sizes
     self.clock = clock
     file = files.database
     locks = WorkerLocks(folder: files.folder)

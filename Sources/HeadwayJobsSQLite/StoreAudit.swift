@@ -15,7 +15,8 @@ extension SQLiteJobStore {
   /// Returns whether a file is a database with the tables of a store.
   ///
   /// - Parameter path: The path of the file.
-  /// - Returns: Whether ``init(path:maxPayloadSize:clock:)`` would open an existing store instead of creating one.
+  /// - Returns: Whether ``init(path:maxPayloadSize:maxResultSize:clock:)`` would open an existing store instead of
+  ///   creating one.
   /// - Throws: `JobError` with the code `unusableStore` if the file is not a database, or can't be read.
   public static func hasStore(at path: String) throws -> Bool {
     do {

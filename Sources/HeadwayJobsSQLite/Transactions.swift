@@ -61,7 +61,7 @@ extension Jobs {
 
   private func add(_ new: [NewJob], in database: Database) throws -> [Enqueued] {
     let store = sqliteStore
-    precondition(
+    require(
       database.isMainDatabase(at: store.file),
       "The connection's database is not that of the store of jobs, \(store.file). Open the store with the pool of this "
         + "connection, SQLiteJobStore(pool), or use enqueue(_:) outside of the transaction.")
@@ -78,13 +78,13 @@ extension Jobs {
       }
       return .commit
     }
-    guard let enqueued else { preconditionFailure("GRDB has not called the function.") }
+    guard let enqueued else { misuse("GRDB has not called the function.") }
     return enqueued
   }
 
   fileprivate var sqliteStore: SQLiteJobStore {
     guard let store = store as? SQLiteJobStore else {
-      preconditionFailure(
+      misuse(
         "The jobs are in a \(type(of: store)), which can't take part in a transaction of SQLite. Use an SQLiteJobStore."
       )
     }
@@ -118,7 +118,7 @@ extension JobContext {
   ///
   /// - Precondition: The store is an ``SQLiteJobStore``.
   /// - Parameters:
-  ///   - limit: The time limit of `body`.
+  ///   - limit: The time limit of `body`; positive.
   ///   - body: The function that writes. It is called on a thread of the store. It can use savepoints, but must not
   ///     begin or end transactions.
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
@@ -129,6 +129,7 @@ extension JobContext {
   public func finish<Value: Sendable>(
     within limit: Duration = .seconds(5), _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
+    require(limit > .zero, "finish(within:) of job \(id) has the time limit \(limit): use a positive duration.")
     let (fence, leaseLost) = (fence, leaseLost)
     let store = jobs.sqliteStore
     // Noted before the commit. Otherwise, the worker could find after the commit that the attempt no longer runs the
@@ -143,7 +144,7 @@ extension JobContext {
       guard try transaction.isRun(by: fence) else { throw leaseLost }
       let value = try transaction.database.run(within: limit, body)
       guard transaction.database.isInsideTransaction else { throw JobError.transactionEnded }
-      let result = try JobPayload.result(value)
+      let result = try self.encodedResult(value)
       guard try transaction.end(JobEnding(fence, .succeed(result: result))) == .recorded else { throw leaseLost }
       return value
     }

@@ -42,6 +42,58 @@ import Testing
     }
   }
 
+  @Test("J52: a cancellation that nothing has requested is an error, and the job is retried")
+  mutating func unrequested() {
+    guard case .retry(_, let error) = action(error: CancellationError()) else {
+      Issue.record("The job is not retried.")
+      return
+    }
+    #expect(error.type == "Swift.CancellationError")
+    guard case .fail(let reason, _) = action(error: CancellationError(), attempt: 20) else {
+      Issue.record("The last attempt is repeated.")
+      return
+    }
+    #expect(reason.code == .failed)
+    #expect(
+      action(error: CancellationError(), isCancelled: true, cause: .requested) == .cancel(JobEndReason(.cancelled)))
+    // The operation had ended before the worker cancelled it.
+    guard case .fail = action(error: CancellationError(), cause: .requested) else {
+      Issue.record("A cancelled job is repeated.")
+      return
+    }
+  }
+
+  @Test("J180: an error that can't change is not retried, even when the worker stops")
+  mutating func permanent() {
+    for code in [
+      JobError.Code.payloadTooLarge, .nameTooLong, .unencodablePayload, .unknownJob, .usedOperation,
+      .duplicateCheckpoint, .transactionEnded, .dependencyCycle, .alreadyFinished, .wouldDeadlock,
+    ] {
+      for cause in [nil, .stopping] as [WorkerState.CancellationCause?] {
+        guard case .fail(let reason, let error) = action(error: JobError(code, "text"), cause: cause) else {
+          Issue.record("\(code) is repeated.")
+          continue
+        }
+        #expect(reason.code == .failed)
+        #expect(error?.text == "text")
+      }
+    }
+    for code in [
+      JobError.Code.undecodablePayload, .queueFull, .storeFailed, .storeFull, .outcomeUnknown, .timeLimitExceeded,
+    ] {
+      guard case .retry = action(error: JobError(code, "text")) else {
+        Issue.record("\(code) is not repeated.")
+        continue
+      }
+    }
+  }
+
+  @Test("J181: the job of an attempt that is given back is released, whatever its operation reports")
+  mutating func givenBack() {
+    #expect(action(error: CancellationError(), hasBegun: false, cause: .givenBack) == .release)
+    #expect(action(error: nil, isCancelled: true, hasBegun: false, cause: .givenBack) == .release)
+  }
+
   @Test("J130: an operation that something else cancels before it begins goes back to the store")
   mutating func cancelledElsewhere() {
     #expect(action(error: nil, isCancelled: true, hasBegun: false) == .snooze(.seconds(1)))

@@ -115,3 +115,22 @@ struct Reusing: OperationJob {
   @TaskLocal static var operation = Operation()
   func makeOperation(in context: JobContext) -> Operation { Self.operation }
 }
+
+/// Cancels a child task in its first attempt, as a time limit does, and throws the error of the task.
+struct Racing: Job {
+  static let kind: JobKind = "racing"
+  func perform(in context: JobContext) async throws {
+    guard context.attempt == 1 else { return }
+    let child = Task { try await Task.sleep(for: .seconds(3_600)) }
+    child.cancel()
+    try await child.value
+  }
+}
+
+/// Throws the error of a cancelled task in an operation of its own.
+struct RacingOperation: OperationJob {
+  static let kind: JobKind = "racing operation"
+  func makeOperation(in context: JobContext) -> Operation {
+    BlockOperation { if context.attempt == 1 { throw CancellationError() } }
+  }
+}

@@ -28,6 +28,36 @@ import Testing
     #expect(try await jobs.jobs().count == 4)
   }
 
+  @Test("J121: a label or tag that is too long is refused, and so are too many tags")
+  func labels() async throws {
+    let jobs = Workshop().jobs
+    let (label, tag) = (String(repeating: "l", count: 1_024), String(repeating: "t", count: 512))
+    try await jobs.enqueue(
+      Sum(left: 1, right: 1), options: JobOptions(label: label, tags: Array(repeating: tag, count: 100)))
+    for options in [
+      JobOptions(label: label + "l"), JobOptions(tags: [tag + "t"]),
+      JobOptions(tags: Array(repeating: "t", count: 101)),
+    ] {
+      let error = await #expect(throws: JobError.self) {
+        try await jobs.enqueue(Sum(left: 1, right: 1), options: options)
+      }
+      #expect(error?.code == .nameTooLong)
+    }
+    #expect(try await jobs.jobs().count == 1)
+  }
+
+  @Test("J182: texts of the history, reasons and progress are shortened to 8 KiB")
+  func texts() {
+    let (text, expected) = (String(repeating: "x", count: 9_000), String(repeating: "x", count: 8_192))
+    let time = StoreTime(microseconds: 0)
+    #expect(JobTransition(time: time, state: .running, note: text).note == expected)
+    #expect(JobEndReason(.discarded, text).text == expected)
+    #expect(JobProgress(fraction: 1, text: text).text == expected)
+    let error = JobErrorRecord(attempt: 1, time: time, type: text, text: text)
+    #expect(error.text == expected)
+    #expect(error.type.utf8.count == 512)
+  }
+
   @Test("J121: the name of a schedule is refused if it is too long, and so are those of its jobs")
   func schedules() async throws {
     let jobs = Workshop().jobs

@@ -35,6 +35,24 @@ import Testing
     #expect(log.entries == ["begun 1", "cancelled"])
   }
 
+  @Test(
+    "J52: a job whose child task was cancelled is retried, and the error is in its history", arguments: [false, true])
+  func unrequestedCancellation(ofOperation: Bool) async throws {
+    let workshop = Workshop()
+    let options = JobOptions(retry: .constant(maxAttemptCount: 5, delay: .milliseconds(1)))
+    let id =
+      ofOperation
+      ? try await workshop.jobs.enqueue(RacingOperation(), options: options).id
+      : try await workshop.jobs.enqueue(Racing(), options: options).id
+    try await workshop.run(workshop.worker(Racing.self, RacingOperation.self)) {
+      try await workshop.advanceUntilFinished(id)
+    }
+    let job = try #require(try await workshop.jobs.job(id))
+    #expect(job.state == .succeeded)
+    #expect(job.attempt == 2)
+    #expect(job.history.errors.map(\.type) == ["Swift.CancellationError"])
+  }
+
   @Test("J54: a job that was abandoned has ended, and its operation is cancelled")
   func abandon() async throws {
     let workshop = Workshop()

@@ -12,14 +12,14 @@ import Android
 
 /// Stops the process because of a programming error, in every kind of build, with a message that names the object and
 /// the remedy. (`precondition` drops its message in optimized builds.)
-func require(
+package func require(
   _ condition: Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
 ) {
   if !condition { misuse(message(), file: file, line: line) }
 }
 
 /// Does the same as ``require(_:_:file:line:)`` when the error has already been found.
-func misuse(_ message: String, file: StaticString = #fileID, line: UInt = #line) -> Never {
+package func misuse(_ message: String, file: StaticString = #fileID, line: UInt = #line) -> Never {
   fatalError(message, file: file, line: line)
 }
 

@@ -1,11 +1,13 @@
-/// The maximum lengths of names and keys, so that a store can index them.
+/// The maximum lengths of names and keys, so that a store can index them, and those of labels and tags.
 enum NameLength {
-  /// The maximum length of the name of a queue, kind, schedule or checkpoint, in bytes of UTF-8.
+  /// The maximum length of the name of a queue, kind, schedule or checkpoint, and of a tag, in bytes of UTF-8.
   static let name = 512
-  /// The maximum length of a key, in bytes of UTF-8.
+  /// The maximum length of a key or label, in bytes of UTF-8.
   static let key = 1_024
+  /// The maximum number of tags of a job.
+  static let tagCount = 100
 
-  /// Checks the names and keys of a job.
+  /// Checks the names, keys, label and tags of a job.
   ///
   /// - Parameter job: The job.
   /// - Throws: ``JobError`` with the code ``JobError/Code/nameTooLong``.
@@ -14,6 +16,15 @@ enum NameLength {
     try check(job.queue, "The queue of a job of the kind \(job.kind)", name)
     try job.settings.unique.map { try check($0.key, "The key of a job of the kind \(job.kind)", key) }
     try job.settings.limit.map { try check($0.key, "The key of the limit of a job of the kind \(job.kind)", key) }
+    try job.settings.label.map { try check($0, "The label of a job of the kind \(job.kind)", key) }
+    let tags = job.settings.tags ?? []
+    for tag in tags { try check(tag, "A tag of a job of the kind \(job.kind)", name) }
+    guard tags.count <= tagCount else {
+      throw JobError(
+        .nameTooLong,
+        "A job of the kind \(job.kind) has \(tags.count) tags, but at most \(tagCount) are possible. Store the words "
+          + "in the job.")
+    }
   }
 
   /// Checks a name or key.

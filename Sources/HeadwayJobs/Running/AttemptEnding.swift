@@ -13,16 +13,23 @@ struct AttemptEnding {
   var hasReturned = false
 
   func action(at now: StoreTime, using generator: inout some RandomNumberGenerator) -> JobEnding.Action {
+    // Its code has not run, and does not run.
+    if cause == .givenBack { return .release }
     if let signal = error as? JobSignal { return action(for: signal) }
-    if let error, !(error is CancellationError), !(isCancelled && !hasBegun) {
-      return cause == .stopping ? .release : action(for: error, at: now, using: &generator)
+    // Without a cancelled operation, nothing has requested the cancellation that the code throws. For example, a child
+    // task had a time limit of its own.
+    let isCancellation = isCancelled && (error is CancellationError || !hasBegun)
+    if let error, !isCancellation {
+      // A job that can't succeed is not run again by another worker, either.
+      let isPermanent = (error as? JobError)?.isRetryable == false
+      return cause == .stopping && !isPermanent ? .release : action(for: error, at: now, using: &generator)
     }
-    guard isCancelled || error != nil else { return .succeed(result: result) }
+    guard isCancelled else { return .succeed(result: result) }
     switch cause {
     case .requested: return .cancel(JobEndReason(.cancelled))
     // Code that returned in time is not run again.
     case .stopping where error == nil && hasReturned: return .succeed(result: result)
-    case .stopping, .leaseLost: return .release
+    case .stopping, .leaseLost, .givenBack: return .release
     // User code in this process has cancelled the operation. If it had not started, the job runs later, here or
     // elsewhere. It does not return to its queue immediately, because this worker might claim it again and again.
     case nil:

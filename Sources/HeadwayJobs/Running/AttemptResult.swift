@@ -5,10 +5,9 @@ final class AttemptResult: Sendable {
   private let payload = Mutex<JobPayload?>(nil)
   private let returned = Atomic(false)
 
-  /// Encodes a result, if its type is encodable.
-  func keep(_ output: some Sendable) throws {
-    let encoded = try JobPayload.result(output)
-    payload.withLock { $0 = encoded }
+  /// Keeps an encoded result; nil if its type is not encodable.
+  func keep(_ result: JobPayload?) {
+    payload.withLock { $0 = result }
     returned.store(true, ordering: .releasing)
   }
 
@@ -18,19 +17,31 @@ final class AttemptResult: Sendable {
   var value: JobPayload? { payload.withLock { $0 } }
 }
 
-extension JobPayload {
-  private static let maxResultSize = 1_024 * 1_024
-
-  /// Encodes the result of a job.
+extension JobContext {
+  /// Encodes the result of the job.
   ///
   /// - Returns: The encoded result; nil if its type is not encodable.
-  package static func result(_ output: some Sendable) throws -> JobPayload? {
+  package func encodedResult(_ output: some Sendable) throws -> JobPayload? {
     guard let encodable = output as? any Encodable else { return nil }
-    let encoded = try JobPayload(encoding: encodable)
-    guard encoded.bytes.count <= maxResultSize else {
+    return try encoded(encodable, as: "The result")
+  }
+
+  /// Encodes a value that is stored with the job, and checks its size.
+  func encoded(_ value: some Encodable, as subject: @autoclosure () -> String) throws -> JobPayload {
+    let payload: JobPayload
+    do {
+      payload = try JobPayload(encoding: value)
+    } catch {
       throw JobError(
-        .payloadTooLarge, "A result has \(encoded.bytes.count) bytes, but at most \(maxResultSize) can be stored.")
+        .unencodablePayload, "\(subject()) of job \(id) can't be encoded: \(error)", underlying: error)
     }
-    return encoded
+    let (size, limit) = (payload.bytes.count, jobs.store.maxResultSize)
+    guard size <= limit else {
+      throw JobError(
+        .payloadTooLarge,
+        "\(subject()) of job \(id) has \(size) bytes, but the store accepts \(limit). Store the data elsewhere, and "
+          + "return its location, or open the store with a larger maxResultSize.")
+    }
+    return payload
   }
 }

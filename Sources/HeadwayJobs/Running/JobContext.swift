@@ -26,6 +26,8 @@ public final class JobContext: Sendable {
     var checkpointNames: Set<String> = []
     weak var operation: Operation?
     var hasBegun = false
+    /// Whether the job is given back, so that its code must not run.
+    var isWithdrawn = false
     /// Observes when the operation starts, if the job has created it.
     var observation: KeyValueObservation?
     var lastProgress: ContinuousClock.Instant?
@@ -71,7 +73,8 @@ public final class JobContext: Sendable {
   ///   - body: The step.
   /// - Returns: The value of the step, from this attempt or an earlier one.
   /// - Throws: ``JobError``, with the code ``JobError/Code/duplicateCheckpoint`` if this attempt has already used the
-  ///   name; any error of `body`. Nothing is stored in these cases.
+  ///   name, ``JobError/Code/payloadTooLarge`` if the value is larger than ``JobStore/maxResultSize``, or
+  ///   ``JobError/Code/unencodablePayload``; any error of `body`. Nothing is stored in these cases.
   public func checkpoint<Value: Codable & Sendable>(
     _ name: String, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -91,7 +94,8 @@ public final class JobContext: Sendable {
       }
     }
     let value = try await body()
-    try await write(.checkpoint(name: name, value: JobPayload(encoding: value)))
+    let payload = try encoded(value, as: "The checkpoint \(name)")
+    try await write(.checkpoint(name: name, value: payload))
     return value
   }
 
@@ -101,7 +105,7 @@ public final class JobContext: Sendable {
   ///
   /// - Parameters:
   ///   - fraction: The completed part, from 0 to 1.
-  ///   - text: A readable description.
+  ///   - text: A readable description. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
   /// - Throws: ``JobError``.
   public func progress(_ fraction: Double, _ text: String? = nil) async throws {
     let now = ContinuousClock.now
@@ -118,7 +122,7 @@ public final class JobContext: Sendable {
 
   /// Adds a line to the history of the job.
   ///
-  /// - Parameter text: The line.
+  /// - Parameter text: The line. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
   /// - Throws: ``JobError``.
   public func log(_ text: String) async throws { try await write(.log(text)) }
 
@@ -147,7 +151,7 @@ public final class JobContext: Sendable {
     }
     let new = try jobs.encode(job, options: options)
     guard case .enqueued(let enqueued) = try await write(.enqueue(new)) else {
-      preconditionFailure("The store has not answered with a job.")
+      misuse(jobs.store.wrongAnswer)
     }
     jobs.noteEnqueued(enqueued, new)
     return jobs.handle(enqueued)
@@ -209,6 +213,30 @@ public final class JobContext: Sendable {
 
   /// Whether the operation has started.
   var hasBegun: Bool { state.withLock { $0.hasBegun } }
+
+  /// Whether ``withdraw()`` might prevent the job's code from running.
+  ///
+  /// It can't prevent an operation of the job itself from starting.
+  var canBeWithdrawn: Bool { state.withLock { !$0.hasBegun && $0.observation == nil } }
+
+  /// Prevents the code of the job from running, unless it has begun.
+  ///
+  /// - Returns: Whether the code does not run.
+  func withdraw() -> Bool {
+    state.withLock { state in
+      guard !state.hasBegun else { return false }
+      state.isWithdrawn = true
+      return true
+    }
+  }
+
+  /// Notes that the code of the job is about to run.
+  ///
+  /// - Throws: `CancellationError` if the job is given back.
+  func begin() throws {
+    if state.withLock(\.isWithdrawn) { throw CancellationError() }
+    noteBegun()
+  }
 
   func noteBegun() {
     let isFirst = state.withLock { state in

@@ -28,8 +28,8 @@ struct JobRunner: Sendable {
         return operation
       }
       return TaskOperation {
-        context.noteBegun()
-        try await context.run { try await result.keep(job.perform(in: context)) }
+        try context.begin()
+        try await context.run { try await result.keep(context.encodedResult(job.perform(in: context))) }
       }
     }
   }

@@ -22,6 +22,8 @@ struct WorkerState {
     case stopping
     /// The store no longer knows the worker or the attempt.
     case leaseLost
+    /// The operation queue has no slot for the job, and another worker might have one.
+    case givenBack
   }
 
   var claimer: Claimer

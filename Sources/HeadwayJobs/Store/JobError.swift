@@ -1,5 +1,7 @@
+public import Headway
+
 /// An error of a store, or of Headway itself.
-public struct JobError: Error, Sendable, CustomStringConvertible {
+public struct JobError: RetryableError, Sendable, CustomStringConvertible {
   /// The kind of error.
   public let code: Code
   /// A description of the problem, and how to solve it.
@@ -21,6 +23,17 @@ public struct JobError: Error, Sendable, CustomStringConvertible {
 
   /// A description of the problem, and how to solve it.
   public var description: String { context }
+
+  /// Whether another attempt might succeed.
+  ///
+  /// It is false if the error depends only on the code of the job and on its values, for example because a value is too
+  /// large. A job that throws such an error fails and is not retried, so its effects are not repeated.
+  public var isRetryable: Bool { !Self.permanentCodes.contains(code) }
+
+  private static let permanentCodes: Set<Code> = [
+    .payloadTooLarge, .nameTooLong, .unencodablePayload, .unknownJob, .usedOperation, .duplicateCheckpoint,
+    .transactionEnded, .dependencyCycle, .alreadyFinished, .wouldDeadlock,
+  ]
 }
 
 extension JobError {
@@ -35,7 +48,7 @@ extension JobError {
     /// A readable name.
     public var description: String { name }
 
-    /// A payload is larger than the store accepts.
+    /// A payload, a result, or the value of a checkpoint is larger than the store accepts.
     ///
     /// Nothing was stored.
     public static let payloadTooLarge = Code("payload too large")

@@ -58,12 +58,12 @@ public struct JobErrorRecord: Hashable, Codable, Sendable {
   /// - Parameters:
   ///   - attempt: The number of the attempt, from 1.
   ///   - time: When the attempt ended.
-  ///   - type: The name of the error's type.
+  ///   - type: The name of the error's type. It is shortened to 512 bytes.
   ///   - text: The description of the error. It is shortened to ``maxTextLength`` bytes.
   public init(attempt: Int, time: StoreTime, type: String, text: String) {
     self.attempt = attempt
     self.time = time
-    self.type = type
+    self.type = type.shortened(to: NameLength.name)
     self.text = text.shortened(to: Self.maxTextLength)
   }
 }
@@ -85,12 +85,12 @@ public struct JobTransition: Hashable, Codable, Sendable {
   ///   - time: The time of the change.
   ///   - state: The new state; running for a log line.
   ///   - worker: The worker of the attempt.
-  ///   - note: The reason of the change, or the log line.
+  ///   - note: The reason of the change, or the log line. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
   public init(time: StoreTime, state: JobState, worker: WorkerID? = nil, note: String? = nil) {
     self.time = time
     self.state = state
     self.worker = worker
-    self.note = note
+    self.note = note?.shortened(to: JobErrorRecord.maxTextLength)
   }
 }
 

@@ -147,10 +147,10 @@ public struct JobProgress: Hashable, Codable, Sendable {
   ///
   /// - Parameters:
   ///   - fraction: The completed part. It is limited to the range from 0 to 1.
-  ///   - text: A readable description.
+  ///   - text: A readable description. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
   public init(fraction: Double, text: String? = nil) {
     self.fraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
-    self.text = text
+    self.text = text?.shortened(to: JobErrorRecord.maxTextLength)
   }
 }
 
@@ -191,11 +191,11 @@ public struct JobEndReason: Hashable, Codable, Sendable, CustomStringConvertible
   ///
   /// - Parameters:
   ///   - code: The kind of reason.
-  ///   - text: A readable description of the details.
+  ///   - text: A readable description of the details. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
   ///   - culprit: The job that failed or was cancelled first, if that is why this one was cancelled.
   public init(_ code: Code, _ text: String = "", culprit: JobID? = nil) {
     self.code = code
-    self.text = text
+    self.text = text.shortened(to: JobErrorRecord.maxTextLength)
     self.culprit = culprit
   }
 

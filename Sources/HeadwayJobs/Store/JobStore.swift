@@ -1,3 +1,5 @@
+import Headway
+
 /// A place that keeps jobs until they have ended.
 ///
 /// A store decides which jobs run, and records the results. It does not run jobs itself. Each function is one
@@ -10,6 +12,9 @@
 public protocol JobStore: AnyObject, Sendable {
   /// The maximum size of a payload in bytes.
   var maxPayloadSize: Int { get }
+
+  /// The maximum size of a result, and of the value of a checkpoint, in bytes; 1 MiB by default.
+  var maxResultSize: Int { get }
 
   /// Stores new jobs as a whole or not at all.
   ///
@@ -185,6 +190,16 @@ public protocol JobStore: AnyObject, Sendable {
   func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable
 }
 
+extension JobStore {
+  /// 1 MiB.
+  public var maxResultSize: Int { 1_024 * 1_024 }
+
+  /// The message for an answer that does not belong to the request.
+  var wrongAnswer: String {
+    "\(type(of: self)) has not answered with a new job. Check the store with JobStoreConformance of HeadwayJobsTestKit."
+  }
+}
+
 /// A hint that something has changed in a store.
 public enum JobHint: Hashable, Sendable {
   /// Jobs of a queue might be claimable.
@@ -234,4 +249,13 @@ public struct JobQueueCounts: Hashable, Codable, Sendable {
   /// - Parameter state: The state.
   /// - Returns: The number.
   public subscript(state: JobState) -> Int { byState[state] ?? 0 }
+}
+
+/// Stops the process if a store would accept no payload or no result.
+package func requireSizes(_ maxPayloadSize: Int, _ maxResultSize: Int) {
+  require(
+    maxPayloadSize > 0 && maxResultSize > 0,
+    "A store of jobs has the maxPayloadSize \(maxPayloadSize) and the maxResultSize \(maxResultSize): use positive "
+      + "numbers."
+  )
 }

@@ -12,14 +12,22 @@ public final class MemoryJobStore: JobStore {
 
   /// The maximum size of a payload in bytes.
   public let maxPayloadSize: Int
+  /// The maximum size of a result, and of the value of a checkpoint, in bytes.
+  public let maxResultSize: Int
 
   /// Creates an empty store.
   ///
   /// - Parameters:
   ///   - maxPayloadSize: The maximum size of a payload in bytes.
+  ///   - maxResultSize: The maximum size of a result, and of the value of a checkpoint, in bytes.
   ///   - clock: Returns the current time; the system's time by default.
-  public init(maxPayloadSize: Int = 64 * 1_024, clock: @escaping @Sendable () -> StoreTime = { .now() }) {
+  public init(
+    maxPayloadSize: Int = 64 * 1_024, maxResultSize: Int = 1_024 * 1_024,
+    clock: @escaping @Sendable () -> StoreTime = { .now() }
+  ) {
+    requireSizes(maxPayloadSize, maxResultSize)
     self.maxPayloadSize = maxPayloadSize
+    self.maxResultSize = maxResultSize
     self.clock = clock
   }
 

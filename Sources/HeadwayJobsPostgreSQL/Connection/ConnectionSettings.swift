@@ -1,4 +1,5 @@
 #if PostgreSQL
+import Headway
 import CPostgreSQL
 import HeadwayJobs
 
@@ -92,6 +93,17 @@ public struct PostgresTimeLimits: Hashable, Sendable {
 
   /// Creates the default limits.
   public init() {}
+
+  /// Stops the process if a limit is not positive, because the server treats zero as no limit.
+  func requirePositive() {
+    let all = [
+      ("connection", connection), ("lock", lock), ("statement", statement), ("idleTransaction", idleTransaction),
+      ("request", request),
+    ]
+    for (name, limit) in all {
+      require(limit > .zero, "The time limit `\(name)` of PostgreSQL is \(limit): use a positive duration.")
+    }
+  }
 
   /// The time after which a server that has not answered is lost.
   ///

@@ -18,7 +18,7 @@ extension PostgresJobStore {
   /// connection. While a transaction is open, the server can't remove old versions of rows, so it has a time limit.
   ///
   /// - Parameters:
-  ///   - limit: The time limit of `body`.
+  ///   - limit: The time limit of `body`; positive.
   ///   - body: The function. It is called once, on a thread of the store, and can block.
   /// - Returns: The value that `body` has returned.
   /// - Throws: The error of `body`; `JobError` with the code `timeLimitExceeded` or `transactionEnded`. The code is
@@ -32,6 +32,7 @@ extension PostgresJobStore {
   func runTransaction<Value: Sendable>(
     within limit: Duration, _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
   ) async throws -> Value {
+    require(limit > .zero, "A transaction of the store of jobs has the time limit \(limit): use a positive duration.")
     do {
       return try await connections.forApplication.run(isRepeatable: false) { [self] session in
         let transaction = PostgresTransaction(session, self, within: limit)
@@ -100,7 +101,7 @@ extension Jobs {
   }
 
   private func add(_ new: [NewJob], in transaction: PostgresTransaction) throws -> [Enqueued] {
-    precondition(
+    require(
       store === transaction.store,
       "The transaction belongs to another store. Use the store of these jobs, or enqueue(_:) outside of it."
     )
@@ -111,7 +112,7 @@ extension Jobs {
 
   var postgresStore: PostgresJobStore {
     guard let store = store as? PostgresJobStore else {
-      preconditionFailure(
+      misuse(
         "The jobs are in a \(type(of: store)), which can't take part in a transaction of PostgreSQL. Use a "
           + "PostgresJobStore.")
     }
@@ -140,7 +141,7 @@ extension JobContext {
   ///
   /// - Precondition: The store is a ``PostgresJobStore``.
   /// - Parameters:
-  ///   - limit: The time limit of `body`.
+  ///   - limit: The time limit of `body`; positive.
   ///   - body: The function that writes. It is called once, on a thread of the store. It can use savepoints, but must
   ///     not begin or end transactions.
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
@@ -161,7 +162,7 @@ extension JobContext {
     defer { if !isCommitted { cancelFinishing() } }
     let value = try await store.runTransaction(within: limit) { transaction in
       let value = try body(transaction)
-      let result = try JobPayload.result(value)
+      let result = try self.encodedResult(value)
       guard try transaction.end(fence, result) else { throw leaseLost }
       return value
     }

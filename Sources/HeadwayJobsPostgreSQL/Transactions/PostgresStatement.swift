@@ -30,7 +30,7 @@ extension Jobs {
   public func enqueueStatement(_ job: some Job, options: JobOptions = JobOptions()) throws -> PostgresStatement {
     let store = postgresStore
     var new = try encode(job, options: options)
-    precondition(
+    require(
       new.dependencies.isEmpty,
       "A statement can't store a job that waits for others. Use enqueue(_:in:) with a transaction of the store.")
     try new.checkNames("No statement was created.")
@@ -81,7 +81,7 @@ extension JobContext {
   ///   not returned yet; or `payloadTooLarge`.
   public func finishStatement(_ result: some Sendable = ()) throws -> PostgresStatement {
     let store = jobs.postgresStore
-    let result = try JobPayload.result(result)
+    let result = try encodedResult(result)
     guard beginFinishingElsewhere() else { throw alreadyFinished }
     return store.finishStatement(fence, result, job.settings.retention ?? JobRetention())
   }
