@@ -54,7 +54,7 @@ extension PostgresJobStore {
         return (JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] }), changedMarks)
       }
       if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
-      let claimed = try exchange.claims.map { claim in
+      let claimed = try exchange.claimed { claim in
         var (mark, generation) = marks.mark(of: claim)
         defer { changedMarks.append((claim, mark, generation)) }
         return try transaction.claim(claim, by: exchange.worker, after: &mark)

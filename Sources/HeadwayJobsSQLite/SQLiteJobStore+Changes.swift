@@ -55,7 +55,7 @@ extension SQLiteJobStore {
         return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
       }
       if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
-      let claimed = try exchange.claims.map { try transaction.claim($0, by: exchange.worker) }
+      let claimed = try exchange.claimed { try transaction.claim($0, by: exchange.worker) }
       return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
     }
   }

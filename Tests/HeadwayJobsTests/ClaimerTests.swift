@@ -9,28 +9,28 @@ import Testing
 
   @Test("J22: a worker claims what its free slots take")
   mutating func slots() throws {
-    claimer.setSlots(3, lane: 0)
+    claimer.setSlots(3, group: 0)
     let claim = try #require(claimer.claims(at: .zero).first).claim
     #expect(claim == JobClaim(queue: "default", count: 3, allowsSuspect: true, kinds: ["test": 1]))
-    claimer.claimed(records(3), by: claim, lane: 0)
+    claimer.claimed([records(3)], by: [claim], lanes: [0])
     #expect(claimer.claims(at: .zero).isEmpty)
-    claimer.ended(lane: 0, isSuspect: false, at: .seconds(1))
+    claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: .seconds(1))
     let next = try #require(claimer.claims(at: .seconds(2)).first).claim
     #expect(next.count == 1)
   }
 
   @Test("J22: it claims ahead as many as it has ended in the last 50 ms, at most 512")
   mutating func ahead() throws {
-    claimer.setSlots(2, lane: 0)
+    claimer.setSlots(2, group: 0)
     var (claimed, time) = (0, Duration.zero)
     for round in 1...20 {
       for found in claimer.claims(at: time) {
         claimed += found.claim.count
-        claimer.claimed(records(found.claim.count), by: found.claim, lane: 0)
+        claimer.claimed([records(found.claim.count)], by: [found.claim], lanes: [0])
       }
-      let held = claimer.lanes[0].heldCount
+      let held = claimer.groups[0].heldCount
       #expect(held <= 2 + Claimer.maxAhead)
-      for _ in 0..<held { claimer.ended(lane: 0, isSuspect: false, at: time) }
+      for _ in 0..<held { claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: time) }
       time = .milliseconds(10) * round
     }
     #expect(claimed > 2_000)
@@ -41,20 +41,20 @@ import Testing
 
   @Test("J22: a queue without a limit, as Int.max, is one with many slots")
   mutating func unlimited() throws {
-    claimer.setSlots(.max, lane: 0)
+    claimer.setSlots(.max, group: 0)
     let claim = try #require(claimer.claims(at: .zero).first).claim
-    claimer.claimed(records(2), by: claim, lane: 0)
+    claimer.claimed([records(2)], by: [claim], lanes: [0])
     claimer.noteClaimable(nil)
-    claimer.ended(lane: 0, isSuspect: false, at: .zero)
+    claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: .zero)
     let next = try #require(claimer.claims(at: .zero).first).claim
     #expect(next.count == Int(Int32.max))
   }
 
   @Test("J19: after a claim that found too little, it asks again only after a hint")
   mutating func hints() throws {
-    claimer.setSlots(2, lane: 0)
+    claimer.setSlots(2, group: 0)
     let claim = try #require(claimer.claims(at: .zero).first).claim
-    claimer.claimed([], by: claim, lane: 0)
+    claimer.claimed([[]], by: [claim], lanes: [0])
     #expect(claimer.claims(at: .zero).isEmpty)
     claimer.noteClaimable("other")
     #expect(claimer.claims(at: .zero).isEmpty)
@@ -64,26 +64,26 @@ import Testing
 
   @Test("J19: a hint that arrives during a claim is not lost")
   mutating func hintDuringClaim() throws {
-    claimer.setSlots(2, lane: 0)
+    claimer.setSlots(2, group: 0)
     let claim = try #require(claimer.claims(at: .zero).first).claim
     claimer.noteClaimable("default")
-    claimer.claimed([], by: claim, lane: 0)
+    claimer.claimed([[]], by: [claim], lanes: [0])
     #expect(claimer.claims(at: .zero).count == 1)
   }
 
   @Test("J39: a worker runs one suspect at a time, and claims none ahead")
   mutating func suspects() throws {
-    claimer.setSlots(2, lane: 0)
+    claimer.setSlots(2, group: 0)
     let claim = try #require(claimer.claims(at: .zero).first).claim
     #expect(claim.allowsSuspect)
-    claimer.claimed(records(1, crashCount: 1), by: claim, lane: 0)
+    claimer.claimed([records(1, crashCount: 1)], by: [claim], lanes: [0])
     claimer.noteClaimable(nil)
     let second = try #require(claimer.claims(at: .zero).first).claim
     #expect(!second.allowsSuspect)
-    claimer.claimed([], by: second, lane: 0)
+    claimer.claimed([[]], by: [second], lanes: [0])
     #expect(claimer.claims(at: .zero).isEmpty)
     // The end of a suspect makes the next one claimable.
-    claimer.ended(lane: 0, isSuspect: true, at: .zero)
+    claimer.ended(lane: 0, isSuspect: true, wasAdded: false, at: .zero)
     #expect(try #require(claimer.claims(at: .zero).first).claim.allowsSuspect)
   }
 
@@ -92,14 +92,88 @@ import Testing
     var claimer = Claimer(queues: ["first", "second"], kinds: [:])
     var asked: [String] = []
     for _ in 0..<4 {
-      for lane in 0...1 { claimer.setSlots(2, lane: lane) }
+      for lane in 0...1 { claimer.setSlots(2, group: lane) }
       claimer.noteClaimable(nil)
       for found in claimer.claims(at: .zero) {
         if found.claim.allowsSuspect { asked.append(found.claim.queue) }
-        claimer.claimed([], by: found.claim, lane: found.lane)
+        claimer.claimed([[]], by: [found.claim], lanes: [found.lane])
       }
     }
     #expect(asked == ["first", "second", "first", "second"])
+  }
+
+  @Test("J22: queues that share an operation queue share its slots, and take turns")
+  func sharedSlots() throws {
+    var claimer = Claimer(queues: ["first", "second", "alone"], groups: [0, 0, 1], kinds: [:])
+    for group in 0...1 { claimer.setSlots(1, group: group) }
+    var found = claimer.claims(at: .zero)
+    #expect(found.map(\.claim.queue) == ["first", "second", "alone"])
+    #expect(found.map(\.claim.count) == [1, 1, 1])
+    #expect(found.map(\.claim.group) == [0, 0, nil])
+    // The first queue has used the slot, so the second one was not read.
+    claimer.claimed([records(1), [], []], by: found.map(\.claim), lanes: found.map(\.lane))
+    #expect(claimer.groups.map(\.heldCount) == [1, 0])
+    #expect(claimer.claims(at: .zero).isEmpty)
+    claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: .seconds(1))
+    found = claimer.claims(at: .seconds(2))
+    #expect(found.map(\.claim.queue) == ["second", "first"])
+    claimer.claimed([[], records(1)], by: found.map(\.claim), lanes: found.map(\.lane))
+    #expect(claimer.groups.map(\.heldCount) == [1, 0])
+    claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: .seconds(2))
+    // The second queue was read, and has no more jobs.
+    #expect(claimer.claims(at: .seconds(3)).map(\.claim.queue) == ["first"])
+  }
+
+  @Test("J22: a failed exchange returns the slots of its claims once")
+  func failedSharedClaims() {
+    var claimer = Claimer(queues: ["first", "second"], groups: [0, 0], kinds: [:])
+    claimer.setSlots(3, group: 0)
+    let found = claimer.claims(at: .zero)
+    #expect(claimer.groups[0].heldCount == 3)
+    claimer.claimed(nil, by: found.map(\.claim), lanes: found.map(\.lane))
+    #expect(claimer.groups[0].heldCount == 0)
+    #expect(claimer.claims(at: .zero).count == 2)
+  }
+
+  @Test("J22: other operations in the queue use its slots")
+  mutating func otherOperations() {
+    claimer.setSlots(4, besides: 3, group: 0)
+    let found = claimer.claims(at: .zero)
+    #expect(found.map(\.claim.count) == [1])
+    claimer.claimed([records(1)], by: found.map(\.claim), lanes: [0])
+    claimer.added(lane: 0)
+    // The operation of the job is no other operation.
+    claimer.setSlots(4, besides: 4, group: 0)
+    #expect(claimer.claims(at: .zero).isEmpty)
+    #expect(claimer.use(ofGroup: 0).isWaiting)
+    // Neither are those of other workers, whose jobs use slots before they have operations.
+    claimer.setSlots(4, besides: 2, SharedSlots.Use(heldCount: 2, addedCount: 1), group: 0)
+    #expect(claimer.groups[0].slots == 2)
+    claimer.setSlots(4, besides: 1, nil, group: 0)
+    #expect(claimer.claims(at: .zero).isEmpty)
+    #expect(claimer.use(ofGroup: 0).isWaiting)
+    claimer.setSlots(4, besides: 1, group: 0)
+    #expect(!claimer.use(ofGroup: 0).isWaiting)
+    #expect(claimer.claims(at: .zero).map(\.claim.count) == [3])
+  }
+
+  @Test("J181: the surplus is what the slots and the jobs ahead do not need")
+  mutating func surplus() {
+    claimer.setSlots(4, group: 0)
+    let found = claimer.claims(at: .zero)
+    claimer.claimed([records(4)], by: found.map(\.claim), lanes: [0])
+    #expect(claimer.surplus(ofGroup: 0, at: .zero) == 0)
+    claimer.setSlots(1, group: 0)
+    #expect(claimer.surplus(ofGroup: 0, at: .zero) == 3)
+    claimer.ended(lane: 0, isSuspect: false, wasAdded: false, hasRun: false, at: .zero)
+    #expect(claimer.surplus(ofGroup: 0, at: .zero) == 2)
+    // One that has run permits one ahead, until the period is over or the queue is suspended.
+    claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: .zero)
+    #expect(claimer.surplus(ofGroup: 0, at: .zero) == 0)
+    claimer.setSlots(0, group: 0)
+    #expect(claimer.surplus(ofGroup: 0, at: .zero) == 2)
+    claimer.setSlots(1, group: 0)
+    #expect(claimer.surplus(ofGroup: 0, at: .seconds(1)) == 1)
   }
 
   @Test("J22: random sequences never hold more than allowed, and count what they hold", arguments: 1...20)
@@ -113,17 +187,17 @@ import Testing
         for found in claimer.claims(at: time) {
           let count = Int.random(in: 0...found.claim.count, using: &generator)
           let fails = Int.random(in: 0...9, using: &generator) == 0
-          claimer.claimed(fails ? nil : records(count), by: found.claim, lane: 0)
+          claimer.claimed(fails ? nil : [records(count)], by: [found.claim], lanes: [0])
           held += fails ? 0 : count
         }
       case 1: claimer.noteClaimable(nil)
-      case 2: claimer.setSlots(Int.random(in: 0...8, using: &generator), lane: 0)
+      case 2: claimer.setSlots(Int.random(in: 0...8, using: &generator), group: 0)
       default:
         guard held > 0 else { continue }
         held -= 1
-        claimer.ended(lane: 0, isSuspect: false, at: time)
+        claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: time)
       }
-      #expect(claimer.lanes[0].heldCount == held)
+      #expect(claimer.groups[0].heldCount == held)
       #expect(held <= 8 + Claimer.maxAhead)
       #expect((0...1).contains(claimer.suspectCount))
     }

@@ -4,15 +4,14 @@
 ///
 /// A worker holds the jobs that it has claimed and not ended. It claims as many as it has slots. In addition, it claims
 /// as many ahead as it has ended in a period of 50 ms, up to ``maxAhead``. Therefore, a worker with long jobs claims
-/// none that another worker could run, and a worker with short jobs does not wait for the store.
+/// none that another worker could run, and a worker with short jobs does not wait for the store. Queues that share an
+/// operation queue share its slots.
 struct Claimer {
   /// A queue of the store.
   struct Lane {
     let queue: String
-    /// The number of jobs that can run at a time.
-    var slots = 0
-    /// The number of claimed jobs that have not ended.
-    var heldCount = 0
+    /// The index of its slots.
+    let group: Int
     /// Whether there might be jobs to claim.
     ///
     /// It is false after a claim that returned fewer jobs than requested.
@@ -22,6 +21,20 @@ struct Claimer {
     /// A hint that arrives during a claim might announce jobs that were not visible to the claim.
     fileprivate var hintCount = 0
     fileprivate var hintCountAtClaim = 0
+  }
+
+  /// The slots of an operation queue, which runs the jobs of one or more queues of the store.
+  struct Group {
+    /// Whether several queues share the slots.
+    fileprivate(set) var isShared = false
+    /// The number of jobs that can run at a time.
+    var slots = 0
+    /// Whether other operations, or other workers, use slots of the operation queue.
+    fileprivate(set) var areUsedByOthers = false
+    /// The number of claimed jobs that have not ended.
+    fileprivate(set) var heldCount = 0
+    /// The number of claimed jobs whose operations are in the operation queue, or have ended recently.
+    fileprivate(set) var addedCount = 0
     /// The numbers of ended jobs in the current and in the last period.
     fileprivate var ended = 0
     fileprivate var endedBefore = 0
@@ -29,6 +42,7 @@ struct Claimer {
   }
 
   private(set) var lanes: [Lane]
+  private(set) var groups: [Group]
   /// The number of suspects that the worker holds or might receive.
   private(set) var suspectCount = 0
   /// Whether the worker claims no jobs, because it is stopping or has too many unrecorded endings.
@@ -36,38 +50,53 @@ struct Claimer {
   private let kinds: [JobKind: Int]
   /// The first queue whose claim can return a suspect, so that the queues take turns.
   private var suspectTurn = 0
+  /// The first queue of an exchange, so that queues with the same slots take turns.
+  private var turn = 0
 
   static let maxAhead = 512
   /// More slots make no difference, and sums with `Int.max` would overflow.
   private static let maxSlots = Int(Int32.max)
   static let periodLength = Duration.milliseconds(50)
 
-  init(queues: [String], kinds: [JobKind: Int]) {
-    lanes = queues.map { Lane(queue: $0) }
+  /// Creates a claimer.
+  ///
+  /// - Parameters:
+  ///   - queues: The queues of the store.
+  ///   - groups: The index of the slots of each queue. By default, each has slots of its own.
+  ///   - kinds: The kinds that the worker knows, with the newest version of each.
+  init(queues: [String], groups: [Int]? = nil, kinds: [JobKind: Int]) {
+    lanes = zip(queues, groups ?? Array(queues.indices)).map { Lane(queue: $0, group: $1) }
+    self.groups = (0..<(lanes.map { $0.group + 1 }.max() ?? 0)).map { [lanes] group in
+      Group(isShared: lanes.count { $0.group == group } > 1)
+    }
     self.kinds = kinds
   }
 
   /// The claims to send now.
   ///
-  /// The requested jobs count as held until ``claimed(_:by:lane:)`` is called.
+  /// The requested jobs count as held until ``claimed(_:by:lanes:)`` is called.
   mutating func claims(at time: Duration) -> [(lane: Int, claim: JobClaim)] {
     guard !isStopped else { return [] }
+    for index in groups.indices { groups[index].advance(to: time) }
     var claims: [(lane: Int, claim: JobClaim)] = []
-    let laneForSuspect = laneForSuspect
-    for index in lanes.indices where lanes[index].mayHaveMore && lanes[index].slots > 0 {
-      lanes[index].advance(to: time)
-      let lane = lanes[index]
-      let count = lane.slots + lane.ahead - lane.heldCount
+    let (laneForSuspect, before) = (laneForSuspect, groups)
+    for offset in lanes.indices {
+      let index = (turn + offset) % lanes.count
+      let (lane, group) = (lanes[index], before[lanes[index].group])
+      let count = group.slots + group.ahead - group.heldCount
       // A few free places for jobs ahead are not worth a request.
-      guard count > 0, lane.heldCount < lane.slots || count * 2 >= lane.ahead else { continue }
+      guard lane.mayHaveMore, group.slots > 0, count > 0, group.heldCount < group.slots || count * 2 >= group.ahead
+      else { continue }
       let allowsSuspect = index == laneForSuspect
       if allowsSuspect { suspectCount += 1 }
-      lanes[index].heldCount += count
-      lanes[index].hintCountAtClaim = lanes[index].hintCount
+      // The claims of a group return at most this number together.
+      groups[lane.group].heldCount = group.heldCount + count
+      lanes[index].hintCountAtClaim = lane.hintCount
       // Suspects are not claimed ahead.
-      let freeSlotCount = min(count, max(0, lane.slots - lane.heldCount))
+      let freeSlotCount = min(count, max(0, group.slots - group.heldCount))
       let claim = JobClaim(
-        queue: lane.queue, count: count, allowsSuspect: allowsSuspect, freeSlotCount: freeSlotCount, kinds: kinds)
+        queue: lane.queue, count: count, allowsSuspect: allowsSuspect, freeSlotCount: freeSlotCount, kinds: kinds,
+        group: group.isShared ? lane.group : nil)
       claims.append((index, claim))
     }
     return claims
@@ -77,26 +106,50 @@ struct Claimer {
   private var laneForSuspect: Int? {
     guard suspectCount == 0 else { return nil }
     let order = lanes.indices.map { ($0 + suspectTurn) % lanes.count }
-    return order.first { lanes[$0].mayHaveMore && lanes[$0].heldCount < lanes[$0].slots }
+    return order.first { index in
+      let group = groups[lanes[index].group]
+      return lanes[index].mayHaveMore && group.heldCount < group.slots
+    }
   }
 
-  /// Notes the jobs that a claim has returned; nil if the request has failed.
-  mutating func claimed(_ jobs: [JobRecord]?, by claim: JobClaim, lane index: Int) {
-    let count = jobs?.count ?? 0
-    lanes[index].heldCount -= claim.count - count
-    // After a failure, the worker sends another request.
-    if jobs != nil, count < claim.count, lanes[index].hintCount == lanes[index].hintCountAtClaim {
-      lanes[index].mayHaveMore = false
+  /// Notes the jobs that the claims of an exchange have returned; nil if the request has failed.
+  mutating func claimed(_ claimed: [[JobRecord]]?, by claims: [JobClaim], lanes indices: [Int]) {
+    var left: [Int: Int] = [:]
+    for (number, (claim, index)) in zip(claims, indices).enumerated() {
+      let (group, jobs) = (lanes[index].group, claimed?[number])
+      let possible = left[group] ?? claim.count
+      let count = jobs?.count ?? 0
+      left[group] = possible - count
+      // After a failure, the worker sends another request. Without room for its jobs, a queue was not read.
+      if jobs != nil, count < possible, lanes[index].hintCount == lanes[index].hintCountAtClaim {
+        lanes[index].mayHaveMore = false
+      }
+      if count > 0, groups[group].isShared { turn = (index + 1) % lanes.count }
+      if claim.allowsSuspect { suspectTurn = (index + 1) % lanes.count }
+      if claim.allowsSuspect, jobs?.contains(where: { $0.crashCount > 0 }) != true { suspectCount -= 1 }
     }
-    if claim.allowsSuspect { suspectTurn = (index + 1) % lanes.count }
-    if claim.allowsSuspect, jobs?.contains(where: { $0.crashCount > 0 }) != true { suspectCount -= 1 }
+    for (group, count) in left { groups[group].heldCount -= count }
   }
+
+  /// Notes that the operation of a claimed job is about to be added to its operation queue.
+  mutating func added(lane index: Int) { groups[lanes[index].group].addedCount += 1 }
 
   /// Notes that an attempt has ended, or that its job was given back.
-  mutating func ended(lane index: Int, isSuspect: Bool, at time: Duration) {
-    lanes[index].advance(to: time)
-    lanes[index].ended += 1
-    lanes[index].heldCount -= 1
+  ///
+  /// - Parameters:
+  ///   - index: The queue.
+  ///   - isSuspect: Whether the job was a suspect.
+  ///   - wasAdded: Whether ``added(lane:)`` was called for the job.
+  ///   - hasRun: Whether the job was not given back.
+  ///   - time: The time of the worker's clock.
+  mutating func ended(
+    lane index: Int, isSuspect: Bool, wasAdded: Bool = true, hasRun: Bool = true, at time: Duration
+  ) {
+    let group = lanes[index].group
+    groups[group].advance(to: time)
+    if hasRun { groups[group].ended += 1 }
+    if wasAdded { groups[group].addedCount -= 1 }
+    groups[group].heldCount -= 1
     guard isSuspect else { return }
     suspectCount -= 1
     // The next suspect can now be claimed from any queue.
@@ -111,10 +164,41 @@ struct Claimer {
     }
   }
 
-  mutating func setSlots(_ slots: Int, lane index: Int) { lanes[index].slots = min(slots, Self.maxSlots) }
+  /// Sets the slots that an operation queue has for jobs of this worker.
+  ///
+  /// - Parameters:
+  ///   - limit: The number of operations that can run at a time.
+  ///   - operationCount: The number of operations in the queue. Those that don't run jobs use slots, too.
+  ///   - others: The slots that other workers of the process use; nil if the next slot is for one of them.
+  ///   - group: The index of the slots.
+  mutating func setSlots(
+    _ limit: Int, besides operationCount: Int = 0, _ others: SharedSlots.Use? = SharedSlots.Use(), group: Int
+  ) {
+    guard let others else { return (groups[group].slots, groups[group].areUsedByOthers) = (0, true) }
+    let addedCount = groups[group].addedCount + others.addedCount
+    let otherCount = max(0, operationCount - addedCount) + others.heldCount
+    groups[group].slots = max(0, min(limit, Self.maxSlots) - otherCount)
+    groups[group].areUsedByOthers = otherCount > 0
+  }
+
+  /// What the worker uses of an operation queue.
+  func use(ofGroup group: Int) -> SharedSlots.Use {
+    let slots = groups[group]
+    let isWaiting =
+      slots.areUsedByOthers && slots.heldCount >= slots.slots
+      && lanes.contains { $0.group == group && $0.mayHaveMore }
+    return SharedSlots.Use(heldCount: slots.heldCount, addedCount: slots.addedCount, isWaiting: isWaiting)
+  }
+
+  /// Returns how many jobs the worker holds that it would not claim now.
+  mutating func surplus(ofGroup group: Int, at time: Duration) -> Int {
+    groups[group].advance(to: time)
+    let ahead = groups[group].slots == 0 ? 0 : groups[group].ahead
+    return max(0, groups[group].heldCount - groups[group].slots - ahead)
+  }
 }
 
-extension Claimer.Lane {
+extension Claimer.Group {
   fileprivate var ahead: Int { min(max(ended, endedBefore), Claimer.maxAhead) }
 
   /// Begins a new period if the last one is over.

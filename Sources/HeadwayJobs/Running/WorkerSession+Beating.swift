@@ -6,8 +6,6 @@ extension WorkerSession {
   private static let beatInterval = Duration.seconds(1)
   private static let shortestBeatInterval = Duration.milliseconds(20)
   private static let pruneInterval = Duration.seconds(60)
-  // Read once, because Foundation reads files for it.
-  private static let processorCount = ProcessInfo.processInfo.activeProcessorCount
 
   func beatUntilCancelled() async {
     var pruned = clock.elapsed()
@@ -51,7 +49,6 @@ extension WorkerSession {
   ///
   /// - Returns: When the store must be advanced again; nil if nothing is due.
   private func beat() async throws -> StoreTime? {
-    refreshSlots()
     let (worker, held) = state.withLock { ($0.worker, Array($0.attempts.keys)) }
     let beat = if let worker { try await store.beat(worker, running: held) } else { WorkerBeat(isRegistered: false) }
     if beat.isRegistered {
@@ -66,6 +63,8 @@ extension WorkerSession {
       // The old identity has no jobs left, but possibly a lock.
       if let worker { try? await store.unregister(worker, isRunningCode: false) }
     }
+    let withoutSlots = state.withLock { $0.attemptsWithoutSlots(at: clock.elapsed()) }
+    cancel(.givenBack) { withoutSlots.contains($0.context.fence) && $0.context.withdraw() }
     // This comes first, so that jobs are claimed even if the rest fails.
     state.withLock { $0.claimer.noteClaimable(nil) }
     exchangeBell.ring()
@@ -92,19 +91,6 @@ extension WorkerSession {
       return .success(try await store.advance())
     } catch {
       return .failure(error)
-    }
-  }
-
-  func refreshSlots() {
-    let slots = lanes.map { lane -> Int in
-      let queue = lane.operationQueue
-      if queue.isSuspended || queue.isClosed { return 0 }
-      let limit = queue.maxConcurrentOperationCount
-      guard limit != OperationQueue.defaultMaxConcurrentOperationCount else { return Self.processorCount }
-      return max(0, limit)
-    }
-    state.withLock { state in
-      for (index, count) in slots.enumerated() { state.claimer.setSlots(count, lane: index) }
     }
   }
 

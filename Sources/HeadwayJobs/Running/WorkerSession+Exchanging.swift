@@ -64,7 +64,8 @@ extension WorkerSession {
     configure(operation, for: job)
     context.noteOperation(operation)
     let attempt = WorkerState.Attempt(
-      operation: operation, job: job, context: context, result: result, lane: lane, isSuspect: isSuspect)
+      operation: operation, job: job, context: context, result: result, lane: lane, isSuspect: isSuspect,
+      added: clock.elapsed())
     if state.withLock({ $0.start(attempt) }) != nil { operation.cancel() }
     lanes[lane].operationQueue.addOperation(operation)
     operation.callWhenEnded { [self] in
@@ -128,13 +129,5 @@ extension WorkerSession {
       endings.filter { fence, action in !state.end(fence, action, at: time) }
     }
     for (fence, _) in unsent { reports.willNotRecord(fence) }
-  }
-
-  /// Determines what to send to the store next; nil if there is nothing to send.
-  private func nextExchange() -> (exchange: JobExchange, lanes: [Int])? {
-    endFinishedAttempts()
-    // A queue may have been suspended since the last beat.
-    refreshSlots()
-    return state.withLock { $0.nextExchange(at: clock.elapsed()) }
   }
 }

@@ -12,6 +12,10 @@ final class WorkerSession: Sendable {
   let jobs: Jobs
   private let name: String
   let lanes: [JobWorker.Lane]
+  /// The queues that run the jobs, each once, in the order of the claimer's groups.
+  let operationQueues: [OperationQueue]
+  /// Whether the slots of the operation queues will soon be read again.
+  let looksAgain = Atomic(false)
   let runners: [JobKind: JobRunner]
   private let gracePeriod: Duration
   private let cancellationPeriod: Duration
@@ -44,7 +48,14 @@ final class WorkerSession: Sendable {
     self.clock = clock
     reports = WorkerReports(jobs.eventLog)
     let kinds = runners.mapValues(\.version)
-    state = Mutex(WorkerState(claimer: Claimer(queues: lanes.map(\.queue), kinds: kinds)))
+    var operationQueues: [OperationQueue] = []
+    let groups = lanes.map { lane in
+      if let group = operationQueues.firstIndex(where: { $0 === lane.operationQueue }) { return group }
+      operationQueues.append(lane.operationQueue)
+      return operationQueues.count - 1
+    }
+    self.operationQueues = operationQueues
+    state = Mutex(WorkerState(claimer: Claimer(queues: lanes.map(\.queue), groups: groups, kinds: kinds)))
   }
 
   func run() async throws {
@@ -62,6 +73,8 @@ final class WorkerSession: Sendable {
   private func runUncancelled() async throws {
     await reports.rescued(try await store.rescue(), in: store)
     try await register()
+    SharedSlots.ofProcess.join(operationQueues, self, exchangeBell)
+    defer { SharedSlots.ofProcess.leave(operationQueues, self) }
     let token = store.observeHints { [weak self] in self?.note($0) }
     defer { withExtendedLifetime(token) {} }
     let beats = Task { await self.beatUntilCancelled() }
@@ -81,7 +94,6 @@ final class WorkerSession: Sendable {
     let worker = try await store.register(description)
     state.withLock { $0.worker = worker }
     reports.post(.workerStarted(worker))
-    refreshSlots()
   }
 
   private func leave() async throws {

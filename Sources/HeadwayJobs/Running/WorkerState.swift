@@ -10,6 +10,8 @@ struct WorkerState {
     let result: AttemptResult
     let lane: Int
     let isSuspect: Bool
+    /// When the operation was added to its queue.
+    let added: Duration
     /// Why the worker has cancelled the operation, if it has.
     var cause: CancellationCause?
   }
@@ -73,9 +75,7 @@ struct WorkerState {
     hasLostAnswer = answer == nil
     if answer == nil { endings = exchange.endings + endings }
     for jobs in answer?.claimed ?? [] { starting.formUnion(jobs.lazy.compactMap(\.fence)) }
-    for (index, (claim, lane)) in zip(exchange.claims, lanes).enumerated() {
-      claimer.claimed(answer?.claimed[index], by: claim, lane: lane)
-    }
+    claimer.claimed(answer?.claimed, by: exchange.claims, lanes: lanes)
   }
 
   /// Notes the operation of a claimed job.
@@ -85,6 +85,7 @@ struct WorkerState {
     let fence = attempt.context.fence
     let cause: CancellationCause? = fence.owner != worker ? .leaseLost : isStopping ? .stopping : nil
     starting.remove(fence)
+    claimer.added(lane: attempt.lane)
     attempts[fence] = attempt
     attempts[fence]?.cause = cause
     return cause
@@ -105,7 +106,7 @@ struct WorkerState {
   /// - Returns: Whether its ending will be sent.
   mutating func end(_ fence: JobFence, _ action: JobEnding.Action?, at time: Duration) -> Bool {
     guard let attempt = attempts.removeValue(forKey: fence) else { return false }
-    claimer.ended(lane: attempt.lane, isSuspect: attempt.isSuspect, at: time)
+    claimer.ended(lane: attempt.lane, isSuspect: attempt.isSuspect, hasRun: action != .release, at: time)
     guard let action, attempt.cause != .leaseLost else { return false }
     endings.append(JobEnding(fence, action))
     return true
@@ -114,8 +115,33 @@ struct WorkerState {
   /// Ends the attempt of a claimed job that has no operation.
   mutating func giveBack(_ fence: JobFence, _ action: JobEnding.Action, lane: Int, isSuspect: Bool, at time: Duration) {
     starting.remove(fence)
-    claimer.ended(lane: lane, isSuspect: isSuspect, at: time)
+    claimer.ended(lane: lane, isSuspect: isSuspect, wasAdded: false, at: time)
     endings.append(JobEnding(fence, action))
+  }
+
+  /// How long an operation waits for a slot before its job is given back.
+  private static let patience = Duration.seconds(1)
+
+  /// Returns attempts whose operations wait in queues that have no slots for them.
+  ///
+  /// For example, a queue was suspended, its limit was lowered, or long jobs use the slots for which jobs were claimed
+  /// ahead.
+  mutating func attemptsWithoutSlots(at time: Duration) -> Set<JobFence> {
+    var fences: Set<JobFence> = []
+    for group in claimer.groups.indices {
+      let surplus = claimer.surplus(ofGroup: group, at: time)
+      guard surplus > 0 else { continue }
+      let waiting = attempts.values.filter { attempt in
+        claimer.lanes[attempt.lane].group == group && attempt.cause == nil && time - attempt.added >= Self.patience
+          && attempt.context.canBeWithdrawn
+      }
+      // Those that would begin last.
+      let last = waiting.sorted { left, right in
+        (left.job.priority, right.job.position) < (right.job.priority, left.job.position)
+      }.prefix(surplus)
+      fences.formUnion(last.map(\.context.fence))
+    }
+    return fences
   }
 
   /// Marks attempts as cancelled, and returns them, so that the caller cancels their operations without the lock.

@@ -104,6 +104,8 @@ public struct JobClaim: Hashable, Sendable {
   public var freeSlotCount: Int
   /// The kinds that the worker knows, with the newest version of each.
   public var kinds: [JobKind: Int]
+  /// The number of a group of claims of the same exchange that return at most `count` jobs together; nil for none.
+  public var group: Int?
 
   /// Creates a claim.
   ///
@@ -113,12 +115,39 @@ public struct JobClaim: Hashable, Sendable {
   ///   - allowsSuspect: Whether one of them can be a suspect.
   ///   - freeSlotCount: The number of jobs that can begin immediately; `count` by default.
   ///   - kinds: The kinds that the worker knows, with the newest version of each.
-  public init(queue: String, count: Int, allowsSuspect: Bool, freeSlotCount: Int? = nil, kinds: [JobKind: Int]) {
+  ///   - group: The number of a group of claims of the same exchange that return at most `count` jobs together.
+  public init(
+    queue: String, count: Int, allowsSuspect: Bool, freeSlotCount: Int? = nil, kinds: [JobKind: Int],
+    group: Int? = nil
+  ) {
     self.queue = queue
     self.count = count
     self.allowsSuspect = allowsSuspect
     self.freeSlotCount = freeSlotCount ?? count
     self.kinds = kinds
+    self.group = group
+  }
+}
+
+extension JobExchange {
+  /// Calls a function that claims jobs for each claim, in their order, with the number of jobs that the claims of its
+  /// group have left.
+  ///
+  /// - Parameter claim: The function of a store. It is not called for a claim whose group has received all its jobs.
+  /// - Returns: The claimed jobs of each claim.
+  /// - Throws: The error of the function.
+  public func claimed<Failure>(
+    _ claim: (JobClaim) throws(Failure) -> [JobRecord]
+  ) throws(Failure) -> [[JobRecord]] {
+    var (claimed, taken) = ([[JobRecord]](), [Int: Int]())
+    for var rest in claims {
+      let count = rest.group.flatMap { taken[$0] } ?? 0
+      (rest.count, rest.freeSlotCount) = (rest.count - count, max(0, rest.freeSlotCount - count))
+      let jobs = rest.count > 0 ? try claim(rest) : []
+      claimed.append(jobs)
+      if let group = rest.group { taken[group] = count + jobs.count }
+    }
+    return claimed
   }
 }
 

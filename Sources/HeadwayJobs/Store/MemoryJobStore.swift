@@ -56,7 +56,7 @@ public final class MemoryJobStore: JobStore {
         return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
       }
       if let running = exchange.running { memory.releaseAll(of: exchange.worker, except: running, at: now) }
-      let claimed = exchange.claims.map { memory.claim($0, by: exchange.worker, at: now) }
+      let claimed = exchange.claimed { memory.claim($0, by: exchange.worker, at: now) }
       return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
     }
   }

@@ -71,6 +71,21 @@ extension JobStoreConformance {
       try probe.expect(try await probe.end(known[0], .succeed(result: nil)), .recorded, "the end of the known job")
       try probe.expect(try await probe.end(other[0], .succeed(result: nil)), .recorded, "the end of the other job")
     },
+    JobStoreCheck("J22: the claims of a group return at most the requested number together, in their order") { probe in
+      for queue in ["first", "second", "third"] {
+        for _ in 0..<2 { try await probe.enqueue(options: JobOptions(queue: queue)) }
+      }
+      func claim(_ queue: String, _ count: Int, _ group: Int?) -> JobClaim {
+        JobClaim(queue: queue, count: count, allowsSuspect: false, kinds: ["test": 1], group: group)
+      }
+      let claims = [
+        claim("first", 1, 7), claim("second", 3, 8), claim("third", 1, 7), claim("third", 3, 8), claim("first", 1, nil),
+      ]
+      let exchange = JobExchange(worker: try await probe.register(), claims: claims)
+      let claimed = try await probe.store.exchange(exchange).claimed
+      try probe.expect(claimed.map(\.count), [1, 2, 0, 1, 1], "the numbers of claimed jobs")
+      try probe.expect(claimed.map { $0.first?.queue }, ["first", "second", nil, "third", "first"], "the queues")
+    },
     JobStoreCheck("J34: each worker has a new identity, and one that was removed claims nothing") { probe in
       let first = try await probe.register()
       try await probe.store.unregister(first, isRunningCode: false)

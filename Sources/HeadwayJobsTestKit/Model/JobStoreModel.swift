@@ -209,7 +209,7 @@ private struct ModelProgram {
       JobClaim(
         queue: pick(queues), count: Int.random(in: 0...5, using: &generator), allowsSuspect: odds(2),
         freeSlotCount: odds(2) ? 1 : nil,
-        kinds: odds(4) ? [pick(kinds): 1] : ["one": 2, "two": odds(2) ? 1 : 2, "three": 1])
+        kinds: odds(4) ? [pick(kinds): 1] : ["one": 2, "two": odds(2) ? 1 : 2, "three": 1], group: odds(2) ? 1 : nil)
     }
     return JobExchange(worker: worker, endings: endings, claims: claims)
   }

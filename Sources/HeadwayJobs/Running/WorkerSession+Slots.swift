@@ -1,0 +1,43 @@
+import FoundationEssentials
+import Headway
+import Synchronization
+
+extension WorkerSession {
+  // Read once, because Foundation reads files for it.
+  private static let processorCount = ProcessInfo.processInfo.activeProcessorCount
+  /// How soon the slots are read again while others use them, because the ends of their operations are not observed.
+  private static let slotInterval = Duration.milliseconds(100)
+
+  /// Determines what to send to the store next; nil if there is nothing to send.
+  func nextExchange() -> (exchange: JobExchange, lanes: [Int])? {
+    endFinishedAttempts()
+    let slots = operationQueues.map { queue -> (limit: Int, operationCount: Int) in
+      if queue.isSuspended || queue.isClosed { return (0, 0) }
+      let limit = queue.maxConcurrentOperationCount
+      let isUnlimited = limit == OperationQueue.defaultMaxConcurrentOperationCount
+      return (isUnlimited ? Self.processorCount : max(0, limit), queue.operationCount)
+    }
+    let time = clock.elapsed()
+    let (next, mustWait) = SharedSlots.ofProcess.change(operationQueues, by: self) { others in
+      state.withLock { state in
+        for (group, slots) in slots.enumerated() {
+          state.claimer.setSlots(slots.limit, besides: slots.operationCount, others[group], group: group)
+        }
+        let next = state.nextExchange(at: time)
+        let uses = state.claimer.groups.indices.map { state.claimer.use(ofGroup: $0) }
+        return (uses, (next, !state.isStopping && uses.contains(where: \.isWaiting)))
+      }
+    }
+    if mustWait { lookAgain() }
+    return next
+  }
+
+  private func lookAgain() {
+    guard !looksAgain.exchange(true, ordering: .relaxed) else { return }
+    Task {
+      try? await clock.sleep(Self.slotInterval)
+      looksAgain.store(false, ordering: .relaxed)
+      exchangeBell.ring()
+    }
+  }
+}
