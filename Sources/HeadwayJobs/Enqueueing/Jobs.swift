@@ -55,13 +55,14 @@ public final class Jobs: Sendable {
   ///   - job: The job.
   ///   - queue: The queue of the store that the job waits in.
   ///   - priority: The priority among the waiting jobs of the queue.
-  ///   - delay: How long the job waits before it is ready for the first time.
+  ///   - delay: How long the job waits before it is ready for the first time; not negative.
   ///   - unique: A key that only one job can hold at a time.
   ///   - after: The jobs that the new job waits for: handles or numbers, or their ``JobReference/success``.
   ///   - options: Other options. The other parameters take precedence.
   /// - Returns: A handle to the new job, or to the one that holds the key.
   /// - Throws: ``JobError``, for example with the code ``JobError/Code/payloadTooLarge``, or
   ///   ``JobError/Code/unknownJob`` if the job waits for one that the store does not have. The job was not stored.
+  /// - Precondition: The kind of the job is not empty, no duration is negative, and limits are positive.
   @discardableResult
   public func enqueue<Type: Job>(
     _ job: Type, queue: String? = nil, priority: Operation.QueuePriority? = nil, delay: Duration? = nil,
@@ -160,11 +161,12 @@ public final class Jobs: Sendable {
   /// - Parameters:
   ///   - filter: Which jobs.
   ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
-  ///   - limit: The maximum number of jobs.
+  ///   - limit: The maximum number of jobs; not negative.
   /// - Returns: The jobs.
   /// - Throws: ``JobError``.
   public func jobs(_ filter: JobFilter = .all, after id: JobID? = nil, limit: Int = 1_000) async throws -> [JobRecord] {
-    try await store.jobs(filter, after: id, limit: limit)
+    require(limit >= 0, "The jobs of a store are read with the limit \(limit): use 0 or more.")
+    return try await store.jobs(filter, after: id, limit: limit)
   }
 
   /// Returns how many jobs of each queue are in each state, and the settings of the queues.

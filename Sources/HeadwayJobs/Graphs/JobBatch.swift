@@ -1,3 +1,4 @@
+import Headway
 import Synchronization
 
 /// Jobs that are stored as a whole or not at all, and can wait for each other.
@@ -44,7 +45,7 @@ public struct JobBatch: Sendable {
     /// - Returns: The handle.
     /// - Precondition: The entry belongs to the batch that was stored.
     public subscript<Output: Sendable>(entry: Entry<Output>) -> JobHandle<Output> {
-      precondition(entry.batchNumber == number, "The entry belongs to another batch. Use the handles of that batch.")
+      require(entry.batchNumber == number, "The entry belongs to another batch. Use the handles of that batch.")
       return jobs.handle(enqueued[entry.index])
     }
   }
@@ -109,7 +110,7 @@ public struct JobBatch: Sendable {
 
   private func check(_ dependency: JobDependency) {
     guard case .batch(let index) = dependency.target else { return }
-    precondition(
+    require(
       items.indices.contains(index) && (dependency.batchNumber ?? number) == number,
       "A dependency is an entry of another batch. Use entries of this batch, or handles of stored jobs.")
   }

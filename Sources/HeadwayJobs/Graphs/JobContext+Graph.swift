@@ -1,3 +1,5 @@
+import Headway
+
 extension JobContext {
   /// Stores the jobs of a batch as a whole or not at all, if this attempt still runs.
   ///
@@ -12,7 +14,7 @@ extension JobContext {
     let new = try batch.encoded(for: jobs)
     guard !new.isEmpty else { return jobs.handles(of: batch, []) }
     guard case .enqueuedBatch(let enqueued) = try await write(.enqueueBatch(new, beforeDependents: beforeDependents))
-    else { preconditionFailure("The store has not answered with jobs.") }
+    else { misuse(jobs.store.wrongAnswer) }
     for (enqueued, new) in zip(enqueued, new) { jobs.noteEnqueued(enqueued, new) }
     return jobs.handles(of: batch, enqueued)
   }

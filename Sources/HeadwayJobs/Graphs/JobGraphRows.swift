@@ -97,7 +97,7 @@ extension JobGraphRows {
         switch dependency.target {
         case .job(let id): return (dependency.requirement, stored[id] ?? JobGraph.Standing(id: id, state: .failed))
         case .batch(let other):
-          guard let id = answers[other]?.id else { preconditionFailure("The order of a batch is wrong.") }
+          guard let id = answers[other]?.id else { misuse("The order of a batch is wrong.") }
           // A job that was cancelled when it was added might already be deleted.
           if let culprit = culprits[id] {
             return (dependency.requirement, JobGraph.Standing(id: id, state: .cancelled, culprit: culprit))

@@ -1,3 +1,5 @@
+import Headway
+
 /// The dependencies between the jobs of a ``MemoryJobStore``.
 struct MemoryGraph {
   private var dependents: [JobID: [JobID: JobEdge]] = [:]
@@ -81,12 +83,12 @@ extension MemoryJobs: JobGraphRows {
 
   /// Settles the edges of the jobs that have ended.
   mutating func settleAll() {
-    do { try settle() } catch { preconditionFailure("Rows in memory throw no errors: \(error)") }
+    do { try settle() } catch { misuse("Rows in memory throw no errors: \(error)") }
   }
 
   /// Continues to cancel the dependents of failed jobs.
   mutating func continueAllCascades() {
-    do { try continueCascades() } catch { preconditionFailure("Rows in memory throw no errors: \(error)") }
+    do { try continueCascades() } catch { misuse("Rows in memory throw no errors: \(error)") }
   }
 
   /// Returns whether unfinished jobs depend on a job, so that they might read its result.

@@ -1,3 +1,5 @@
+import Headway
+
 /// A limit for all jobs with the same key, which applies to all workers of the store together.
 ///
 /// ```swift
@@ -46,7 +48,7 @@ public struct JobLimit: Hashable, Codable, Sendable {
   ///   - count: The maximum number of jobs.
   /// - Returns: The limit.
   public static func limit(_ key: String, _ count: Int) -> JobLimit {
-    precondition(count > 0, "A limit of \(count) jobs would never run a job: use a positive number.")
+    require(count > 0, "A limit of \(count) jobs would never run a job: use a positive number.")
     return JobLimit(key: key, rule: .concurrent(count))
   }
 

@@ -1,3 +1,5 @@
+import Headway
+
 /// The rate at which jobs are claimed: a token bucket.
 public struct JobRate: Hashable, Codable, Sendable {
   /// The number of tokens that are added in each period.
@@ -15,7 +17,7 @@ public struct JobRate: Hashable, Codable, Sendable {
   ///   - period: The period.
   ///   - burst: The number of tokens that the bucket can hold; `count` by default.
   public init(_ count: Int, per period: Duration, burst: Int? = nil) {
-    precondition(
+    require(
       count > 0 && period > .zero && burst ?? 1 > 0,
       "A rate of \(count) per \(period) with a burst of \(burst ?? count) would never run a job: use positive numbers.")
     (self.count, self.period, self.burst) = (count, period, burst ?? count)

@@ -1,3 +1,5 @@
+import Headway
+
 extension Jobs {
   // MARK: Settings of queues
 
@@ -11,7 +13,7 @@ extension Jobs {
   /// - Throws: ``JobError``.
   /// - Precondition: The limit is not negative.
   public func setLimit(_ limit: Int?, ofQueue queue: String) async throws {
-    precondition(limit ?? 0 >= 0, "The limit \(limit ?? 0) of the queue \(queue) is negative.")
+    require(limit ?? 0 >= 0, "The limit \(limit ?? 0) of the queue \(queue) is negative: use 0, or nil for no limit.")
     _ = try await store.perform(.configure(queue: queue, .limit(limit)))
   }
 
@@ -28,7 +30,7 @@ extension Jobs {
   /// - Complexity: While a queue has a pending limit, each transaction that adds jobs counts the pending ones. This
   ///   takes O(*n*) in the limit.
   public func setPendingLimit(_ limit: Int?, ofQueue queue: String) async throws {
-    precondition(
+    require(
       limit ?? 1 > 0, "A queue with the pending limit \(limit ?? 1) would accept no jobs: use a positive number.")
     _ = try await store.perform(.configure(queue: queue, .pendingLimit(limit)))
   }
@@ -44,7 +46,7 @@ extension Jobs {
   /// - Throws: ``JobError``.
   /// - Precondition: The number is positive.
   public func setPauseOnFailure(_ count: Int?, ofQueue queue: String) async throws {
-    precondition(
+    require(
       count ?? 1 > 0, "The queue \(queue) can't be paused after \(count ?? 1) failures: use a positive number.")
     _ = try await store.perform(.configure(queue: queue, .failureLimit(count)))
   }
@@ -61,7 +63,9 @@ extension Jobs {
   /// - Throws: ``JobError``.
   /// - Precondition: The interval is positive.
   public func setAging(_ time: Duration?, ofQueue queue: String) async throws {
-    precondition(time ?? .seconds(1) > .zero, "The jobs of the queue \(queue) can't rise every \(time ?? .zero).")
+    require(
+      time ?? .seconds(1) > .zero,
+      "The jobs of the queue \(queue) can't rise every \(time ?? .zero): use a positive interval, or nil.")
     _ = try await store.perform(.configure(queue: queue, .aging(time)))
   }
 

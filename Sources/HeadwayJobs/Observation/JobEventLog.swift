@@ -1,3 +1,4 @@
+import Headway
 import Synchronization
 
 /// Delivers events to the iterations in progress.
@@ -98,7 +99,7 @@ final class JobEventListener: Sendable {
   private func withPending<Result>(_ body: (inout JobEventLog.Pending) -> sending Result) -> sending Result {
     log.state.withLock { state in
       guard let index = state.listeners.firstIndex(where: { $0.listener == ObjectIdentifier(self) }) else {
-        preconditionFailure("The listener is not in its log.")
+        misuse("An iteration of events of jobs is not in its log.")
       }
       return body(&state.listeners[index])
     }
@@ -113,7 +114,9 @@ final class JobEventListener: Sendable {
       operation: {
         await withCheckedContinuation(isolation: actor) { continuation in
           let isDue = withPending { pending in
-            precondition(pending.waiter == nil, "next() of the events of jobs was called by two tasks concurrently.")
+            require(
+              pending.waiter == nil,
+              "next() of the events of jobs was called by two tasks concurrently. Make an iterator for each task.")
             if !pending.isDue { pending.waiter = continuation }
             return pending.isDue
           }

@@ -1,3 +1,5 @@
+import Headway
+
 /// A page of the numbers of jobs, newest first.
 public struct JobNumberPage: Hashable, Sendable {
   /// The numbers, in descending order.
@@ -61,13 +63,14 @@ extension Jobs {
   /// - Parameters:
   ///   - filter: The jobs to find.
   ///   - id: Only jobs with smaller numbers than this one are returned; nil for all.
-  ///   - limit: The maximum number of jobs.
+  ///   - limit: The maximum number of jobs; positive.
   /// - Returns: The numbers, in descending order. A page can have fewer than `limit` numbers, or none, even if there
   ///   are more jobs: ``JobNumberPage/next`` continues the search.
   /// - Throws: ``JobError``.
   public func numbers(
     _ filter: JobFilter = .all, before id: JobID? = nil, limit: Int = 1_000
   ) async throws -> JobNumberPage {
-    try await store.numbers(filter, before: id, limit: limit)
+    require(limit > 0, "The numbers of jobs are read with the limit \(limit): use a positive number.")
+    return try await store.numbers(filter, before: id, limit: limit)
   }
 }

@@ -1,3 +1,5 @@
+import Headway
+
 /// The queues, workers, failures and latest endings of a store, with numbers that are counted up to a limit.
 ///
 /// ``Jobs/snapshot(_:)`` counts all jobs. An overview counts only up to a limit, so reading it takes about the same
@@ -125,10 +127,12 @@ extension JobStore {
 extension Jobs {
   /// Returns the queues, workers, failures and latest endings of the store, and counts only up to a limit.
   ///
-  /// - Parameter limit: Jobs are counted up to this number. A number above it only means that there are more jobs.
+  /// - Parameter limit: Jobs are counted up to this number, which is positive. A number above it only means that there
+  ///   are more jobs.
   /// - Returns: The overview.
   /// - Throws: ``JobError``.
   public func overview(countingTo limit: Int = 10_000) async throws -> JobsOverview {
-    try await store.overview(countingTo: limit)
+    require(limit > 0, "The jobs of a store are counted up to \(limit): use a positive number.")
+    return try await store.overview(countingTo: limit)
   }
 }

@@ -44,11 +44,16 @@ public final class JobWorker: Sendable {
   ///   - gracePeriod: How long running jobs can continue after the worker begins to stop.
   ///   - cancellationPeriod: How long they have after that to respond to their cancellation.
   ///   - clock: The clock that measures pauses and periods.
-  /// - Precondition: No two types have the same kind.
+  /// - Precondition: There is a type, each has a kind of its own, and no period is negative.
   public init(
     _ jobs: Jobs, kinds: [any Job.Type], name: String = "worker", gracePeriod: Duration = .seconds(25),
     cancellationPeriod: Duration = .seconds(3), clock: some Clock<Duration> = ContinuousClock()
   ) {
+    require(!kinds.isEmpty, "The worker \(name) has no kinds, so it would run nothing: pass the types of its jobs.")
+    require(
+      gracePeriod >= .zero && cancellationPeriod >= .zero,
+      "The worker \(name) has the gracePeriod \(gracePeriod) and the cancellationPeriod \(cancellationPeriod): use "
+        + "zero or more.")
     self.jobs = jobs
     self.name = name
     self.gracePeriod = gracePeriod
@@ -58,7 +63,10 @@ public final class JobWorker: Sendable {
     for type in kinds {
       let runner = JobRunner(type)
       for kind in runner.kinds {
-        precondition(runners[kind] == nil, "Two types of a worker have the kind \(kind): give each type its own kind.")
+        require(
+          !kind.rawValue.isEmpty,
+          "The type \(type) has an empty kind. Give it a name: static let kind: JobKind = \"mail\".")
+        require(runners[kind] == nil, "Two types of a worker have the kind \(kind): give each type its own kind.")
         runners[kind] = runner
       }
     }
@@ -74,12 +82,13 @@ public final class JobWorker: Sendable {
   /// - Parameters:
   ///   - queue: The queue of the store.
   ///   - operationQueue: The queue that runs the jobs.
-  /// - Precondition: The worker has not started, and does not serve the queue yet.
+  /// - Precondition: The worker has not started, and does not serve the queue yet. The name of the queue is not empty.
   public func run(queue: String = JobOptions.defaultQueue, on operationQueue: OperationQueue) {
-    precondition(
+    require(!queue.isEmpty, "The worker \(name) serves a queue without a name: name it, or use the default queue.")
+    require(
       current.withLock { $0.session == nil }, "The worker already runs: call run(queue:on:) before run().")
     lanes.withLock { lanes in
-      precondition(
+      require(
         !lanes.contains { $0.queue == queue }, "The worker already serves the queue \(queue): add each queue once.")
       lanes.append(Lane(queue: queue, operationQueue: operationQueue))
     }
@@ -98,12 +107,12 @@ public final class JobWorker: Sendable {
   /// - Precondition: The function has not been called before, and the worker serves a queue.
   public func run() async throws {
     let lanes = lanes.withLock { $0 }
-    precondition(!lanes.isEmpty, "The worker serves no queue: call run(queue:on:) before run().")
+    require(!lanes.isEmpty, "The worker serves no queue: call run(queue:on:) before run().")
     let session = WorkerSession(
       jobs: jobs, name: name, lanes: lanes, runners: runners, gracePeriod: gracePeriod,
       cancellationPeriod: cancellationPeriod, clock: clock)
     let isStopped = current.withLock { current in
-      precondition(current.session == nil, "The worker already runs, or has run: create another one.")
+      require(current.session == nil, "The worker already runs, or has run: create another one.")
       current.session = session
       return current.isStopped
     }

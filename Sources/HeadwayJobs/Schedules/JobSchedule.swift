@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import Headway
 
 /// When the jobs of a schedule are added: at times of a local clock, or at equal intervals.
 ///
@@ -42,8 +43,10 @@ public struct JobSchedule: Hashable, Codable, Sendable, CustomStringConvertible 
   ///   - zone: The time zone of the clock; UTC by default.
   /// - Returns: The schedule.
   public static func cron(_ expression: CronExpression, in zone: TimeZone = .gmt) -> JobSchedule {
-    precondition(
-      LocalClock.zone(named: zone.identifier) != nil, "The time zone \(zone.identifier) has no known identifier.")
+    require(
+      LocalClock.zone(named: zone.identifier) != nil,
+      "The time zone \(zone.identifier) has no known identifier. Use one that has, such as Europe/Berlin."
+    )
     return JobSchedule(.cron(expression, zone: zone.identifier))
   }
 
@@ -55,9 +58,9 @@ public struct JobSchedule: Hashable, Codable, Sendable, CustomStringConvertible 
   /// - Parameter interval: The time from one tick to the next.
   /// - Returns: The schedule.
   public static func every(_ interval: Duration) -> JobSchedule {
-    precondition(
+    require(
       interval >= .seconds(1) && interval <= .seconds(36_525 * 86_400),
-      "The interval of a schedule must be from one second to 100 years, but it is \(interval).")
+      "The interval of a schedule is \(interval): use one from a second to 100 years.")
     return JobSchedule(.every(interval))
   }
 

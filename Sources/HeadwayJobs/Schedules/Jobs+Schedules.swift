@@ -1,3 +1,5 @@
+import Headway
+
 extension Jobs {
   /// Adds a job repeatedly: at times of a local clock, or at equal intervals.
   ///
@@ -25,10 +27,12 @@ extension Jobs {
   ///   - options: The options of each job. A start date and a deadline have no effect.
   ///   - job: The job.
   /// - Throws: ``JobError``, for example with the code ``JobError/Code/payloadTooLarge``. The schedule was not changed.
+  /// - Precondition: The name is not empty.
   public func schedule(
     _ name: String, _ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow,
     options: JobOptions = JobOptions(), job: some Job
   ) async throws {
+    require(!name.isEmpty, "A schedule has no name: name it, so that each process sets the same schedule.")
     try NameLength.check(name, "The name of a schedule", NameLength.name)
     var new = try encode(job, options: options)
     // The definition must be the same in all processes.
@@ -87,7 +91,7 @@ extension Jobs {
   @discardableResult
   public func runSchedule(_ name: String) async throws -> JobID {
     guard let job = try await perform(.run, on: name).job else {
-      preconditionFailure("The store has not answered with a job.")
+      misuse(store.wrongAnswer)
     }
     return job
   }

@@ -71,7 +71,9 @@ enum StoredForm {
     // The factor of a backoff can be infinite, which JSON has no number for.
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-    guard let data = try? encoder.encode(value) else { preconditionFailure("\(value) can't be encoded.") }
+    guard let data = try? encoder.encode(value) else {
+      misuse("\(value) can't be stored, because it can't be encoded as JSON. Change the options of the job.")
+    }
     return [UInt8](data)
   }
 

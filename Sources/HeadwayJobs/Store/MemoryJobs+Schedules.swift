@@ -1,13 +1,15 @@
+import Headway
+
 extension MemoryJobs {
   // Rows in memory throw no errors.
 
   /// Adds the jobs of due ticks.
   mutating func addAllDueJobs() {
-    do { try addDueJobs() } catch { preconditionFailure("Rows in memory throw no errors: \(error)") }
+    do { try addDueJobs() } catch { misuse("Rows in memory throw no errors: \(error)") }
   }
 
   mutating func changeSchedule(_ name: String, _ command: ScheduleCommand) -> ScheduleAnswer {
-    do { return try change(name, command) } catch { preconditionFailure("Rows in memory throw no errors: \(error)") }
+    do { return try change(name, command) } catch { misuse("Rows in memory throw no errors: \(error)") }
   }
 }
 

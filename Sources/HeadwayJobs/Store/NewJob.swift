@@ -37,7 +37,9 @@ public struct NewJob: Hashable, Codable, Sendable {
   ///   - version: The version of the payload.
   ///   - payload: The encoded job.
   ///   - options: The options. Defaults of a job's type are not added.
+  /// - Precondition: The kind is not empty, no duration in the options is negative, and limits are positive.
   public init(kind: JobKind, version: Int = 1, payload: JobPayload, options: JobOptions = JobOptions()) {
+    options.requireValid(for: kind)
     self.kind = kind
     self.version = version
     self.payload = payload
@@ -56,6 +58,7 @@ public struct NewJob: Hashable, Codable, Sendable {
   ///   - job: The job.
   ///   - options: The options. Nil options have the defaults of the type.
   /// - Throws: ``JobError`` with the code ``JobError/Code/unencodablePayload``.
+  /// - Precondition: The kind is not empty, no duration in the options is negative, and limits are positive.
   public init<Type: Job>(_ job: Type, options: JobOptions) throws {
     let payload: JobPayload
     do {

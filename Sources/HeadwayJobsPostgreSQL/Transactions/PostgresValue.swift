@@ -1,3 +1,5 @@
+import Headway
+
 #if PostgreSQL
 /// A value for a parameter of a statement in a ``PostgresTransaction``.
 ///
@@ -60,7 +62,7 @@ public struct PostgresRow: Hashable, Sendable {
   /// - Precondition: The row has a column with this name.
   public subscript(column: String) -> String? {
     guard let value = values[column] else {
-      preconditionFailure("The row has no column \(column). It has \(values.keys.sorted().joined(separator: ", ")).")
+      misuse("The row has no column \(column). It has \(values.keys.sorted().joined(separator: ", ")).")
     }
     return value
   }

@@ -1,0 +1,131 @@
+import Headway
+import HeadwayJobs
+import Testing
+
+/// Programming errors with jobs, each in a process of its own.
+@Suite struct MisuseTests {
+  @Test(
+    "J183: a programming error stops the process with a message that names the object and the remedy",
+    arguments: Misuse.allCases)
+  func stops(misuse: Misuse) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [misuse] in
+      try await misuse.commit()
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("Fatal error: \(misuse.message)"), "\(output)")
+  }
+}
+
+/// A programming error.
+enum Misuse: String, CaseIterable, Codable, Sendable {
+  case sameKind, noKinds, namelessType, namelessKind, noQueue, sameQueue, lateQueue, namelessQueue, ranBefore
+  case negativePeriod, negativeDelay, queueOfJob, timeout, snoozes, crashes, uniqueTime, retention, limit, rule, rate
+  case rateRule, queueLimit, pendingLimit, failureLimit, aging, interval, namelessSchedule, otherBatch, otherEntry
+  case sizes, jobLimit, numberLimit, countLimit
+
+  /// The beginning of the message.
+  var message: String {
+    switch self {
+    case .sameKind: "Two types of a worker have the kind sum: give each type its own kind."
+    case .noKinds: "The worker test has no kinds, so it would run nothing: pass the types of its jobs."
+    case .namelessType: "The type Nameless has an empty kind. Give it a name"
+    case .namelessKind: "A job has an empty kind. Give its type a name"
+    case .noQueue: "The worker serves no queue: call run(queue:on:) before run()."
+    case .sameQueue: "The worker already serves the queue default: add each queue once."
+    case .lateQueue: "The worker already runs: call run(queue:on:) before run()."
+    case .namelessQueue: "The worker test serves a queue without a name"
+    case .ranBefore: "The worker already runs, or has run: create another one."
+    case .negativePeriod: "The worker test has the gracePeriod -1.0 seconds"
+    case .negativeDelay: "A job of the kind sum has the negative delay -5.0 seconds: use zero"
+    case .queueOfJob: "A job of the kind sum has a queue without a name"
+    case .timeout: "A job of the kind sum has the timeout 0.0 seconds: use a positive duration"
+    case .snoozes: "A job of the kind sum has the maxSnoozeCount -1: use 0 or more"
+    case .crashes: "A job of the kind sum has the maxCrashCount 0: use 1 or more"
+    case .uniqueTime: "A job of the kind sum has a unique key that it holds for 0.0 seconds: use a positive duration"
+    case .retention: "A job of the kind sum has the negative retention -1.0 seconds"
+    case .limit: "A limit of 0 jobs would never run a job: use a positive number."
+    case .rule: "A job of the kind sum has a limit that would never let it run, 0 jobs: use positive numbers"
+    case .rate: "A rate of 0 per 1.0 seconds with a burst of 0 would never run a job: use positive numbers."
+    case .rateRule: "A job of the kind sum has a limit that would never let it run, -1 jobs per 1.0 seconds"
+    case .queueLimit: "The limit -1 of the queue default is negative: use 0, or nil for no limit."
+    case .pendingLimit: "A queue with the pending limit 0 would accept no jobs: use a positive number."
+    case .failureLimit: "The queue default can't be paused after 0 failures: use a positive number."
+    case .aging: "The jobs of the queue default can't rise every 0.0 seconds: use a positive interval"
+    case .interval: "The interval of a schedule is 0.0 seconds: use one from a second to 100 years."
+    case .namelessSchedule: "A schedule has no name"
+    case .otherBatch: "The entry belongs to another batch. Use the handles of that batch."
+    case .otherEntry: "A dependency is an entry of another batch. Use entries of this batch"
+    case .sizes: "A store of jobs has the maxPayloadSize 0 and the maxResultSize 1048576: use positive numbers."
+    case .jobLimit: "The jobs of a store are read with the limit -1: use 0 or more."
+    case .numberLimit: "The numbers of jobs are read with the limit 0: use a positive number."
+    case .countLimit: "The jobs of a store are counted up to 0: use a positive number."
+    }
+  }
+
+  func commit() async throws {
+    let jobs = Jobs(MemoryJobStore())
+    switch self {
+    case .sameKind: _ = JobWorker(jobs, kinds: [Sum.self, Twin.self])
+    case .noKinds: _ = JobWorker(jobs, kinds: [], name: "test")
+    case .namelessType: _ = JobWorker(jobs, kinds: [Nameless.self])
+    case .namelessKind: try await jobs.enqueue(Nameless())
+    case .noQueue: try await JobWorker(jobs, kinds: [Sum.self]).run()
+    case .sameQueue, .lateQueue, .namelessQueue, .ranBefore: try await commitWithWorker(jobs)
+    case .negativePeriod: _ = JobWorker(jobs, kinds: [Sum.self], name: "test", gracePeriod: .seconds(-1))
+    case .limit: _ = JobLimit.limit("a", 0)
+    case .rate: _ = JobLimit.rate("a", 0, per: .seconds(1))
+    case .queueLimit: try await jobs.setLimit(-1, ofQueue: "default")
+    case .pendingLimit: try await jobs.setPendingLimit(0, ofQueue: "default")
+    case .failureLimit: try await jobs.setPauseOnFailure(0, ofQueue: "default")
+    case .aging: try await jobs.setAging(.zero, ofQueue: "default")
+    case .interval: _ = JobSchedule.every(.zero)
+    case .namelessSchedule: try await jobs.schedule("", .every(.seconds(1)), job: Sum(left: 1, right: 1))
+    case .otherBatch, .otherEntry: try await commitWithBatches(jobs)
+    case .sizes: _ = MemoryJobStore(maxPayloadSize: 0)
+    case .jobLimit: _ = try await jobs.jobs(limit: -1)
+    case .numberLimit: _ = try await jobs.numbers(limit: 0)
+    case .countLimit: _ = try await jobs.overview(countingTo: 0)
+    default: try await jobs.enqueue(Sum(left: 1, right: 1), options: options)
+    }
+  }
+
+  /// Options that no job can have.
+  private var options: JobOptions {
+    var rate = JobRate(1, per: .seconds(1))
+    rate.count = -1
+    return switch self {
+    case .negativeDelay: JobOptions(delay: .seconds(-5))
+    case .queueOfJob: JobOptions(queue: "")
+    case .timeout: JobOptions(timeout: .zero)
+    case .snoozes: JobOptions(maxSnoozeCount: -1)
+    case .crashes: JobOptions(maxCrashCount: 0)
+    case .uniqueTime: JobOptions(unique: .for(.zero, "key"))
+    case .retention: JobOptions(retention: JobRetention(failed: .seconds(-1)))
+    case .rule: JobOptions(limit: JobLimit(key: "a", rule: .concurrent(0)))
+    default: JobOptions(limit: JobLimit(key: "a", rule: .rate(rate)))
+    }
+  }
+
+  private func commitWithWorker(_ jobs: Jobs) async throws {
+    let worker = JobWorker(jobs, kinds: [Sum.self], name: "test")
+    if self == .namelessQueue { worker.run(queue: "", on: OperationQueue()) }
+    worker.run(on: OperationQueue())
+    if self == .sameQueue { worker.run(on: OperationQueue()) }
+    worker.stop()
+    try await worker.run()
+    if self == .lateQueue { worker.run(queue: "other", on: OperationQueue()) }
+    try await worker.run()
+  }
+
+  private func commitWithBatches(_ jobs: Jobs) async throws {
+    var (first, second) = (JobBatch(), JobBatch())
+    let entry = first.add(Sum(left: 1, right: 1))
+    second.add(Sum(left: 1, right: 1), after: self == .otherEntry ? [entry] : [])
+    _ = try await jobs.enqueue(second)[entry]
+  }
+}
+
+private struct Nameless: Job {
+  static let kind: JobKind = ""
+  func perform(in context: JobContext) async throws {}
+}
