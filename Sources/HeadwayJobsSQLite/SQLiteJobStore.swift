@@ -178,7 +178,11 @@ public final class SQLiteJobStore: JobStore {
     try await withCheckedThrowingContinuation { continuation in
       pool.asyncRead { database in
         continuation.resume(
-          with: Result { try body(database.get()) }.mapError { JobError($0, "The jobs can't be read.") })
+          with: Result {
+            let database = try database.get()
+            try database.checkFile()
+            return try body(database)
+          }.mapError { JobError($0, "The jobs can't be read.") })
       }
     }
   }

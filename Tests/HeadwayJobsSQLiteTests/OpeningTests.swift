@@ -34,6 +34,20 @@ import Testing
     await #expect(throws: JobError.self) { try await Jobs(again).counts() }
   }
 
+  @Test("J190: reading a store whose file was deleted, moved or replaced is an error", arguments: 0..<3)
+  func movedFile(change: Int) async throws {
+    let store = try SQLiteJobStore(path: path)
+    _ = try await Jobs(store).enqueue(Note(text: "a"))
+    #expect(try await Jobs(store).jobs().count == 1)
+    let files = FileManager.default
+    if change == 0 { try files.removeItem(atPath: path) } else { try files.moveItem(atPath: path, toPath: path + "2") }
+    if change == 2 { try files.copyItem(atPath: path + "2", toPath: path) }
+    let error = await #expect(throws: JobError.self) { try await Jobs(store).jobs() }
+    #expect(error?.code == .storeFailed)
+    #expect(error?.context.contains("was deleted, moved or replaced") == true)
+    await store.close()
+  }
+
   @Test("J106: the next version of the schema is accepted, and a later one is refused", arguments: [2, 3])
   func newerSchema(version: Int) async throws {
     let store = try SQLiteJobStore(path: path)

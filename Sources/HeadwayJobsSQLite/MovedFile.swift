@@ -1,0 +1,22 @@
+#if Jobs
+import GRDB
+internal import GRDBSQLite
+import HeadwayJobs
+
+extension Database {
+  /// Checks that the path of the database still names its file.
+  ///
+  /// A file that was deleted or moved remains readable as long as it is open, but no other process uses it any more.
+  ///
+  /// - Throws: `JobError`.
+  func checkFile() throws {
+    var isMoved: Int32 = 0
+    let code = sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &isMoved)
+    guard code == SQLITE_OK, isMoved != 0 else { return }
+    throw JobError(
+      .storeFailed,
+      "The file of the jobs was deleted, moved or replaced while it was open. Restore the file if necessary, and restart "
+        + "the program.")
+  }
+}
+#endif
