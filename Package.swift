@@ -22,7 +22,8 @@ let packages = [
   "GRDB": "GRDB.swift", "GRDBSQLite": "GRDB.swift", "HTTPTypes": "swift-http-types", "Hummingbird": "hummingbird",
   "HummingbirdCore": "hummingbird", "InMemoryLogging": "swift-log", "InMemoryTracing": "swift-distributed-tracing",
   "Logging": "swift-log", "Metrics": "swift-metrics", "MetricsTestKit": "swift-metrics", "Mustache": "swift-mustache",
-  "NIOCore": "swift-nio", "NIOHTTP1": "swift-nio", "NIOPosix": "swift-nio", "NIOSSL": "swift-nio-ssl",
+  "NIOCore": "swift-nio", "NIOEmbedded": "swift-nio", "NIOHTTP1": "swift-nio", "NIOPosix": "swift-nio",
+  "NIOSSL": "swift-nio-ssl",
   "ServiceLifecycle": "swift-service-lifecycle", "ServiceLifecycleTestKit": "swift-service-lifecycle",
   "SwiftASN1": "swift-asn1", "Tracing": "swift-distributed-tracing", "X509": "swift-certificates",
 ]
@@ -258,7 +259,11 @@ let modules = [
       "Headway", "HeadwayDashboard", "HeadwayJobs", "HeadwayJobsSQLite", "HeadwayTestKit", "HeadwayTestSupport",
       "HeadwayWeb",
     ],
-    traits: [dashboard: ["AsyncHTTPClient", "GRDB", "HTTPTypes", "Hummingbird", "NIOCore", "NIOHTTP1", "NIOPosix"]]),
+    traits: [
+      dashboard: [
+        "AsyncHTTPClient", "GRDB", "HTTPTypes", "Hummingbird", "NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix",
+      ]
+    ]),
   // A worker on PostgreSQL that tests kill.
   Module(
     name: "PostgresCrashProgram", kind: .program, path: "Tests/PostgresCrashProgram",

@@ -1,5 +1,5 @@
 #if Web
-import HTTPTypes
+package import HTTPTypes
 package import Hummingbird
 
 extension Response {
@@ -18,5 +18,13 @@ extension Response {
     ]
     for (name, value) in fields where headers[name] == nil { headers[name] = value }
   }
+}
+
+extension HTTPFields {
+  /// The headers of a stream of events, which a proxy must pass on immediately.
+  package static let eventStream: HTTPFields = [
+    .contentType: "text/event-stream; charset=utf-8", HTTPField.Name("X-Accel-Buffering")!: "no",
+    .cacheControl: "no-store, no-transform",
+  ]
 }
 #endif

@@ -11,6 +11,8 @@ import NIOPosix
 package struct WebServer: Sendable {
   private let host: String
   private let port: Int
+  private let limits: RequestTimer.Limits
+  private let maxConnectionCount: Int
 
   /// The number of ports to try.
   private static let attempts = 20
@@ -20,7 +22,14 @@ package struct WebServer: Sendable {
   /// - Parameters:
   ///   - host: The address to listen on.
   ///   - port: The port, or the next free one if it is in use; 0 for any port.
-  package init(host: String, port: Int) { (self.host, self.port) = (host, port) }
+  ///   - limits: How long a connection waits for its client.
+  ///   - maxConnectionCount: The number of connections up to which none is replaced.
+  package init(
+    host: String, port: Int, limits: RequestTimer.Limits = RequestTimer.Limits(),
+    maxConnectionCount: Int = Connections.defaultMaxCount
+  ) {
+    (self.host, self.port, self.limits, self.maxConnectionCount) = (host, port, limits, maxConnectionCount)
+  }
 
   /// The reason why a server can't listen.
   package struct ListeningError: Error, CustomStringConvertible {
@@ -64,13 +73,15 @@ package struct WebServer: Sendable {
   ) async throws {
     // Errors are thrown; a log of requests would only be in the way.
     let logger = Logger(label: "web") { _ in SwiftLogNoOpLogHandler() }
-    let connections = Connections()
+    let connections = Connections(maxCount: maxConnectionCount)
     // Not an `Application`, because that runs a service next to the server that might deadlock when its task is
     // cancelled: tasks that have their own executor are cancelled under a lock that a change of executor also acquires.
     let server = Server(
-      childChannelSetup: connections.serving { request, writer, channel in
+      childChannelSetup: connections.serving(limits: limits) { request, writer, channel in
         let source = ApplicationRequestContextSource(channel: channel, logger: logger)
-        let response = try await Self.response(to: request, by: responder, in: BasicRequestContext(source: source))
+        let response = try await WebClient.$address.withValue(WebClient.text(of: channel.remoteAddress)) {
+          try await Self.response(to: request, by: responder, in: BasicRequestContext(source: source))
+        }
         // A client would read the body of a response to HEAD as the next response.
         let body = request.method == .head ? ResponseBody() : response.body
         try await writer.write(response: response.head, body: body)

@@ -36,10 +36,13 @@ final class Guardian: RouterMiddleware {
   }
 
   /// The cookie for requests that the lab sends to itself.
-  var ownCookie: String? { token.map { "\(cookie)=\($0)" } }
+  var ownCookie: String? { token.map { "\(cookie.name(isEncrypted: false))=\($0)" } }
 
   /// Browsers store cookies by host, not by port, so two labs on one machine need two names.
-  private var cookie: String { "headway-lab-\(port.withLock { $0 })" }
+  ///
+  /// With `Strict`, the browser would not send the cookie after the redirection if the user followed a link in a page of
+  /// another site.
+  private var cookie: SafeCookie { SafeCookie("lab-\(port.withLock { $0 })", sameSite: "Lax") }
 
   @concurrent func handle(
     _ request: Request, context: BasicRequestContext,
@@ -76,17 +79,23 @@ final class Guardian: RouterMiddleware {
     if let token {
       if request.uri.path == "/", let given = request.uri.queryParameters["token"] {
         guard Secret.areEqual(String(given), token) else { throw Self.needsToken }
-        // Lax, because with Strict the browser would not send the cookie after this redirection if the user followed a
-        // link in a page of another site.
         return Response(
           status: .seeOther,
-          headers: [.location: "/", .setCookie: "\(cookie)=\(token); HttpOnly; SameSite=Lax; Path=/"])
+          headers: HTTPFields([
+            HTTPField(name: .location, value: "./"), cookie.header(token, isEncrypted: request.isEncrypted()),
+          ]))
       }
-      guard let given = request.cookies[cookie]?.value, Secret.areEqual(given, token) else { throw Self.needsToken }
+      guard let given = cookie.value(in: request, isEncrypted: request.isEncrypted()), Secret.areEqual(given, token)
+      else { throw Self.needsToken }
     } else if !WebAddress.isLocal(authority, port: port.withLock { $0 }) {
       throw HTTPError(.misdirectedRequest)
     }
-    if let origin = request.headers[.origin], origin != "http://\(authority)" { throw HTTPError(.forbidden) }
+    // A proxy might have changed the host, but the browser still reports that the request is from a page of this site.
+    if let origin = request.headers[.origin], !["http://\(authority)", "https://\(authority)"].contains(origin),
+      request.headers[HTTPField.Name("Sec-Fetch-Site")!] != "same-origin"
+    {
+      throw HTTPError(.forbidden)
+    }
     guard request.isFromHere(allowsLinks: request.uri.path == "/") else { throw HTTPError(.forbidden) }
     if request.method != .get, request.method != .head {
       guard request.headers[.contentType]?.hasPrefix("application/json") == true else {

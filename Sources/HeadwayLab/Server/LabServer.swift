@@ -125,8 +125,7 @@ package final class LabServer: Sendable {
       // The browser's own header, or, if the page opens a new stream, the position that the page specifies.
       let last = request.headers[.lastEventID] ?? request.uri.queryParameters["after"].map(String.init)
       return Response(
-        status: .ok, headers: [.contentType: "text/event-stream; charset=utf-8"],
-        body: ResponseBody(asyncSequence: Viewer(lab, lastEvent: last)))
+        status: .ok, headers: .eventStream, body: ResponseBody(asyncSequence: Viewer(lab, lastEvent: last)))
     }
   }
 

@@ -1,0 +1,92 @@
+#if Web
+package import HTTPTypes
+package import Hummingbird
+
+/// A cookie that scripts can't read.
+///
+/// On an encrypted connection, it is also `Secure`. Its name then has a prefix, so that neither another host of the
+/// domain nor an unencrypted page can replace it.
+package struct SafeCookie: Sendable {
+  private let name: String
+  private let path: String
+  private let sameSite: String
+
+  /// The beginning of the names of all cookies.
+  private static let namespace = "headway-"
+
+  /// Creates a cookie.
+  ///
+  /// - Parameters:
+  ///   - name: The last part of its name.
+  ///   - path: The path of the pages that receive it.
+  ///   - sameSite: `Strict`, or `Lax` if links in pages of other sites must find it.
+  package init(_ name: String, path: String = "/", sameSite: String = "Strict") {
+    (self.name, self.path, self.sameSite) = (Self.namespace + name, path, sameSite)
+  }
+
+  private static let prefixes = ["__Host-", "__Secure-"]
+
+  private var secureName: String { Self.prefixes[path == "/" ? 0 : 1] + name }
+
+  /// Returns the name of the cookie.
+  ///
+  /// - Parameter isEncrypted: Whether the connection is encrypted.
+  /// - Returns: The name.
+  package func name(isEncrypted: Bool) -> String { isEncrypted ? secureName : name }
+
+  /// Returns the value that a browser sends.
+  ///
+  /// - Parameters:
+  ///   - request: A request.
+  ///   - isEncrypted: Whether the connection is encrypted.
+  /// - Returns: The value; nil if there is none.
+  package func value(in request: Request, isEncrypted: Bool) -> String? {
+    if let value = request.cookies[secureName]?.value { return value }
+    return isEncrypted ? nil : request.cookies[name]?.value
+  }
+
+  /// Returns the header that stores a value in a browser.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - isEncrypted: Whether the connection is encrypted.
+  /// - Returns: The header.
+  package func header(_ value: String, isEncrypted: Bool) -> HTTPField {
+    let flags = "HttpOnly; SameSite=\(sameSite); Path=\(path)" + (isEncrypted ? "; Secure" : "")
+    return HTTPField(name: .setCookie, value: "\(name(isEncrypted: isEncrypted))=\(value); \(flags)")
+  }
+
+  /// Returns whether a request has a cookie that browsers send only on encrypted connections.
+  ///
+  /// - Parameter request: A request.
+  /// - Returns: Whether there is one.
+  static func isSecure(in request: Request) -> Bool {
+    request.headers[values: .cookie].contains { text in
+      prefixes.contains { text.contains($0 + namespace) }
+    }
+  }
+}
+
+extension Request {
+  /// Returns whether the browser's connection is encrypted, although the server's own connections are not.
+  ///
+  /// A proxy reports that by a header. Otherwise, the origin of a form, or an earlier cookie, shows it.
+  ///
+  /// - Parameter isUsual: Whether the site is known to be encrypted, if the request does not show it.
+  /// - Returns: Whether the connection is encrypted.
+  package func isEncrypted(ifUnknown isUsual: Bool = false) -> Bool {
+    if let scheme = forwardedScheme { return scheme == "https" }
+    if let origin = headers[.origin], origin != "null" { return origin.lowercased().hasPrefix("https:") }
+    return isUsual || SafeCookie.isSecure(in: self)
+  }
+
+  /// The scheme of the browser's request, as the first proxy has reported it.
+  private var forwardedScheme: String? {
+    if let scheme = headers[HTTPField.Name("X-Forwarded-Proto")!] {
+      return scheme.split(separator: ",").first?.trimmingPrefix(while: \.isWhitespace).lowercased()
+    }
+    let forwarded = headers[HTTPField.Name("Forwarded")!]?.lowercased().split(separator: ",").first
+    return forwarded?.firstMatch(of: /proto="?(https?)/).map { String($0.1) }
+  }
+}
+#endif
