@@ -17,9 +17,15 @@ extension JobsDashboard {
     to router: Router<Context>, at path: String,
     authorize: @escaping @Sendable (Request, Context) async throws -> Access
   ) {
-    let parts = path.split(separator: "/")
-    let base = parts.map { "/\($0)" }.joined()
-    let handler = RequestHandler(dashboard: self, base: base)
+    addRoutes(to: router, at: path, origins: SiteOrigins(options.origins), authorize: authorize)
+  }
+
+  func addRoutes<Context: RequestContext>(
+    to router: Router<Context>, at path: String, origins: SiteOrigins,
+    authorize: @escaping @Sendable (Request, Context) async throws -> Access
+  ) {
+    let base = SitePath.normalized(path)
+    let handler = RequestHandler(dashboard: self, path: base, origins: origins)
     let respond: @Sendable (Request, Context) async throws -> Response = { request, context in
       await handler.respond(to: request) { try await authorize(request, context) }
     }

@@ -19,7 +19,7 @@ public import HeadwayJobs
 /// ```
 ///
 /// The pages work with every `JobStore`, without JavaScript, and on narrow screens. With JavaScript, they
-/// follow the changes of the store.
+/// follow the changes of the store, and state when they can't.
 public struct JobsDashboard: Sendable {
   /// The settings of the pages.
   public struct Options: Sendable {
@@ -29,9 +29,10 @@ public struct JobsDashboard: Sendable {
     public var isReadOnly = false
     /// The keys whose values in payloads and results are not shown, regardless of case.
     public var redactedKeys: Set<String> = JobsDashboard.defaultRedactedKeys
-    /// Other origins whose pages may send changes, such as `https://admin.example.org`.
+    /// Other origins whose pages may log in and send changes, such as `https://admin.example.org`.
     ///
-    /// An origin is needed if a proxy in front of the server changes the header `Host`.
+    /// An origin is needed if a proxy in front of the server changes the header `Host`. If the origin begins with
+    /// `https`, cookies are `Secure`.
     public var origins: Set<String> = []
 
     /// Creates options with default values.
@@ -56,6 +57,7 @@ public struct JobsDashboard: Sendable {
 
   let jobs: Jobs
   let options: Options
+  let changes = RunningChanges()
 
   /// Creates a dashboard.
   ///

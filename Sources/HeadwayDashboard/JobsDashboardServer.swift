@@ -32,6 +32,12 @@ public final class JobsDashboardServer: Sendable {
     /// Other host names that browsers use for the server, for example that of a proxy.
     public var hosts: Set<String> = []
 
+    /// The path below which a proxy serves the pages, such as `/ops/jobs`.
+    ///
+    /// The proxy can remove the path from the requests that it passes on, or leave it. Browsers send cookies only to
+    /// pages below this path.
+    public var prefix = ""
+
     /// The minimum number of characters of a password.
     public static let minPasswordLength = 12
 
@@ -63,7 +69,10 @@ public final class JobsDashboardServer: Sendable {
     }
     self.dashboard = dashboard
     self.options = options
-    gate = LoginGate(password: options.password, hosts: HostNames(listen: options.listen, others: options.hosts))
+    let origins = SiteOrigins(dashboard.options.origins, hosts: options.hosts)
+    let hosts = HostNames(listen: options.listen, others: options.hosts.union(origins.hostNames))
+    gate = LoginGate(
+      password: options.password, hosts: hosts, origins: origins, prefix: SitePath.normalized(options.prefix))
   }
 
   /// Serves the pages until the task is cancelled.
@@ -73,7 +82,7 @@ public final class JobsDashboardServer: Sendable {
   public func run(onStart: @escaping @Sendable (_ address: String) -> Void) async throws {
     let router = Router()
     router.add(middleware: gate)
-    dashboard.addRoutes(to: router, at: "/") { _, _ in .changes }
+    dashboard.addRoutes(to: router, at: "/", origins: gate.origins) { _, _ in .changes }
     let host = options.listen
     try await WebServer(host: host, port: options.port).run(router.buildResponder()) { [gate] port in
       let name = host == "0.0.0.0" || host == "::" ? ProcessInfo.processInfo.hostName : host

@@ -13,12 +13,13 @@ struct DashboardCommand: AsyncParsableCommand {
       store at the same time. Ctrl-C stops the server.
 
       To use the dashboard from other machines, specify the address to listen on, and a file with a password. The \
-      server does not encrypt connections, so put a TLS proxy in front of it.
+      server does not encrypt connections, so put a TLS proxy in front of it, and specify the origin that browsers use.
 
       EXAMPLES:
         headway dashboard --store jobs.sqlite --open
         headway dashboard --store jobs.sqlite --read-only --port 9000
         headway dashboard --store jobs.sqlite --listen 0.0.0.0 --password-file f.txt
+        headway dashboard --store jobs.sqlite --password-file f.txt --origin https://jobs.example.org
       """)
 
   @Option(
@@ -48,6 +49,18 @@ struct DashboardCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
+      An origin under which a proxy serves the dashboard, such as https://jobs.example.org. This option can be repeated.
+      """, valueName: "origin"))
+  var origin: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "The path below which a proxy serves the dashboard, such as /ops/jobs.", valueName: "path"))
+  var prefix = ""
+
+  @Option(
+    help: ArgumentHelp(
+      """
       A key whose values in payloads and results are not shown, in addition to common ones such as password. This \
       option can be repeated.
       """, valueName: "key"))
@@ -62,6 +75,9 @@ struct DashboardCommand: AsyncParsableCommand {
   func validate() throws {
     guard listen?.isEmpty != true else { throw ValidationError("--listen: name an address.") }
     guard 0...65_535 ~= port else { throw ValidationError("--port \(port): use 0 to 65535.") }
+    for origin in origin where !origin.lowercased().contains(/^https?:\/\/[^\/]+\/?$/) {
+      throw ValidationError("--origin \(origin): name a scheme and a host, such as https://jobs.example.org.")
+    }
   }
 
   func run() async throws {
@@ -86,6 +102,7 @@ struct DashboardCommand: AsyncParsableCommand {
   private var pages: JobsDashboard.Options {
     var options = JobsDashboard.Options()
     options.title = JobStoreLocation(store).title
+    options.origins = Set(origin)
     options.isReadOnly = readOnly
     options.redactedKeys.formUnion(redact)
     return options
@@ -95,6 +112,7 @@ struct DashboardCommand: AsyncParsableCommand {
     var options = JobsDashboardServer.Options()
     options.port = port
     options.hosts = Set(host)
+    options.prefix = prefix
     if let listen { options.listen = listen }
     if let passwordFile {
       guard let text = try? String(contentsOfFile: passwordFile, encoding: .utf8) else {

@@ -2,7 +2,6 @@
 import AsyncHTTPClient
 import Foundation
 import HTTPTypes
-import HeadwayDashboard
 import HeadwayJobs
 import HeadwayTestSupport
 import HeadwayWeb
@@ -11,6 +10,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import Testing
+
+@testable import HeadwayDashboard
 
 @Suite("Access to the dashboard", .hangLimit) struct AccessTests {
   @Test(
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("J152: with a password, people log in by it, and after many wrong ones no person can for a while")
+  @Test("J152: with a password, people log in by it, even after many wrong ones from the same address")
   func password() async throws {
     var server = JobsDashboardServer.Options()
     server.password = "correct horse battery"
@@ -70,19 +71,123 @@ import Testing
         "Content-Type": "application/x-www-form-urlencoded", "Origin": "http://example.org",
       ]
       let password = "correct horse battery"
-      expect(
-        try await dashboard.post(["password": password], headers: foreign, path: "/login").status, is: .forbidden)
+      let refusal = try await dashboard.post(["password": password], headers: foreign, path: "/login")
+      expect(refusal.status, is: .forbidden)
+      #expect(refusal.text.contains("http://example.org"))
       let answer = try await dashboard.post(["password": password], path: "/login")
       expect(answer.status, is: .seeOther)
       expect(try await dashboard.get("/").status, is: .ok)
+      expect(try await dashboard.get("/login").status, is: .seeOther)
       var other = dashboard
       other.cookies = [:]
-      for _ in 0..<10 {
+      for _ in 0..<11 {
         expect(try await other.post(["password": "wrong"], path: "/login").status, is: .forbidden)
       }
-      expect(try await other.post(["password": password], path: "/login").status, is: .tooManyRequests)
+      expect(try await other.post(["password": password], path: "/login").status, is: .seeOther)
       expect(try await dashboard.get("/").status, is: .ok)
     }
+  }
+
+  @Test("J152: guesses from one address wait for each other, and do not delay those from another address")
+  func guesses() throws {
+    var limit = GuessLimit()
+    let now = ContinuousClock.now
+    let waiting = Int(GuessLimit.maxWait / GuessLimit.pause) + 1
+    for index in 0..<waiting { #expect(limit.turn(of: "a", at: now) == now + GuessLimit.pause * index) }
+    #expect(limit.turn(of: "a", at: now) == nil)
+    #expect(limit.turn(of: "b", at: now) == now)
+    let later = now + GuessLimit.pause * waiting
+    #expect(limit.turn(of: "a", at: later) == later)
+  }
+
+  @Test(
+    "J156: behind a proxy, people log in under the origin of the site, and cookies are secure",
+    arguments: [
+      ("https://jobs.example.org", [:], true), ("https://jobs.example.org:8443", [:], true),
+      ("http://jobs.example.org", [:], false), ("http://jobs.example.org", ["X-Forwarded-Proto": "https"], true),
+      ("http://jobs.example.org", ["Forwarded": "for=1.2.3.4;proto=https"], true),
+      ("https://jobs.example.org", ["X-Forwarded-Proto": "http"], false),
+    ] as [(String, [String: String], Bool)])
+  func proxy(origin: String, headers: [String: String], isSecure: Bool) async throws {
+    var server = JobsDashboardServer.Options()
+    server.password = "correct horse battery"
+    var options = JobsDashboard.Options()
+    options.origins = ["https://jobs.example.org:8443/"]
+    server.hosts = ["jobs.example.org"]
+    try await RunningDashboard.with(options, server: server, logsIn: false) { dashboard in
+      let form: HTTPHeaders = ["Content-Type": "application/x-www-form-urlencoded", "Origin": origin]
+      let all = HTTPHeaders(form.map { ($0.name, $0.value) } + headers.map { ($0.key, $0.value) })
+      let answer = try await dashboard.post(["password": "correct horse battery"], headers: all, path: "/login")
+      expect(answer.status, is: .seeOther)
+      let cookie = try #require(answer.headers.first(name: "Set-Cookie"))
+      #expect(cookie.hasPrefix("__Host-") == isSecure)
+      #expect(cookie.hasSuffix("; Secure") == isSecure)
+      // The session shows that later requests, which have no origin, are encrypted too.
+      let page = try await dashboard.get("/", headers: isSecure ? [:] : ["X-Forwarded-Proto": "http"])
+      expect(page.status, is: .ok)
+      expect(page.headers.first(name: "Set-Cookie")?.hasPrefix("__Host-headway-dashboard-token="), is: isSecure)
+      // On an encrypted connection, a cookie that another page has set without encryption has no effect.
+      var other = dashboard
+      other.cookies = Dictionary(
+        uniqueKeysWithValues: dashboard.cookies.map { ($0.key.replacing("__Host-", with: ""), $0.value) })
+      let forged = try await other.get("/", headers: ["X-Forwarded-Proto": "https"])
+      expect(forged.status, is: .forbidden)
+    }
+  }
+
+  @Test("J156: an origin in the options is accepted as a host too, and no other origin is")
+  func origins() async throws {
+    var server = JobsDashboardServer.Options()
+    server.password = "correct horse battery"
+    var options = JobsDashboard.Options()
+    options.origins = ["https://jobs.example.org"]
+    try await RunningDashboard.with(options, server: server, logsIn: false) { dashboard in
+      expect(try await dashboard.get("/", headers: ["Host": "jobs.example.org"]).status, is: .forbidden)
+      for origin in [
+        "https://jobs.example.org.evil.com", "https://evil.com", "http://jobs.example.org", "null",
+        "https://jobs.example.org:444", "https://evil.com/https://jobs.example.org",
+      ] {
+        let headers: HTTPHeaders = ["Content-Type": "application/x-www-form-urlencoded", "Origin": origin]
+        let answer = try await dashboard.post(["password": "correct horse battery"], headers: headers, path: "/login")
+        expect(answer.status, is: .forbidden)
+      }
+    }
+  }
+
+  @Test("J156: below a path of a proxy that passes it on, all addresses and cookies are below the path")
+  func prefix() async throws {
+    var server = JobsDashboardServer.Options()
+    server.prefix = "ops/jobs/"
+    try await RunningDashboard.with(server: server, logsIn: false) { dashboard in
+      let path = String(dashboard.login.trimmingPrefix(dashboard.origin))
+      #expect(path.hasPrefix("/ops/jobs/login?token="))
+      let answer = try await dashboard.get(path, headers: ["X-Forwarded-Proto": "https"])
+      expect(answer.headers.first(name: "Location"), is: "./")
+      let cookie = try #require(answer.headers.first(name: "Set-Cookie"))
+      #expect(cookie.hasPrefix("__Secure-") && cookie.contains("; Path=/ops/jobs; Secure"))
+      for prefix in ["/ops/jobs", ""] {
+        let page = try await dashboard.get(prefix + "/job/1")
+        expect(page.status, is: .notFound)
+        #expect(page.text.contains("href=\"../queues\""))
+        #expect(!page.text.contains("=\"/"))
+        expect(try await dashboard.get(prefix + "/style.css").status, is: .ok)
+        expect(try await dashboard.get(prefix + "/jobs").status, is: .ok)
+      }
+      expect(
+        try await dashboard.get("/ops/jobs?done=pause").headers.first(name: "Location"), is: "/ops/jobs/?done=pause")
+      expect(try await dashboard.get("/ops/jobsworth").status, is: .notFound)
+    }
+  }
+
+  @Test(
+    "J156: the address of the first page is relative to that of each page",
+    arguments: [
+      ("/", "", "."), ("/jobs", "", "."), ("/job/7", "", ".."), ("/jobs/", "", ".."), ("/admin", "/admin", "./admin"),
+      ("/admin/", "/admin", "."), ("/admin/job/7", "/admin", ".."), ("/a/b", "/a/b", "./b"), ("//jobs", "", "."),
+      ("//job/7", "", ".."),
+    ])
+  func relative(page: String, root: String, expected: String) {
+    #expect(SitePath.wayBack(from: page, to: root) == expected)
   }
 
   @Test("J150: the response to HEAD is that to GET without its body")
@@ -130,11 +235,11 @@ import Testing
       }
       let guest = try await dashboard.get("/admin/jobs/job/\(id)", headers: ["X-Person": "guest"])
       expect(guest.status, is: .ok)
-      #expect(guest.text.contains("href=\"/admin/jobs/style.css\"") && !guest.text.contains(">Retry</button>"))
+      #expect(guest.text.contains("href=\"../style.css\"") && !guest.text.contains(">Retry</button>"))
       let cookie = try #require(guest.headers.first(name: "Set-Cookie"))
-      #expect(cookie.hasSuffix("; HttpOnly; SameSite=Strict; Path=/admin/jobs"))
+      #expect(cookie.hasSuffix("; HttpOnly; SameSite=Strict; Path=/"))
       let admin = try await dashboard.get("/admin/jobs/job/\(id)", headers: ["X-Person": "admin"])
-      #expect(admin.text.contains("action=\"/admin/jobs/change\""))
+      #expect(admin.text.contains("action=\"../change\""))
       let fields: KeyValuePairs = ["action": "retry", "id": "\(id)"]
       var headers: HTTPHeaders = [
         "Content-Type": "application/x-www-form-urlencoded", "Origin": dashboard.origin, "X-Person": "guest",
@@ -143,7 +248,7 @@ import Testing
       headers.replaceOrAdd(name: "X-Person", value: "admin")
       let answer = try await dashboard.post(fields, headers: headers, path: "/admin/jobs/change")
       expect(answer.status, is: .seeOther)
-      expect(answer.headers.first(name: "Location"), is: "/admin/jobs/job/\(id)?done=retry")
+      expect(answer.headers.first(name: "Location"), is: "./job/\(id)?done=retry")
       let state = try await jobs.job(id)?.state
       #expect(state == .waiting)
     }

@@ -1,10 +1,12 @@
 #if Dashboard
 import Headway
-import HeadwayDashboard
 import HeadwayJobs
+import HeadwayJobsSQLite
 import HeadwayTestSupport
 import NIOHTTP1
 import Testing
+
+@testable import HeadwayDashboard
 
 @Suite("The changes of the dashboard", .hangLimit) struct ActionTests {
   @Test("J151: a job is retried, cancelled and abandoned by the buttons of its page")
@@ -76,6 +78,25 @@ import Testing
       expect(try await dashboard.get("/confirm?action=retry&state=waiting").status, is: .badRequest)
       expect(try await dashboard.get("/confirm?action=explode").status, is: .notFound)
     }
+  }
+
+  @Test("J151: the change of many jobs continues after its page has appeared, which shows the result")
+  func longChange() async throws {
+    let jobs = Jobs(MemoryJobStore())
+    let scene = try await Scene(jobs)
+    for _ in 0..<5 { try await scene.enqueue() }
+    let changes = RunningChanges()
+    let name = try await changes.begin(.cancel, .all, on: jobs, waitingAtMost: .zero)
+    while changes.text(for: name) != "Cancelled: 5 jobs." { await Task.yield() }
+    #expect(changes.text(for: "another") == nil)
+  }
+
+  @Test("J151: a change that a store refuses is an error of the request")
+  func refusedChange() async throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteJobStore(path: folder.path + "/jobs.sqlite")
+    await store.close()
+    await #expect(throws: JobError.self) { try await RunningChanges().begin(.cancel, .all, on: Jobs(store)) }
   }
 
   @Test("J151: queues are paused and resumed, and their limits are set")

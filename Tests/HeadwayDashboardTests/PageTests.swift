@@ -17,7 +17,7 @@ import Testing
       let page = try await dashboard.page(path)
       #expect(page.hasPrefix("<!doctype html>"))
       #expect(page.hasSuffix("</html>\n"))
-      for other in Self.paths { #expect(page.contains("href=\"\(other)\"")) }
+      for other in Self.paths { #expect(page.contains("href=\".\(other)\"")) }
       #expect(page.contains("aria-current=\"page\""))
       #expect(!page.contains("{{"))
     }
@@ -34,11 +34,11 @@ import Testing
       _ = try await scene.claim()
       let failed = try await scene.fail()
       let page = try await dashboard.page("/")
-      #expect(page.contains("<a href=\"/jobs?queue=bulk\">bulk</a>"))
-      #expect(page.contains("<a class=\"plain\" href=\"/jobs?state=waiting&amp;queue=bulk\">3</a>"))
+      #expect(page.contains("<a href=\"./jobs?queue=bulk\">bulk</a>"))
+      #expect(page.contains("<a class=\"plain\" href=\"./jobs?state=waiting&amp;queue=bulk\">3</a>"))
       #expect(page.contains("no worker"))
-      #expect(page.contains("<a href=\"/job/\(id)\">\(id)</a>"))
-      #expect(page.contains("<a href=\"/job/\(failed)\">\(failed)</a>"))
+      #expect(page.contains("<a href=\"./job/\(id)\">\(id)</a>"))
+      #expect(page.contains("<a href=\"./job/\(failed)\">\(failed)</a>"))
       #expect(page.contains("1 / min"))
       #expect(page.contains("100 % failed"))
       #expect(page.contains("<rect "))
@@ -79,7 +79,7 @@ import Testing
   }
 
   private static func listed(_ page: String) -> [String] {
-    page.matches(of: /<tr>\n<td><a href="\/job\/(\d+)">/).map { String($0.1) }
+    page.matches(of: /<tr data-key="\d+">\n<td><a href="\.\/job\/(\d+)">/).map { String($0.1) }
   }
 
   @Test("J150: the page of a job has its payload without secrets, errors, log, graph and diagnosis")
@@ -105,7 +105,7 @@ import Testing
       #expect(page.contains("<strong>MailError</strong> in attempt 1"))
       #expect(page.contains("hello from the log"))
       #expect(page.contains("Job \(id) (the mail) has failed at"))
-      #expect(page.contains("href=\"/job/\(parent)\""))
+      #expect(page.contains("href=\"../job/\(parent)\""))
       #expect(page.contains(">Retry</button>"))
       for path in ["/job/99999", "/job/x", "/job", "/nothing", "/job/1/2"] {
         expect(try await dashboard.get(path).status, is: .notFound)
@@ -123,7 +123,7 @@ import Testing
       #expect(page.contains("4 failed jobs by kind"))
       #expect(page.contains("<td class=\"number\">3</td><td>mail</td>"))
       #expect(page.contains("host # is down</td>"))
-      #expect(page.contains("<a href=\"/job/\(last)\">\(last)</a>"))
+      #expect(page.contains("<a href=\"./job/\(last)\">\(last)</a>"))
       #expect(!page.contains("second line"))
     }
   }
@@ -143,7 +143,7 @@ import Testing
       #expect(schedules.contains("0 3 * * *"))
       let workers = try await dashboard.page("/workers")
       #expect(workers.contains("<h2>scene</h2>"))
-      #expect(workers.contains("<a href=\"/job/\(id)\">\(id)</a>"))
+      #expect(workers.contains("<a href=\"./job/\(id)\">\(id)</a>"))
       let health = try await dashboard.page("/health")
       #expect(health.contains("No worker knows ‘unknown’, version 1"))
       #expect(health.contains("Paused: ‘mail’."))
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("J150: a page that is open receives an event when a job changes")
+  @Test("J155: a page that is open receives an event when a job changes, also through a proxy that buffers")
   func live() async throws {
     try await RunningDashboard.with { dashboard in
       let response = try await dashboard.events()
@@ -167,9 +167,7 @@ import Testing
       try await read(until: "retry: 2000\n\n")
       try await Scene(dashboard.jobs).enqueue()
       try await read(until: "event: change\n")
-      // The page is the same without the script, so that nothing depends on it.
-      let script = try await dashboard.get("/live.js")
-      #expect(script.text.contains("EventSource"))
+      #expect(response.headers.first(name: "X-Accel-Buffering") == "no")
     }
   }
 

@@ -1,7 +1,9 @@
 """Drives the pages of the dashboard: `check_dashboard.py PROGRAM [--pictures FOLDER]`."""
 
+import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,12 @@ class Program:
         self.process = subprocess.Popen([program, store, *arguments], stdout=subprocess.PIPE, text=True)
         self.login = self.process.stdout.readline().strip()
         self.origin = re.match(r"http://[^/]+", self.login).group(0)
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def stop(self):
         self.process.kill()
@@ -130,6 +138,80 @@ def check_live(driver, program):
     said("a page follows a change")
 
 
+def change(driver, **fields):
+    """Sends the form of a button, and leaves the page as it is."""
+    driver.run(
+        "const form = new URLSearchParams(arguments[0]);"
+        "form.set('token', document.querySelector('input[name=token]').value);"
+        "const address = document.body.dataset.events.replace('events', 'change');"
+        "return fetch(address, { method: 'POST', body: form }).then((response) => response.status)", fields)
+
+
+def is_live(driver):
+    return driver.run("return document.querySelector('#live').classList.contains('on')"
+                      " && document.querySelector('#warning').hidden")
+
+
+def check_parts(driver, program):
+    """Parts that appear later are shown, and what a person has selected, focused and typed stays."""
+    driver.open(program.origin + "/jobs?label=Long&state=running")
+    address = link(driver, "Long conversion 2")
+    driver.open(address)
+    assert "finished" not in driver.text("#properties")
+    driver.run(
+        "const range = document.createRange(); range.selectNodeContents(document.querySelector('#payload pre'));"
+        "getSelection().removeAllRanges(); getSelection().addRange(range);"
+        "document.querySelector('#properties a').focus(); window.kept = document.activeElement")
+    change(driver, action="cancel", id=address.rsplit("/", 1)[1])
+    driver.wait("the button of the cancelled job", lambda: "Retry" in driver.text("#actions"))
+    assert "finished" in driver.text("#properties")
+    assert "video" in driver.run("return getSelection().toString()")
+    assert driver.run("return document.activeElement === window.kept")
+    driver.open(program.origin + "/queues")
+    field = "[...document.querySelectorAll('.queue')].find(q => q.dataset.key === 'images').querySelector('[name=limit]')"
+    driver.run(f"const field = {field}; field.focus(); field.value = '77'")
+    change(driver, action="resume", queue="images")
+    driver.wait("the queue is resumed", lambda: "paused" not in driver.run(f"return {field}.closest('.queue').textContent"))
+    assert driver.run(f"return {field}.value === '77' && document.activeElement === {field}")
+    said("new parts appear, and the selection, the focus and the input stay")
+
+
+def check_loss(driver, program, store):
+    """A page states that the store or the dashboard does not answer, and becomes live again."""
+    driver.open(program.origin + "/")
+    for name, begin, end in (
+        ("store", lambda: os.rename(store, store + "-moved"), lambda: os.rename(store + "-moved", store)),
+        ("dashboard", program.pause, program.resume),
+    ):
+        driver.wait("the page is live", lambda: is_live(driver))
+        begin()
+        driver.wait(f"the page states that the {name} is gone", lambda: not is_live(driver))
+        text = driver.text("#warning")
+        assert re.match(r"Not connected since \d.*, so this page shows old numbers\. .+", text), text
+        height = driver.run("return document.querySelector('#warning').getBoundingClientRect().height")
+        assert height > 20, height
+        end()
+        driver.wait(f"the page is live after the {name} returned", lambda: is_live(driver))
+    said("a page states since when it is not connected, and becomes live again")
+
+
+def check_tabs(driver, program):
+    """More pages than a browser has connections are live."""
+    first = driver.window()
+    others = []
+    for _ in range(8):
+        others.append(driver.new_window())
+        driver.switch(others[-1])
+        driver.open(program.origin + "/jobs")
+        driver.wait("the page is live", lambda: is_live(driver))
+    for window in others:
+        driver.switch(window)
+        driver.command("DELETE", "/window")
+    driver.switch(first)
+    driver.wait("the first page is live", lambda: is_live(driver))
+    said("nine pages are live")
+
+
 def check_without_script(driver, program, pages):
     driver.command("POST", "/goog/cdp/execute", {
         "cmd": "Emulation.setScriptExecutionDisabled", "params": {"value": True}})
@@ -167,6 +249,9 @@ def main():
             pages = check_pages(driver, program, pictures)
             check_changes(driver, program, pages)
             check_live(driver, program)
+            check_parts(driver, program)
+            check_loss(driver, program, folder + "/jobs.sqlite")
+            check_tabs(driver, program)
             check_without_script(driver, program, pages)
             reader = Program(program_path, folder + "/jobs.sqlite", "--read-only")
             check_read_only(driver, reader)

@@ -25,6 +25,14 @@ struct DashboardChange {
       }
     }
 
+    var pastTense: String {
+      switch self {
+      case .retry: "Retried"
+      case .cancel: "Cancelled"
+      case .abandon: "Abandoned"
+      }
+    }
+
     /// A description of the action, for people who confirm it.
     var effect: String {
       switch self {
@@ -55,11 +63,9 @@ struct DashboardChange {
   }
 
   private let form: Fields
+  private let changes: RunningChanges
 
-  /// The maximum number of jobs that one request changes, so that no request takes minutes.
-  static let maxChangedCount = 10_000
-
-  init(_ form: Fields) { self.form = form }
+  init(_ form: Fields, _ changes: RunningChanges) { (self.form, self.changes) = (form, changes) }
 
   /// Makes the change.
   ///
@@ -85,10 +91,8 @@ struct DashboardChange {
     }
     let list = try ListFilter(form)
     guard list.until != nil else { throw Refusal.badForm }
-    let count = try await jobs.perform(
-      action.command(action.filter(list, at: jobs.store.now)), atMost: Self.maxChangedCount)
-    let done = [("done", count >= Self.maxChangedCount ? "\(action.rawValue)-part" : action.rawValue)]
-    return Link.to("/jobs", list.fields.filter { $0.0 != "until" } + done + [("count", "\(count)")])
+    let name = try await changes.begin(action, action.filter(list, at: jobs.store.now), on: jobs)
+    return Link.to("/jobs", list.fields.filter { $0.0 != "until" } + [("change", name)])
   }
 
   // MARK: Queues

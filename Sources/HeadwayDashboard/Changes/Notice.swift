@@ -5,17 +5,14 @@ import HeadwayJobs
 enum Notice {
   /// Returns the sentence for the fields of a URL; nil if there was no change.
   ///
-  /// The URL contains only a word and a number, so that a link can't make a page say anything else.
-  static func text(for query: Fields) -> String? {
-    let count = query.number("count").flatMap { Int(exactly: $0) }
-    let jobs = count.map { Readable.count($0, "job") }
+  /// The URL contains only a word, or the name of a change of many jobs, so that a link can't make a page say anything
+  /// else.
+  static func text(for query: Fields, _ changes: RunningChanges) -> String? {
+    if let name = query["change"] { return changes.text(for: name) }
     switch query["done"] {
-    case "retry": return jobs.map { "Retried: \($0)." } ?? "The job runs again."
-    case "cancel": return jobs.map { "Cancelled: \($0)." } ?? "The job is cancelled."
-    case "abandon": return jobs.map { "Abandoned: \($0)." } ?? "The job was cancelled and taken from its worker."
-    case "retry-part": return jobs.map { "Retried: \($0). There are more." }
-    case "cancel-part": return jobs.map { "Cancelled: \($0). There are more." }
-    case "abandon-part": return jobs.map { "Abandoned: \($0). There are more." }
+    case "retry": return "The job runs again."
+    case "cancel": return "The job is cancelled."
+    case "abandon": return "The job was cancelled and taken from its worker."
     case "nothing": return "The job had changed in the meantime, so nothing was done."
     case "pause": return "The queue is paused."
     case "resume": return "The queue is resumed."

@@ -1,25 +1,24 @@
-// Reads the page again when the jobs have changed, and replaces the parts that differ.
+// Keeps the page up to date: reads it again when something might have changed, and changes it into the newer version.
 
+import { morphContent } from "./morph.js";
+import { listen } from "./stream.js";
+
+/** How often the page is read without a stream of events. */
+const pause = 5_000;
+/** After how long a page without an answer states that it is old. */
+const longestWait = 3_000;
+
+const content = document.querySelector("main");
 const sign = document.getElementById("live");
+const warning = document.getElementById("warning");
 let isReading = false;
 let isStale = false;
-
-function isInUse(part) {
-  return part.contains(document.activeElement) && document.activeElement.matches("input, select, button");
-}
-
-function replaceParts(page) {
-  for (const part of document.querySelectorAll("[data-live]")) {
-    const next = page.getElementById(part.id);
-    if (!next) {
-      if (!isInUse(part)) part.replaceChildren();
-    } else if (next.outerHTML !== part.outerHTML && !isInUse(part)) {
-      const scrolled = part.querySelector(".scroll")?.scrollLeft;
-      part.replaceWith(next);
-      if (scrolled) next.querySelector(".scroll")?.scrollTo(scrolled, 0);
-    }
-  }
-}
+/** Whether there is no stream of events. */
+let isRefused = false;
+/** Why the page is not up to date; empty if it is. */
+let problem = "";
+/** When the page was last up to date. */
+let upToDate = new Date();
 
 async function read() {
   if (document.hidden || isReading) {
@@ -28,29 +27,97 @@ async function read() {
   }
   isReading = true;
   isStale = false;
+  const slow = setTimeout(() => show("Not connected", "The dashboard does not answer."), longestWait);
   try {
-    const address = new URL(location.href);
-    address.searchParams.delete("done");
-    const response = await fetch(address, { headers: { Accept: "text/html" } });
-    if (response.ok) replaceParts(new DOMParser().parseFromString(await response.text(), "text/html"));
-    show(response.ok);
+    const begin = new Date();
+    const response = await fetch(location.href, { headers: { Accept: "text/html" }, signal: AbortSignal.timeout(60_000) });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    update(response, page, begin);
   } catch {
-    show(false);
+    show("Not connected", "The dashboard does not answer.");
   }
+  clearTimeout(slow);
   isReading = false;
   if (isStale && !document.hidden) read();
 }
 
-function show(isLive) {
-  sign?.classList.toggle("on", isLive);
-  sign?.setAttribute("title", isLive ? "The page follows the store" : "Not connected");
+function update(response, page, begin) {
+  const next = page.querySelector("main");
+  if (response.ok ? page.body.dataset.events : next?.isEqualNode(content)) {
+    morphContent(content, next);
+    document.title = page.title;
+    upToDate = begin;
+    show("");
+    return;
+  }
+  const reason = next?.querySelector("p")?.textContent.trim() ?? "";
+  if (response.status === 403) show("Not updated", `${reason} Reload the page.`);
+  else if (response.status === 404) show("Not updated", reason);
+  else show("Not connected", reason);
 }
 
-if (document.querySelector("[data-live]")) {
-  const events = new EventSource(document.body.dataset.events);
-  events.addEventListener("open", () => show(true));
-  events.addEventListener("error", () => show(false));
-  events.addEventListener("change", read);
-  document.addEventListener("visibilitychange", () => { if (isStale) read(); });
-  addEventListener("pagehide", () => events.close());
+/** Shows whether the page is up to date, and if not, since when and why. */
+function show(state, reason = "") {
+  problem = state;
+  sign.classList.toggle("on", !problem);
+  sign.textContent = problem ? "not live" : isRefused ? "every 5 s" : "live";
+  sign.title = problem || (isRefused
+    ? "There are too many streams of events, so the page is read every five seconds" : "The page follows the store");
+  sign.hidden = false;
+  warning.hidden = !problem;
+  if (!problem) return;
+  const isToday = upToDate.toDateString() === new Date().toDateString();
+  const time = isToday
+    ? upToDate.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : upToDate.toLocaleString();
+  const text = `${state} since ${time}, so this page shows old numbers. ${reason}`;
+  if (warning.textContent !== text) warning.textContent = text;
 }
+
+function receive(event) {
+  isRefused = event === "refused";
+  if (event !== "open" || problem) read();
+  else show("");
+}
+
+/** Returns a function that begins to listen for events, or ceases to, without the help of other pages. */
+function alone(address) {
+  let stop = null;
+  return (isVisible) => {
+    if (isVisible) stop ??= listen(address, receive);
+    else {
+      stop?.();
+      stop = null;
+    }
+  };
+}
+
+/** Returns such a function that uses one stream for all pages in this browser, if the browser makes that possible. */
+function together(address) {
+  if (typeof SharedWorker === "undefined") return alone(address);
+  const worker = new SharedWorker(new URL("./stream.js", import.meta.url), { type: "module" });
+  let send = (isVisible) => worker.port.postMessage({ isVisible, address });
+  worker.addEventListener("error", () => {
+    send = alone(address);
+    send(!document.hidden);
+  });
+  worker.port.addEventListener("message", (message) => receive(message.data));
+  worker.port.start();
+  return (isVisible) => send(isVisible);
+}
+
+/** Follows the events while the page is visible. */
+function follow() {
+  const listening = together(new URL(document.body.dataset.events, location.href).href);
+  const change = () => {
+    listening(!document.hidden);
+    if (!document.hidden) read();
+  };
+  listening(!document.hidden);
+  document.addEventListener("visibilitychange", change);
+  addEventListener("pagehide", () => listening(false));
+  // The browser shows a page that it has kept.
+  addEventListener("pageshow", (event) => { if (event.persisted) change(); });
+  setInterval(() => { if (problem || isRefused) read(); }, pause);
+}
+
+if (document.body.dataset.events) follow();

@@ -8,38 +8,28 @@ import Hummingbird
 /// The token is in a cookie that scripts can't read and that pages of other sites can't send, and in the forms of the
 /// pages. Each process of an application can check it.
 struct ChangeTokens: Sendable {
-  private static let cookie = "headway-dashboard-token"
+  /// All dashboards of a host can share the token, and a proxy can serve them below any path.
+  private static let cookie = SafeCookie("dashboard-token")
   private static let minLength = 20
 
   let token: String
   private let isNew: Bool
-  private let path: String
+  private let isEncrypted: Bool
 
-  init(_ request: Request, base: String) {
-    let stored = request.cookies[Self.cookie]?.value
+  init(_ request: Request, isEncrypted: Bool) {
+    let stored = Self.cookie.value(in: request, isEncrypted: isEncrypted)
     let usable = stored.flatMap { text in
       text.utf8.count >= Self.minLength && text.utf8.allSatisfy { $0.isLetterOrDigit } ? text : nil
     }
     token = usable ?? Secret.make()
     isNew = usable == nil
-    path = base.isEmpty ? "/" : base
+    self.isEncrypted = isEncrypted
   }
 
   /// Makes the browser keep the token.
   func store(in response: inout Response) {
     guard isNew, response.status == .ok, response.headers[.contentType]?.hasPrefix("text/html") == true else { return }
-    response.headers.append(
-      HTTPField(name: .setCookie, value: "\(Self.cookie)=\(token); HttpOnly; SameSite=Strict; Path=\(path)"))
-  }
-
-  /// Checks that a form was sent by a page of this site.
-  func checkOrigin(of request: Request, others: Set<String>) throws {
-    guard let origin = request.headers[.origin], let authority = request.head.authority else {
-      throw Refusal.otherSite
-    }
-    guard ["http://\(authority)", "https://\(authority)"].contains(origin) || others.contains(origin) else {
-      throw Refusal.otherSite
-    }
+    response.headers.append(Self.cookie.header(token, isEncrypted: isEncrypted))
   }
 
   /// Checks the token of a form.

@@ -1,6 +1,7 @@
 #if Dashboard
 import HTTPTypes
 import HeadwayJobs
+import HeadwayWeb
 import Hummingbird
 import NIOCore
 import ServiceLifecycle
@@ -30,8 +31,7 @@ struct LiveEvents: AsyncSequence, Sendable {
     // Otherwise, a server would wait for its open pages before it shuts down.
     let events = LiveEvents(jobs: jobs, slot: slot).cancelOnGracefulShutdown()
     return Response(
-      status: .ok, headers: [.contentType: "text/event-stream; charset=utf-8"],
-      body: ResponseBody(asyncSequence: events))
+      status: .ok, headers: .eventStream, body: ResponseBody(asyncSequence: events))
   }
 
   func makeAsyncIterator() -> AsyncIterator { AsyncIterator(jobs: jobs, slot: slot) }

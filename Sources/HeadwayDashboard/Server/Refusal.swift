@@ -10,7 +10,13 @@ struct Refusal: Error {
 
   init(_ status: HTTPResponse.Status, _ text: String) { (self.status, self.text) = (status, text) }
 
-  static let otherSite = Refusal(.forbidden, "The request came from a page of another site. Nothing was changed.")
+  static func otherSite(_ origin: String?) -> Refusal {
+    let name = origin.map { " (\($0))" } ?? ""
+    return Refusal(
+      .forbidden,
+      "The request came from a page of another site\(name). Nothing was changed. If browsers use the dashboard at that "
+        + "address, add it to the origins of the dashboard.")
+  }
   static let wrongToken = Refusal(
     .forbidden, "The page was too old, or the browser does not store cookies. Nothing was changed. Reload the page.")
   static let noAccess = Refusal(.forbidden, "You don't have access to this page.")

@@ -9,7 +9,8 @@ import NIOCore
 struct RequestHandler: Sendable {
   let dashboard: JobsDashboard
   /// The path of the first page, without a slash at its end.
-  let base: String
+  let path: String
+  let origins: SiteOrigins
 
   private static let policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -19,15 +20,16 @@ struct RequestHandler: Sendable {
   private static let maxFormSize = 64 * 1_024
 
   func respond(to request: Request, _ authorize: () async throws -> JobsDashboard.Access) async -> Response {
-    let tokens = ChangeTokens(request, base: base)
+    let tokens = ChangeTokens(request, isEncrypted: request.isEncrypted(ifUnknown: origins.areEncrypted))
+    let base = SitePath.wayBack(from: request.uri.path, to: path)
     var response: Response
     do {
-      guard request.isFromHere(allowsLinks: true) else { throw Refusal.otherSite }
-      let path = request.uri.path.dropFirst(base.count).split(separator: "/").map(String.init)
+      guard request.isFromHere(allowsLinks: true) else { throw Refusal.otherSite(request.headers[.origin]) }
+      let path = request.uri.path.dropFirst(path.count).split(separator: "/").map(String.init)
       if let file = StaticFile.named(path.first), path.count == 1 {
         response = file.response
       } else {
-        response = try await checked(request, path, tokens, try await authorize())
+        response = try await checked(request, path, base, tokens, try await authorize())
       }
     } catch {
       response = PageRenderer(dashboard, base: base).response(for: error)
@@ -38,7 +40,7 @@ struct RequestHandler: Sendable {
   }
 
   private func checked(
-    _ request: Request, _ path: [String], _ tokens: ChangeTokens, _ access: JobsDashboard.Access
+    _ request: Request, _ path: [String], _ base: String, _ tokens: ChangeTokens, _ access: JobsDashboard.Access
   ) async throws -> Response {
     guard access != .none else { throw Refusal.noAccess }
     let canChange = access == .changes && !dashboard.options.isReadOnly
@@ -48,11 +50,11 @@ struct RequestHandler: Sendable {
     let renderer = PageRenderer(dashboard, base: base)
     guard request.method == .post else { return try await renderer.response(to: call) }
     guard canChange else { throw Refusal.readOnly }
-    try tokens.checkOrigin(of: request, others: dashboard.options.origins)
+    try origins.check(request)
     guard path == ["change"] else { throw Refusal.noPage }
     let form = try await Self.form(of: request)
     try tokens.check(form["token"])
-    let target = try await DashboardChange(form).perform(on: dashboard.jobs)
+    let target = try await DashboardChange(form, dashboard.changes).perform(on: dashboard.jobs)
     return Response(status: .seeOther, headers: [.location: base + target])
   }
 

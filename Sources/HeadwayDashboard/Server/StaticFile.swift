@@ -14,6 +14,8 @@ struct StaticFile: Sendable {
   private static let all = [
     StaticFile(name: "style.css", type: "text/css; charset=utf-8", bytes: PackageResources.style_css),
     StaticFile(name: "live.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.live_js),
+    StaticFile(name: "morph.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.morph_js),
+    StaticFile(name: "stream.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.stream_js),
     StaticFile(name: "icon.svg", type: "image/svg+xml", bytes: PackageResources.icon_svg),
   ]
 

@@ -24,8 +24,6 @@ extension PageRenderer {
       view["count"] = count.text
       view["what"] = list.description
       view["canConfirm"] = count.number > 0
-      view["isMuch"] = count.number >= DashboardChange.maxChangedCount
-      view["maximum"] = Readable.number(DashboardChange.maxChangedCount)
       view["back"] = Link.to("\(base)/jobs", list.fields.filter { $0.0 != "until" })
       fields += list.fields
     }

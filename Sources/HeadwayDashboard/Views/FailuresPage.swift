@@ -2,13 +2,10 @@
 import HeadwayJobs
 
 extension PageRenderer {
-  /// The number of failed jobs whose errors are grouped.
-  private static let sampleSize = 300
-
   func failures(_ call: Call) async throws -> Page {
     let overview = try await jobs.overview(countingTo: Self.countLimit)
     let now = overview.time
-    let newest = try await records(try await jobs.numbers(JobFilter(states: [.failed]), limit: Self.sampleSize).ids)
+    let newest = try await records(overview.latestFailures)
     let kinds = overview.snapshot.failures.sorted { ($1.count, $0.kind) < ($0.count, $1.kind) }
     var view: View = [
       "kinds": kinds.map { failed -> View in

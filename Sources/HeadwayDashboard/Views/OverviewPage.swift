@@ -2,12 +2,13 @@
 import HeadwayJobs
 
 extension PageRenderer {
-  /// The maximum number of running jobs and failures on the page.
+  /// The maximum number of running jobs on the page.
   private static let rowLimit = 10
+  /// The maximum number of failures on the page.
+  private static let failureLimit = 5
 
   func overview(_ call: Call) async throws -> Page {
     let overview = try await jobs.overview(countingTo: Self.countLimit)
-    let failed = try await jobs.numbers(JobFilter(states: [.failed]), limit: 5).ids
     let statistics = EndingStatistics(overview.endings, limit: Self.countLimit, at: overview.time)
     var view: View = [
       "tiles": tiles(overview, statistics), "chart": RateChart.view(statistics),
@@ -19,16 +20,18 @@ extension PageRenderer {
     view["moreRunning"] =
       running.count > Self.rowLimit ? Readable.count(running.count - Self.rowLimit, "more job") : nil
     view["runningURL"] = url("jobs", ["state": "running"])
-    let failures = try await records(failed)
+    let failures = try await records(Array(overview.latestFailures.prefix(Self.failureLimit)))
     view["failures"] = failures.map { row($0, at: overview.time) }
     view["hasFailures"] = !failures.isEmpty
     return Page(template: "overview", heading: "Overview", view: view)
   }
 
-  /// Returns jobs, newest first.
+  /// Returns jobs in the order of a list of numbers, without those that were deleted.
   func records(_ ids: [JobID]) async throws -> [JobRecord] {
     guard !ids.isEmpty else { return [] }
-    return try await jobs.jobs(JobFilter(ids: ids), limit: ids.count).sorted { $0.id > $1.id }
+    let found = try await jobs.jobs(JobFilter(ids: ids), limit: ids.count)
+    let byNumber = Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0) })
+    return ids.compactMap { byNumber[$0] }
   }
 
   private func tiles(_ overview: JobsOverview, _ statistics: EndingStatistics) -> [View] {

@@ -8,13 +8,15 @@ import NIOCore
 struct PageRenderer: Sendable {
   let jobs: Jobs
   let options: JobsDashboard.Options
+  let changes: RunningChanges
+  /// The relative address of the first page, without a slash at its end.
   let base: String
 
   /// The greatest number that pages count to.
   static let countLimit = 10_000
 
   init(_ dashboard: JobsDashboard, base: String) {
-    (jobs, options, self.base) = (dashboard.jobs, dashboard.options, base)
+    (jobs, options, changes, self.base) = (dashboard.jobs, dashboard.options, dashboard.changes, base)
   }
 
   /// A page: its name, its title, and the values of its template.
@@ -33,7 +35,7 @@ struct PageRenderer: Sendable {
   func response(to call: Call) async throws -> Response {
     let page = try await page(for: call)
     var view = page.view
-    view["notice"] = Notice.text(for: call.query)
+    view["notice"] = Notice.text(for: call.query, changes)
     return Self.response(.ok, render(page.template, page.heading, view, call))
   }
 
@@ -55,15 +57,17 @@ struct PageRenderer: Sendable {
   private func render(_ template: String, _ heading: String, _ view: View, _ call: Call?) -> String {
     var view = view
     view["heading"] = heading
+    // A page to confirm a change shows the jobs of its time.
+    view["isLive"] = view["isLive"] ?? (template != "confirm")
     view["site"] = options.title
     view["base"] = base
-    view["home"] = base.isEmpty ? "/" : base
+    view["home"] = base + "/"
     view["isReadOnly"] = call.map { !$0.canChange } ?? false
     view["canChange"] = call?.canChange ?? false
     view["token"] = call?.token ?? ""
     let current = call.map { $0.path.first == "job" || $0.path.first == "confirm" ? "jobs" : $0.path.first ?? "" }
     view["menu"] = Self.menu.map { path, name -> View in
-      ["url": path.isEmpty ? base.isEmpty ? "/" : base : "\(base)/\(path)", "name": name, "isCurrent": path == current]
+      ["url": "\(base)/\(path)", "name": name, "isCurrent": path == current]
     }
     return Templates.shared.render(template, view)
   }
@@ -78,13 +82,17 @@ struct PageRenderer: Sendable {
   func response(for error: any Error) -> Response {
     let refusal = Refusal(error)
     let heading = "\(refusal.status.code) \(refusal.status.reasonPhrase)"
-    return Self.response(refusal.status, render("message", heading, ["message": refusal.text], nil))
+    // The same page works again when the store does.
+    let view: View = ["message": refusal.text, "isLive": refusal.status.code >= 500]
+    return Self.response(refusal.status, render("message", heading, view, nil))
   }
 
   /// Returns the page for people who have not logged in.
-  static func loginPage(for error: any Error, acceptsPassword: Bool) -> Response {
+  static func loginPage(for error: any Error, base: String, acceptsPassword: Bool) -> Response {
     let refusal = Refusal(error)
-    let view: View = ["message": refusal.text, "acceptsPassword": acceptsPassword, "heading": "Log in"]
+    let view: View = [
+      "message": refusal.text, "acceptsPassword": acceptsPassword, "heading": "Log in", "base": base,
+    ]
     return response(refusal.status, Templates.shared.render("login", view))
   }
 

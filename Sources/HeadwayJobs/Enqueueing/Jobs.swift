@@ -239,37 +239,4 @@ public final class Jobs: Sendable {
   /// - Parameter queue: The queue of the store.
   /// - Throws: ``JobError``.
   public func resume(_ queue: String) async throws { try await perform(.setPaused(queue: queue, false)) }
-
-  /// Changes jobs, or a queue, in transactions of at most ``JobCommand/maxChangedCount`` jobs.
-  ///
-  /// - Parameter command: The change.
-  /// - Returns: The number of jobs or queues that were changed.
-  /// - Throws: ``JobError``. Earlier changes remain. Jobs that can't be run again are an error only if there are no
-  ///   others.
-  @discardableResult
-  public func perform(_ command: JobCommand) async throws -> Int { try await perform(command, atMost: .max) }
-
-  /// Changes jobs, or a queue, until a number of jobs is reached or exceeded.
-  ///
-  /// - Parameters:
-  ///   - command: The change.
-  ///   - limit: The number of jobs.
-  /// - Returns: The number of jobs or queues that were changed.
-  /// - Throws: ``JobError``.
-  package func perform(_ command: JobCommand, atMost limit: Int) async throws -> Int {
-    var total = 0
-    while true {
-      let changed: Int
-      do {
-        changed = try await store.perform(command)
-      } catch let error as JobError where total > 0 && error.refusesRetry {
-        // Those that could be run again are.
-        return total
-      }
-      if changed > 0 { eventLog.post(JobEvent(command, count: changed)) }
-      total += changed
-      if changed < JobCommand.maxChangedCount || total >= limit { return total }
-      try Task.checkCancellation()
-    }
-  }
 }

@@ -11,7 +11,7 @@ public struct JobsOverview: Hashable, Sendable {
   public var countLimit: Int
   /// The queues with the numbers of unfinished jobs, the workers, and the failures by kind.
   ///
-  /// If more jobs have failed than ``countLimit``, the failures by kind contain only the newest ones.
+  /// If more jobs have failed than ``countLimit``, the failures by kind contain only those with the greatest numbers.
   public var snapshot: JobsSnapshot
   /// The number of failed jobs.
   public var failedCount: Int
@@ -19,7 +19,13 @@ public struct JobsOverview: Hashable, Sendable {
   public var cancelledCount: Int
   /// The jobs that have ended in the last hour, latest first; at most ``countLimit``.
   public var endings: [EndedJob]
+  /// The jobs that failed last, latest first; at most ``maxLatestFailureCount``.
+  ///
+  /// They are chosen among the ``endings`` and the failed jobs with the greatest numbers, up to ``countLimit`` of each.
+  public var latestFailures: [JobID]
 
+  /// The maximum number of ``latestFailures``.
+  public static let maxLatestFailureCount = 300
   /// How long ago the oldest of the ``endings`` can be.
   public static let endingsInterval = Duration.seconds(3_600)
 
@@ -31,14 +37,40 @@ public struct JobsOverview: Hashable, Sendable {
   ///   - failedCount: The number of failed jobs.
   ///   - cancelledCount: The number of cancelled jobs.
   ///   - endings: The jobs that have ended in the last hour, latest first.
+  ///   - latestFailures: The jobs that failed last, latest first.
   public init(
-    countLimit: Int, snapshot: JobsSnapshot, failedCount: Int = 0, cancelledCount: Int = 0, endings: [EndedJob] = []
+    countLimit: Int, snapshot: JobsSnapshot, failedCount: Int = 0, cancelledCount: Int = 0, endings: [EndedJob] = [],
+    latestFailures: [JobID] = []
   ) {
     self.countLimit = countLimit
     self.snapshot = snapshot
     self.failedCount = failedCount
     self.cancelledCount = cancelledCount
     self.endings = endings
+    self.latestFailures = latestFailures
+  }
+
+  /// Adds failures to those that have ended in the last hour, and updates the latest failure of each kind.
+  ///
+  /// - Parameter failures: Failed jobs with the times of their endings, in any order.
+  package mutating func noteFailures(_ failures: [(id: JobID, finished: StoreTime)]) {
+    let failed = endings.filter { $0.state == .failed }
+    var times = Dictionary(uniqueKeysWithValues: failed.map { ($0.id, $0.finished) })
+    for (id, finished) in failures { times[id] = finished }
+    let latest = times.sorted { ($0.value, $0.key) > ($1.value, $1.key) }
+    latestFailures = latest.prefix(Self.maxLatestFailureCount).map(\.key)
+    var kinds = Set<JobKind>()
+    for job in failed where kinds.insert(job.kind).inserted {
+      guard let index = snapshot.failures.firstIndex(where: { $0.kind == job.kind }) else {
+        let count = failed.count { $0.kind == job.kind }
+        snapshot.failures.append(FailedJobs(kind: job.kind, count: count, last: job.id, time: job.finished))
+        continue
+      }
+      if snapshot.failures[index].time < job.finished {
+        (snapshot.failures[index].last, snapshot.failures[index].time) = (job.id, job.finished)
+      }
+    }
+    snapshot.failures.sort { $0.kind < $1.kind }
   }
 
   /// The time of the overview, by the store's clock.
@@ -118,9 +150,12 @@ extension JobStore {
       JobFilter(states: [.succeeded, .failed, .cancelled]), after: nil, limit: .max)
     let begin = snapshot.time + (.zero - JobsOverview.endingsInterval)
     let endings = finished.compactMap(EndedJob.init).filter { $0.finished > begin }
-    return JobsOverview(
+    var overview = JobsOverview(
       countLimit: limit, snapshot: snapshot, failedCount: failed, cancelledCount: cancelled,
       endings: Array(endings.sorted { ($0.finished, $0.id) > ($1.finished, $1.id) }.prefix(limit)))
+    overview.noteFailures(
+      finished.compactMap { job in job.state == .failed ? job.finished.map { (job.id, $0) } : nil })
+    return overview
   }
 }
 

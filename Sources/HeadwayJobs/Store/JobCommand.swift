@@ -24,9 +24,9 @@ public enum JobCommand: Hashable, Sendable {
   /// Deletes finished jobs whose retention is over.
   case prune
 
-  /// The maximum number of jobs that one command changes.
+  /// The maximum number of jobs that a store changes in one transaction.
   ///
-  /// To change more jobs, repeat the command until it changes none.
+  /// ``Jobs/perform(_:)`` changes all jobs that match when it begins, in as many transactions as necessary.
   public static let maxChangedCount = 1_000
   /// The maximum number of expired keys that one command to prune deletes.
   ///

@@ -29,6 +29,14 @@ public struct JobHistory: Hashable, Codable, Sendable {
     if transitions.count > Self.maxTransitionCount { transitions.removeFirst() }
   }
 
+  /// The beginning of the note of a job that is run again on request.
+  static let retryNote = "retried manually after: "
+
+  /// Returns whether the job was run again on request at a time or later.
+  func hasRetry(since time: StoreTime) -> Bool {
+    transitions.contains { $0.time >= time && $0.state == .waiting && $0.note?.hasPrefix(Self.retryNote) == true }
+  }
+
   /// The stored form; nil for an empty history.
   public var stored: [UInt8]? { self == JobHistory() ? nil : StoredForm.encode(self) }
 

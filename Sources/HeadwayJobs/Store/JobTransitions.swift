@@ -148,7 +148,7 @@ public enum JobTransitions {
   /// - Returns: True if the job had failed or was cancelled.
   public static func retry(_ job: inout JobRecord, at now: StoreTime) -> Bool {
     guard job.state == .failed || job.state == .cancelled else { return false }
-    let text = "retried manually after: \(job.reason?.description ?? "")"
+    let text = JobHistory.retryNote + (job.reason?.description ?? "")
     job.history.append(JobTransition(time: now, state: .waiting, note: text))
     (job.attempt, job.crashCount, job.snoozeCount) = (0, 0, 0)
     (job.firstClaimed, job.claimed, job.finished, job.expires, job.due) = (nil, nil, nil, nil, nil)

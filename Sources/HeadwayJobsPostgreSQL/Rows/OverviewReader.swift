@@ -15,9 +15,11 @@ struct OverviewReader {
     let snapshot = JobsSnapshot(
       time: reader.now, counts: counts, waiting: try waitingJobs(among: waitingCount), workers: try reader.workers(),
       failures: try failures())
-    return JobsOverview(
+    var overview = JobsOverview(
       countLimit: limit, snapshot: snapshot, failedCount: try count(of: .failed),
       cancelledCount: try count(of: .cancelled), endings: try endings())
+    overview.noteFailures(try latestFailures())
+    return overview
   }
 
   private func run(_ sql: String, _ values: any BinaryValue...) throws -> [ResultRow] {
@@ -115,6 +117,17 @@ struct OverviewReader {
     ).map {
       FailedJobs(kind: JobKind(rawValue: $0.text(0)), count: $0.int(1), last: $0.id(2), time: $0.time(3))
     }
+  }
+
+  /// Returns the jobs that failed last, among the failed jobs with the greatest numbers.
+  private func latestFailures() throws -> [(id: JobID, finished: StoreTime)] {
+    try run(
+      """
+      SELECT id, finished FROM (
+        SELECT id, finished FROM headway.done WHERE state > 4 AND state = 5 ORDER BY id DESC LIMIT $1) counted
+      ORDER BY finished DESC, id DESC LIMIT $2
+      """, limit + 1, JobsOverview.maxLatestFailureCount
+    ).map { ($0.id(0), $0.time(1)) }
   }
 
   private func endings() throws -> [EndedJob] {

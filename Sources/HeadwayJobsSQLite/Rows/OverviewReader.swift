@@ -17,9 +17,11 @@ struct OverviewReader {
     }
     let snapshot = JobsSnapshot(
       time: now, counts: counts, waiting: waiting, workers: try workers(), failures: try failures())
-    return JobsOverview(
+    var overview = JobsOverview(
       countLimit: limit, snapshot: snapshot, failedCount: try count(of: .failed),
       cancelledCount: try count(of: .cancelled), endings: try endings(at: now))
+    overview.noteFailures(try latestFailures())
+    return overview
   }
 
   private func statement(_ sql: String) throws -> SQLStatement { try SQLStatement(sql, database) }
@@ -168,6 +170,21 @@ struct OverviewReader {
           kind: JobKind(rawValue: row.text(0)), count: row.int(1), last: JobID(rawValue: row.int64(2)),
           time: StoreTime(microseconds: row.int64(3))))
     }
+    return failures
+  }
+
+  /// Returns the jobs that failed last, among the failed jobs with the greatest numbers.
+  private func latestFailures() throws -> [(id: JobID, finished: StoreTime)] {
+    var failures: [(id: JobID, finished: StoreTime)] = []
+    let rows = try statement(
+      """
+      SELECT id, finished FROM
+      (SELECT id, finished FROM headway_done WHERE state > 4 AND state = 5 ORDER BY id DESC LIMIT ?1)
+      ORDER BY finished DESC, id DESC LIMIT ?2
+      """)
+    rows.bind(limit + 1, at: 1)
+    rows.bind(JobsOverview.maxLatestFailureCount, at: 2)
+    try rows.forEachRow { failures.append((JobID(rawValue: $0.int64(0)), StoreTime(microseconds: $0.int64(1)))) }
     return failures
   }
 

@@ -22,6 +22,75 @@ extension JobStoreConformance {
         try probe.expect(try await probe.perform(.abandon(.all)), changed, "the number of abandoned jobs")
       }
     },
+    JobStoreCheck("J55: a command changes each job that matched when it began once, even if jobs end again") { probe in
+      let count = 2 * JobCommand.maxChangedCount + 1
+      try await probe.enqueueBatch(of: count)
+      let (jobs, store) = (Jobs(probe.store), probe.store)
+      try probe.expect(try await jobs.perform(.cancel(.all)), count, "the number of cancelled jobs")
+      try await probe.pass(.seconds(1))
+      let cancelling = Task {
+        while !Task.isCancelled {
+          _ = try await store.perform(.cancel(.all))
+          await Task.yield()
+        }
+      }
+      let retried: Int
+      do {
+        retried = try await jobs.perform(.retry(JobFilter(states: [.cancelled])))
+      } catch {
+        cancelling.cancel()
+        throw error
+      }
+      cancelling.cancel()
+      try await cancelling.value
+      try probe.expect(retried, count, "the number of jobs that were run again")
+      let retries = try await store.jobs(.all, after: nil, limit: .max).map { job in
+        job.history.transitions.count { $0.note?.hasPrefix("retried") == true }
+      }
+      try probe.expect(Set(retries), [1], "how often a job was run again")
+    },
+    JobStoreCheck("J44: a job is run again although a later transaction runs its dependency again") { probe in
+      let worker = try await probe.register()
+      let parent = try await probe.enqueue()
+      let success = JobDependency(.job(parent), requiring: .success)
+      let dependent = try await probe.enqueue(options: JobOptions(after: [success]))
+      let running = try await probe.claimOne(by: worker)
+      try await probe.enqueueBatch(of: JobCommand.maxChangedCount)
+      let fence = try probe.fence(of: running)
+      try await probe.write(.enqueueBatch([probe.job(kind: "child")], beforeDependents: true), by: fence)
+      try await probe.end(running, .succeed(result: nil))
+      guard let child = try await probe.claim(1, by: worker, kinds: ["child": 1]).first else {
+        throw probe.fail("the child was not added")
+      }
+      try await probe.end(child, .fail(JobEndReason(.failed), nil))
+      let jobs = Jobs(probe.store)
+      try await jobs.perform(.cancel(.all))
+      try await probe.pass(.seconds(1))
+      try probe.expect(try await probe.state(dependent), .cancelled, "the state of the dependent")
+      let count = JobCommand.maxChangedCount + 2
+      try probe.expect(try await jobs.perform(.retry(.all)), count, "the number of jobs that were run again")
+      try probe.expect(try await probe.state(dependent), .held, "the state of the dependent afterward")
+    },
+    JobStoreCheck("J55: a command does not change jobs that begin to match while it changes others") { probe in
+      let count = JobCommand.maxChangedCount + 1
+      try await probe.enqueueBatch(of: 2 * count)
+      let worker = try await probe.register()
+      try probe.expect(try await probe.claim(count, by: worker).count, count, "the number of running jobs")
+      let (ends, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+      let token = probe.store.observeHints { hint in
+        if case .finished = hint { continuation.yield() }
+      }
+      let claiming = Task {
+        for await _ in ends { break }
+        return try await probe.claim(count, by: worker).count
+      }
+      let abandoned = try await Jobs(probe.store).perform(.abandon(.all))
+      continuation.yield()
+      try probe.expect(try await claiming.value, count, "the number of jobs that are claimed later")
+      withExtendedLifetime(token) {}
+      try probe.expect(abandoned, count, "the number of abandoned jobs")
+      try probe.expect(try await probe.store.counts()["default"]?[.running], count, "the number of running jobs")
+    },
     JobStoreCheck("J55: only finished jobs are deleted") { probe in
       let scheduled = try await probe.enqueue(options: JobOptions(delay: .seconds(1)))
       let running = try await probe.enqueue()

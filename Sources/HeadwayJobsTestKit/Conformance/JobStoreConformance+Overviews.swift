@@ -127,6 +127,21 @@ extension JobStoreConformance {
       try probe.expect(overview.snapshot.failures, failures, "the failures")
       try probe.expect(try await probe.store.overview(countingTo: 1).endings.map(\.id), [third], "the last ending")
     },
+    JobStoreCheck("J154: the latest failures are those that ended last, whatever their numbers") { probe in
+      let worker = try await probe.register()
+      let ids = try await probe.enqueueBatch(of: 4)
+      let jobs = try await probe.claim(4, by: worker)
+      for index in [3, 0, 2, 1] {
+        try await probe.pass(.seconds(1))
+        try await probe.end(jobs[index], .fail(JobEndReason(.failed), nil))
+      }
+      let overview = try await probe.store.overview(countingTo: 9)
+      try probe.expect(overview.latestFailures, [1, 2, 0, 3].map { ids[$0] }, "the latest failures")
+      // The two failed jobs with the greatest numbers, and the last two endings.
+      let partial = try await probe.store.overview(countingTo: 2)
+      try probe.expect(partial.latestFailures.prefix(2), [ids[1], ids[2]], "the latest failures among many")
+      try probe.expect(partial.snapshot.failures.map(\.last), [ids[1]], "the last failure of the kind")
+    },
   ]
 }
 

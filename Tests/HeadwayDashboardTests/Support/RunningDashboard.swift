@@ -85,7 +85,8 @@ struct RunningDashboard: Sendable {
   mutating func send(
     _ method: HTTPMethod, _ path: String, headers: HTTPHeaders = [:], body: String? = nil
   ) async throws -> Answer {
-    var request = HTTPClientRequest(url: origin + path)
+    // Addresses in pages are relative to that of the page, which here is in the first folder.
+    var request = HTTPClientRequest(url: origin + path.trimmingPrefix("."))
     request.method = method
     request.headers = headers
     if !cookies.isEmpty {

@@ -1,0 +1,93 @@
+// Changes a part of the page into its newer version, and keeps every node that is in both.
+// See Docs/decisions/0043-live-pages.md.
+//
+// What a person has selected, focused, typed, opened or scrolled is in the nodes, so it remains.
+
+/** Returns what identifies an element among the children of its parent, if it has something. */
+function key(node) {
+  return node.nodeType === Node.ELEMENT_NODE ? node.id || node.dataset.key || "" : "";
+}
+
+function isSame(old, next) {
+  return old.nodeType === next.nodeType && old.nodeName === next.nodeName && key(old) === key(next);
+}
+
+function morphAttributes(old, next) {
+  for (const { name, value } of next.attributes) {
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  for (const { name } of [...old.attributes]) {
+    if (!next.hasAttribute(name)) old.removeAttribute(name);
+  }
+}
+
+/** Removes the nodes from one up to another, which is returned. */
+function removeUpTo(node, end) {
+  while (node !== end) {
+    const following = node.nextSibling;
+    node.remove();
+    node = following;
+  }
+  return end;
+}
+
+/** Returns the first node from this one on that fulfills a condition, before any element with a key that does not. */
+function search(node, condition) {
+  while (node && !condition(node) && !key(node)) node = node.nextSibling;
+  return node && condition(node) ? node : null;
+}
+
+function morphChildren(parent, next) {
+  const keys = new Set([...next.childNodes].map(key));
+  // Elements that are no longer there must not shift the others.
+  for (const child of [...parent.childNodes]) {
+    if (key(child) && !keys.has(key(child))) child.remove();
+  }
+  const found = new Map([...parent.childNodes].map((child) => [key(child), child]));
+  let place = parent.firstChild;
+  for (const child of [...next.childNodes]) {
+    const name = key(child);
+    let old = null;
+    if (name) {
+      old = found.get(name) ?? null;
+      found.delete(name);
+      if (search(place, (node) => node === old)) place = removeUpTo(place, old);
+    } else if (child.nodeType === Node.ELEMENT_NODE) {
+      old = search(place, (node) => isSame(node, child));
+      if (old) place = removeUpTo(place, old);
+    } else if (place && !key(place)) {
+      old = place;
+    }
+    if (old && isSame(old, child)) {
+      if (old === place) place = place.nextSibling;
+      else parent.insertBefore(old, place);
+      morph(old, child);
+    } else {
+      parent.insertBefore(document.importNode(child, true), place);
+    }
+  }
+  removeUpTo(place, null);
+}
+
+function morph(old, next) {
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    if (old.nodeValue !== next.nodeValue) old.nodeValue = next.nodeValue;
+  } else if (!old.isEqualNode(next)) {
+    morphAttributes(old, next);
+    morphChildren(old, next);
+  }
+}
+
+/** Changes an element into its newer version. The element keeps its attributes. */
+export function morphContent(element, next) {
+  const focused = document.activeElement;
+  const selection = getSelection();
+  const { anchorNode, anchorOffset, focusNode, focusOffset } = selection;
+  morphChildren(element, next);
+  // An element that was moved has lost the focus.
+  if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
+  if (anchorNode?.isConnected && focusNode?.isConnected && anchorNode !== focusNode
+    && (selection.anchorNode !== anchorNode || selection.focusNode !== focusNode)) {
+    selection.setBaseAndExtent(anchorNode, anchorOffset, focusNode, focusOffset);
+  }
+}

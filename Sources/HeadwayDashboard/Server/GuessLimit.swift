@@ -1,0 +1,31 @@
+#if Dashboard
+/// Slows down guesses of a password.
+///
+/// The guesses from one address are checked one after another, with a pause between two of them. There is no limit after
+/// which no guess is checked: anyone could lock the owner of the password out by wrong guesses.
+struct GuessLimit {
+  typealias Instant = ContinuousClock.Instant
+
+  /// The time between two guesses from the same address.
+  static let pause = Duration.milliseconds(100)
+  /// How long a guess can wait for its turn; others are refused without a check.
+  static let maxWait = Duration.seconds(5)
+
+  /// When the next guess from an address can be checked, if that is not immediately.
+  private var turns: [String: Instant] = [:]
+
+  /// Returns when a guess is to be checked.
+  ///
+  /// - Parameters:
+  ///   - address: The address that the guess comes from.
+  ///   - now: The current time.
+  /// - Returns: The time; nil if too many guesses from the address wait.
+  mutating func turn(of address: String, at now: Instant) -> Instant? {
+    turns = turns.filter { $0.value > now }
+    let turn = turns[address] ?? now
+    guard turn - now <= Self.maxWait else { return nil }
+    turns[address] = turn + Self.pause
+    return turn
+  }
+}
+#endif

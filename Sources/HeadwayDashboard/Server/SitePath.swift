@@ -1,0 +1,31 @@
+#if Dashboard
+/// The paths of pages.
+///
+/// All addresses in pages are relative, so that a proxy can serve the pages below any path.
+enum SitePath {
+  /// Returns a path with a slash at its beginning and none at its end; an empty text for the root.
+  static func normalized(_ path: String) -> String { path.split(separator: "/").map { "/\($0)" }.joined() }
+
+  /// Returns the relative address of the first page, without a slash at its end.
+  ///
+  /// - Parameters:
+  ///   - page: The path of the request.
+  ///   - root: The path of the first page, without a slash at its end.
+  /// - Returns: For example, `..` for the page `/job/7`.
+  static func wayBack(from page: String, to root: String) -> String {
+    let rest = page.dropFirst(root.count)
+    // Without a slash at the end of its path, the first page is in the folder above.
+    guard !rest.isEmpty else { return "./" + (root.split(separator: "/").last ?? "") }
+    // A proxy that removes a path without its slash leaves two slashes.
+    let depth = rest.drop { $0 == "/" }.count { $0 == "/" }
+    return depth == 0 ? "." : Array(repeating: "..", count: depth).joined(separator: "/")
+  }
+
+  /// Returns the path of a request without a prefix; nil if it does not begin with the prefix.
+  static func removing(_ prefix: String, from path: String) -> String? {
+    guard !prefix.isEmpty, path.hasPrefix(prefix) else { return nil }
+    let rest = path.dropFirst(prefix.count)
+    return rest.isEmpty || rest.hasPrefix("/") || rest.hasPrefix("?") ? String(rest) : nil
+  }
+}
+#endif

@@ -1,0 +1,135 @@
+extension Jobs {
+  /// Changes jobs, or a queue.
+  ///
+  /// The command changes only jobs that matched its filter when it began, and each of them at most once. Jobs that are
+  /// added later, or that fail again in the meantime, remain as they are. Each transaction changes at most
+  /// ``JobCommand/maxChangedCount`` jobs.
+  ///
+  /// - Parameter command: The change.
+  /// - Returns: The number of jobs or queues that were changed.
+  /// - Throws: ``JobError``. Earlier changes remain. Jobs that can't be run again are an error only if there are no
+  ///   others.
+  @discardableResult
+  public func perform(_ command: JobCommand) async throws -> Int { try await perform(command) { _, _ in } }
+
+  /// Changes jobs, or a queue, and reports the progress after each transaction.
+  ///
+  /// - Parameters:
+  ///   - command: The change.
+  ///   - onProgress: Called with the number of changed jobs, and the number of jobs that matched.
+  /// - Returns: The number of jobs or queues that were changed.
+  /// - Throws: ``JobError``.
+  package func perform(
+    _ command: JobCommand, onProgress: (_ changedCount: Int, _ count: Int) -> Void
+  ) async throws -> Int {
+    guard let filter = command.filter else { return try await performRepeatedly(command) }
+    let begin = store.now
+    var ids = try await ids(filter, in: command.changedStates)
+    let count = ids.count
+    var (changed, refusal) = (0, JobError?.none)
+    onProgress(0, count)
+    while !ids.isEmpty {
+      let changedBefore = changed
+      var left: [JobID] = []
+      for part in ids.parts(of: JobCommand.maxChangedCount) {
+        if changed > 0 { try Task.checkCancellation() }
+        let number: Int
+        do {
+          number = try await store.perform(command.limited(to: part))
+        } catch let error as JobError where error.refusesRetry {
+          (number, refusal) = (0, refusal ?? error)
+        }
+        if number > 0 { eventLog.post(JobEvent(command, count: number)) }
+        if number < part.count { left += part }
+        changed += number
+        onProgress(changed, count)
+      }
+      // A job might require the success of one that a later transaction has run again.
+      guard case .retry = command, count > JobCommand.maxChangedCount, changed > changedBefore else { break }
+      ids = []
+      for part in left.parts(of: JobCommand.maxChangedCount) {
+        let filter = JobFilter(ids: part, states: command.changedStates)
+        let found = try await store.jobs(filter, after: nil, limit: part.count)
+        // The others have run again, and failed again.
+        ids += found.filter { ($0.finished ?? begin) <= begin && !$0.history.hasRetry(since: begin) }.map(\.id)
+      }
+    }
+    if changed == 0, let refusal { throw refusal }
+    return changed
+  }
+
+  /// Repeats a command that has no filter until it changes nothing more.
+  private func performRepeatedly(_ command: JobCommand) async throws -> Int {
+    var total = 0
+    while true {
+      let changed = try await store.perform(command)
+      if changed > 0 { eventLog.post(JobEvent(command, count: changed)) }
+      total += changed
+      if changed < JobCommand.maxChangedCount { return total }
+      try Task.checkCancellation()
+    }
+  }
+
+  /// Returns the numbers of all jobs of a filter that are in one of the states, in ascending order.
+  private func ids(_ filter: JobFilter, in states: Set<JobState>) async throws -> [JobID] {
+    if let ids = filter.ids { return Set(ids).sorted() }
+    var filter = filter
+    filter.states = filter.states?.intersection(states) ?? states
+    guard filter.states?.isEmpty == false else { return [] }
+    var (ids, end) = ([JobID](), JobID?.none)
+    repeat {
+      let page = try await store.numbers(filter, before: end, limit: Self.idPageSize)
+      ids += page.ids
+      end = page.next
+    } while end != nil
+    return ids.reversed()
+  }
+
+  private static let idPageSize = 20_000
+}
+
+extension JobCommand {
+  /// The filter of a command that changes jobs; nil for other commands.
+  var filter: JobFilter? {
+    switch self {
+    case .cancel(let filter), .abandon(let filter), .retry(let filter), .delete(let filter),
+      .setPriority(let filter, _), .move(let filter, queue: _):
+      filter
+    case .setPaused, .configure, .prune: nil
+    }
+  }
+
+  /// The states of the jobs that the command can change.
+  package var changedStates: Set<JobState> {
+    switch self {
+    case .cancel: [.held, .scheduled, .waiting, .running]
+    case .abandon: [.running]
+    case .retry: [.failed, .cancelled]
+    case .delete, .prune: [.succeeded, .failed, .cancelled]
+    case .setPriority, .move: [.held, .scheduled, .waiting]
+    case .setPaused, .configure: []
+    }
+  }
+
+  /// Returns the same change, but only of certain jobs of the filter.
+  fileprivate func limited(to ids: [JobID]) -> JobCommand {
+    guard var filter else { return self }
+    filter.ids = ids
+    return switch self {
+    case .cancel: .cancel(filter)
+    case .abandon: .abandon(filter)
+    case .retry: .retry(filter)
+    case .delete: .delete(filter)
+    case .setPriority(_, let priority): .setPriority(filter, priority)
+    case .move(_, let queue): .move(filter, queue: queue)
+    case .setPaused, .configure, .prune: self
+    }
+  }
+}
+
+extension Array {
+  /// Returns the elements in groups of at most this size.
+  fileprivate func parts(of size: Int) -> [[Element]] {
+    stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
+  }
+}
