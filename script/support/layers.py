@@ -16,9 +16,6 @@ LAYERS = [
     ["Tasks", "Groups", "Graphs"],
 ]
 
-# Files above the layer of their folder: the former names of members of all layers.
-EXEMPT = {"Support/Renamed.swift"}
-
 DECLARATION = re.compile(
     r"^(?:(?:public|open|package|internal|fileprivate|private|final|indirect|@\w+(?:\([^)]*\))?)\s+)*"
     r"(?:class|struct|enum|protocol|actor|typealias)\s+([A-Z]\w*)",
@@ -44,8 +41,6 @@ def uses_upwards(root):
         for name in DECLARATION.findall(text):
             declared[name].add(folders[path])
     for path, text in files.items():
-        if path.relative_to(root).as_posix() in EXEMPT:
-            continue
         level = levels[folders[path]]
         for name in sorted(set(re.findall(r"\b[A-Z]\w*\b", text))):
             if name in declared and min(levels[folder] for folder in declared[name]) > level:

@@ -75,8 +75,8 @@ extension OperationQueueProtocol {
   ///
   /// The number of simultaneous calls is the number of operations that the queue runs at the same time, or 64 if its
   /// ``OperationQueue/maxConcurrentOperationCount`` lets the system decide. Unlike the calls of the blocking function,
-  /// operations of the queue make these calls, as for ``map(_:_:)``. The first error cancels the remaining calls, as
-  /// does cancelling the task.
+  /// operations of the queue make these calls, as for ``concurrentMap(_:_:)``. The first error cancels the remaining
+  /// calls, as does cancelling the task.
   ///
   /// - Parameters:
   ///   - iterations: The number of calls.
