@@ -20,9 +20,9 @@ extension OperationQueue {
   /// - Returns: The text, of several lines.
   /// - Complexity: O(*n*) in the number of queues and of described operations, plus the cost of their
   ///   ``OperationProtocol/diagnosis``.
-  public static func dump() -> String { snapshotAll(maxOperationCount: 100).description }
+  public static func dumpAll() -> String { snapshotAll(maxOperationCount: 100).description }
 
-  /// Prints ``dump()`` to standard error whenever the process receives a signal.
+  /// Prints ``dumpAll()`` to standard error whenever the process receives a signal.
   ///
   /// With `SIGQUIT`, you get the dump by pressing Control-\ in a terminal.
   ///
@@ -121,7 +121,7 @@ private enum SignalDump {
   }
 
   private static func printDump() {
-    let text = Array((OperationQueue.dump() + "\n").utf8)
+    let text = Array((OperationQueue.dumpAll() + "\n").utf8)
     text.withUnsafeBytes { bytes in
       var written = 0
       while written < bytes.count {

@@ -5,31 +5,6 @@ extension OperationQueueProtocol {
   @_disfavoredOverload
   public var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Closes the queue permanently: from now on, it accepts no more operations.
-  ///
-  /// The operations that the queue holds continue, and waiting operations start. To wait for them, use
-  /// ``drain(within:clock:)`` or ``untilAllOperationsAreFinished()``. Closing a closed queue has no effect.
-  ///
-  /// An operation that is added to a closed queue does not run, but is not lost. It is cancelled with a
-  /// ``QueueClosedError``, and finishes: its dependents are released, and its completion block runs. Its
-  /// ``Operation/outcome`` is ``OperationOutcome/failure(_:)`` with that error, and the queue calls its
-  /// ``failureHandler``. Without a handler, the first such operation in a process is reported on the standard error
-  /// stream. Methods that add an operation and can throw also throw the error, such as
-  /// ``addOperationWhenBelowLimit(_:)-(Operation)`` and ``OperationQueueProtocol/run(_:)-(Operation)``.
-  ///
-  /// This also applies to operations that the queue's own operations add. If each step adds the next one, put the steps
-  /// in a ``GroupOperation``: it has a separate queue, and can grow in a closed queue.
-  ///
-  /// If another thread adds an operation at the same time, the operation is either accepted or cancelled, as if one of
-  /// the two calls had returned before the other.
-  ///
-  /// Jobs of tasks and actors that the queue executes are still accepted, because the tasks could not end without them.
-  ///
-  /// - Precondition: The queue is not ``OperationQueue/main``, which belongs to the whole process.
-  /// - Complexity: O(1).
-  @_disfavoredOverload
-  public func close() { beginClosing() }
-
   /// Closes the queue, gives its operations a limited time to finish, and then cancels the rest.
   ///
   /// Use this method when a program or a part of it ends:
@@ -39,10 +14,10 @@ extension OperationQueueProtocol {
   /// if !report.isComplete { print(report) }
   /// ```
   ///
-  /// The method closes the queue as ``close()`` does. Running and waiting operations continue. When all operations have
-  /// finished and their failures have been reported, the method returns. If some have not finished when the time is up,
-  /// it calls ``OperationQueue/cancelAllOperations()`` and returns immediately. It does not wait for running operations
-  /// to react to the cancellation. To give them time for that, call the method again:
+  /// The method closes the queue as ``OperationQueueDynamicMembers/close`` does. Running and waiting operations continue.
+  /// When all operations have finished and their failures have been reported, the method returns. If some have not
+  /// finished when the time is up, it calls ``OperationQueue/cancelAllOperations()`` and returns immediately. It does not
+  /// wait for running operations to react to the cancellation. To give them time for that, call the method again:
   ///
   /// ```swift
   /// var report = await queue.drain(within: .seconds(10))
@@ -87,7 +62,7 @@ extension OperationQueue {
   /// The first update stops serving the inbox, and accepts all operations that were pushed before. A thread that found
   /// earlier that the inbox is served can still push an operation. Its addition has not returned, because the thread
   /// acquires the queue's lock after the push. So the second update can begin to reject the operations in the inbox.
-  fileprivate final func beginClosing() {
+  final func beginClosing() {
     require(!isMain, "The main queue was closed: it belongs to the whole process, so close a queue of your own.")
     update { state in
       state.isClosed = true

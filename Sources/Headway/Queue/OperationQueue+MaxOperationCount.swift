@@ -34,7 +34,7 @@ extension OperationQueueProtocol {
   /// - Parameter operation: The operation to add.
   /// - Throws: `CancellationError` if the task is cancelled before a place is free. In that case, the operation was not
   ///   added. ``QueueClosedError`` if the queue is closed, even while the method waits. In that case, the operation has
-  ///   been cancelled with this error: see ``close()``.
+  ///   been cancelled with this error: see ``OperationQueueDynamicMembers/close``.
   /// - Precondition: The operation meets the requirements of ``OperationQueue/addOperation(_:)-(Operation)``.
   /// - Complexity: O(1).
   @_disfavoredOverload

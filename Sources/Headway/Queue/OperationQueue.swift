@@ -20,6 +20,7 @@ import Synchronization
 /// before you release such a queue, resume it or call ``cancelAllOperations()``.
 ///
 /// You can use every member from any thread.
+@dynamicMemberLookup
 open class OperationQueue: @unchecked Sendable {
   // Protection of the state: `state` has a lock. While it is held, only code of this module is called, and no other
   // locks are taken, except those of the list of observers and of the log of events. `knownProgress` has a separate
@@ -302,7 +303,7 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Adds an operation, which starts when it is ready and the queue allows it.
   ///
-  /// If the queue is closed, it cancels the operation: see ``OperationQueueProtocol/close()``.
+  /// If the queue is closed, it cancels the operation: see ``OperationQueueDynamicMembers/close``.
   ///
   /// - Parameter operation: The operation to run. If it was cancelled, and so has finished, it is ignored.
   /// - Precondition: The operation is in no queue, is not executing, and has not finished, unless it was cancelled.

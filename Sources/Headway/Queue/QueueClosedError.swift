@@ -1,6 +1,6 @@
 /// The error of an operation that was added to a queue after the queue had been closed.
 ///
-/// The operation has not run: see ``OperationQueueProtocol/close()``.
+/// The operation has not run: see ``OperationQueueDynamicMembers/close``.
 public struct QueueClosedError: Error, CustomStringConvertible {
   /// The name of the queue, or nil if it has none.
   public let queueName: String?

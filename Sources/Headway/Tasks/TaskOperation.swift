@@ -64,8 +64,8 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   /// ```
   ///
   /// - Parameters:
-  ///   - retry: How often the function is repeated, and how long the pauses are. The ``OperationQueueProtocol/clock``
-  ///     of the queue measures the pauses.
+  ///   - retry: How often the function is repeated, and how long the pauses are. The
+  ///     ``OperationQueueDynamicMembers/clock`` of the queue measures the pauses.
   ///   - isRetried: Returns whether an error is worth another attempt. It is called in the operation's task. By
   ///     default, every error is, except a ``RetryableError`` whose ``RetryableError/isRetryable`` is false.
   ///   - generator: The source of randomness for the jitter.
