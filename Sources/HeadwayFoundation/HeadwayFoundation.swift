@@ -1,13 +1,17 @@
 // Replace `import Foundation` with `import HeadwayFoundation` to get all of Foundation, with Headway's operations and
 // queues under the names of Foundation's.
 //
+// Only the four names are exported, not all of Headway: its other types would be ambiguous in a file that imports a
+// library with types of the same names. The members of the classes are visible. `import Headway` makes the other types
+// visible.
+//
 // A name that is exported individually wins over a name that is exported with its module. Therefore these four names
 // are Headway's even in a file that also imports Foundation, or XCTest, which exports Foundation. With only aliases in
 // this module, the names would be ambiguous there. The aliases serve names that are qualified by this module, and
 // `import class HeadwayFoundation.Operation`. Both look up the name in the module itself first.
 
 @_exported public import Foundation
-@_exported public import Headway
+public import Headway
 
 @_exported public import class Headway.BlockOperation
 @_exported public import class Headway.Operation

@@ -2,6 +2,7 @@
 // sessions that call their delegates in a Headway queue. This is a separate module, because FoundationNetworking links
 // a network stack.
 
+public import Headway
 @_exported public import HeadwayFoundation
 
 #if canImport(FoundationNetworking)

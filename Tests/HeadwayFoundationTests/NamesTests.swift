@@ -12,6 +12,39 @@ import Testing
     #expect(QualityOfService.utility == Headway.QualityOfService.utility)
   }
 
+  @Test("Z6: members come with the classes, in a file that does not import Headway") func members() async throws {
+    let queue = OperationQueue()
+    queue.rateLimit = nil
+    let values = try await queue.concurrentMap([1, 2]) { 2 * $0 }
+    let operation = BlockOperation {}
+    operation.policy.timeout = .seconds(1)
+    queue.addOperation(operation)
+    try await operation.untilSucceeded()
+    #expect(values == [2, 4] && !queue.isClosed)
+  }
+
+  @Test("Z7: subclasses can call functions of the system") func functionsOfTheSystem() throws {
+    final class Files: OperationQueue, @unchecked Sendable {
+      static func elapsed() -> Int { Int(clock()) }
+      func closeTwice(_ descriptor: Int32) -> (first: Int32, second: Int32) {
+        waitUntilAllOperationsAreFinished()
+        let second = EventRecorder<Int32>()
+        let first = close(descriptor)
+        addOperation { second.record(close(descriptor)) }
+        waitUntilAllOperationsAreFinished()
+        return (first, second.events[0])
+      }
+      func text(_ value: some Any) -> String {
+        var text = ""
+        dump(value, to: &text)
+        return text
+      }
+    }
+    let queue = Files()
+    #expect(queue.closeTwice(dup(0)) == (0, -1))
+    #expect(queue.text(3) == "- 3\n" && Files.elapsed() >= 0)
+  }
+
   @Test("O3: start() may call main() without try, and what it throws is kept") func mainWithoutTry() {
     class Starting: Operation, @unchecked Sendable {
       override func start() {

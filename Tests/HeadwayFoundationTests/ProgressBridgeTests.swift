@@ -1,3 +1,4 @@
+import Headway
 import HeadwayFoundation
 import HeadwayTestKit
 import Testing

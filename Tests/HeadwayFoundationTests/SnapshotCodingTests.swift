@@ -1,4 +1,5 @@
 import Foundation
+import Headway
 import HeadwayFoundation
 import HeadwayTestSupport
 import Testing

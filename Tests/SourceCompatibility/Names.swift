@@ -133,17 +133,17 @@ private final class Checking: Operation, @unchecked Sendable {
 
 // MARK: global functions with names of Headway's members
 // Compiles: Foundation
-// Why: a member wins over a global: write `Module.finished()`, or declare a member that calls it.
+// Why: a member wins over a global: write `Module.drain()`, or declare a member that calls it.
 
-private func finished(_ number: Int) {}
-private func diagnose(_ text: String) {}
+private func recordError(_ text: String) {}
+private func drain(_ number: Int) {}
 
 private final class Calling: Operation, @unchecked Sendable {
-  override func main() { finished(3) }
+  override func main() { recordError("text") }
 }
 
 private final class CallingQueue: OperationQueue, @unchecked Sendable {
-  func look() { diagnose("text") }
+  func look() { drain(3) }
 }
 
 // MARK: global variables with names of Headway's members

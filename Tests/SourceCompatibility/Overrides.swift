@@ -182,6 +182,7 @@ private final class Progressing: OperationQueue, @unchecked Sendable {
 }
 
 // MARK: overrides the progress of a queue with Headway's type
+// Imports: Foundation, Headway
 // Compiles: Headway
 // Why: Foundation lacks the type.
 

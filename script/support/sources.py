@@ -10,7 +10,8 @@ imports, if that is not Foundation alone; where it compiles, if not everywhere; 
 
 Where: `Foundation`, `Headway`, or one of them and a language mode, as `Foundation 5`; separated by commas; or
 `nowhere`. All cases of one library and mode are compiled in one go, since an error in one file does not hide those in
-others. So what a case declares is private, or has a name of its own.
+others. So what a case declares is private, or has a name of its own. A case can import Library, a module with the
+types and functions of Library.txt. One more case uses all these types.
 """
 
 import argparse
@@ -22,10 +23,12 @@ import sys
 import tempfile
 import time
 
+import hidden_names
 import migrate
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "Tests" / "SourceCompatibility"
+LIBRARY = SOURCES / "Library.txt"
 COMBINATIONS = [(library, mode) for library in ("Foundation", "Headway") for mode in ("5", "6")]
 
 
@@ -70,10 +73,34 @@ def cases():
         for start, end in zip(starts, starts[1:] + [len(lines)]):
             name = lines[start].removeprefix("// MARK: ").strip()
             found.append(Case(file, start + 1, name, "".join(lines[start:end])))
-    return found
+    return found + [case_of_library()]
 
 
-def compile(cases, combination, products):
+def module_options(products):
+    """The options of the compiler to find Headway's modules."""
+    options = ["-I", f"{products}/Modules", "-I", products]
+    map_file = pathlib.Path(products) / "CHeadway.build" / "module.modulemap"
+    return options + (["-Xcc", f"-fmodule-map-file={map_file}"] if map_file.exists() else [])
+
+
+def compile_library(folder):
+    lines = LIBRARY.read_text().splitlines()
+    source = pathlib.Path(folder) / "Library.swift"
+    source.write_text("".join(
+        f"public {line}\n" if line.startswith("func ") else f"public struct {line} {{}}\n" for line in lines))
+    subprocess.run(
+        ["swiftc", "-emit-module", "-parse-as-library", "-module-name", "Library", "-swift-version", "5",
+         "-emit-module-path", f"{folder}/Library.swiftmodule", str(source)], check=True)
+
+
+def case_of_library():
+    names = [line for line in LIBRARY.read_text().splitlines() if not line.startswith("func ")]
+    text = ("// Imports: Foundation, Library\n"
+            f"private func typesOfLibrary() -> [Any.Type] {{ [{', '.join(f'{name}.self' for name in names)}] }}\n")
+    return Case(LIBRARY, 1, "all types of a library", text)
+
+
+def compile(cases, combination, products, libraries):
     """The errors of each case, by its index."""
     library, mode = combination
     with tempfile.TemporaryDirectory() as folder:
@@ -84,11 +111,8 @@ def compile(cases, combination, products):
             files.append(str(file))
         command = [
             "swiftc", "-typecheck", "-wmo", "-module-name", "Cases", "-swift-version", mode, "-suppress-warnings",
-            "-diagnostic-style", "llvm", "-parse-as-library", "-I", f"{products}/Modules", "-I", products,
+            "-diagnostic-style", "llvm", "-parse-as-library", "-I", libraries, *module_options(products),
         ]
-        map_file = pathlib.Path(products) / "CHeadway.build" / "module.modulemap"
-        if map_file.exists():
-            command += ["-Xcc", f"-fmodule-map-file={map_file}"]
         result = subprocess.run(command + files, capture_output=True, text=True)
     errors = {}
     for line in result.stderr.splitlines():
@@ -110,9 +134,10 @@ def main():
     all_cases = [case for case in cases() if options.show is None or options.show in case.name]
     if not all_cases:
         sys.exit("check-sources: there are no such cases")
-    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        answers = dict(
-            zip(COMBINATIONS, pool.map(lambda item: compile(all_cases, item, options.products), COMBINATIONS)))
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool, tempfile.TemporaryDirectory() as libraries:
+        compile_library(libraries)
+        answers = dict(zip(COMBINATIONS, pool.map(
+            lambda item: compile(all_cases, item, options.products, libraries), COMBINATIONS)))
     wrong = 0
     for index, case in enumerate(all_cases):
         for library, mode in COMBINATIONS:
@@ -129,6 +154,8 @@ def main():
                 and case.reason is None:
             wrong += 1
             print(f"{case.place}: {case.name}: differs, and does not say why")
+    if options.show is None:
+        wrong += hidden_names.check(module_options(options.products))
     if wrong:
         sys.exit(f"check-sources: {wrong} answers are not as expected")
     print(f"{len(all_cases)} sources compile, or do not, as expected; {time.monotonic() - begun:.0f} s.")
