@@ -56,7 +56,7 @@ def replace_names(source):
 
 
 def rewritten(text):
-    """One file by itself, with imports and qualified names replaced."""
+    """Returns the text of a single file with imports and qualified names replaced."""
     source = Source(None, text)
     replace_imports(source)
     replace_names(source)
@@ -106,7 +106,7 @@ class Project:
         if b"\0" in content:
             self.left_out.append((path, "not UTF-8"))
             return
-        # Other bytes that are no text, and line ends, stay as they are.
+        # Other invalid bytes and line endings stay unchanged.
         source = Source(path, content.decode("utf-8", "surrogateescape"))
         if source.text.startswith("#!"):
             if source.modules & set(MODULES):
@@ -160,7 +160,7 @@ class Project:
         return own, nested
 
     def heirs(self, names):
-        """The names, and those of all types that inherit from them, directly or through others."""
+        """The names, and the names of all types that inherit from them, directly or indirectly."""
         known = set(names)
         while added := {name for name, its in self.parents.items() if its & known} - known:
             known |= added
@@ -192,7 +192,7 @@ class Project:
         return found_uses
 
     def add_import(self, source, uses):
-        """Adds the import to a file that has Foundation's names by way of another module."""
+        """Adds the import to a file that gets Foundation's names from another module."""
         has_qualified = any(kind == "name" for *_, kind in source.edits)
         has_plain = any(
             found["kind"] is None and found["module"] in (*MODULES, *MODULES.values()) for found in source.imports)
@@ -208,7 +208,7 @@ class Project:
                  " HeadwayFoundation if this is Foundation's class"))
 
     def choose_libraries(self, source):
-        """Imports the names of other libraries one by one: only Foundation's give way to them."""
+        """Imports the names of other libraries individually, because Headway's names would take precedence."""
         if not any(found["module"] in (*MODULES, *MODULES.values()) for found in source.imports):
             return
         scoped = {(found["module"], (found["name"] or "").removeprefix(".")) for found in source.imports}
@@ -271,7 +271,7 @@ def module_of(path, paths):
 
 
 def add_line(source, line):
-    """Adds a line before the first import, and before the condition in which that is, if it is in one."""
+    """Adds a line before the first import, or before the condition that contains it."""
     end = source.imports[0].start() if source.imports else 0
     begins = []
     for found in re.finditer(r"(?m)^[ \t]*#(if|endif)\b", source.code[:end]):

@@ -32,7 +32,7 @@ def rewrite_keys(source, classes):
 
 
 def rewrite_affecting(source, declared):
-    """Keeps the functions, and adds the override that calls them."""
+    """Keeps the functions and adds the override that calls them."""
     has_override = OVERRIDE.search(source.code, declared.begin, declared.end)
     cases, end = [], None
     for found in source.members(declared, AFFECTING):
@@ -123,7 +123,7 @@ def post(source, begin, before, after):
 
 
 def insert(source, position, statements):
-    """Adds statements behind an opening brace: on lines of their own if the next one has a line of its own."""
+    """Adds statements after an opening brace, on separate lines if the next statement is on a separate line."""
     rest = source.code[position:]
     blank = rest[:len(rest) - len(rest.lstrip())]
     if "\n" in blank:

@@ -14,6 +14,8 @@ IN_CLASSES = [
      "the class is not Objective-C's: remove the attribute, and post changes of the property"),
     (r"#selector\b", "the class is not Objective-C's: use a closure"),
     (r"\b(?:value|setValue|mutableSetValue)\s*\([^\n]*\bforKey(?:Path)?:", "there is no key-value coding")]
+IN_EXTENSIONS = [
+    (r"\boverride\b", "the class is not Objective-C's: override members in the class, not in an extension")]
 IN_FILES = [
     (r"\baddObserver\s*\([^\n]*\bforKeyPath:",
      "use observe(_:options:changeHandler:) if this observes an operation or a queue"),
@@ -31,8 +33,11 @@ OF_OTHERS = re.compile(r"\bCK(?!Operation\b)\w*Operation\b|\bCKOperation\b")
 
 def report(source, classes, uses_operations):
     """Reports what the edits of the source do not change."""
-    bodies = [(declared.start, declared.end) for declared in source.classes(classes)]
+    declarations = source.classes(classes)
+    bodies = [(declared.start, declared.end) for declared in declarations]
+    extensions = [(declared.start, declared.end) for declared in declarations if declared.kind == "extension"]
     patterns = [(pattern, message, bodies) for pattern, message in IN_CLASSES]
+    patterns += [(pattern, message, extensions) for pattern, message in IN_EXTENSIONS]
     if uses_operations or bodies:
         patterns += [(pattern, message, [(0, len(source.code))]) for pattern, message in IN_FILES]
     changed = source.rewritten + [edit[:2] for edit in source.edits]

@@ -70,7 +70,7 @@ def prepare(path, content):
 
 
 class Interruptions:
-    """Lets the signals that end a process raise an exception, once, so that the old files can return."""
+    """Makes the signals that terminate a process raise an exception, so that the old files can be restored."""
 
     SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 

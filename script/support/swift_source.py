@@ -10,7 +10,7 @@ IMPORT = re.compile(
     r"(?m)(?:^|(?<=[;\r]))(?P<lead>[ \t]*(?:(?:@\w+(?:\([^)\n]*\))?|public|package|internal|fileprivate|private)\s+)*"
     r"import\s+)(?:(?P<kind>typealias|struct|class|enum|protocol|let|var|func)\s+)?"
     r"(?P<quote>`?)(?P<module>\w+)(?P=quote)(?P<name>\.[\w.]+)?")
-# What can stand before the keyword of a declaration.
+# The attributes and modifiers of a declaration.
 WORD = (r"(?:@\w+(?:\([^)\n]*\))?|(?:open|public|package|internal|fileprivate|private)(?:\(set\))?|final|dynamic"
         r"|override|indirect|nonisolated(?:\(unsafe\))?|class|static)\s+")
 TYPE = re.compile(
@@ -82,7 +82,7 @@ class Source:
         return [declared for declared in self.types if declared.begin < position < declared.end]
 
     def members(self, declared, pattern):
-        """What matches directly in the body of a type."""
+        """The matches in the body of a type, but not inside nested braces."""
         for found in pattern.finditer(self.code, declared.begin + 1, declared.end):
             if self.depth(found.start()) == self.depth(declared.begin) + 1:
                 yield found

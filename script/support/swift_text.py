@@ -50,7 +50,7 @@ def mask_literal(text, start, kept):
         blank(text, start, end, kept)
         return end
     if text[start] == "/":
-        # A regular expression stands where an operand does, and does not begin with a blank.
+        # A regular expression is at the place of an operand and does not begin with a blank.
         before = start
         while before > 0 and text[before - 1] in " \t":
             before -= 1

@@ -173,7 +173,7 @@ class MigrateTests(unittest.TestCase):
 
 
 class FileTests(unittest.TestCase):
-    """Single files, and what becomes of them."""
+    """Single files, before and after the script."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -376,10 +376,11 @@ class Stateful: Operation {
 }
 extension Stateful {
   @objc class func keyPathsForValuesAffectingIsFinished() -> Set<String> { ["state"] }
+  override var dependencies: [Operation] { [] }
 }
 """})
         places = [line.split(":")[1] for line in output.splitlines() if ": manually: " in line]
-        self.assertEqual(places, ["3", "4", "7"])
+        self.assertEqual(places, ["3", "4", "7", "8"])
 
 
 class ReplacementTests(unittest.TestCase):
