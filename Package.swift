@@ -191,6 +191,15 @@ let modules = [
     name: "CHeadwayJobsTestSupport", path: "Tests/CHeadwayJobsTestSupport", traits: [jobs: ["GRDBSQLite"]],
     cSettings: [.define("HEADWAY_JOBS_SQLITE", .when(traits: [jobs]))]),
 
+  // Commits programming errors, for script/check-misuse.
+  Module(
+    name: "MisuseProgram", kind: .program, path: "Tests/MisuseProgram",
+    needs: [
+      "Headway", "HeadwayCSV", "HeadwayDrawing", "HeadwayImport", "HeadwayJobs", "HeadwayJobsSQLite", "HeadwayLines",
+      "HeadwayMetrics",
+    ],
+    traits: [jobs: ["GRDB"]]),
+
   Module(name: "HeadwayTests", kind: .tests, needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
   Module(
     name: "HeadwayFoundationTests", kind: .tests,

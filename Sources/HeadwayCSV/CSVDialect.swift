@@ -1,3 +1,5 @@
+import Headway
+
 /// The format of a CSV file: its delimiter, its quote, and the rules for records.
 ///
 /// The default is RFC 4180: `,` between fields, `"` around them, and LF or CRLF at the end of a record.
@@ -76,11 +78,16 @@ public struct CSVDialect: Sendable, Hashable {
     self.keepsBlankLines = keepsBlankLines
   }
 
-  /// Whether the bytes of the dialect are distinct and none of them is a line end.
-  var isUsable: Bool {
+  /// Stops the process if two bytes of the dialect are equal, or one is a line end.
+  func requireUsable() {
     let lineEnds = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
-    return delimiter != quote && escape != delimiter && escape != quote
-      && [delimiter, quote, escape, comment].allSatisfy { byte in byte.map { !lineEnds.contains($0) } ?? true }
+    require(
+      delimiter != quote && escape != delimiter && escape != quote
+        && [delimiter, quote, escape, comment].allSatisfy { byte in byte.map { !lineEnds.contains($0) } ?? true },
+      """
+      CSVDialect: the delimiter \(delimiter), the quote \(quote), the escape \(escape.map { "\($0)" } ?? "none") and \
+      the comment \(comment.map { "\($0)" } ?? "none") can't be used together. Use bytes that differ, without CR and LF.
+      """)
   }
 
   /// Whether the scanner needs its slower loop.

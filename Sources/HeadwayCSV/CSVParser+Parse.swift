@@ -1,3 +1,5 @@
+import Headway
+
 extension CSVParser {
   /// Delivers every complete record in some bytes, in the order of the file.
   ///
@@ -56,8 +58,12 @@ extension CSVParser {
   /// Stops the program if the bytes can't be the rest of the last call followed by more.
   @usableFromInline
   func checkStart(of bytes: UnsafeRawBufferPointer) {
-    precondition(
-      bytes.count >= scanner.progress.position, "The bytes must start with those that the last call did not consume")
+    require(
+      bytes.count >= scanner.progress.position,
+      """
+      CSVParser: the bytes do not start with the \(scanner.progress.position) that the last call did not consume. Pass \
+      these again, followed by more.
+      """)
   }
 
   /// Moves on to the next record.
@@ -81,7 +87,7 @@ extension CSVParser {
   @usableFromInline
   func malformedRecord(in bytes: UnsafeRawBufferPointer) -> MalformedRecord {
     let delivery = scanner.delivery
-    guard let defect = scanner.defect else { preconditionFailure("A malformed record has a defect") }
+    guard let defect = scanner.defect else { misuse("A malformed record has no defect.") }
     let raw = UnsafeRawBufferPointer(rebasing: bytes[delivery.start...].prefix(delivery.length))
     return MalformedRecord(
       error: defect, lineNumber: delivery.lineNumber, recordNumber: delivery.recordNumber,

@@ -1,3 +1,5 @@
+import Headway
+
 /// A streaming CSV parser for bytes (RFC 4180, and extensions that real files need).
 ///
 /// You pass the available bytes to the parser. It passes every complete record to a closure as a view of these bytes,
@@ -61,8 +63,11 @@ public struct CSVParser: ~Copyable {
   ///   - skippedLineCount: The number of physical lines at the start of the stream that are not records. They count as
   ///     lines.
   public init(dialect: CSVDialect = CSVDialect(), maxRecordLength: Int = 16 << 20, skippedLineCount: Int = 0) {
-    precondition(dialect.isUsable, "A dialect's delimiter, quote and escape must differ and be neither CR nor LF")
-    precondition((1..<(1 << 30)).contains(maxRecordLength), "A record's maximum length must be in 1..<(1 << 30)")
+    dialect.requireUsable()
+    require(
+      (1..<(1 << 30)).contains(maxRecordLength),
+      "CSVParser: a maximum record length of \(maxRecordLength). Use 1 byte to 2³⁰ − 1 bytes.")
+    require(skippedLineCount >= 0, "CSVParser: \(skippedLineCount) lines are skipped. Use 0 or more.")
     self.dialect = dialect
     self.maxRecordLength = maxRecordLength
     scanner = RecordScanner(dialect: dialect, maxLength: maxRecordLength, skippedLineCount: skippedLineCount)

@@ -1,4 +1,11 @@
+import Headway
+
 extension CSVRecord {
+  @usableFromInline
+  func outOfRange(_ index: Int) -> Never {
+    misuse("The record in line \(lineNumber) has no field \(index): it has \(count), and indices start at 0.")
+  }
+
   /// Returns a field's bytes, without the quotes around it and with each doubled quote replaced by one.
   ///
   /// They point into the caller's buffer, or, for a field with doubled or escaped quotes, into a buffer of the parser.
@@ -9,7 +16,7 @@ extension CSVRecord {
   /// - Complexity: O(1). Nothing is copied.
   @inlinable
   public func unsafeBytes(at index: Int) -> UnsafeRawBufferPointer {
-    precondition(index >= 0 && index < count, "A field index is out of range")
+    if index < 0 || index >= count { outOfRange(index) }
     let end = ends[index]
     let fieldStart = index == 0 ? 0 : ends[index &- 1].position &+ 1
     if end.isPlain {
@@ -67,7 +74,7 @@ extension CSVRecord {
   /// - Complexity: O(1)
   @inlinable
   public func wasQuoted(at index: Int) -> Bool {
-    precondition(index >= 0 && index < count, "A field index is out of range")
+    if index < 0 || index >= count { outOfRange(index) }
     return ends[index].isQuoted
   }
 }

@@ -1,5 +1,6 @@
 #if Dashboard
 import Foundation
+import Headway
 import HeadwayJobs
 import HeadwayWeb
 import Hummingbird
@@ -56,7 +57,9 @@ public final class JobsDashboardServer: Sendable {
   ///   - options: The address of the server, and who can log in.
   /// - Throws: ``JobsDashboardError`` if other machines could use the dashboard without a password, or if the password
   ///   is short.
+  /// - Precondition: The port is from 0 to 65,535.
   public init(_ dashboard: JobsDashboard, options: Options = Options()) throws {
+    require(0...65_535 ~= options.port, "JobsDashboardServer: port \(options.port). Use 0 to 65535.")
     if options.password == nil, !HostNames.isLoopback(options.listen) {
       throw JobsDashboardError(
         .passwordRequired,

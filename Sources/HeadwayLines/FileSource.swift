@@ -1,3 +1,5 @@
+import Headway
+
 /// A file open for reading from its start to its end.
 ///
 /// ```swift
@@ -155,7 +157,7 @@ package struct FileSource: ~Copyable, Sendable {
   /// - Throws: ``LineReaderError`` with the code `inputOutputError` or `damaged`, or with `truncated` if a regular file
   ///   ends before the size that it had when it was opened.
   package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
-    precondition(!buffer.isEmpty, "FileSource.read(into:) for \(path): the buffer is empty. Give it room for a byte.")
+    require(!buffer.isEmpty, "FileSource.read(into:) for \(path): the buffer is empty. Give it room for a byte.")
     // Without this check, a terminal would be read again after its end.
     if reachedEnd { return 0 }
     if isNonblocking {

@@ -1,3 +1,5 @@
+import Headway
+
 /// Consecutive complete lines of a file, as bytes.
 ///
 /// ```swift
@@ -58,7 +60,7 @@ public struct LineBatch: Sendable {
   /// - Complexity: O(1). No allocation.
   public subscript(position: Int) -> LineReader.Line {
     _read {
-      precondition(indices.contains(position), "LineBatch: there is no line \(position) in a batch of \(count).")
+      require(indices.contains(position), "LineBatch: there is no line \(position) in a batch of \(count).")
       yield line(at: position)
       // The line points into the storage, which must not be released before it.
       withExtendedLifetime(storage) {}
@@ -73,7 +75,7 @@ public struct LineBatch: Sendable {
   /// - Precondition: `position` is in `indices`.
   /// - Complexity: O(n) in the length of the line.
   public func string(at position: Int) throws(LineReaderError) -> String {
-    precondition(indices.contains(position), "LineBatch: there is no line \(position) in a batch of \(count).")
+    require(indices.contains(position), "LineBatch: there is no line \(position) in a batch of \(count).")
     defer { withExtendedLifetime(storage) {} }
     return try line(at: position).string
   }

@@ -1,3 +1,5 @@
+import Headway
+
 extension LineReader.Line {
   /// The bytes between two fields.
   enum Separator: Sendable {
@@ -6,7 +8,7 @@ extension LineReader.Line {
     case text(String)
 
     init(_ text: String) {
-      precondition(!text.isEmpty, "LineReader.Line: a line is split at an empty text. Specify the text between fields.")
+      require(!text.isEmpty, "LineReader.Line: a line is split at an empty text. Specify the text between fields.")
       let utf8 = text.utf8
       self = if let first = utf8.first, utf8.count == 1 { .byte(first) } else { .text(text) }
     }
@@ -46,7 +48,7 @@ extension LineReader.Line {
 
     /// Returns the field at a position, counted from the next one.
     func field(at position: Int) -> Field? {
-      precondition(position >= 0, "LineReader.Line: a field at \(position). Positions start at 0.")
+      require(position >= 0, "LineReader.Line: a field at \(position). Positions start at 0.")
       var fields = self
       for _ in 0..<position where fields.next() == nil { return nil }
       return fields.next()

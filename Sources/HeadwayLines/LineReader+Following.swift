@@ -85,9 +85,9 @@ extension LineReader {
     private let clock: any Clock<Duration>
 
     init(start: StartPosition, mustExist: Bool, checkInterval: Duration, clock: any Clock<Duration>) {
-      precondition(checkInterval > .zero, "LineReader: an interval of \(checkInterval). Use more than zero.")
+      require(checkInterval > .zero, "LineReader: an interval of \(checkInterval). Use more than zero.")
       if case .lastLines(let count) = start {
-        precondition(count >= 0, "LineReader: the last \(count) lines. Use zero or more.")
+        require(count >= 0, "LineReader: the last \(count) lines. Use zero or more.")
       }
       (self.start, self.mustExist, self.checkInterval, self.clock) = (start, mustExist, checkInterval, clock)
     }
@@ -95,6 +95,6 @@ extension LineReader {
     /// Waits until the next check.
     ///
     /// - Throws: `CancellationError`.
-    func pause() async throws { try await clock.sleep(for: checkInterval) }
+    func pause() async throws { try await clock.sleepAtMostCentury(for: checkInterval) }
   }
 }

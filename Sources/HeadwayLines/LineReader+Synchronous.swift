@@ -1,3 +1,5 @@
+import Headway
+
 extension LineReader {
   /// Calls a closure with each line of the file, on the calling thread, and returns after the last line.
   ///
@@ -59,7 +61,7 @@ extension LineReader {
   /// - Precondition: The file is not followed.
   /// - Complexity: O(n) in the size of the file.
   public func forEachBatch(_ body: (LineBatch, _ stop: inout Bool) throws -> Void) throws {
-    precondition(
+    require(
       following == nil,
       "LineReader: \(path) is followed, so the calling thread would wait forever. Use batches, lines or enumerateLines."
     )

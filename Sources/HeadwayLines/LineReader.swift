@@ -76,10 +76,10 @@ public struct LineReader: Sendable {
   }
 
   init(path: String, anyChunkSize options: Options, queue: OperationQueue?, following: Following?) {
-    precondition(
+    require(
       (1...Options.largest).contains(options.maxLineLength),
       "LineReader: a maximum line length of \(options.maxLineLength). Use 1 byte to 1 GiB.")
-    precondition(options.chunkSize > 0)
+    require(options.chunkSize > 0, "LineReader: a chunk size of \(options.chunkSize). Use 1 byte or more.")
     self.path = path
     self.options = options
     self.queue = queue ?? Self.sharedQueue
@@ -87,7 +87,7 @@ public struct LineReader: Sendable {
   }
 
   static func requireChunkSize(of options: Options) {
-    precondition(
+    require(
       (4096...Options.largest).contains(options.chunkSize),
       "LineReader: a chunk size of \(options.chunkSize). Use 4 KiB to 1 GiB.")
   }

@@ -1,4 +1,5 @@
 #if Observability && Jobs
+import Headway
 public import HeadwayJobs
 public import Metrics
 
@@ -33,7 +34,7 @@ extension Jobs {
   public func recordMetrics<ClockType: Clock>(
     every interval: Duration = .seconds(15), factory: (any MetricsFactory)? = nil, clock: ClockType = ContinuousClock()
   ) -> Task<Void, Never> where ClockType.Duration == Duration {
-    precondition(interval > .zero, "recordMetrics(every:) requires an interval greater than zero.")
+    require(interval > .zero, "recordMetrics(every: \(interval)) of jobs: use an interval of more than zero.")
     let factory = factory ?? MetricsSystem.factory
     // The iteration begins now, so that no later event is missed.
     let events = events.makeAsyncIterator()
@@ -46,7 +47,7 @@ extension Jobs {
           repeat {
             // The store may be unavailable for a while.
             if let snapshot = try? await store.snapshot([.counts, .waiting, .workers]) { gauges.set(snapshot) }
-          } while (try? await clock.sleep(for: interval)) != nil
+          } while (try? await clock.sleepAtMostCentury(for: interval)) != nil
         }
       }
     }

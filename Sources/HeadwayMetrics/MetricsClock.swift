@@ -1,4 +1,6 @@
 #if Observability
+import Headway
+
 /// A type-erased clock.
 struct MetricsClock: Sendable {
   /// The nanoseconds since the clock was created.
@@ -14,7 +16,7 @@ struct MetricsClock: Sendable {
   private init<ClockType: Clock>(reading clock: ClockType) where ClockType.Duration == Duration {
     let origin = clock.now
     now = { origin.duration(to: clock.now).nanoseconds }
-    sleep = { (try? await clock.sleep(for: $0)) != nil }
+    sleep = { (try? await clock.sleepAtMostCentury(for: $0)) != nil }
   }
 }
 

@@ -44,7 +44,8 @@ extension OperationQueueProtocol {
     name: String? = nil, every interval: Duration = .seconds(5), factory: (any MetricsFactory)? = nil,
     clock: ClockType = ContinuousClock()
   ) where ClockType.Duration == Duration {
-    precondition(interval > .zero, "recordMetrics(every:) requires an interval greater than zero.")
+    require(
+      interval > .zero, "recordMetrics(every: \(interval)) of \(description): use an interval of more than zero.")
     let metrics = QueueMetrics(
       queueName: name ?? self.name ?? "unnamed", factory: factory ?? MetricsSystem.factory)
     let instrument = MetricsInstrument(metrics, clock: MetricsClock(clock))
@@ -75,11 +76,11 @@ extension OperationQueueProtocol {
   public static func recordThreadMetrics<ClockType: Clock>(
     every interval: Duration = .seconds(5), factory: (any MetricsFactory)? = nil, clock: ClockType = ContinuousClock()
   ) -> Task<Void, Never> where ClockType.Duration == Duration {
-    precondition(interval > .zero, "recordThreadMetrics(every:) requires an interval greater than zero.")
+    require(interval > .zero, "recordThreadMetrics(every: \(interval)): use an interval of more than zero.")
     let metrics = ThreadMetrics(factory: factory ?? MetricsSystem.factory)
     metrics.measure()
     return Task.detached {
-      while (try? await clock.sleep(for: interval)) != nil { metrics.measure() }
+      while (try? await clock.sleepAtMostCentury(for: interval)) != nil { metrics.measure() }
     }
   }
 }

@@ -27,7 +27,7 @@ struct FeedFileWriter: ~Copyable {
   ///
   /// Buffers larger than 256 KiB are not faster.
   init(lineEnding: SampleFeed.LineEnding, capacity: Int = 256 * 1024) {
-    precondition(capacity >= 2 * Self.rowLimit)
+    require(capacity >= 2 * Self.rowLimit, "A buffer of \(capacity) bytes is smaller than two rows.")
     buffer = .allocate(capacity: capacity)
     isCRLF = lineEnding == .crlf
   }
@@ -39,7 +39,7 @@ struct FeedFileWriter: ~Copyable {
 
   /// Creates a file, or truncates an existing one.
   mutating func open(_ path: String) throws(SampleFeedError) {
-    precondition(descriptor < 0, "A file is open")
+    require(descriptor < 0, "\(self.path) is still open: close it first.")
     descriptor = systemCreate(path)
     guard descriptor >= 0 else {
       throw SampleFeedError(.cannotCreateFile, path: path, systemErrorNumber: errno)
@@ -107,7 +107,7 @@ extension FeedFileWriter {
 
   @inline(__always)
   mutating func append(_ byte: UInt8) {
-    precondition(count < buffer.count, "The row is too long")
+    require(count < buffer.count, "A row of \(path) is longer than \(buffer.count) bytes.")
     buffer[count] = byte
     count += 1
   }
@@ -115,7 +115,7 @@ extension FeedFileWriter {
   /// Appends a nonnegative number in decimal, with leading zeros up to `width`.
   @inline(__always)
   mutating func append(_ number: Int, width: Int = 1) {
-    precondition(number >= 0)
+    require(number >= 0, "The number \(number) is negative.")
     var limit = 10
     var digits = 1
     while number >= limit && digits < 18 {
@@ -124,7 +124,7 @@ extension FeedFileWriter {
     }
     if number >= limit { digits += 1 }
     digits = max(digits, width)
-    precondition(count + digits <= buffer.count, "The row is too long")
+    require(count + digits <= buffer.count, "A row of \(path) is longer than \(buffer.count) bytes.")
     var rest = UInt64(number)
     var position = count + digits
     while position > count {

@@ -1,3 +1,5 @@
+import Headway
+
 /// The positions and the numeric ids of the stops of a sample feed.
 ///
 /// Stations are on a grid, each at a random position in its cell. The neighbor of a station is therefore near, and a
@@ -17,7 +19,7 @@ struct SampleGeography {
 
   /// Distributes the stops: a station and two platforms use three, and the remaining stops become third platforms.
   init(stopCount: Int, seed: UInt64) {
-    precondition(stopCount >= 9)
+    require(stopCount >= 9, "A sample feed with \(stopCount) stops was requested: use 9 or more.")
     self.seed = seed
     stationCount = stopCount / 3
     largeStationCount = stopCount % 3

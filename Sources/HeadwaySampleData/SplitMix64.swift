@@ -1,3 +1,5 @@
+import Headway
+
 /// A small generator of pseudo-random numbers whose results are the same on every platform and in every release.
 ///
 /// The algorithm is SplitMix64 by Steele, Lea and Flood, with their constants. The standard library's generators are
@@ -37,7 +39,7 @@ struct SplitMix64 {
   /// The high half of a product maps the range without a division. The bias, below 2⁻⁴⁰ for the bounds used here, does
   /// not matter in sample data.
   mutating func below(_ bound: Int) -> Int {
-    precondition(bound > 0)
+    require(bound > 0, "A random number below \(bound) was requested: use 1 or more.")
     return Int(next().multipliedFullWidth(by: UInt64(bound)).high)
   }
 

@@ -12,6 +12,9 @@ import Android
 
 /// Stops the process because of a programming error, in every kind of build, with a message that names the object and
 /// the remedy. (`precondition` drops its message in optimized builds.)
+///
+/// All modules use this function; `script/lint` finds other ways to stop.
+@inlinable
 package func require(
   _ condition: Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
 ) {
@@ -19,6 +22,8 @@ package func require(
 }
 
 /// Does the same as ``require(_:_:file:line:)`` when the error has already been found.
+@inline(never)
+@usableFromInline
 package func misuse(_ message: String, file: StaticString = #fileID, line: UInt = #line) -> Never {
   fatalError(message, file: file, line: line)
 }

@@ -1,3 +1,5 @@
+import Headway
+
 /// Writes rows of fields or values as CSV to a file, to a descriptor, or to memory.
 ///
 /// ```swift
@@ -48,8 +50,7 @@ public final class CSVWriter {
   private static let bufferSize = 64 << 10
 
   private init(_ output: OutputFile?, path: String, columns: [String]?, options: Options) {
-    precondition(
-      options.dialect.isUsable, "A dialect's delimiter, quote and escape must differ and be neither CR nor LF")
+    options.dialect.requireUsable()
     (self.output, self.path, self.options) = (output, path, options)
     format = FieldFormat(options.dialect, options.lineEnding)
     if output != nil { buffer.reserveCapacity(Self.bufferSize + Self.bufferSize / 8) }
@@ -140,7 +141,7 @@ public final class CSVWriter {
   package func writeRow(
     count: Int, _ appendFields: () throws(CSVWriterError) -> Void
   ) throws(CSVWriterError) {
-    precondition(!isFinished, "CSVWriter for \(path): a row is written after finish(). Finish behind the last row.")
+    require(!isFinished, "CSVWriter for \(path): a row is written after finish(). Finish behind the last row.")
     if let failure { throw failure }
     if let width, width != count, options.raggedRowPolicy == .throw {
       throw CSVWriterError(raggedRow: count, columns: width, path: path, rowNumber: rowCount + 1)

@@ -1,4 +1,5 @@
 #if Dashboard
+import Headway
 import Mustache
 
 /// The values of a template by name: text, numbers, truth values, and lists of other values.
@@ -29,7 +30,7 @@ struct Templates: Sendable {
         try library.register(
           "{{% CONTENT_TYPE: \(PageText.name)}}" + String(decoding: bytes, as: UTF8.self), named: name)
       } catch {
-        preconditionFailure("The template \(name) is not valid: \(error)")
+        misuse("The template \(name) is not valid: \(error)")
       }
     }
     self.library = library
@@ -38,7 +39,7 @@ struct Templates: Sendable {
   /// Renders a page.
   func render(_ name: String, _ view: View) -> String {
     guard let text = library.render(view, withTemplate: name) else {
-      preconditionFailure("There is no template \(name).")
+      misuse("There is no template \(name).")
     }
     return text
   }

@@ -1,5 +1,6 @@
 #if Drawing
 import CPangoCairo
+import Headway
 
 /// The drawing commands, and the state that they depend on.
 ///
@@ -66,7 +67,7 @@ public final class DrawingContext {
   /// Performs a command, unless the drawing was cancelled or has failed.
   @inline(__always)
   func perform(_ command: (OpaquePointer) -> Void) {
-    precondition(!hasEnded, "A DrawingContext was used after its drawing had ended: draw inside of the closure.")
+    require(!hasEnded, "A DrawingContext was used after its drawing had ended: draw inside of the closure.")
     guard !isCancelled, failure == nil else { return }
     command(cairo)
   }
@@ -82,7 +83,7 @@ public final class DrawingContext {
 
   /// Queries cairo, whether or not the drawing was cancelled.
   func query(_ question: (OpaquePointer) -> Void) {
-    precondition(!hasEnded, "A DrawingContext was used after its drawing had ended: draw inside of the closure.")
+    require(!hasEnded, "A DrawingContext was used after its drawing had ended: draw inside of the closure.")
     question(cairo)
   }
 

@@ -1,4 +1,6 @@
 #if Drawing
+import Headway
+
 extension Image {
   /// Reads a JPEG or PNG file at its full size.
   ///
@@ -67,7 +69,7 @@ extension Image {
     thumbnailOf source: ImageSource, fitting side: Int, limits: ImageLimits,
     isCancelled: @escaping () -> Bool = { false }
   ) throws {
-    precondition(side > 0, "A thumbnail fitting \(side) pixels: use 1 or more.")
+    require(side > 0, "A thumbnail fitting \(side) pixels: use 1 or more.")
     self = try ImageDecoding(source: source, limits: limits, side: side, isCancelled: isCancelled).run()
   }
 }

@@ -1,5 +1,6 @@
 #if Drawing
 import CHeadwayDrawing
+import Headway
 
 #if canImport(Glibc)
 package import Glibc
@@ -37,7 +38,7 @@ extension Image {
   }
 
   private func jpegBytes(quality: Int, background: Color, comment: String?) throws(ImageFileError) -> [UInt8] {
-    precondition(1...100 ~= quality, "A JPEG of quality \(quality): use 1 to 100.")
+    require(1...100 ~= quality, "A JPEG of quality \(quality): use 1 to 100.")
     func byte(_ component: Double) -> UInt8 { UInt8(max(0, min(1, component)) * 255 + 0.5) }
     let under = [byte(background.blue), byte(background.green), byte(background.red)]
     return try encoded(comment) { pixels, bytes, failure in

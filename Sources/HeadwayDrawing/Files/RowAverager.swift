@@ -1,4 +1,6 @@
 #if Drawing
+import Headway
+
 /// Scales rows down as they arrive, by averaging the pixels that each result pixel covers.
 ///
 /// Each pixel of the result covers a rectangle of the source, which generally contains fractions of pixels at its
@@ -34,8 +36,8 @@ struct RowAverager: ~Copyable {
   ///   - unit: The factor of a reduction by the decoder. A pixel of the decoder's rows represents that many columns and
   ///     rows, but at the right and the bottom only the remaining ones.
   init(into result: PixelStorage, sourceWidth: Int, sourceHeight: Int, unit: Int = 1) {
-    precondition(result.width == 1 || result.width * unit <= sourceWidth)
-    precondition(result.height == 1 || result.height * unit <= sourceHeight)
+    require(result.width == 1 || result.width * unit <= sourceWidth, "An image is averaged to a wider one.")
+    require(result.height == 1 || result.height * unit <= sourceHeight, "An image is averaged to a higher one.")
     (self.result, self.sourceWidth, self.sourceHeight, self.unit) = (result, sourceWidth, sourceHeight, unit)
     count = (sourceWidth + unit - 1) / unit
     // One extra pixel, for the share beyond the last pixel, which is zero.

@@ -1,4 +1,6 @@
 #if Drawing
+import Headway
+
 extension Image {
   /// The maximum width and height of an image that you can draw into, in pixels.
   public static let maxDrawingDimension = 32_767  // cairo's limit: its coordinates are signed 16-bit numbers.
@@ -43,7 +45,7 @@ struct PixelSize: Sendable {
   init(width: Double, height: Double, scale: Double) {
     let limit = Double(Image.maxDrawingDimension)
     let (horizontal, vertical) = ((width * scale).rounded(.up), (height * scale).rounded(.up))
-    precondition(
+    require(
       width > 0 && height > 0 && scale > 0 && 1...limit ~= horizontal && 1...limit ~= vertical,
       """
       An image of \(width) × \(height) points at \(scale) pixels a point can't be drawn: use sizes above 0 and of at \

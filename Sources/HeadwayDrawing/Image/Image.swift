@@ -1,4 +1,6 @@
 #if Drawing
+import Headway
+
 /// A finished image, whose pixels never change.
 ///
 /// An image is a value that any number of threads can read. Copies share the pixels. Draw an image with a
@@ -50,7 +52,7 @@ public struct Image: Sendable {
   /// - Returns: The color, not premultiplied.
   /// - Precondition: The pixel is in the image.
   public func color(x: Int, y: Int) -> Color {
-    precondition(
+    require(
       0..<pixelWidth ~= x && 0..<pixelHeight ~= y,
       "Image.color(x: \(x), y: \(y)): the image has \(pixelWidth) × \(pixelHeight) pixels.")
     let pixel = storage[x, y]

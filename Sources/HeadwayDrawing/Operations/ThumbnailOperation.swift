@@ -40,8 +40,8 @@ public final class ThumbnailOperation: Headway.Operation, @unchecked Sendable {
     of path: String, fitting side: Int, into outputPath: String? = nil, quality: Int = 85,
     limits: ImageLimits = .default
   ) {
-    precondition(side > 0, "A thumbnail fitting \(side) pixels: use 1 or more.")
-    precondition(1...100 ~= quality, "A JPEG of quality \(quality): use 1 to 100.")
+    require(side > 0, "A thumbnail fitting \(side) pixels: use 1 or more.")
+    require(1...100 ~= quality, "A JPEG of quality \(quality): use 1 to 100.")
     (self.path, self.side, self.outputPath) = (path, side, outputPath)
     (self.quality, self.limits) = (quality, limits)
     super.init()

@@ -2,6 +2,7 @@
 import AsyncHTTPClient
 import Foundation
 import HTTPTypes
+import Headway
 import NIOCore
 import NIOHTTP1
 
@@ -187,13 +188,6 @@ struct HTTPExchange: Sendable {
       result.body = .stream(file, length: .known(file.size))
     }
     return result
-  }
-}
-
-extension Clock where Duration == Swift.Duration {
-  /// Sleeps for at most a century, because a duration that exceeds the range of the clock would trap.
-  func sleepAtMostCentury(for duration: Duration) async throws {
-    try await sleep(for: min(duration, .seconds(100 * 365 * 86_400)))
   }
 }
 #endif

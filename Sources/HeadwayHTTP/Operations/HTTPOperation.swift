@@ -46,7 +46,7 @@ open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {
   }
 
   /// Makes one attempt.
-  func attempt() async throws { preconditionFailure("\(type(of: self)) does not override attempt()") }
+  func attempt() async throws { misuse("\(self) does not override attempt().") }
 
   /// Runs once, after the attempt that succeeded.
   ///

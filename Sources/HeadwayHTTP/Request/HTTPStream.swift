@@ -1,5 +1,6 @@
 #if HTTP
 public import HTTPTypes
+import Headway
 import NIOCore
 import Synchronization
 
@@ -50,7 +51,7 @@ public struct HTTPStream: Sendable {
     ///
     /// Call this method only once.
     public func makeAsyncIterator() -> Iterator {
-      precondition(
+      require(
         !use.isRead.exchange(true, ordering: .relaxed),
         "The chunks of an HTTPStream can be read only once. Keep those that you need again.")
       return Iterator(body.makeAsyncIterator(), note)

@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import Headway
 
 /// Writes batches into one table with prepared statements.
 ///
@@ -179,7 +180,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
     _ batch: RowBatch, refusing known: [Int: String], stopsAtRefused: Bool, while mayGoOn: () -> Bool,
     _ database: Database
   ) throws -> [RefusedRow]? {
-    guard let statements else { preconditionFailure("A batch is written after the statements were closed") }
+    guard let statements else { misuse("A batch was written after the statements of its table had been closed.") }
     try noticeOtherRows(batch, statements)
     if let delete = statements.delete {
       for recordNumber in batch.rejectedRecordNumbers { try empty(number(ofRecord: recordNumber), delete, database) }

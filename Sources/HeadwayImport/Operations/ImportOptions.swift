@@ -1,3 +1,4 @@
+import Headway
 public import HeadwayCSV
 
 /// Options for importing a file.
@@ -8,7 +9,7 @@ public struct ImportOptions: Sendable, Hashable {
   /// database is busy, several batches that wait are committed together: at most eight batches and 2,000 rows, or two
   /// batches if these have more rows. Each batch is committed separately if there is a
   /// ``ImportOperation/commitHandler``. The default, 250, is the size that the practice's authors found smooth.
-  public var batchSize: Int
+  public var batchSize: Int { didSet { Self.requireBatchSize(batchSize) } }
   /// Whether the first malformed row ends the import with an error, instead of being rejected.
   public var stopsAtFirstMalformedRow: Bool
   /// The encoding of the file; nil to detect it.
@@ -134,6 +135,10 @@ public struct ImportOptions: Sendable, Hashable {
     case replace
   }
 
+  private static func requireBatchSize(_ size: Int) {
+    require(size > 0, "ImportOptions: batchSize is \(size): use 1 or more.")
+  }
+
   /// Creates options; the defaults suit most files.
   ///
   /// - Parameters:
@@ -170,7 +175,7 @@ public struct ImportOptions: Sendable, Hashable {
     requiresSchemaColumns: Bool = false, addsColumns: Bool = false, allowsNoRows: Bool = false,
     completesAppend: Bool = true
   ) {
-    precondition(batchSize > 0, "batchSize is \(batchSize): use 1 or more.")
+    Self.requireBatchSize(batchSize)
     self.batchSize = batchSize
     self.stopsAtFirstMalformedRow = stopsAtFirstMalformedRow
     self.encoding = encoding

@@ -1,3 +1,5 @@
+import Headway
+
 /// The format of the numbers in a file, for example `1.234,56` in German.
 ///
 /// ```swift
@@ -21,8 +23,14 @@ public struct NumberFormat: Sendable, Hashable {
   ///   - decimalSeparator: The character between the whole number and the decimals. It can't be a digit.
   ///   - groupSeparator: The character between groups of three digits. It must differ from `decimalSeparator`.
   public init(decimalSeparator: Character = ".", groupSeparator: Character? = nil) {
-    precondition(decimalSeparator != groupSeparator, "The separators must differ: \(decimalSeparator)")
     (self.decimalSeparator, self.groupSeparator) = (decimalSeparator, groupSeparator)
+    requireDifference()
+  }
+
+  fileprivate func requireDifference() {
+    require(
+      decimalSeparator != groupSeparator,
+      "NumberFormat: ‘\(decimalSeparator)’ separates both decimals and groups. Use another character for the groups.")
   }
 }
 
@@ -37,6 +45,7 @@ struct PlainNumbers {
   /// Creates a converter; nil if the format is the one that SQLite reads.
   init?(_ format: NumberFormat) {
     guard format != NumberFormat() else { return nil }
+    format.requireDifference()
     decimalSeparator = Array(String(format.decimalSeparator).utf8)
     let group = format.groupSeparator.map { [$0] } ?? []
     groupSeparators = (group == [" "] ? [" ", "\u{A0}", "\u{202F}"] : group).map { Array(String($0).utf8) }

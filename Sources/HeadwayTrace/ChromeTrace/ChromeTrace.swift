@@ -29,7 +29,7 @@ extension TraceRecording {
       return String(decoding: try encoder.encode(file), as: UTF8.self)
     } catch {
       // The structures contain only strings, integers, and finite numbers.
-      preconditionFailure("A trace cannot be encoded: \(error)")
+      misuse("A trace cannot be encoded: \(error)")
     }
   }
 }

@@ -52,7 +52,7 @@ struct PageContent: Encodable {
         case .run(let operation, let attempt): (operation, attempt)
         case .wait(let operation): (operation, 1)
         case .span(let span): (span, 1)
-        case .many: preconditionFailure("Only a picture has merged bars.")
+        case .many: misuse("Only a picture has merged bars.")
         }
       return [Int64(position), Int64(attempt), bar.period.start, bar.period.end]
     }
@@ -69,7 +69,7 @@ struct PageContent: Encodable {
     let data: Data
     do { data = try encoder.encode(self) } catch {
       // The structures contain only strings, integers, and Boolean values.
-      preconditionFailure("A recording cannot be encoded: \(error)")
+      misuse("A recording cannot be encoded: \(error)")
     }
     var escaped = ""
     for scalar in String(decoding: data, as: UTF8.self).unicodeScalars {

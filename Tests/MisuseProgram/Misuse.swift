@@ -1,0 +1,11 @@
+/// A programming error.
+struct Misuse {
+  let name: String
+  /// What the message contains: the object, and what to do instead.
+  let words: [String]
+  let commit: () async throws -> Void
+
+  init(_ name: String, _ words: String..., commit: @escaping () async throws -> Void) {
+    (self.name, self.words, self.commit) = (name, words, commit)
+  }
+}
