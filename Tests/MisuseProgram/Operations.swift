@@ -11,7 +11,7 @@ let misusesOfOperations = [
     queue.name = "work"
     queue.isSuspended = true
     queue.addOperation {}
-    queue.policyClock = ContinuousClock()
+    queue.clock = ContinuousClock()
   },
   Misuse("queue: limit of operations", "‘work’", "1 or more") {
     let queue = OperationQueue()
