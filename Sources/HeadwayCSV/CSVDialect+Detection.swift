@@ -8,14 +8,13 @@ extension CSVDialect {
   ///
   /// - **The delimiter** is the comma, semicolon, tab or bar that divides the largest share of the records into the
   ///   same number of fields, more than one. A record with a quote inside a field that is not quoted counts half,
-  ///   because delimiters after such a quote might be enclosed by it. The first record, which is usually the header, has
-  ///   the extra weight of an eighth of the records. If several delimiters do equally well, these criteria follow: fields
-  ///   in quotes that contain other delimiters; more values that are numbers, dates or times; more fields; the order
-  ///   here. If none of these divides the first record, a space is considered in two
-  ///   cases: some fields are in quotes and the space divides all records into the same number of fields; or every row
-  ///   has a quoted field after another field, and most records have as many fields as the first one. If nothing
-  ///   divides the sample, the delimiter is the comma. Lines at the beginning that start with `#` don't count, unless
-  ///   there are no others.
+  ///   because the quote might enclose the delimiters after it. The first record, which is usually the header, has the
+  ///   extra weight of an eighth of the records. Lines at the beginning that start with `#` don't count, unless there
+  ///   are no others. If several delimiters do equally well, these criteria follow: fields in quotes that contain other
+  ///   delimiters; more values that are numbers, dates or times; more fields; the order here. If none of these divides
+  ///   the first record, a space is considered in two cases: some fields are in quotes and the space divides all
+  ///   records into the same number of fields; or every row has a quoted field after another field, and most records
+  ///   have as many fields as the first one. If nothing divides the sample, the delimiter is the comma.
   /// - **The quote** is `'` only if no field is in `"`. In addition, no record may then be malformed, with or without a
   ///   backslash as the escape, and either the apostrophes enclose delimiters or line ends inside fields, or all values
   ///   of one column are in apostrophes. If such fields contain single apostrophes, so that records are malformed, at

@@ -16,6 +16,7 @@ struct DialectDetection {
   /// - Parameters:
   ///   - delimiters: The delimiters.
   ///   - isKnown: Whether the delimiter is not detected.
+  /// - Returns: The dialect.
   func best(among delimiters: [UInt8], isKnown: Bool) -> CSVDialect {
     let possible = delimiters.filter { isKnown || ($0 != known.quote && $0 != known.escape) }
     let mayHaveApostrophes = findsQuote && known.escape != Self.apostrophe && beginsFieldsWithApostrophes

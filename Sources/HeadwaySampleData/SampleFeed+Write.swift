@@ -38,6 +38,11 @@ extension SampleFeed {
     } catch {
       throw SampleFeedError(.cannotCreateFolder, path: folder, systemErrorNumber: error.errorNumber)
     }
+    // Two processes don't mix their files: the second one waits, and finds those of the first one.
+    let lock = folder.withPathBytes { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    defer { if lock >= 0 { close(lock) } }
+    if lock >= 0 { while flock(lock, LOCK_EX) != 0, errno == EINTR {} }
+    if !replacesFiles { try Self.requireNoFiles(in: folder) }
 
     let content = SampleFeedContent(stopTimes: stopTimes, seed: seed)
     var meter = ProgressMeter(total: content.rowCount)

@@ -38,7 +38,7 @@ enum ToolExit: Int32 {
       switch error.code {
       case .missingFiles, .cannotReadFile: self = .noInput
       case .foreignContent, .badHeader, .malformedRow, .foreignRows, .unsuitableTable, .unfinishedAppend,
-        .unknownColumn, .noRows:
+        .unknownColumn, .noRows, .brokenReferences:
         self = .dataError
       case .database: self = Self(databaseResult: (error.underlyingError as? DatabaseError)?.resultCode)
       case .cannotWriteRejectedRows: self = .cannotCreate

@@ -17,7 +17,15 @@ import Testing
       ("one\ntwo\n", ","),
       ("", ","),
       ("\u{FEFF}a|b|c\r\n1|2|3,4\r\n5|6", "|"),
-      ("a,b;c,d\n1,2;3,4\n", ","),
+      ("a,b;c,d\n1,2;3,4\n", ";"),
+      ("1,5;2,5\n3,5;4,5\n", ";"),
+      ("Field1;Field2;\"Field,3,3,3\"\na;b;\"c,1,2,3\"\nd;e;\"f,1,2,3\"\n", ";"),
+      ("name;\"addr, city\"\nAnn;\"Street 1, 1234 City\"\nBob;\"Way 2, 999 Town\"\n", ";"),
+      ("name|\"a,b;c\"\nAnn|\"1,2;3\"\n", "|"),
+      ("\"Doe, Jane\"\tAge\n\"Roe, John\"\t42\n", "\t"),
+      ("id,size\n1,5\" pipe; red\n2,7\" pipe; blue\n3,9\" pipe; gray\n", ","),
+      ("# x; y; z\n# by us, 2020, here\nid|name\n1|x\n2|y\n", "|"),
+      ("#id;name\n1,5;x\n2,5;y\n", ";"),
     ] as [(String, Unicode.Scalar)])
   func detects(sample: String, delimiter: Unicode.Scalar) {
     let dialect = Array(sample.utf8).withUnsafeBytes { CSVDialect.detected(from: $0) }
@@ -58,6 +66,12 @@ import Testing
       ("a,b\n\"x \\\"y\\\"\",2\n", CSVDialect(escape: UInt8(ascii: "\\"))),
       ("a,b\n\"C:\\\",2\n\"x\",3\n", CSVDialect()),
       ("a, b, c\n1, \"x, y\", 2\n", CSVDialect(skipsSpacesAfterDelimiter: true)),
+      (
+        "\"A\" , \"B\" , \"C\"\n\"1\" , \"x\" , \"y\"\n\"2\" , \"z\" , \"w\"\n",
+        CSVDialect(skipsSpacesAfterDelimiter: true)
+      ),
+      ("a;'b, c'\n1;'x, y'\n2;'z, w'\n", CSVDialect(delimiter: UInt8(ascii: ";"), quote: UInt8(ascii: "'"))),
+      ("'t Hoen\nit's\nAl\n", CSVDialect()),
       ("a,b,c\n1, x,2\n", CSVDialect()),
       ("a b c\n1 \"x y\" 2\n3 z 4\n", CSVDialect(delimiter: UInt8(ascii: " "))),
       ("John Smith\nAnn Miller\nJane Doe\n", CSVDialect()),

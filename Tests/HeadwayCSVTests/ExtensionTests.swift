@@ -27,7 +27,8 @@ import Testing
       CSVCase("at the start of a record", " a, b\n", [[" a", "b"]], dialect: spaced),
       CSVCase("behind a field", "a , b \n", [["a ", "b "]], dialect: spaced),
       CSVCase("before quotes", "a, \"b, c\",  \"d\"\"e\"\n", [["a", "b, c", "d\"e"]], dialect: spaced),
-      CSVCase("behind quotes", "\"a\" , \"b\"\"\"  ,c \n\"d\",\"e\" ", [["a", "b\"", "c "], ["d", "e"]], dialect: spaced),
+      CSVCase(
+        "behind quotes", "\"a\" , \"b\"\"\"  ,c \n\"d\",\"e\" ", [["a", "b\"", "c "], ["d", "e"]], dialect: spaced),
       CSVCase(
         "text behind quotes and spaces", "\"a\" x,b\n", [.malformed(.textAfterClosingQuote, raw: "\"a\" x,b")],
         dialect: spaced),

@@ -8,6 +8,30 @@ import Testing
 
 @Suite("Import: number formats, missing values, and selected columns", .hangLimit)
 struct ChoicesTests {
+  @Test("I3: a file can have as many columns as a table of SQLite", arguments: [true, false])
+  func manyColumns(hasKey: Bool) throws {
+    func text(_ count: Int) -> String {
+      let names = (0..<count).map { "c\($0)" }.joined(separator: ",")
+      let row = (0..<count).map(String.init).joined(separator: ",")
+      return "\(names)\n\(row)\n\(row.replacing(",1999", with: ",x"))\n"
+    }
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let table = TableSchema(name: "t", columns: [], key: hasKey ? ["c0"] : [])
+      for policy in [ImportOptions.ExistingRowPolicy.update, .replace] {
+        let operation = ImportOperation(
+          file: try workspace.write(text(2_000), to: "t.csv"), table: table, into: database,
+          options: ImportOptions(existingRowPolicy: policy))
+        run(operation)
+        #expect(operation.error == nil && operation.report.rowCount + operation.report.rejectedRowCount == 2)
+        #expect(try database.strings("SELECT c1, c1999 FROM t LIMIT 1") == ["1|1999"])
+      }
+      let wider = ImportOperation(file: try workspace.write(text(2_001), to: "u.csv"), into: database)
+      run(wider)
+      #expect(try importError(wider).context.contains("2001 columns, and a table of SQLite has 2000 at most"))
+    }
+  }
+
   private func imported(
     _ text: String, _ options: ImportOptions, table: TableSchema = TableSchema(name: "t", columns: []),
     _ body: (ImportDatabase, ImportOperation) throws -> Void

@@ -39,6 +39,105 @@ struct JSONLinesTests {
     }
   }
 
+  @Test("I18: a member that a line does not have keeps its value, and null removes it") func partialUpdates() throws {
+    let table = TableSchema(name: "t", columns: [ColumnSchema(name: "id", type: .integer)], key: ["id"])
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      func add(_ text: String, _ name: String) throws -> ImportOperation {
+        let operation = ImportOperation(file: try workspace.write(text, to: name), table: table, into: database)
+        run(operation)
+        #expect(operation.error == nil)
+        return operation
+      }
+      _ = try add("{\"id\":1,\"a\":\"x\",\"b\":\"y\"}\n{\"id\":2,\"a\":\"x\",\"b\":\"y\"}\n", "1.jsonl")
+      _ = try add(
+        "{\"id\":1,\"b\":\"new\"}\n{\"id\":2,\"a\":null}\n{\"id\":3}\n{\"id\":2,\"a\":\"again\"}\n", "2.jsonl")
+      #expect(
+        try database.strings("SELECT id, coalesce(a, '-'), coalesce(b, '-') FROM t ORDER BY id") == [
+          "1|x|new", "2|-|y", "3|-|-",
+        ])
+    }
+  }
+
+  @Test("I18: a new row has the defaults of members that its line does not have, and constraints hold")
+  func defaults() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      try database.pool.write {
+        try $0.execute(
+          sql: """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT NOT NULL, b TEXT NOT NULL DEFAULT 'none', c INT CHECK (c > 0));
+            INSERT INTO t VALUES (1, 'a', 'b', 1);
+            """)
+      }
+      let text = #"""
+        {"id":1,"c":2}
+        {"id":2,"a":"new"}
+        {"id":3,"b":"lacks a"}
+        {"id":1,"c":3}
+        {"id":4,"a":"x","b":"y","c":-1}
+        """#
+      let operation = ImportOperation(file: try workspace.write(text, to: "t.jsonl"), into: database)
+      run(operation)
+      #expect(operation.error == nil && operation.report.rowCount == 2 && operation.report.rejectedRowCount == 3)
+      #expect(
+        try database.strings("SELECT id, a, b, coalesce(c, '-') FROM t ORDER BY id") == ["1|a|b|2", "2|new|none|-"])
+    }
+  }
+
+  @Test("I18: a CSV file updates only its columns, even if the table requires others") func columnsOfFile() throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      try database.pool.write {
+        try $0.execute(
+          sql:
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT NOT NULL, b TEXT); INSERT INTO t VALUES (1, 'keep', 'old');")
+      }
+      let operation = ImportOperation(file: try workspace.write("id,b\n1,new\n2,x\n", to: "t.csv"), into: database)
+      run(operation)
+      #expect(operation.error == nil && operation.report.rejectedRowCount == 1)
+      #expect(try database.strings("SELECT * FROM t") == ["1|keep|new"])
+    }
+  }
+
+  @Test(
+    "I7: JSON Lines in other encodings are detected",
+    arguments: [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32])
+  func encodings(encoding: String.Encoding) throws {
+    try withWorkspace { workspace in
+      let database = try workspace.database()
+      let path = workspace.path("t.data")
+      try #require(#"{"id":1,"n":"ä"}\#n{"id":2,"n":"€"}\#n"#.data(using: encoding)).write(to: URL(filePath: path))
+      let operation = ImportOperation(file: path, table: TableSchema(name: "t", columns: []), into: database)
+      run(operation)
+      #expect(operation.error == nil && operation.report.layout?.isJSONLines == true)
+      #expect(try database.strings("SELECT * FROM t") == ["1|ä", "2|€"])
+    }
+  }
+
+  @Test("I7: JSON Lines are detected if the encoding is specified", arguments: ["UTF-8", "ISO-8859-1"])
+  func specifiedEncoding(name: String) throws {
+    try imported("{\"id\":1}\n{\"id\":2}\n", options: ImportOptions(encoding: CSVTextEncoding(name))) {
+      (database, operation) throws in
+      #expect(operation.error == nil && operation.report.rowCount == 2)
+    }
+  }
+
+  @Test("I20: rejected rows don't determine the types of columns", arguments: [1, 30_000])
+  func typesWithoutRejectedRows(count: Int) throws {
+    let table = TableSchema(name: "t", columns: [], key: ["id"])
+    let json = (0..<count).map { "{\"id\":\"k\($0)\",\"v\":\($0)}\n" }.joined() + "{\"id\":\"k0\",\"v\":\"x\"}\n"
+    let csv = "id,v\n" + (0..<count).map { "k\($0),\($0)\n" }.joined() + "k0,x\nid,v\nk1,\u{1},2\n"
+    for (text, name, rejected) in [(json, "t.jsonl", 1), (csv, "t.csv", 3)] {
+      try imported(text, as: name, table: table) { (database, operation) throws in
+        #expect(operation.error == nil && operation.report.rejectedRowCount == rejected)
+        #expect(try database.strings("SELECT DISTINCT typeof(v) FROM t") == ["integer"])
+        #expect(operation.report.notes.isEmpty, "\(operation.report.notes)")
+        #expect(try database.strings("SELECT type FROM pragma_table_info('t') WHERE name = 'v'") == ["INTEGER"])
+      }
+    }
+  }
+
   @Test("I7: invalid lines are rejected with their line numbers, and all other lines become rows")
   func rejectedRows() throws {
     let lines = ["{\"a\":1}", "", "[1]", "{\"a\":2,\"a\":3}", "{\"a\":", "{\"a\":4}", "{\"a\":5} {\"a\":6}"]

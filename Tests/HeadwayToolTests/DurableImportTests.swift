@@ -94,6 +94,37 @@ import Testing
     #expect(try folder.rowCount(of: "stops", in: "db") == 2)
   }
 
+  @Test("I19: while another process imports into the database, a durable import fails, and changes nothing")
+  func locked() async throws {
+    try folder.write("id\n1\n", to: "a.csv")
+    let lock = open("\(folder.path)/db.import-lock", O_RDWR | O_CREAT, 0o600)
+    defer { close(lock) }
+    try #require(flock(lock, LOCK_EX | LOCK_NB) == 0)
+    let run = try await Tool.run("import", "a.csv", "db", "--durable", in: folder)
+    #expect(run.status == 75 && run.errors.last?.contains("Another process is running a durable import") == true)
+    #expect(try folder.query("SELECT name FROM sqlite_master WHERE name = 'a'", in: "db").isEmpty)
+    flock(lock, LOCK_UN)
+    let again = try await Tool.run("import", "a.csv", "db", "--durable", in: folder)
+    #expect(again.status == 0, "\(again.errors)")
+    #expect(try folder.rowCount(of: "a", in: "db") == 1)
+    #expect(!folder.has("db.import-lock"))
+  }
+
+  @Test("I19: of durable imports that begin at the same time, each that succeeds has imported all files")
+  func together() async throws {
+    let names = ["a", "b", "c"]
+    let rows = (0..<2_000).map { "\($0),text \($0)\n" }.joined()
+    for name in names { try folder.write("id,v\n" + rows, to: "\(name).csv") }
+    for round in 0..<3 {
+      let arguments = ["import", "a.csv", "b.csv", "c.csv", "--output", "db\(round)", "--durable", "-q"]
+      let tools = try (0..<3).map { _ in try Tool(arguments, in: folder) }
+      var statuses: [Int32] = []
+      for tool in tools { statuses.append(await tool.finish().status) }
+      #expect(statuses.contains(0) && Set(statuses).isSubset(of: [0, 75]), "\(statuses)")
+      for name in names { #expect(try folder.rowCount(of: name, in: "db\(round)") == 2_000) }
+    }
+  }
+
   @Test("I14: a durable import refuses what can't be read again or has no table of its own")
   func wrongUse() async throws {
     try folder.write("a\n1\n", to: "x.csv")

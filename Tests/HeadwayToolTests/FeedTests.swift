@@ -46,6 +46,16 @@ struct FeedTests {
     #expect(run.errors.first == "headway: feed/README.txt does not look like a table, and is left out.")
   }
 
+  @Test("I9: files next to those of a feed that might be tables are named") func otherFiles() async throws {
+    try folder.writeSmallFeed(to: "feed")
+    for name in ["extra.csv", "more.tsv.gz", "locations.geojson"] { try folder.write("a,b\n1,2\n", to: "feed/\(name)") }
+    let run = try await Tool.run("import", "feed", "db", in: folder)
+    #expect(run.status == 0)
+    for name in ["extra.csv", "locations.geojson", "more.tsv.gz"] {
+      #expect(run.errors.contains("headway: feed/\(name) is not a file of the feed, and is left out."), "\(run.errors)")
+    }
+  }
+
   @Test("I5: importing another release of a feed is reported with advice") func release() async throws {
     try folder.writeSmallFeed(to: "feed")
     let releases = [

@@ -128,7 +128,7 @@ import Testing
         ([server.url("/file"), "--checksum", checksum], 65, "not \(checksum)."),
         ([server.url("/nonsense")], 76, "not valid HTTP"),
         (["nonsense"], 64, "This is not an http or https URL."),
-        (["http://127.0.0.1:1/file", "--retry", "0"], 68, "Could not connect to the server. (Connection refused)"),
+        (["http://127.0.0.1:1/file", "--retry", "0"], 69, "Could not connect to the server. (Connection refused)"),
         ([server.url("/file"), server.url("/a/file")], 64, "More than one of these files would be named ‘file’"),
         ([server.url("/file"), "--checksum", "12"], 64, "use 64 hexadecimal digits."),
         ([server.url("/file"), "--jobs", "0"], 64, "use 1 or more."),

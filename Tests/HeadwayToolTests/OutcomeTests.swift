@@ -11,6 +11,20 @@ struct OutcomeTests {
 
   init() throws { folder = try TemporaryFolder() }
 
+  @Test("I15: lines that might be rows, but name columns or precede the header, are reported even with --quiet")
+  func headerLines() async throws {
+    try folder.write("name,length,weight\ntext,km,kg\na,1,2\nb,3,4\nc,5,6\n", to: "units.csv")
+    try folder.write("Sales,,\nname,length,weight\na,1,2\nb,3,4\nc,5,6\n", to: "title.csv")
+    try folder.write("# made by us, 2020\nname,length\na,1\nb,3\nc,5\n", to: "comment.csv")
+    for (file, text) in [
+      ("units", "the first 2 lines of the table"), ("title", "line 1 is not imported"), ("comment", nil),
+    ] {
+      let run = try await Tool.run("import", "\(file).csv", "db", "-q", in: folder)
+      #expect(run.status == 0 && run.errors.count == (text == nil ? 0 : 1), "\(run.errors)")
+      if let text { #expect(run.errors.first?.contains(text) == true, "\(run.errors)") }
+    }
+  }
+
   private func execute(_ sql: String) throws {
     let connection = try DatabaseQueue(path: "\(folder.path)/db")
     try connection.write { try $0.execute(sql: sql) }

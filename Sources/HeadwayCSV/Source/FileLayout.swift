@@ -119,7 +119,8 @@ package struct FileLayout: Sendable {
     guard !rest.records.isEmpty else { return }
     let withLast = records(last.number - 1)
     let isHeader =
-      withLast.records.first?.count == rest.width && rest.mayFollowHeader(isSpaced: last.bytes.dropFirst().first == 0x20)
+      withLast.records.first?.count == rest.width
+      && rest.mayFollowHeader(isSpaced: last.bytes.dropFirst().first == 0x20)
     let skipped = isHeader ? comments.lines.dropLast() : comments.lines[...]
     skippedRecords += skipped.map {
       SkippedRecord(lineNumber: $0.number, reason: "a comment before the header", record: $0.bytes)

@@ -152,6 +152,11 @@ package struct LayoutRecords: Sendable {
       record.raw.first == UInt8(ascii: "#") || (record.count == width && width > 2 && record.filledCount <= 1)
     }.count
     guard (1...Self.longestPreamble).contains(count), records.count > count + 1 else { return nil }
+    let (title, next) = (records[count - 1], records[count])
+    // The next record might only have the names that this one lacks.
+    let hasOtherNames =
+      title.filledCount == 1 && zip(title.fields, next.fields).allSatisfy { $0.isEmpty != $1.isEmpty }
+    guard !hasOtherNames else { return nil }
     return agreement(of: records[count], withRowsFrom: count + 1) == false ? count : nil
   }
 
@@ -160,6 +165,7 @@ package struct LayoutRecords: Sendable {
   /// Whether the first record might be a row after a header, to which a comment before it belongs.
   ///
   /// - Parameter isSpaced: Whether a space follows the first character of the comment.
+  /// - Returns: False if the types of the rows show that the first record is a header, or that nothing is known.
   func mayFollowHeader(isSpaced: Bool) -> Bool {
     guard let first = records.first else { return false }
     return beginsWithRow || agreement(of: first, withRowsFrom: 1) ?? !isSpaced

@@ -154,7 +154,8 @@ enum ValueKind {
   }
 
   private static let missing: Set<String> = [
-    "na", "n/a", "n.a", "n.a.", "n/d", "nd", "n.d", "n.d.", "s.d.", "n.v.", "k.a.", "k. a.", "nan", "-nan", "#na", "#nan", "null", "nil", "–", "—", "…", "none", "\\n", "unknown", "unk", "unk.", "undefined",
+    "na", "n/a", "n.a", "n.a.", "n/d", "nd", "n.d", "n.d.", "s.d.", "n.v.", "k.a.", "k. a.", "nan", "-nan", "#na",
+    "#nan", "null", "nil", "–", "—", "…", "none", "\\n", "unknown", "unk", "unk.", "undefined",
     "undef", "missing", "empty", "void", "blank", "tbd", "tba", "tbc", "pending", "no data", "nodata", "not available",
     "not applicable", "not known", "not given", "unavailable", "unspecified", "unbekannt", "inconnu", "desconocido",
   ]

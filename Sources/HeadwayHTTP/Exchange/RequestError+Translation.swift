@@ -6,6 +6,13 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
+extension RequestError {
+  /// Whether no address was found for the name of the server.
+  package var isHostUnknown: Bool {
+    code == .cannotConnect && (underlyingError as? NIOConnectionError)?.connectionErrors.isEmpty == true
+  }
+}
+
 extension HTTPExchange {
   /// Calls `body` and translates its errors to errors of this module.
   static func translating<Answer>(_ url: String, _ body: () async throws -> Answer) async throws -> Answer {

@@ -177,6 +177,9 @@ struct ExistingTable {
     !Set(plan.columns.map(\.name.lowercasedAsName)).isSuperset(of: requiredColumns)
   }
 
+  /// Whether no two rows have the same values in some columns.
+  func identifiesRows(by columns: [String]) -> Bool { uniqueColumns.contains(Set(columns.map(\.lowercasedAsName))) }
+
   /// Whether anything other than the primary key makes rows unique.
   var hasUniqueColumns: Bool { uniqueColumns.count > 1 }
 

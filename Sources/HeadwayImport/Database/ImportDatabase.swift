@@ -17,8 +17,8 @@ import Synchronization
 /// ```
 ///
 /// The database is in WAL mode, so readers, in this process and in others, are never blocked by the import and never
-/// block it. Foreign keys are not enforced during an import: rows whose reference does not exist are imported and
-/// reported.
+/// block it. In a table that no import has created, a row that violates a foreign key is rejected. In a table that an
+/// import has created, a row whose reference does not exist is imported and reported.
 public final class ImportDatabase: Sendable {
   /// The path of the database file.
   public let path: String

@@ -25,6 +25,9 @@ extension TablePlan {
   /// The reason for rejecting a row of a table without a key if another row has its number.
   static let takenNumber = "another row has its number"
 
+  /// The reason for rejecting a row that violates a foreign key.
+  static let brokenReference = "it refers to a row that does not exist, or rows of other tables refer to it"
+
   /// The result codes for rows with an invalid value.
   ///
   /// It violates a constraint, or makes it impossible to compute an expression of a constraint, an index or a trigger.
@@ -36,6 +39,7 @@ extension TablePlan {
   func refusal(_ code: ResultCode, _ message: String?) -> String? {
     let columns = key.map { "\(table).\(self.columns[$0].name)" }.joined(separator: ", ")
     switch code {
+    case .SQLITE_CONSTRAINT_FOREIGNKEY: return Self.brokenReference
     case .SQLITE_CONSTRAINT_TRIGGER: return "A trigger of the table \(table) refuses it: \(message ?? "")"
     // A trigger might have tried to add a row to another table.
     case .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:

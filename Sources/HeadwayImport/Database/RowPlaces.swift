@@ -17,6 +17,8 @@ struct RowPlaces: Sendable {
   var unfinished: UnfinishedAppend?
   /// SQLite's data version when the table was found empty, if it matters which connection has written its rows.
   var emptyAtDataVersion: Int?
+  /// Whether SQLite enforces foreign keys while rows are written.
+  var enforcesReferences = false
   /// Whether the table is temporary.
   var isTemporary = false
   /// The temporary table that stores the file, the line and the record of each row, because triggers might refuse rows

@@ -67,7 +67,11 @@ extension TableWriter {
     guard let savepoint = statements.savepoint else { return try insertOrNotice(batch, row, statements, database) }
     try execute(savepoint.begin)
     func attempt() throws -> String? {
-      guard let reason = try insertOrNotice(batch, row, statements, database) else { return nil }
+      var reason = try insertOrNotice(batch, row, statements, database)
+      if reason == nil, places.enforcesReferences, Self.hasBrokenReferences(database) {
+        reason = TablePlan.brokenReference
+      }
+      guard let reason else { return nil }
       guard database.isInsideTransaction else {
         throw TransactionEnded(row: RefusedRow(position: row, reason: reason))
       }
@@ -83,6 +87,28 @@ extension TableWriter {
     }
     try execute(savepoint.release)
     return reason
+  }
+
+  /// Whether a row that was written in this transaction violates a foreign key.
+  private static func hasBrokenReferences(_ database: Database) -> Bool {
+    var (count, most): (Int32, Int32) = (0, 0)
+    sqlite3_db_status(database.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &count, &most, 0)
+    return count != 0
+  }
+
+  /// Writes rows that were refused only because they violate foreign keys, as far as rows that were written later
+  /// allow.
+  ///
+  /// - Returns: The rows that are still refused.
+  func retry(_ refused: [RefusedRow], of batch: RowBatch, _ database: Database) throws -> [RefusedRow] {
+    guard let statements else { return refused }
+    return try refused.filter { row in
+      guard row.reason == TablePlan.brokenReference, try insertSingle(batch, row.position, statements, database) == nil
+      else { return true }
+      try noteWritten(batch, row.position, count: 1, statements, database)
+      if places.notesAdvance { state.refused -= 1 }
+      return false
+    }
   }
 
   /// Executes without GRDB, which would prepare to notify its observers of savepoints.

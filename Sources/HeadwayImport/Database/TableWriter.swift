@@ -89,7 +89,9 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
     let delete = "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) = ?"
     let updates = places.updates
     if updates, plan.hasKey, let table = try ExistingTable(named: plan.table, database) {
-      asksForKeys = try table.comparesKeysOtherwise(than: plan) || table.mayRefuseRows(of: plan, database)
+      asksForKeys =
+        try places.enforcesReferences || table.comparesKeysOtherwise(than: plan)
+        || table.mayRefuseRows(of: plan, database)
     } else {
       asksForKeys = false
     }
@@ -116,7 +118,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
       presence: hasTriggers ? try database.makeStatement(sql: presence) : nil,
       key: unfinished != nil && plan.hasKey ? try database.makeStatement(sql: SQL.storedKey(plan)) : nil,
       count: plan.hasKey || places.isTemporary ? nil : try database.makeStatement(sql: count),
-      savepoint: hasTriggers ? try Savepoint(database) : nil,
+      savepoint: hasTriggers || places.enforcesReferences ? try Savepoint(database) : nil,
       origin: try places.originTable.map {
         try database.makeStatement(sql: "INSERT INTO temp.\(SQL.name($0)) VALUES (?, ?, ?, ?)")
       })
@@ -191,7 +193,9 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
     while row < batch.count {
       guard mayGoOn() else { return nil }
       // Writes as many rows as one of the statements inserts.
-      let isSingle = partialStatements != nil || statements.storedKey != nil || statements.savepoint != nil || statements.origin != nil
+      let isSingle =
+        partialStatements != nil || statements.storedKey != nil || statements.savepoint != nil
+        || statements.origin != nil
       let most = isSingle ? 1 : statements.insert.count
       let power = min(most, Int.bitWidth - (batch.count - row).leadingZeroBitCount) - 1
       let count = 1 << power

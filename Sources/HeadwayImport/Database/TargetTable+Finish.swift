@@ -40,6 +40,8 @@ extension TargetTable {
       var refused: [[RowIssue]] = files.map { _ in [] }
       try connection.whileAsking(mayGoOn) {
         try connection.inTransaction(.immediate) {
+          let mayRemove = places.isTemporary || (!plan.hasKey && updates)
+          let orphans = mayRemove ? try preparation.references.orphanCounts(connection) : []
           if places.isTemporary, !keepsRows {
             refused = try replaceRows(files, connection)
             let all = refused.flatMap(\.self)
@@ -55,6 +57,10 @@ extension TargetTable {
               arguments: [lastRecord, places.lastRowBefore])
             removed = writer.removed + connection.changesCount
             replaced = preparation.rowsBefore - removed
+          }
+          if mayRemove {
+            try preparation.references.requireNoOrphans(
+              since: orphans, except: operation.tablesReplacedTogether, path: history.file, connection)
           }
           try createIndices(connection)
           if let identifier, keepsRows, updates {

@@ -38,16 +38,17 @@ extension TargetTable {
   /// values.
   func uncheckedReferences() throws -> [String] {
     let unchecked = references.filter { !existingTables.contains($0.reference.table.lowercasedAsName) }
-    return try unchecked.compactMap { column, reference in
-      let (name, table) = (plan.columns[column].name, reference.table)
-      // Such a column usually has an index, and then this is a single lookup.
-      let value = try database.read {
-        try Row.fetchOne(
-          $0, sql: "SELECT 1 FROM \(SQL.name(plan.table)) WHERE \(SQL.name(name)) > '' LIMIT 1")
+    return try [preparation.references.unchecked].compactMap(\.self)
+      + unchecked.compactMap { column, reference in
+        let (name, table) = (plan.columns[column].name, reference.table)
+        // Such a column usually has an index, and then this is a single lookup.
+        let value = try database.read {
+          try Row.fetchOne(
+            $0, sql: "SELECT 1 FROM \(SQL.name(plan.table)) WHERE \(SQL.name(name)) > '' LIMIT 1")
+        }
+        guard value != nil else { return nil }
+        return "\(name) refers to \(table).\(reference.column), and there is no table \(table): not checked"
       }
-      guard value != nil else { return nil }
-      return "\(name) refers to \(table).\(reference.column), and there is no table \(table): not checked"
-    }
   }
 
   /// The issues of rows whose reference to their own table does not exist.

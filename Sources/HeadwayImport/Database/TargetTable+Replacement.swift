@@ -17,6 +17,8 @@ extension TargetTable {
       throw ImportError(otherRowsIn: plan.table, path: history.file, hasKey: plan.hasKey)
     }
     let hasTriggers = try ExistingTable.hasTriggers(plan.table, connection)
+    var refused = files.map { _ in [RowIssue]() }
+    try refuseBrokenReferences(files, &refused, connection)
     try connection.execute(sql: "DELETE FROM main.\(table)")
     let before = connection.changesCount
     let left = try connection.rowCount(of: plan.table)
@@ -33,7 +35,7 @@ extension TargetTable {
     for column in files.flatMap(\.plan.columns) where !names.contains(where: { $0.isSameName(as: column.name) }) {
       names.append(column.name)
     }
-    var (moved, isMixed, refused) = (0, false, files.map { _ in [RowIssue]() })
+    var (moved, isMixed) = (0, false)
     if hasTriggers {
       (moved, isMixed) = try insertOneByOne(files, names, &refused, connection)
       isMixed = try isMixed || connection.rowCount(of: plan.table) != moved
@@ -60,6 +62,49 @@ extension TargetTable {
     }
     if preparation.isOwn { try ImportHistory.noteDefinition(of: plan.table, connection) }
     return refused
+  }
+
+  /// Removes waiting rows that violate a foreign key of the table.
+  ///
+  /// - Throws: ``ImportError`` with the code `brokenReferences`, if the rows have no numbers, or `malformedRow`.
+  private func refuseBrokenReferences(
+    _ files: [StagedFile], _ refused: inout [[RowIssue]], _ connection: Database
+  ) throws {
+    let keys = preparation.references.own
+    guard !keys.isEmpty else { return }
+    let stored = "temp.\(SQL.name(storage.table))"
+    // A row might refer to one that was removed.
+    var isComplete = false
+    while !isComplete {
+      isComplete = true
+      for key in keys {
+        let isBroken = key.isBroken("row", in: key.isInside ? stored : nil)
+        guard let origins = places.originTable.map({ "temp.\(SQL.name($0))" }) else {
+          let count = try Int.fetchOne(connection, sql: "SELECT count(*) FROM \(stored) AS row WHERE \(isBroken)") ?? 0
+          guard count > 0 else { continue }
+          throw ImportError(
+            .brokenReferences, path: history.file,
+            context: "\(count.rows) can't be imported. Nothing has changed: \(key.reason).")
+        }
+        let rows = try Row.fetchAll(
+          connection,
+          sql: """
+            SELECT number, file, line, record FROM \(origins) WHERE number IN
+              (SELECT row.\(plan.rowIdentifier) FROM \(stored) AS row WHERE \(isBroken)) ORDER BY number
+            """)
+        for row in rows {
+          isComplete = false
+          let rejected = RowIssue(
+            table: plan.table, lineNumber: row[2], status: .rejected, reason: key.reason,
+            record: Array((row[3] as Data?) ?? Data()))
+          if options.stopsAtFirstMalformedRow { throw rejected.error(path: files[row[1]].history.file) }
+          refused[row[1]].append(rejected)
+          try connection.execute(
+            sql: "DELETE FROM \(stored) WHERE \(plan.rowIdentifier) = ?", arguments: [row[0] as Int])
+          try connection.execute(sql: "DELETE FROM \(origins) WHERE number = ?", arguments: [row[0] as Int])
+        }
+      }
+    }
   }
 
   /// Inserts the waiting rows one by one, each in a savepoint, into a table with triggers.

@@ -103,10 +103,13 @@ final class TargetTable: @unchecked Sendable {
 
   /// The issue of a row that a constraint of the table refuses.
   func rejected(_ batch: RowBatch, _ row: RefusedRow) -> RowIssue {
-    RowIssue(
+    let references = preparation.references
+    let isClear = row.reason == TablePlan.brokenReference && references.toTable.isEmpty && references.own.count == 1
+    return RowIssue(
       table: plan.table, lineNumber: batch.origins[row.position].lineNumber, status: .rejected,
       // SQLite uses the table's temporary name until its rows replace the others.
-      reason: row.reason.replacing(storage.table, with: plan.table), record: batch.record(of: row.position))
+      reason: isClear ? references.own[0].reason : row.reason.replacing(storage.table, with: plan.table),
+      record: batch.record(of: row.position))
   }
 
   /// Stores the progress of batches, in the transaction that writes them.

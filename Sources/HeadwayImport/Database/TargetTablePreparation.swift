@@ -20,6 +20,8 @@ struct TargetTablePreparation: Sendable {
   private(set) var hasMadeTable = false
   /// Descriptions of the changes to an existing table, for people.
   private(set) var schemaChanges: [String] = []
+  /// The foreign keys that the rows must not violate.
+  private(set) var references = EnforcedReferences()
   private var addedColumns: [String] = []
   private var addedIndex: String?
 
@@ -48,6 +50,7 @@ struct TargetTablePreparation: Sendable {
     places.appends = options.existingRowPolicy == .append
     try connection.inTransaction(.immediate) {
       try createTable(plan, described, options, history, isOwn: staged.first?.preparation.isOwn, connection)
+      references = try EnforcedReferences(of: plan.table, isOwn: isOwn, connection)
       let hasRows = try connection.hasRows(in: plan.table)
       if let last = staged.last {
         try stage(plan, behind: last, number: staged.count, connection)
@@ -61,6 +64,7 @@ struct TargetTablePreparation: Sendable {
         places.emptyAtDataVersion = try connection.dataVersion()
       }
       guard !places.isTemporary else { return .commit }
+      places.enforcesReferences = references.isEnforced
       places.notesAdvance = places.appends || !plan.hasKey
       if let unfinished = places.unfinished {
         try history.takeOver(unfinished, connection)
@@ -225,7 +229,8 @@ struct TargetTablePreparation: Sendable {
     storage.table = "\(SQL.reservedPrefix)rows_\(UUID().uuidString)"
     guard let table = try ExistingTable(named: plan.table, connection) else { return }
     try table.copyDefinition(toTemporary: storage.table, connection)
-    guard !table.isWithoutRowIdentifier, try ExistingTable.hasTriggers(plan.table, connection) else { return }
+    let mayRefuse = try !references.own.isEmpty || ExistingTable.hasTriggers(plan.table, connection)
+    guard !table.isWithoutRowIdentifier, mayRefuse else { return }
     let origins = "\(storage.table)_origins"
     places.originTable = origins
     try connection.execute(

@@ -6,8 +6,8 @@ public struct FeedFiles: Sendable {
   public let folder: String
   /// One table per file, each after the tables that it refers to.
   public private(set) var tables: [TableSchema]
-  /// The names of `.txt` files that the reference does not list and that do not look like tables, and of files whose
-  /// extension has capital letters.
+  /// The names of files that are not imported: `.txt` files that the reference does not list and that do not look like
+  /// tables, and files with another extension of a table, such as `.csv`, `.geojson`, or `.TXT` in capital letters.
   public let ignoredFiles: [String]
   /// The version of the feed from `feed_info.txt`; nil if it has none.
   public let version: String?
@@ -45,8 +45,8 @@ public struct FeedFiles: Sendable {
     }
     let tables = candidates.filter { !ignoredFiles.contains($0) }.map { TableSchema(forFile: $0) }
     // The reference has no reference cycles, and tables that it does not list have no references.
-    let capitals = source.files.map(\.name).filter { !$0.hasSuffix(".txt") && $0.lowercased().hasSuffix(".txt") }
-    (self.folder, self.ignoredFiles) = (folder, (ignoredFiles + capitals).sorted())
+    let others = source.otherTableFiles(importing: Set(candidates)).filter { !$0.hasSuffix(".txt") }
+    (self.folder, self.ignoredFiles) = (folder, (ignoredFiles + others).sorted())
     version = Self.version(inFile: "\(folder)/feed_info.txt")
     self.tables = TableSchema.loadOrder(of: tables) ?? tables
     sizes = Dictionary(

@@ -50,6 +50,9 @@ struct BatchWriting {
   /// - Returns: The committed batches; nil if the transaction was rolled back because the import was cancelled.
   private func commit(_ database: Database) throws -> [Written]? {
     guard batches.contains(where: \.changesTable) else { return batches.map { Written(batch: $0, refused: []) } }
+    let enforces = target.places.enforcesReferences
+    if enforces { try database.execute(sql: "PRAGMA foreign_keys = ON") }
+    defer { if enforces { try? database.execute(sql: "PRAGMA foreign_keys = OFF") } }
     // For each batch, by position, the rows that made a trigger end the transaction.
     var refused = batches.map { _ in [Int: String]() }
     while true {
@@ -73,6 +76,8 @@ struct BatchWriting {
     writer.begin()
     defer { if isCommitted { writer.commit() } else { writer.rollback() } }
     try database.inTransaction(.immediate) {
+      // Violations are then counted, and a row can refer to one that follows.
+      if target.places.enforcesReferences { try database.execute(sql: "PRAGMA defer_foreign_keys = ON") }
       for (position, batch) in batches.enumerated() {
         current = position
         try target.widen(batch.widenings, database)
@@ -86,12 +91,28 @@ struct BatchWriting {
         all?.append(Written(batch: batch, refused: refused))
         if stopsAtFirstMalformedRow, !refused.isEmpty { break }
       }
+      if target.places.enforcesReferences, !stopsAtFirstMalformedRow, let written = all {
+        all = try retry(written, database)
+      }
       try target.note(writer.advance(database), database)
       // The statements did not go through GRDB's interface, so its observations would not see them.
       if let region = try target.region(database) { try database.notifyChanges(in: region) }
       return .commit
     }
     isCommitted = all != nil
+    return all
+  }
+
+  /// Writes rows again that refer to rows that follow them.
+  private func retry(_ all: [Written], _ database: Database) throws -> [Written] {
+    var all = all
+    var count = -1
+    while case let left = all.reduce(0, { $0 + $1.refused.count }), left > 0, left != count {
+      count = left
+      all = try all.map {
+        Written(batch: $0.batch, refused: try target.writer.retry($0.refused, of: $0.batch, database))
+      }
+    }
     return all
   }
 

@@ -48,12 +48,23 @@ package struct FilesImport: Sendable {
     }
     progress = OperationProgress(totalUnitCount: 0)
     connect(sizes: files.map { Int64(max(1, $0.size ?? 1)) })
-    let byTable = Dictionary(operations.map { ($0.table.name, $0) }) { first, _ in first }
+    let byTable = Dictionary(operations.map { ($0.table.name.lowercasedAsName, $0) }) { first, _ in first }
     for operation in operations {
       for parent in operation.table.dependencies.sorted() {
-        if let parent = byTable[parent] { operation.addDependency(parent) }
+        if let parent = byTable[parent.lowercasedAsName] { operation.addDependency(parent) }
       }
     }
+    // Tables that exist can refer to each other without a description.
+    let references = try database.read { connection in
+      try operations.map { try ForeignKey.keys(of: $0.table.name, connection).map(\.parent.lowercasedAsName) }
+    }
+    for (operation, parents) in zip(operations, references) {
+      for parent in parents.compactMap({ byTable[$0] }) where !parent.isAfter(operation) {
+        operation.addDependency(parent)
+      }
+    }
+    guard options.existingRowPolicy == .replace else { return }
+    for operation in operations { operation.tablesReplacedTogether = Set(byTable.keys) }
   }
 
   /// The run that the files belong to; nil if they are not appended, if there is only one, or if one is not a regular
@@ -148,6 +159,13 @@ package struct FilesImport: Sendable {
           + "there is \(differences.joined(separator: ", and ")).")
     }
     return (hasHeader, first?.columns)
+  }
+}
+
+extension Headway.Operation {
+  /// Whether an operation is this one, or one that it waits for.
+  fileprivate func isAfter(_ other: Headway.Operation) -> Bool {
+    self === other || dependencies.contains { $0.isAfter(other) }
   }
 }
 

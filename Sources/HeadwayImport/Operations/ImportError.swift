@@ -51,6 +51,8 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     ///
     /// See ``ImportOptions/allowsNoRows``.
     public static let noRows = Code("file without a usable row")
+    /// Rows of other tables refer to rows that the import would remove; nothing has changed.
+    public static let brokenReferences = Code("broken references")
     /// The database reported an error, which is ``ImportError/underlyingError``.
     public static let database = Code("database error")
     /// The file of rejected rows could not be written.

@@ -53,6 +53,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   private struct State {
     var report: TableReport
     var conversions = TextConversions()
+    var tablesReplacedTogether: Set<String> = []
     var startedAt: ContinuousClock.Instant?
     /// Called after each batch has been committed.
     var commitHandler: (@Sendable (TableReport) -> Void)?
@@ -132,6 +133,12 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   ///
   /// In that case it adds only the records that the file has gained since then.
   package var wasFinished: Bool { finishedEntry != nil }
+
+  /// The other tables, in lower case, whose rows are replaced by imports of the same run.
+  var tablesReplacedTogether: Set<String> {
+    get { state.withLock { $0.tablesReplacedTogether } }
+    set { state.withLock { $0.tablesReplacedTogether = newValue } }
+  }
 
   /// Whether a handler is called after each commit.
   var isWatched: Bool { commitHandler != nil }

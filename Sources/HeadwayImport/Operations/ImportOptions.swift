@@ -113,7 +113,9 @@ public struct ImportOptions: Sendable, Hashable {
 
   /// How an import treats rows that are already in the table.
   public enum ExistingRowPolicy: Sendable, Hashable {
-    /// In a table with a key, rows with a key of the file are updated in place, and others stay.
+    /// In a table with a key, rows with a key of the file are updated in place, and others stay. Columns that the file
+    /// does not have keep their values. In JSON Lines, so does a column for which a line has no member; `null` removes
+    /// its value.
     ///
     /// In a table without a key, rows that an earlier import of the same file has written are written again. If there
     /// are other rows, or the last row has changed, the import fails with ``ImportError/Code/foreignRows``. Rows are

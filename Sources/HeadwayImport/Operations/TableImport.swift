@@ -119,7 +119,8 @@ final class TableImport {
     }
     let skipped = layout.skippedRecords.filter { $0.record.first != UInt8(ascii: "#") }
     if let first = skipped.first {
-      let lines = skipped.count == 1 ? "line \(first.lineNumber) is" : "\(skipped.count) lines from line \(first.lineNumber) are"
+      let lines =
+        skipped.count == 1 ? "line \(first.lineNumber) is" : "\(skipped.count) lines from line \(first.lineNumber) are"
       notes.append("\(lines) not imported: \(first.reason). The file of rejected rows has it")
     }
     return notes

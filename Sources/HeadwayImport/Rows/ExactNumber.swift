@@ -11,8 +11,8 @@ enum ExactNumber {
     let decimals: Int
     /// Whether the last decimal is a zero, which a number does not keep.
     let endsWithZero: Bool
-    /// Whether the number has an exponent, which SQLite might write in another way.
-    let hasExponent: Bool
+    /// Whether the number has an exponent, or no digit before the decimal point, and is usually written in another way.
+    let hasOtherForm: Bool
   }
 
   /// A whole number of 64 bits as Swift and SQLite write it, or nil.
@@ -33,8 +33,8 @@ enum ExactNumber {
   /// A decimal fraction of at most 15 digits, or one of more that is written with the fewest digits that read as the
   /// same `Double`, as many programs write their numbers; otherwise nil.
   ///
-  /// Excluded are numbers without a digit before the decimal point, and those with an exponent that programs don't write
-  /// in this way: `.5`, `1e5`, `12E+5` and `5E-3` might be names.
+  /// A number with an exponent must have a decimal point, or the form that programs write, as in `2e-07`: `1e5`, `12E+5`
+  /// and `5E-3` might be names.
   static func fraction(_ field: UnsafeRawBufferPointer) -> Fraction? {
     let zero = UInt8(ascii: "0")
     var rest = field[...]
@@ -48,7 +48,7 @@ enum ExactNumber {
       rest.removeFirst(decimals.count)
       guard !decimals.isEmpty else { return nil }
     }
-    guard let first = whole.first, whole.count < 2 || first != zero else { return nil }
+    guard !whole.isEmpty || !decimals.isEmpty, whole.count < 2 || whole.first != zero else { return nil }
     let hasExponent = rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E")
     if hasExponent {
       rest.removeFirst()
@@ -57,13 +57,13 @@ enum ExactNumber {
       guard (1...3).contains(rest.count), rest.allSatisfy(isDigit) else { return nil }
       let exponent = rest.reduce(0) { $0 * 10 + Int($1 - zero) }
       // Programs write one digit before an exponent, and none for numbers near 1.
-      let isUsual = whole.count == 1 && first != zero && exponent >= (isNegative ? 5 : 15)
+      let isUsual = whole.count == 1 && whole.first != zero && exponent >= (isNegative ? 5 : 15)
       guard !decimals.isEmpty || isUsual else { return nil }
     } else {
       guard rest.isEmpty, !decimals.isEmpty else { return nil }
     }
     let digits = whole.count + decimals.count
-    let leadingZeros = whole == [zero] ? whole.count + decimals.prefix { $0 == zero }.count : 0
+    let leadingZeros = whole == [zero] || whole.isEmpty ? whole.count + decimals.prefix { $0 == zero }.count : 0
     let trailingZeros = leadingZeros < digits ? decimals.reversed().prefix { $0 == zero }.count : 0
     let significant = digits - leadingZeros - trailingZeros
     guard significant <= mostShortestDigits, let value = NumberParsing.real(field), value.isFinite,
@@ -71,8 +71,10 @@ enum ExactNumber {
     else { return nil }
     // Negative zero is not accepted, and neither is a number so small that it reads as zero.
     if value == 0, field.first == UInt8(ascii: "-") || leadingZeros < digits { return nil }
+    let isOdd = hasExponent || whole.isEmpty
     return Fraction(
-      value: value, decimals: decimals.count, endsWithZero: decimals.last == zero, hasExponent: hasExponent)
+      value: value, decimals: decimals.count, endsWithZero: decimals.last == zero,
+      hasOtherForm: isOdd && !value.description.utf8.elementsEqual(field))
   }
 
   /// The text of a number that has more digits than SQLite writes; nil for any other number.

@@ -17,8 +17,8 @@ struct InferredType {
   private var decimals: Int?
   /// The first fraction that ends in zero.
   private var valueWithZero: String?
-  /// The first fraction with an exponent.
-  private var valueWithExponent: String?
+  /// The first fraction that is usually written in another way.
+  private var valueInOtherForm: String?
   /// The first value that is a number, but not an exact one.
   private var inexactValue: String?
   /// A value is not a number.
@@ -65,7 +65,7 @@ struct InferredType {
       if let decimals, decimals != fraction.decimals { hasSeveralScales = true }
       decimals = fraction.decimals
       if fraction.endsWithZero, valueWithZero == nil { valueWithZero = value.shortText }
-      if fraction.hasExponent, valueWithExponent == nil { valueWithExponent = value.shortText }
+      if fraction.hasOtherForm, valueInOtherForm == nil { valueInOtherForm = value.shortText }
     } else {
       hasText = true
       guard !hasOthers else { return }
@@ -132,9 +132,9 @@ struct InferredType {
         + "comparable"
     case .integer: return nil
     case .real, .numeric:
-      if let valueWithExponent {
-        return "\(name) is numeric, so exponents (as in \(valueWithExponent)) are not kept as they are. To keep them, "
-          + "use --column-type '\(name):text'"
+      if let valueInOtherForm {
+        return "\(name) is numeric, so the form of numbers such as \(valueInOtherForm) is not kept. To keep it, use "
+          + "--column-type '\(name):text'"
       }
       guard let valueWithZero, hasSeveralScales || hasIntegers else { return nil }
       return "\(name) is numeric, so trailing zeros (as in \(valueWithZero)) are dropped. To keep them, use "

@@ -37,7 +37,9 @@ extension LayoutRecords {
     let key = plan.key.compactMap { plan.columns[$0].field }
     var keys: Set<[[UInt8]]> = []
     for record in records.dropFirst(headerRecordCount) where record.count == width && record.fields != header {
-      let isText = record.fields.allSatisfy { $0.allSatisfy { $0 < 0x80 } || String(validating: $0, as: UTF8.self) != nil }
+      let isText = record.fields.allSatisfy {
+        $0.allSatisfy { $0 < 0x80 } || String(validating: $0, as: UTF8.self) != nil
+      }
       guard isText, key.isEmpty || keys.insert(key.map { record.fields[$0] }).inserted else { continue }
       for (column, field) in record.fields.enumerated() where !field.isEmpty && !nullTexts.contains(field) {
         field.withUnsafeBytes { value in

@@ -27,6 +27,20 @@ extension SourceFolder {
     return filesInside.filter { file in endings.contains(where: Self.plainName(of: file).hasSuffix) }
   }
 
+  /// The files, except those that are imported, that look like tables by their names.
+  ///
+  /// - Parameter imported: The names of the files that are imported.
+  /// - Returns: The names.
+  package func otherTableFiles(importing imported: Set<String>) -> [String] {
+    let endings =
+      Self.tableEndings + [".txt", ".tab", ".psv", ".dat", ".json", ".geojson", ".xlsx", ".xls", ".ods", ".parquet"]
+    return files.map(\.name).filter { name in
+      // Text that does not look like a table is named only in a feed, whose files are called like that.
+      !imported.contains(name) && (isFeed || !name.lowercased().hasSuffix(".txt"))
+        && endings.contains(where: Self.plainName(of: name).hasSuffix)
+    }
+  }
+
   /// The name of a file in lower case, without the extension of a compressed file.
   private static func plainName(of file: String) -> Substring {
     let name = file.lowercased()

@@ -6,7 +6,7 @@ extension ToolExit {
   init(_ error: RequestError) {
     switch error.code {
     case .invalidURL, .invalidRequest: self = .usage
-    case .cannotConnect: self = .noHost
+    case .cannotConnect: self = error.isHostUnknown ? .noHost : .unavailable
     case .unexpectedStatus: self = .unavailable
     case .timedOut, .connectionBroken, .fileInUse: self = .temporaryFailure
     case .refusedRedirect, .secureConnectionFailed, .invalidResponse, .unsupportedCoding: self = .protocolError

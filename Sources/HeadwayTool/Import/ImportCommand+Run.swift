@@ -148,6 +148,12 @@ extension ImportCommand {
       if let traceFailure { ToolExit.say("\(traceFailure)") }
       throw code
     }
+    if let left = reports.first(where: { !$0.isComplete }) {
+      let code = end(
+        "error", ToolExit.temporaryFailure.rawValue, "\(left.file): The import is not complete. Run the command again.")
+      if let rejection { ToolExit.say(rejection) }
+      throw code
+    }
     if let traceFailure {
       let code = end("error", ToolExit(traceFailure).rawValue, "\(traceFailure) The import is complete.")
       if let rejection { ToolExit.say(rejection) }

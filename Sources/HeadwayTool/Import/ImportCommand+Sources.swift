@@ -15,10 +15,13 @@ extension ImportCommand {
       let rest = others == 0 ? "is" : others == 1 ? "and one more file are" : "and \(others) more files are"
       notices.say("\(first) \(rest) not imported. To import files in a folder inside, name that folder.")
     }
+    for file in sources.filesBeside { notices.say("\(file) is not imported.") }
     switch sources.content {
     case .feed(let files):
       for file in files.ignoredFiles {
-        notices.say("\(files.folder)/\(file) does not look like a table, and is left out.")
+        let reason =
+          file.lowercased().hasSuffix(".txt") ? "does not look like a table, and" : "is not a file of the feed, and"
+        notices.say("\(files.folder)/\(file) \(reason) is left out.")
       }
     case .files(let files), .table(let files):
       // Bytes that are read from a pipe can't be read again.

@@ -17,6 +17,8 @@ struct ImportSources {
   let content: Content
   /// Files that look like tables but are not imported, because they are in subfolders of the specified folders.
   private(set) var filesInside: [String] = []
+  /// Files that look like tables but are not imported, because of their format.
+  private(set) var filesBeside: [String] = []
   private let tablePrefix: String
 
   /// The descriptions of tables in the options.
@@ -52,6 +54,7 @@ struct ImportSources {
           content = .feed(try Self.feed(path, among: paths, description))
           return
         }
+        filesBeside += folder.otherTableFiles(importing: Set(tableFiles.map(\.name))).map { "\(folder.path)/\($0)" }
         files += tableFiles.map { Self.file("\(folder.path)/\($0.name)", size: $0.size, description) }
         continue
       }

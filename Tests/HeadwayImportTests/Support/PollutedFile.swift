@@ -87,10 +87,10 @@ struct CleanTable {
       PollutedFile("narrower-table-behind", text + "\r\nProduct,Count\r\nLamp,3\r\n", rows),
       PollutedFile("utf-16", [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, rows),
     ]
-    let units = ["", "", "", "", "EUR", "", "", "", ""]
+    let units = ["", "h", "", "", "EUR", "", "", "", ""]
     let kinds = ["day", "hour", "pieces", "number", "amount", "text", "text", "text", "text"]
     files.append(PollutedFile("header-of-2", self.text(header: [header, kinds]), rows))
-    files.append(PollutedFile("header-of-3", self.text(header: [header, kinds, units.map { $0 + "x" }]), rows))
+    files.append(PollutedFile("header-of-3", self.text(header: [header, kinds, units]), rows))
     for (name, delimiter) in [("semicolon", ";"), ("tab", "\t"), ("bar", "|"), ("comma-space", ", "), ("space", " ")] {
       files.append(PollutedFile("delimiter-\(name)", self.text(Form(delimiter: delimiter)), rows))
     }

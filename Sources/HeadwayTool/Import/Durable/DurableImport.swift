@@ -17,6 +17,8 @@ struct DurableImport {
   let finishedFiles: [String]
 
   private let path: String
+  private let lock: DurableLock
+  private let target: ImportDatabase
   private let store: SQLiteJobStore
   private let jobs: Jobs
   private let worker: JobWorker
@@ -30,7 +32,9 @@ struct DurableImport {
   ///   - queue: The queue that runs the operations.
   /// - Throws: `JobError`, or an ``ImportError`` if another process imports into the database.
   init(_ operations: [ImportOperation], into target: ImportDatabase, on queue: Headway.OperationQueue) async throws {
+    self.target = target
     path = "\(target.path).import-jobs"
+    lock = try DurableLock(besideDatabase: target.path)
     store = try SQLiteJobStore(path: path)
     jobs = Jobs(store)
     // After the first signal, the files that are being imported stop at their next batch.
@@ -41,10 +45,6 @@ struct DurableImport {
     // Jobs of a process that was killed are no longer running.
     _ = try await store.rescue()
     let stored = try await jobs.jobs(limit: .max)
-    guard !stored.contains(where: { $0.state == .running }) else {
-      throw ImportError(
-        .otherWriter, path: target.path, context: "Another process is running a durable import into this database.")
-    }
     let finished = try Self.finishedTables(stored, operations, target)
     if finished != nil {
       ids = stored.map(\.id)
@@ -102,9 +102,10 @@ struct DurableImport {
     }
   }
 
-  /// Runs the operations until all jobs have ended, or ``stop()`` is called.
+  /// Runs the operations until all jobs have ended, or ``stop()`` is called, and checks that the database has their
+  /// tables.
   ///
-  /// - Throws: `JobError`.
+  /// - Throws: `JobError`, or ``ImportError`` with the code `otherWriter`.
   func run() async throws {
     let byTable = Dictionary(operations.map { ($0.table.name, $0) }) { first, _ in first }
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -119,6 +120,13 @@ struct DurableImport {
       group.cancelAll()
       try await group.waitForAll()
     }
+    for operation in operations where operation.report.isComplete {
+      guard try target.hasFinished(operation) else {
+        throw ImportError(
+          .otherWriter, path: operation.file,
+          context: "Another program has removed the table \(operation.table.name) or its history during the import.")
+      }
+    }
   }
 
   /// Stops the operations at their next batch.
@@ -131,6 +139,7 @@ struct DurableImport {
   /// - Returns: Whether the same command would continue the import.
   /// - Throws: `JobError`.
   func end() async throws -> Bool {
+    defer { lock.remove() }
     let records = try await jobs.jobs(limit: .max)
     await store.close()
     guard records.allSatisfy({ $0.state == .succeeded }) else { return true }
