@@ -54,10 +54,12 @@ extension PostgresJobStore {
         return (JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] }), changedMarks)
       }
       if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
+      let queues = try WaitingQueues(exchange.claims, transaction)
       let claimed = try exchange.claimed { claim in
+        guard queues.queues[claim.queue] != nil else { return [] }
         var (mark, generation) = marks.mark(of: claim)
         defer { changedMarks.append((claim, mark, generation)) }
-        return try transaction.claim(claim, by: exchange.worker, after: &mark)
+        return try transaction.claim(claim, by: exchange.worker, in: queues, after: &mark)
       }
       return (JobExchangeAnswer(verdicts: verdicts, claimed: claimed), changedMarks)
     }

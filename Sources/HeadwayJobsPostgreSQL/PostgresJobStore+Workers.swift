@@ -23,7 +23,7 @@ extension PostgresJobStore {
       return (WorkerID(rawValue: row.int64(0)), sent)
     }
     leases.add(worker, sent: sent)
-    connections.control.wake()
+    connections.leasing.wake()
     return worker
   }
 
@@ -65,7 +65,11 @@ extension PostgresJobStore {
       }
       if isRunningCode { return }
     } else {
-      _ = try await change(on: connections.control, hold: .alone) { try $0.remove(worker, isDead: false) }
+      let limit = JobCommand.maxChangedCount
+      while try await change(
+        on: connections.control, hold: .alone,
+        { try $0.remove(worker, isDead: false, limit: limit).count == limit })
+      {}
     }
     leases.remove(worker)
   }
@@ -78,7 +82,19 @@ extension PostgresJobStore {
     let dead = Statement(
       "SELECT EXISTS (SELECT FROM headway.worker WHERE lease <= clock_timestamp())", isFrequent: true)
     guard try await ask([dead], { $0[0].first?.bool(0) ?? false }) else { return [] }
-    return try await change(on: connections.control, hold: .alone) { try $0.rescue() }
+    let limit = JobCommand.maxChangedCount
+    var rescued: [JobID] = []
+    while true {
+      do {
+        let ids = try await change(on: connections.control, hold: .alone) { try $0.rescue(limit: limit) }
+        rescued += ids
+        if ids.count < limit { return rescued }
+      } catch {
+        // The next call continues.
+        if rescued.isEmpty { throw error }
+        return rescued
+      }
+    }
   }
 
   /// Makes a worker dead, as if its process had been killed a while ago.

@@ -17,7 +17,7 @@ import Synchronization
 /// server, other workers run its jobs after the lease has ended. All times are those of the server, so the clocks of
 /// the other machines have no effect.
 ///
-/// A store opens its connections when it needs them: one to add jobs, and up to three more for workers and for reading.
+/// A store opens its connections when it needs them: one to add jobs, and up to four more for workers and for reading.
 /// It can connect through PgBouncer in any mode. In transaction pooling mode, there are no notifications, so workers
 /// find new jobs by reading the store once per second.
 public final class PostgresJobStore: JobStore {

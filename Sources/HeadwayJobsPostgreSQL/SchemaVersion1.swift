@@ -1,4 +1,6 @@
 #if PostgreSQL
+import HeadwayJobs
+
 /// The first version of the tables.
 ///
 /// They have the same columns as those of `SQLiteJobStore`.
@@ -64,7 +66,8 @@ enum SchemaVersion1 {
       PRIMARY KEY (dependency, dependent))
     """,
     "CREATE INDEX edge_dependent ON headway.edge (dependent)",
-    // Jobs that failed or were cancelled, and have unmet edges whose dependents are not cancelled yet.
+    "CREATE INDEX edge_unmet ON headway.edge (dependency, dependent) WHERE status = 0",
+    // Jobs that have ended and have unmet edges, which are settled when the store advances.
     "CREATE TABLE headway.cascade (job bigint PRIMARY KEY, culprit bigint NOT NULL)",
     // Keys that are held for a time. The others are in the table of jobs.
     "CREATE TABLE headway.key (key text PRIMARY KEY, job bigint NOT NULL, until timestamptz NOT NULL)",
@@ -149,36 +152,53 @@ enum SchemaVersion1 {
     $body$
     """
 
+  /// The edges that the ends of jobs can meet, in their order, up to a limit.
+  ///
+  /// The server executes this as a loop over the jobs, which ends as soon as there are enough edges.
+  private static let meetable = """
+    SELECT x.id AS dependency, e.dependent, x.place FROM
+    unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS x(id, ok, place)
+    CROSS JOIN LATERAL (
+      SELECT dependent FROM headway.edge WHERE dependency = x.id AND status = 0 AND (x.ok OR NOT success)
+      ORDER BY dependent LIMIT $3) e
+    LIMIT $3
+    """
   /// Locks the dependents of jobs that have ended, in the order of their numbers.
   ///
   /// The store executes this statement and the next one itself, because calling the function takes a tenth longer.
   static let lockDependents = """
-    SELECT id FROM headway.job WHERE id IN
-    (SELECT dependent FROM headway.edge WHERE dependency = ANY($1) AND status = 0) ORDER BY id FOR UPDATE
+    SELECT id FROM headway.job WHERE id IN (SELECT dependent FROM (\(meetable)) m) ORDER BY id FOR UPDATE
     """
   /// Makes the same changes as `JobGraph.status` and `JobGraph.meet`, for several jobs that have ended.
   ///
-  /// A separate statement, so that it reads the versions of the rows that are locked.
+  /// A separate statement, so that it reads the versions of the rows that are locked. Its last row contains the number
+  /// of edges instead of a state.
   static let meetEdges = """
-    WITH met AS (
-      UPDATE headway.edge e SET status = 1
-      FROM unnest($1::bigint[], $2::boolean[]) WITH ORDINALITY AS x(id, ok, place)
-      WHERE e.dependency = x.id AND e.status = 0 AND (x.ok OR NOT e.success) RETURNING e.dependent, x.place),
+    WITH meetable AS MATERIALIZED (\(meetable)),
+    met AS (
+      UPDATE headway.edge e SET status = 1 FROM meetable m
+      WHERE e.dependency = m.dependency AND e.dependent = m.dependent AND e.status = 0
+      RETURNING e.dependent, m.place),
     number AS (
       SELECT id, number, nextval('headway.position') AS position FROM (
-        SELECT dependent AS id, count(*) AS number FROM met GROUP BY dependent ORDER BY max(place), dependent) m)
-    UPDATE headway.job j SET unmet = j.unmet - n.number,
-    position = CASE WHEN j.unmet = n.number AND j.slots IS DISTINCT FROM 0 THEN n.position ELSE j.position END,
-    ready = CASE WHEN j.unmet = n.number AND j.slots IS DISTINCT FROM 0 THEN $3 ELSE j.ready END,
-    due = CASE WHEN j.unmet = n.number AND j.due <= $3 THEN NULL ELSE j.due END,
-    state = CASE WHEN j.unmet > n.number THEN 0 WHEN j.due > $3 THEN 1 ELSE 2 END
-    FROM number n WHERE j.id = n.id AND j.state = 0 RETURNING j.state, j.queue
+        SELECT dependent AS id, count(*) AS number FROM met GROUP BY dependent ORDER BY max(place), dependent) m),
+    changed AS (
+      UPDATE headway.job j SET unmet = j.unmet - n.number,
+      position = CASE WHEN j.unmet = n.number AND j.slots IS DISTINCT FROM 0 THEN n.position ELSE j.position END,
+      ready = CASE WHEN j.unmet = n.number AND j.slots IS DISTINCT FROM 0 THEN $4 ELSE j.ready END,
+      due = CASE WHEN j.unmet = n.number AND j.due <= $4 THEN NULL ELSE j.due END,
+      state = CASE WHEN j.unmet > n.number THEN 0 WHEN j.due > $4 THEN 1 ELSE 2 END
+      FROM number n WHERE j.id = n.id AND j.state = 0 RETURNING j.state, j.queue)
+    SELECT state::bigint, queue FROM changed UNION ALL SELECT count(*), NULL FROM met
     """
+  /// Settles the edges of jobs that have succeeded in a transaction of another client, up to a limit.
   private static let meet = """
-    CREATE FUNCTION headway.meet(ends bigint[], successes boolean[], moment timestamptz) RETURNS void
+    CREATE FUNCTION headway.meet(ends bigint[], successes boolean[], edges bigint, moment timestamptz) RETURNS void
     LANGUAGE sql AS $body$
     \(lockDependents);
-    \(meetEdges)
+    \(meetEdges);
+    INSERT INTO headway.cascade SELECT id, id FROM unnest($1) AS x(id)
+    WHERE EXISTS (SELECT FROM headway.edge WHERE dependency = x.id AND status = 0) ON CONFLICT (job) DO NOTHING
     $body$
     """
 
@@ -210,7 +230,7 @@ enum SchemaVersion1 {
       moment + greatest(finish.keep, interval '1 minute'), finish.result FROM gone;
       DELETE FROM headway.checkpoint c WHERE c.job = finish.job;
       UPDATE headway.queue q SET failures = 0 WHERE q.name = queue AND q.failure_limit IS NOT NULL AND q.failures > 0;
-      IF flags & 4 <> 0 THEN PERFORM headway.meet(ARRAY[finish.job], ARRAY[true], moment); END IF;
+      IF flags & 4 <> 0 THEN PERFORM headway.meet(ARRAY[finish.job], ARRAY[true], \(JobGraph.maxMetCount), moment); END IF;
       RETURN QUERY SELECT finish.job;
     END
     $body$

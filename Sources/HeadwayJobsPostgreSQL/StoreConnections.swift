@@ -10,8 +10,10 @@ final class StoreConnections: Sendable {
   let adding: PostgresConnection
   /// Records endings, and claims jobs.
   let exchanging: PostgresConnection
-  /// Renews leases, listens, advances the store, and rescues jobs: only short tasks.
+  /// Listens, advances the store, and rescues jobs: only short tasks.
   let control: PostgresConnection
+  /// Renews leases, and nothing else, so that no other work delays a renewal.
+  let leasing: PostgresConnection
   /// Reads, and executes commands.
   let reading: PostgresConnection
   /// Runs transactions of the application.
@@ -29,15 +31,19 @@ final class StoreConnections: Sendable {
     application = try (0..<Self.applicationCount).map { _ in
       try PostgresConnection(name: "headway-user", settings, tasks: tasks)
     }
-    tasks.isWanted = { hints.listens || !leases.isEmpty }
-    let control = ControlTasks(schema, leases, hints)
+    var renewals = PostgresConnection.Tasks()
+    renewals.isWanted = { !leases.isEmpty }
+    renewals.work = { try leases.renewDue($0, schema) }
+    leasing = try PostgresConnection(name: "headway-renew", settings, tasks: renewals)
+    tasks.isWanted = { hints.listens }
+    let control = ControlTasks(schema, hints)
     tasks.opened = { control.opened($0) }
     tasks.work = { try control.work($0) }
     tasks.received = { hints.receive($0) }
     self.control = try PostgresConnection(name: "headway-control", settings, tasks: tasks)
   }
 
-  private var all: [PostgresConnection] { [adding, exchanging, control, reading] + application }
+  private var all: [PostgresConnection] { [adding, exchanging, control, leasing, reading] + application }
 
   /// The connection for a transaction of the application: the one with the fewest transactions.
   var forApplication: PostgresConnection {
@@ -57,13 +63,10 @@ final class StoreConnections: Sendable {
 /// The tasks of the control connection's thread in addition to requests.
 private final class ControlTasks: Sendable {
   private let schema: SchemaName
-  private let leases: LeaseKeeper
   private let hints: StoreHints
   private let isListening = Atomic(false)
 
-  init(_ schema: SchemaName, _ leases: LeaseKeeper, _ hints: StoreHints) {
-    (self.schema, self.leases, self.hints) = (schema, leases, hints)
-  }
+  init(_ schema: SchemaName, _ hints: StoreHints) { (self.schema, self.hints) = (schema, hints) }
 
   func opened(_ session: PostgresSession) { isListening.store(false, ordering: .relaxed) }
 
@@ -72,26 +75,7 @@ private final class ControlTasks: Sendable {
       try hints.listen(session, schema)
       isListening.store(true, ordering: .relaxed)
     }
-    for worker in leases.due() { try renew(worker, session) }
-    let next = try hints.sendGathered(session, schema)
-    return [next, leases.next].compactMap(\.self).min()
-  }
-
-  /// Renews a lease that has not expired.
-  ///
-  /// A lease that has expired is lost: ``LeaseKeeper`` reports it.
-  private func renew(_ worker: WorkerID, _ session: PostgresSession) throws {
-    let sent = ContinuousClock.now
-    let renewed = try session.run(
-      session.requestSettings + [
-        Statement(
-          schema.sql(
-            """
-            UPDATE headway.worker SET lease = clock_timestamp() + $2 * interval '1 microsecond'
-            WHERE id = $1 AND lease > clock_timestamp() RETURNING id
-            """), worker.rawValue, Int64(leases.length / .microseconds(1)))
-      ])
-    leases.renewed(worker, sent: sent, isRenewed: renewed.last?.isEmpty == false)
+    return try hints.sendGathered(session, schema)
   }
 }
 #endif

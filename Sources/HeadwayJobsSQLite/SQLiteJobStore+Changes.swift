@@ -10,7 +10,7 @@ extension SQLiteJobStore {
   /// - Throws: `JobError`.
   public func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {
     guard !jobs.isEmpty else { return [] }
-    let size = jobs.reduce(0) { $0 + 64 + $1.payload.bytes.count }
+    let size = jobs.reduce(0) { $0 + WriteRequest.sizeOfJob + $1.payload.bytes.count }
     return try await change(size: size) { transaction in try transaction.enqueue(jobs) }
   }
 
@@ -23,9 +23,10 @@ extension SQLiteJobStore {
     guard exchange.endings.isEmpty, exchange.running == nil else { return try await exchangeNow(exchange) }
     // An idle worker requests jobs once per second.
     let version = changes.version()
-    if changes.knowsNothingWaits(version) {
-      return JobExchangeAnswer(verdicts: [], claimed: exchange.claims.map { _ in [] })
-    }
+    let nothing = JobExchangeAnswer(verdicts: [], claimed: exchange.claims.map { _ in [] })
+    if changes.knowsNothingWaits(version) { return nothing }
+    // An idle worker of many queues does not lock the database.
+    if try await read({ try WaitingQueues(exchange.claims, $0).isEmpty }) { return nothing }
     let answer = try await exchangeNow(exchange)
     if answer.claimed.allSatisfy(\.isEmpty), let version, changes.version() == version,
       try await read({ try Self.nothingWaits($0) })
@@ -46,7 +47,9 @@ extension SQLiteJobStore {
   }
 
   private func exchangeNow(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
-    try await change(size: 64 * (1 + exchange.endings.count), isDurable: !exchange.endings.isEmpty) { transaction in
+    let jobCount = exchange.claims.reduce(exchange.endings.count) { $0 + min($1.count, JobCommand.maxChangedCount) }
+    let size = WriteRequest.sizeOfJob * (1 + jobCount)
+    return try await change(size: size, isDurable: !exchange.endings.isEmpty) { transaction in
       let verdicts = try exchange.endings.map(transaction.end)
       // The claims can return jobs that have waited for the jobs that end here.
       try transaction.settleAll()
@@ -55,7 +58,10 @@ extension SQLiteJobStore {
         return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
       }
       if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
-      let claimed = try exchange.claimed { try transaction.claim($0, by: exchange.worker) }
+      let queues = try WaitingQueues(exchange.claims, transaction.database)
+      let claimed = try exchange.claimed { claim in
+        queues.contains(claim.queue) ? try transaction.claim(claim, by: exchange.worker) : []
+      }
       return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
     }
   }
@@ -82,7 +88,7 @@ extension SQLiteJobStore {
     let next = try await read { try Self.nextTime($0, now) }
     changes.note(next: next, version)
     guard let next, next <= now else { return next }
-    return try await change { transaction in
+    return try await change(size: WriterInbox.maxSize) { transaction in
       try transaction.advance() ? transaction.now : Self.nextTime(transaction.database, transaction.now)
     }
   }
@@ -107,7 +113,9 @@ extension SQLiteJobStore {
   /// - Returns: The number of jobs or queues that were changed.
   /// - Throws: `JobError`, with the code `keyHeld` or `dependencyFailed` if no job can be run again because other jobs
   ///   hold the keys, or dependencies have failed.
-  public func perform(_ command: JobCommand) async throws -> Int { try await change { try $0.perform(command) } }
+  public func perform(_ command: JobCommand) async throws -> Int {
+    try await change(size: WriterInbox.maxSize) { try $0.perform(command) }
+  }
 
   /// Changes a schedule.
   ///

@@ -66,7 +66,10 @@ extension SQLiteJobStore {
   /// - Throws: `JobError`.
   public func unregister(_ worker: WorkerID, isRunningCode: Bool) async throws {
     guard !isRunningCode else { return try await change { try $0.noteStopped(worker) } }
-    _ = try await change { try $0.remove(worker, isDead: false) }
+    let limit = JobCommand.maxChangedCount
+    while try await change(
+      size: WriterInbox.maxSize, { try $0.remove(worker, isDead: false, limit: limit).count == limit })
+    {}
     locks.release(worker)
   }
 
@@ -80,10 +83,15 @@ extension SQLiteJobStore {
     // opened, such as that of another user, is skipped.
     let dead = workers.compactMap { worker in (try? locks.lockIfDead(worker)).map { (worker, $0) } }
     guard !dead.isEmpty else { return [] }
-    let jobs = try await change { [locks] transaction in
-      let jobs = try dead.flatMap { try transaction.remove($0.0, isDead: true) }
-      locks.deleteLeftovers(except: try transaction.workers())
-      return jobs
+    var (jobs, rest) = ([JobID](), dead.map(\.0))
+    while !rest.isEmpty {
+      let (rescued, count) = try await change(size: WriterInbox.maxSize) { [locks, rest] transaction in
+        let answer = try transaction.rescue(rest, limit: JobCommand.maxChangedCount)
+        if answer.count == rest.count { locks.deleteLeftovers(except: try transaction.workers()) }
+        return answer
+      }
+      jobs += rescued
+      rest.removeFirst(count)
     }
     for (_, lock) in dead { lock.unlinkFile() }
     return jobs

@@ -85,7 +85,8 @@ enum Schema {
         dependency INTEGER NOT NULL, dependent INTEGER NOT NULL, success INTEGER NOT NULL, status INTEGER NOT NULL,
         PRIMARY KEY (dependency, dependent)) STRICT, WITHOUT ROWID;
       CREATE INDEX headway_edge_dependent ON headway_edge(dependent);
-      -- Jobs that failed or were cancelled, and have unmet edges whose dependents are not cancelled yet.
+      CREATE INDEX headway_edge_unmet ON headway_edge(dependency, dependent, success) WHERE status = 0;
+      -- Jobs that have ended and have unmet edges, which are settled when the store advances.
       CREATE TABLE headway_cascade (job INTEGER PRIMARY KEY, culprit INTEGER NOT NULL) STRICT;
       -- Keys that are held for a time. The others are in headway_job.
       CREATE TABLE headway_key (key TEXT PRIMARY KEY, job INTEGER NOT NULL, until INTEGER NOT NULL)

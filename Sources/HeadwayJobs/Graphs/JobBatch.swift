@@ -11,6 +11,9 @@ import Synchronization
 /// let handles = try await jobs.enqueue(batch)
 /// print(try await handles[first].value)
 /// ```
+///
+/// A batch is stored in one transaction, no matter how many jobs it has. On SQLite, other processes can't write in the
+/// meantime, so divide very large batches if their jobs don't depend on each other.
 public struct JobBatch: Sendable {
   /// A job of a batch.
   public struct Entry<Output: Sendable>: JobReference, Hashable {

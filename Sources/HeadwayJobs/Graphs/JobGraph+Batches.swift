@@ -54,6 +54,37 @@ extension JobGraph {
   }
 }
 
+extension JobGraph {
+  /// Returns, for each job of a batch, whether it has a dependent in the batch that is certainly new.
+  ///
+  /// If another job holds the key of a dependent, the dependencies of the dependent have no effect.
+  package static func awaitedIndexes(of jobs: [NewJob]) -> [Bool] {
+    var isAwaited = Array(repeating: false, count: jobs.count)
+    for job in jobs where job.settings.unique == nil {
+      for case .batch(let index) in job.dependencies.lazy.map(\.target) { isAwaited[index] = true }
+    }
+    return isAwaited
+  }
+
+  /// Returns the stored jobs that new ones wait for, in the order of their numbers.
+  package static func storedDependencies(of jobs: [NewJob]) -> [JobID] {
+    let ids = jobs.flatMap(\.dependencies).compactMap { dependency -> JobID? in
+      if case .job(let id) = dependency.target { id } else { nil }
+    }
+    return Set(ids).sorted()
+  }
+}
+
+extension JobError {
+  /// Creates the error for a new job that waits for an unknown one.
+  init(unknownJob id: JobID, waitedForBy job: NewJob) {
+    self.init(
+      .unknownJob,
+      "A job of the kind \(job.kind) waits for job \(id), which is not in the store: it was deleted after its "
+        + "retention, or never existed. Nothing was stored.")
+  }
+}
+
 extension NewJob {
   /// The indexes of the jobs of the same batch that the job waits for.
   fileprivate func batchDependencies(count: Int) throws -> [Int] {

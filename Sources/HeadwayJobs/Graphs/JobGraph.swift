@@ -7,13 +7,18 @@ public import Headway
 /// with ``JobRecord/hasDependents`` ends, the store settles its edges in the same transaction:
 ///
 /// 1. Edges whose requirement is fulfilled become met, in the order of the dependents' numbers, and ``meet(_:at:)``
-///    decrements the number. A job whose last dependency is met becomes ready.
+///    decrements the number. A job whose last dependency is met becomes ready. At most ``maxMetCount`` edges become met
+///    in one transaction.
 /// 2. The other edges become failed, and ``cancel(_:because:at:)`` ends the dependents. The edges of these are settled
-///    next. At most ``maxCascadeCount`` edges fail in one transaction. The store notes which jobs have unmet edges
-///    left, and continues when it advances. Until then, these edges hold their dependents.
+///    next. At most ``maxCascadeCount`` edges fail in one transaction.
+///
+/// The store notes which jobs have unmet edges left, and continues when it advances. Until then, these edges hold their
+/// dependents.
 public enum JobGraph {
   /// The maximum number of dependents that a transaction cancels.
   public static let maxCascadeCount = 1_000
+  /// The maximum number of dependencies that a transaction marks as met.
+  public static let maxMetCount = 5_000
 
   /// The state of a job that other jobs depend on.
   public struct Standing: Hashable, Sendable {

@@ -6,30 +6,45 @@ package protocol JobGraphRows {
   var now: StoreTime { get }
   /// The jobs that have dependents, have ended in this transaction, and whose edges are not settled yet.
   var ended: [JobGraph.Standing] { get set }
+  /// The number of edges that can still become met in this transaction.
+  var meetBudget: Int { get set }
   /// The number of edges that can still fail in this transaction.
   var cascadeBudget: Int { get set }
+  /// The new jobs of a batch that were stored with the note that they have dependents.
+  var awaited: Set<JobID> { get set }
 
   func standing(of id: JobID) throws -> JobGraph.Standing?
+  /// The states of the jobs that exist.
+  func standings(of ids: [JobID]) throws -> [JobID: JobGraph.Standing]
   func holder(of unique: UniqueKey) throws -> JobID?
-  func findUnfinished(_ id: JobID) throws -> JobRecord?
+  /// The unfinished ones of several jobs, in the order of their numbers.
+  func findUnfinished(_ ids: [JobID]) throws -> [JobRecord]
   mutating func nextPosition() throws -> Int64
-  mutating func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement]) throws -> Enqueued
+  /// Called with the jobs that ``add(_:_:hasDependents:)`` will add next, in their order.
+  mutating func willAdd(_ new: [NewJob]) throws
+  mutating func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool) throws -> Enqueued
   mutating func put(_ job: JobRecord) throws
-  /// Notes that an unfinished job has dependents.
-  mutating func noteDependents(of id: JobID) throws
-  /// Makes a held job wait for more jobs.
-  mutating func addUnmet(_ count: Int, to id: JobID) throws
+  /// Notes that unfinished jobs have dependents.
+  mutating func noteDependents(of ids: [JobID]) throws
+  /// Makes held jobs wait for more jobs.
+  mutating func addUnmet(_ count: Int, to ids: [JobID]) throws
 
-  /// The unmet edges from a dependency, in the order of the dependents' numbers.
-  func unmetEdges(from id: JobID, limit: Int) throws -> [JobEdge]
+  /// The unmet edges from dependencies, in the order of the dependencies, and then of the dependents' numbers.
+  func unmetEdges(from ids: [JobID], limit: Int) throws -> [JobEdge]
+  /// The ones of several jobs from which there are unmet edges.
+  func jobsWithUnmetEdges(_ ids: [JobID]) throws -> Set<JobID>
   /// The edges to a dependent, in the order of the dependencies' numbers.
   func edges(to id: JobID) throws -> [JobEdge]
-  mutating func insert(_ edge: JobEdge) throws
-  mutating func setStatus(_ status: JobEdge.Status, of edge: JobEdge) throws
-  /// Marks the edges from a job as met if its end fulfills their requirements, and updates the dependents.
-  mutating func meetEdges(of end: JobGraph.Standing) throws
+  mutating func insert(_ edges: [JobEdge]) throws
+  mutating func setStatus(_ status: JobEdge.Status, of edges: [JobEdge]) throws
+  /// Marks edges from jobs as met if the ends of the jobs fulfill their requirements, and updates the dependents.
+  ///
+  /// The edges are marked in the order of the ends, and then of the dependents' numbers, up to a limit.
+  ///
+  /// - Returns: The number of edges that were marked.
+  mutating func meetEdges(of ends: [JobGraph.Standing], limit: Int) throws -> Int
 
-  /// The jobs that failed or were cancelled and still have edges to mark as failed.
+  /// The jobs that have ended and still have unmet edges.
   func cascades() throws -> [JobGraph.Standing]
   mutating func setCascade(_ culprit: JobID?, of id: JobID) throws
 }
@@ -42,35 +57,59 @@ extension JobGraph {
 // MARK: Ends
 
 extension JobGraphRows {
+  package mutating func willAdd(_ new: [NewJob]) throws {}
+
   /// Settles the edges of all jobs that have ended in this transaction.
   package mutating func settle() throws {
     while !ended.isEmpty {
       let ends = ended
       ended = []
-      for end in ends {
-        try meetEdges(of: end)
-        if end.state != .succeeded { try cascade(end) }
-      }
+      for end in try settle(ends) { try setCascade(end.culprit, of: end.id) }
     }
   }
 
-  /// Continues to cancel the dependents of failed jobs that earlier transactions have left.
+  /// Continues to settle the edges that earlier transactions have left.
   package mutating func continueCascades() throws {
-    for end in try cascades() where cascadeBudget > 0 { try cascade(end) }
+    let ends = try cascades()
+    guard !ends.isEmpty else { return }
+    let left = Set(try settle(ends).map(\.id))
+    for end in ends where !left.contains(end.id) { try setCascade(nil, of: end.id) }
     try settle()
   }
 
-  private mutating func cascade(_ end: JobGraph.Standing) throws {
-    let count = cascadeBudget
-    let edges = try unmetEdges(from: end.id, limit: count + 1)
-    for edge in edges.prefix(count) {
-      cascadeBudget -= 1
-      try setStatus(.failed, of: edge)
-      guard var job = try findUnfinished(edge.dependent), job.state == .held else { continue }
-      JobGraph.cancel(&job, because: end.culprit, at: now)
+  /// Settles edges up to the limits of the transaction.
+  ///
+  /// - Returns: The jobs that have unmet edges left.
+  private mutating func settle(_ ends: [JobGraph.Standing]) throws -> [JobGraph.Standing] {
+    let count = try meetEdges(of: ends, limit: meetBudget)
+    let hasMetAll = count < meetBudget
+    meetBudget -= count
+    if hasMetAll {
+      // The edges that are still unmet can't be met.
+      let failed = ends.filter { $0.state != .succeeded }
+      guard !failed.isEmpty else { return [] }
+      let limit = cascadeBudget
+      if try cascade(failed) < limit { return [] }
+    }
+    let left = try jobsWithUnmetEdges(ends.map(\.id))
+    return ends.filter { left.contains($0.id) }
+  }
+
+  /// Cancels dependents of failed jobs.
+  ///
+  /// - Returns: The number of edges.
+  private mutating func cascade(_ failed: [JobGraph.Standing]) throws -> Int {
+    let edges = try unmetEdges(from: failed.map(\.id), limit: cascadeBudget)
+    cascadeBudget -= edges.count
+    try setStatus(.failed, of: edges)
+    let culprits = Dictionary(failed.map { ($0.id, $0.culprit) }, uniquingKeysWith: { first, _ in first })
+    let reasons = Dictionary(edges.map { ($0.dependent, $0.dependency) }, uniquingKeysWith: { first, _ in first })
+    for var job in try findUnfinished(reasons.keys.sorted()) where job.state == .held {
+      guard let dependency = reasons[job.id], let culprit = culprits[dependency] else { continue }
+      JobGraph.cancel(&job, because: culprit, at: now)
       try put(job)
     }
-    try setCascade(edges.count > count ? end.culprit : nil, of: end.id)
+    return edges.count
   }
 }
 
@@ -86,44 +125,63 @@ extension JobGraphRows {
   /// - Returns: The number of each job.
   package mutating func addBatch(_ new: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     guard parent != nil || new.contains(where: { !$0.dependencies.isEmpty }) else {
-      return try new.map { try add($0, []) }
+      try willAdd(new)
+      return try new.map { try add($0, [], hasDependents: false) }
     }
     let order = try JobGraph.order(of: new)
     if parent != nil { try JobGraph.checkGrowth(new) }
+    try willAdd(order.map { new[$0] })
     let stored = try standingsBefore(new, isGrowth: parent != nil)
-    var (answers, culprits) = ([Int: Enqueued](), [JobID: JobID]())
+    let isAwaited = JobGraph.awaitedIndexes(of: new)
+    awaited = []
+    defer { awaited = [] }
+    var answers: [(enqueued: Enqueued, standing: JobGraph.Standing)?] = Array(repeating: nil, count: new.count)
     for index in order {
-      let requirements = try new[index].dependencies.map { dependency -> JobGraph.Requirement in
+      let requirements = new[index].dependencies.map { dependency -> JobGraph.Requirement in
         switch dependency.target {
         case .job(let id): return (dependency.requirement, stored[id] ?? JobGraph.Standing(id: id, state: .failed))
         case .batch(let other):
-          guard let id = answers[other]?.id else { misuse("The order of a batch is wrong.") }
-          // A job that was cancelled when it was added might already be deleted.
-          if let culprit = culprits[id] {
-            return (dependency.requirement, JobGraph.Standing(id: id, state: .cancelled, culprit: culprit))
-          }
-          return (dependency.requirement, try standing(of: id) ?? JobGraph.Standing(id: id, state: .failed))
+          guard let standing = answers[other]?.standing else { misuse("The order of a batch is wrong.") }
+          return (dependency.requirement, standing)
         }
       }
-      let answer = try add(new[index], requirements)
-      if answer.isNew { culprits[answer.id] = JobGraph.culprit(of: requirements) }
-      answers[index] = answer
+      let enqueued = try add(new[index], requirements, hasDependents: isAwaited[index])
+      answers[index] = (enqueued, try standing(of: enqueued, requirements))
+      if isAwaited[index], enqueued.isNew { awaited.insert(enqueued.id) }
     }
-    if let parent { try insert(answers.values.filter(\.isNew).map(\.id).sorted(), beforeDependentsOf: parent) }
-    return new.indices.compactMap { answers[$0] }
+    let enqueued = answers.compactMap { $0?.enqueued }
+    if let parent { try insert(enqueued.filter(\.isNew).map(\.id).sorted(), beforeDependentsOf: parent) }
+    return enqueued
+  }
+
+  /// Returns the state of a job of a batch.
+  private func standing(
+    of enqueued: Enqueued, _ requirements: [JobGraph.Requirement]
+  ) throws -> JobGraph.Standing {
+    let id = enqueued.id
+    guard enqueued.isNew else { return try standing(of: id) ?? JobGraph.Standing(id: id, state: .failed) }
+    // A job that was cancelled when it was added might already be deleted.
+    if let culprit = JobGraph.culprit(of: requirements) {
+      return JobGraph.Standing(id: id, state: .cancelled, culprit: culprit)
+    }
+    return JobGraph.Standing(id: id, state: .held)
   }
 
   /// Returns the states of the stored jobs that a batch waits for, and checks that they exist.
   private func standingsBefore(_ new: [NewJob], isGrowth: Bool) throws -> [JobID: JobGraph.Standing] {
-    var standings: [JobID: JobGraph.Standing] = [:]
+    let standings = try standings(of: JobGraph.storedDependencies(of: new))
+    var holders: [Int: JobID?] = [:]
     for job in new {
       for dependency in job.dependencies {
         switch dependency.target {
-        case .job(let id): standings[id] = try existing(id, waitedForBy: job)
+        case .job(let id): if standings[id] == nil { throw JobError(unknownJob: id, waitedForBy: job) }
         case .batch(let index):
           // Another job might already hold the key of the entry, and then takes its place.
-          guard let unique = new[index].settings.unique, let other = try holder(of: unique) else { continue }
-          _ = try existing(other, waitedForBy: job)
+          guard let unique = new[index].settings.unique else { continue }
+          let known = try holders[index] ?? holder(of: unique)
+          holders[index] = known
+          guard let other = known else { continue }
+          if try standing(of: other) == nil { throw JobError(unknownJob: other, waitedForBy: job) }
           guard !isGrowth else {
             throw JobError(
               .dependencyCycle,
@@ -136,37 +194,28 @@ extension JobGraphRows {
     return standings
   }
 
-  private func existing(_ id: JobID, waitedForBy job: NewJob) throws -> JobGraph.Standing {
-    if let standing = try standing(of: id) { return standing }
-    throw JobError(
-      .unknownJob,
-      "A job of the kind \(job.kind) waits for job \(id), which is not in the store: it was deleted after its "
-        + "retention, or never existed. Nothing was stored.")
-  }
-
   /// Makes the jobs that wait for a running job also wait for its new children.
   private mutating func insert(_ children: [JobID], beforeDependentsOf parent: JobID) throws {
     guard !children.isEmpty else { return }
-    var hasDependents = false
-    for edge in try unmetEdges(from: parent, limit: .max) {
-      guard try standing(of: edge.dependent)?.state == .held else { continue }
-      for child in children {
-        try insert(JobEdge(dependency: child, dependent: edge.dependent, requirement: edge.requirement))
-      }
-      try addUnmet(children.count, to: edge.dependent)
-      hasDependents = true
+    let edges = try unmetEdges(from: [parent], limit: .max)
+    let standings = try standings(of: edges.map(\.dependent))
+    let held = edges.filter { standings[$0.dependent]?.state == .held }
+    guard !held.isEmpty else { return }
+    for edge in held {
+      try insert(
+        children.map { JobEdge(dependency: $0, dependent: edge.dependent, requirement: edge.requirement) })
     }
-    if hasDependents { for child in children { try noteDependents(of: child) } }
+    try addUnmet(children.count, to: held.map(\.dependent))
+    try noteDependents(of: children)
   }
 
   /// Inserts the edges of a new job, and holds the job or cancels it if necessary.
   package mutating func insertEdges(of job: inout JobRecord, _ dependencies: [JobGraph.Requirement]) throws {
     guard !dependencies.isEmpty else { return }
     let edges = JobGraph.edges(of: job.id, dependencies)
-    for edge in edges {
-      try insert(edge)
-      if edge.status == .unmet { try noteDependents(of: edge.dependency) }
-    }
+    try insert(edges)
+    let unnoted = edges.filter { $0.status == .unmet && !awaited.contains($0.dependency) }
+    try noteDependents(of: unnoted.map(\.dependency))
     if let culprit = JobGraph.culprit(of: dependencies) {
       JobGraph.cancel(&job, because: culprit, at: now)
     } else {
@@ -190,19 +239,19 @@ extension JobGraphRows {
       var count = 0
       for (edge, state) in try requirements(of: job.id) {
         let status = retries.status(of: edge, state)
-        if status != edge.status { try setStatus(status, of: edge) }
+        if status != edge.status { try setStatus(status, of: [edge]) }
         if status == .unmet {
           count += 1
           dependencies.insert(edge.dependency)
         }
       }
       JobGraph.hold(&job, for: count)
-      job.hasDependents = try !unmetEdges(from: job.id, limit: 1).isEmpty
+      job.hasDependents = try !jobsWithUnmetEdges([job.id]).isEmpty
       try setCascade(nil, of: job.id)
       (job.position, job.ready) = (try nextPosition(), now)
       try put(job)
     }
     // The rows of the dependencies that run again are unfinished only now.
-    for id in dependencies.sorted() { try noteDependents(of: id) }
+    try noteDependents(of: dependencies.sorted())
   }
 }

@@ -4,7 +4,7 @@ import Headway
 struct MemoryGraph {
   private var dependents: [JobID: [JobID: JobEdge]] = [:]
   private var dependencies: [JobID: Set<JobID>] = [:]
-  /// The jobs that still have edges to mark as failed, each with the job that failed or was cancelled first.
+  /// The jobs that have ended and still have unmet edges, each with the job that failed or was cancelled first.
   var cascades: [JobID: JobID] = [:]
 
   func edges(from id: JobID) -> [JobEdge] {
@@ -34,45 +34,64 @@ extension MemoryJobs: JobGraphRows {
 
   func holder(of unique: UniqueKey) -> JobID? { holder(of: unique, at: now) }
 
-  func findUnfinished(_ id: JobID) -> JobRecord? { jobs[id].flatMap { $0.state.isFinished ? nil : $0 } }
+  func standings(of ids: [JobID]) -> [JobID: JobGraph.Standing] {
+    Dictionary(ids.compactMap { id in standing(of: id).map { (id, $0) } }, uniquingKeysWith: { first, _ in first })
+  }
 
-  mutating func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement]) throws -> Enqueued {
-    try add(new, dependencies, at: now)
+  private func findUnfinished(_ id: JobID) -> JobRecord? { jobs[id].flatMap { $0.state.isFinished ? nil : $0 } }
+
+  func findUnfinished(_ ids: [JobID]) -> [JobRecord] { ids.compactMap(findUnfinished) }
+
+  mutating func add(
+    _ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool
+  ) throws -> Enqueued {
+    try add(new, dependencies, hasDependents: hasDependents, at: now)
   }
 
   mutating func put(_ job: JobRecord) { put(job, at: now) }
 
-  mutating func noteDependents(of id: JobID) { change(id) { $0.hasDependents = true } }
+  mutating func noteDependents(of ids: [JobID]) { for id in ids { change(id) { $0.hasDependents = true } } }
 
-  mutating func addUnmet(_ count: Int, to id: JobID) { change(id) { $0.unmetCount += count } }
+  mutating func addUnmet(_ count: Int, to ids: [JobID]) { for id in ids { change(id) { $0.unmetCount += count } } }
 
-  func unmetEdges(from id: JobID, limit: Int) -> [JobEdge] {
-    Array(graph.edges(from: id).filter { $0.status == .unmet }.prefix(limit))
+  func unmetEdges(from ids: [JobID], limit: Int) -> [JobEdge] {
+    Array(ids.lazy.flatMap { self.graph.edges(from: $0).filter { $0.status == .unmet } }.prefix(limit))
+  }
+
+  func jobsWithUnmetEdges(_ ids: [JobID]) -> Set<JobID> {
+    Set(ids.filter { id in graph.edges(from: id).contains { $0.status == .unmet } })
   }
 
   func edges(to id: JobID) -> [JobEdge] { graph.edges(to: id) }
 
-  mutating func insert(_ edge: JobEdge) { graph.put(edge) }
+  mutating func insert(_ edges: [JobEdge]) { for edge in edges { graph.put(edge) } }
 
-  mutating func setStatus(_ status: JobEdge.Status, of edge: JobEdge) {
-    var edge = edge
-    edge.status = status
-    graph.put(edge)
+  mutating func setStatus(_ status: JobEdge.Status, of edges: [JobEdge]) {
+    for var edge in edges {
+      edge.status = status
+      graph.put(edge)
+    }
   }
 
-  mutating func meetEdges(of end: JobGraph.Standing) {
-    for edge in unmetEdges(from: end.id, limit: .max) {
-      guard JobGraph.status(of: edge.requirement, in: end.state) == .met else { continue }
-      setStatus(.met, of: edge)
+  mutating func meetEdges(of ends: [JobGraph.Standing], limit: Int) -> Int {
+    let met = ends.lazy.flatMap { [graph] end in
+      graph.edges(from: end.id).filter {
+        $0.status == .unmet && JobGraph.status(of: $0.requirement, in: end.state) == .met
+      }
+    }.prefix(limit)
+    let edges = Array(met)
+    setStatus(.met, of: edges)
+    for edge in edges {
       guard var job = jobs[edge.dependent], job.state == .held else { continue }
       if JobGraph.meet(&job, at: now) { place(&job, at: now) }
       put(job)
     }
+    return edges.count
   }
 
   func cascades() -> [JobGraph.Standing] {
     graph.cascades.sorted { $0.key < $1.key }.map {
-      JobGraph.Standing(id: $0.key, state: .failed, culprit: $0.value)
+      JobGraph.Standing(id: $0.key, state: jobs[$0.key]?.state ?? .failed, culprit: $0.value)
     }
   }
 

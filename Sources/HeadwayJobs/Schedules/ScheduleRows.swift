@@ -3,35 +3,66 @@ package protocol ScheduleRows: JobGraphRows {
   /// The hints for observers, which are called after the commit.
   var hints: JobHints { get set }
 
-  /// The names of the schedules that have a due tick, in the order of the ticks.
-  func dueSchedules() throws -> [String]
+  /// The schedules that have a due tick, in the order of the ticks, up to a limit.
+  func dueSchedules(limit: Int) throws -> [DueSchedule]
   /// The schedule of a name, if there is one. The definition replaces a stored one that can't be read.
   func schedule(_ name: String, orWith definition: ScheduleDefinition?) throws -> ScheduleRecord?
   /// Returns whether a job exists and has not ended.
   func isUnfinished(_ id: JobID) throws -> Bool
   mutating func write(_ schedule: ScheduleRecord) throws
+  /// Writes what ``ScheduleTransitions/tick(_:isLastJobUnfinished:at:)`` has changed, and the last job.
+  mutating func writeTick(of schedule: ScheduleRecord) throws
   /// Sets the time of the next tick, without changing anything else.
   mutating func postpone(_ name: String, to time: StoreTime) throws
   /// Removes a schedule, and returns whether there was one.
   mutating func removeSchedule(_ name: String) throws -> Bool
 }
 
+/// A schedule that has a due tick.
+package struct DueSchedule {
+  /// The name of the schedule.
+  package let name: String
+  /// The schedule; nil if this process can't read it.
+  package let record: ScheduleRecord?
+  /// Whether the last job of the schedule exists and is unfinished.
+  package let isLastJobUnfinished: Bool
+
+  /// Creates a schedule.
+  package init(name: String, _ record: ScheduleRecord?, isLastJobUnfinished: Bool) {
+    (self.name, self.record, self.isLastJobUnfinished) = (name, record, isLastJobUnfinished)
+  }
+}
+
 extension ScheduleRows {
   /// Adds the jobs of due ticks.
-  package mutating func addDueJobs() throws {
-    for name in try dueSchedules() {
-      do {
-        guard var schedule = try schedule(name, orWith: nil) else { continue }
-        // Another process can have added the jobs before this one has locked the row.
-        guard let next = schedule.next, next <= now else { continue }
-        let isUnfinished = try isLastJobUnfinished(schedule)
-        let jobs = ScheduleTransitions.tick(&schedule, isLastJobUnfinished: isUnfinished, at: now)
-        try write(schedule, adding: jobs)
-      } catch let error as JobError where error.code == .undecodablePayload {
-        // The other schedules continue.
-        try postpone(name, to: ScheduleTransitions.timeToLookAgain(after: now))
+  ///
+  /// - Parameter limit: The maximum number of schedules. After as many jobs, no further schedule is processed.
+  /// - Throws: ``JobError``, or an error of the store.
+  /// - Returns: Whether there might be more due ticks.
+  package mutating func addDueJobs(limit: Int) throws -> Bool {
+    let due = try dueSchedules(limit: limit)
+    var (ticks, jobCount, isComplete) = ([(schedule: ScheduleRecord, jobs: [NewJob])](), 0, due.count < limit)
+    for schedule in due {
+      guard jobCount < limit else {
+        isComplete = false
+        break
       }
+      guard var record = schedule.record else {
+        // The other schedules continue.
+        try postpone(schedule.name, to: ScheduleTransitions.timeToLookAgain(after: now))
+        continue
+      }
+      let jobs = ScheduleTransitions.tick(&record, isLastJobUnfinished: schedule.isLastJobUnfinished, at: now)
+      ticks.append((record, jobs))
+      jobCount += jobs.count
     }
+    try willAdd(ticks.flatMap(\.jobs))
+    for (schedule, jobs) in ticks {
+      var schedule = schedule
+      for job in jobs { schedule.lastJob = try add(job, [], hasDependents: false).id }
+      try writeTick(of: schedule)
+    }
+    return !isComplete
   }
 
   /// Changes a schedule.
@@ -68,7 +99,7 @@ extension ScheduleRows {
   @discardableResult
   private mutating func write(_ changed: ScheduleRecord, adding jobs: [NewJob]) throws -> JobID? {
     var schedule = changed
-    for job in jobs { schedule.lastJob = try add(job, []).id }
+    for job in jobs { schedule.lastJob = try add(job, [], hasDependents: false).id }
     try write(schedule)
     return schedule.lastJob
   }

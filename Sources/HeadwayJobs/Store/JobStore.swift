@@ -3,7 +3,8 @@ import Headway
 /// A place that keeps jobs until they have ended.
 ///
 /// A store decides which jobs run, and records the results. It does not run jobs itself. Each function is one
-/// transaction: it takes effect as a whole or not at all. Every write of an attempt contains a ``JobFence``, and is
+/// transaction: it takes effect as a whole or not at all. Only ``rescue()`` and ``unregister(_:isRunningCode:)`` can
+/// consist of several, for at most ``JobCommand/maxChangedCount`` jobs each. Every write of an attempt contains a ``JobFence``, and is
 /// refused when the job no longer runs under that fence.
 ///
 /// Headway has ``MemoryJobStore``, for tests, `SQLiteJobStore`, for all processes of one machine, and
@@ -84,7 +85,10 @@ public protocol JobStore: AnyObject, Sendable {
   func rescue() async throws -> [JobID]
 
   /// Adds the jobs of due ticks, makes due jobs wait for a worker, cancels jobs that have missed their deadline, and
-  /// continues to cancel the dependents of failed jobs.
+  /// continues to update the dependents of jobs that have ended.
+  ///
+  /// One call processes at most ``JobCommand/maxChangedCount`` schedules, due jobs and expired jobs each. If there are
+  /// more, it returns the current time, and the next call continues.
   ///
   /// - Returns: The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another
   ///   claim; nil if there is none.

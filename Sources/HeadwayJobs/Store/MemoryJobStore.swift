@@ -236,6 +236,7 @@ public final class MemoryJobStore: JobStore {
     let now = clock()
     let (result, hints) = try state.withLock { memory in
       memory.now = now
+      memory.meetBudget = JobGraph.maxMetCount
       memory.cascadeBudget = JobGraph.maxCascadeCount
       defer { memory.hints = JobHints() }
       let result = try body(&memory, now)

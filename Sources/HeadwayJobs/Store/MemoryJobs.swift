@@ -22,7 +22,9 @@ struct MemoryJobs {
   private(set) var limits = MemoryLimits()
   var graph = MemoryGraph()
   var ended: [JobGraph.Standing] = []
+  var meetBudget = JobGraph.maxMetCount
   var cascadeBudget = JobGraph.maxCascadeCount
+  var awaited: Set<JobID> = []
   /// The jobs that hold a key of the scopes `waiting` and `unfinished`.
   private var holders: [String: JobID] = [:]
   /// The keys that are held for a time.
@@ -58,7 +60,9 @@ struct MemoryJobs {
     return try addBatch(batch, beforeDependentsOf: parent)
   }
 
-  mutating func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement], at now: StoreTime) throws -> Enqueued {
+  mutating func add(
+    _ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool, at now: StoreTime
+  ) throws -> Enqueued {
     if let unique = new.settings.unique, let other = holder(of: unique, at: now) {
       if unique.conflict == .replace, let old = jobs[other] {
         var job = old
@@ -77,6 +81,7 @@ struct MemoryJobs {
     }
     (job.position, job.ready) = (nextPosition(), now)
     try insertEdges(of: &job, dependencies)
+    job.hasDependents = hasDependents && !job.state.isFinished
     put(job, at: now)
     return Enqueued(id: job.id, isNew: true)
   }
@@ -168,21 +173,22 @@ struct MemoryJobs {
   // MARK: Time
 
   mutating func advance(to now: StoreTime) -> StoreTime? {
-    addAllDueJobs()
+    let limit = JobCommand.maxChangedCount
+    let hasMoreTicks = addAllDueJobs(limit: limit)
     continueAllCascades()
     let late = timed.compactMap { jobs[$0] }.filter { $0.deadline.map { $0 <= now } ?? false }
-    for var job in late.sorted(by: { ($0.deadline ?? now, $0.id) < ($1.deadline ?? now, $1.id) }) {
+    for var job in late.sorted(by: { ($0.deadline ?? now, $0.id) < ($1.deadline ?? now, $1.id) }).prefix(limit) {
       JobTransitions.expire(&job, at: now)
       put(job, at: now)
     }
     let due = timed.compactMap { jobs[$0] }.filter { $0.dueTime.map { $0 <= now } ?? false }
-    for var job in due.sorted(by: { ($0.due ?? now, $0.id) < ($1.due ?? now, $1.id) }) {
+    for var job in due.sorted(by: { ($0.due ?? now, $0.id) < ($1.due ?? now, $1.id) }).prefix(limit) {
       JobTransitions.becomeWaiting(&job, at: now)
       place(&job, at: now)
       put(job, at: now)
     }
     settleAll()
-    guard graph.cascades.isEmpty else { return now }
+    if hasMoreTicks || late.count >= limit || due.count >= limit || !graph.cascades.isEmpty { return now }
     let times = timed.compactMap { jobs[$0] }.flatMap { [$0.dueTime, $0.deadline] }
     return (times + [nextTick, limits.nextToken(after: now)]).compactMap(\.self).min()
   }

@@ -37,6 +37,8 @@ final class PostgresSession {
   private var deferred: [Statement] = []
   /// The notifications that have arrived.
   private var notifications: [String] = []
+  /// The number of requests that were sent, each of which is a round trip.
+  private(set) var requestCount = 0
   /// The error that has ended the session.
   ///
   /// The next answers of the server could belong to earlier requests, so the session can't be used again.
@@ -206,36 +208,47 @@ final class PostgresSession {
       try deallocateOutdated()
       let all = deferred + statements
       deferred = []
-      return Array(try exchange(all).suffix(statements.count))
+      let answer = try exchange(all)
+      if let failure = answer.failure { throw failure.error }
+      return Array(answer.results.suffix(statements.count))
     } catch let error as PostgresError where error.isConnectionLost {
       loss = error
       throw error
     }
   }
 
-  private func exchange(_ statements: [Statement]) throws -> [QueryResult] {
+  /// The answer of the server to statements.
+  private struct Answer {
+    var results: [QueryResult] = []
+    /// The first error, and the index of its statement. The server has skipped the statements after it.
+    var failure: (error: PostgresError, index: Int)?
+  }
+
+  private func exchange(_ statements: [Statement]) throws -> Answer {
     let end = ContinuousClock.now + settings.limits.answer
+    requestCount += 1
     var commands: [Command] = []
     for statement in statements { commands += try send(statement) }
     guard PQpipelineSync(connection) == 1 else { throw lost() }
     try flush(until: end)
-    var (results, failure) = ([QueryResult](), PostgresError?.none)
+    var answer = Answer()
     for command in commands {
       guard let result = try nextResult(until: end) else { throw lost() }
-      if let error = error(of: result), failure == nil { failure = note(error, of: command) }
+      if let error = error(of: result), answer.failure == nil {
+        answer.failure = (note(error, of: command), answer.results.count)
+      }
       if !command.isPreparation {
-        results.append(result)
+        answer.results.append(result)
       } else if PQresultStatus(result.handle) != PGRES_COMMAND_OK {
         prepared[command.sql] = nil
       }
       while try nextResult(until: end) != nil {}
     }
     guard let sync = try nextResult(until: end), PQresultStatus(sync.handle) == PGRES_PIPELINE_SYNC else {
-      throw failure ?? lost()
+      throw answer.failure?.error ?? lost()
     }
     collectNotifications()
-    if let failure { throw failure }
-    return results
+    return answer
   }
 
   /// Forgets a prepared statement that can't be executed again, and returns the error with its consequences.
@@ -259,7 +272,7 @@ final class PostgresSession {
     guard !outdated.isEmpty, PQtransactionStatus(connection) == PQTRANS_IDLE else { return }
     let statements = outdated.map { Statement("DEALLOCATE \($0)") }
     outdated = []
-    do { _ = try exchange(statements) } catch let error as PostgresError where !error.isConnectionLost {}
+    _ = try exchange(statements)
   }
 
   /// Commits a transaction.
@@ -269,6 +282,68 @@ final class PostgresSession {
   func commit() throws -> Bool {
     let result = try run(Statement("COMMIT"))
     return PQcmdStatus(result.handle).map { String(cString: $0) } == "COMMIT"
+  }
+
+  /// Ends a transaction in which code of an application has executed statements, and resets the state of the session.
+  ///
+  /// Other code uses the session next, and must not find variables, roles, locks, temporary tables, cursors, statements
+  /// or channels of this code. Behind a pooler, both happen on the same connection to the server, because the pooler
+  /// gives it to another client only after the last statement.
+  ///
+  /// - Parameter statement: `COMMIT` or `ROLLBACK`.
+  /// - Throws: `PostgresError` if the transaction was not ended. Then the state is not reset.
+  /// - Returns: The command that the server has executed.
+  func end(by statement: String) throws -> String? {
+    if let loss { throw loss }
+    do {
+      let (first, resetting) = (deferred.count, resetting)
+      let all = deferred + [Statement(statement)] + resetting
+      deferred = []
+      let answer = try exchange(all)
+      if let (error, index) = answer.failure {
+        if index <= first { throw error }
+        // The next request uses another connection.
+        loss = PostgresError.lost("The state of the session could not be reset: \(error)")
+      } else {
+        try noteReset(answer.results)
+      }
+      return PQcmdStatus(answer.results[first].handle).map { String(cString: $0) }
+    } catch let error as PostgresError where error.isConnectionLost {
+      loss = error
+      throw error
+    }
+  }
+
+  /// The statements that reset the state of the session, except its own prepared statements.
+  private var resetting: [Statement] {
+    let reset = [
+      "SET SESSION AUTHORIZATION DEFAULT", "RESET ROLE", "RESET ALL", "UNLISTEN *", "CLOSE ALL", "DISCARD TEMP",
+      "DISCARD SEQUENCES", "SELECT pg_catalog.pg_advisory_unlock_all()",
+    ].map { Statement($0) }
+    guard !isPooled else { return reset + [Statement(Self.deallocation)] }
+    return reset + [
+      settingStatement(isLocal: false),
+      Statement(
+        """
+        SELECT count(*) FILTER (WHERE from_sql), count(*) FILTER (WHERE NOT from_sql)
+        FROM pg_catalog.pg_prepared_statements
+        """, isFrequent: true),
+    ]
+  }
+
+  /// Deallocates the prepared statements of an application behind a pooler, and no other ones.
+  private static let deallocation = """
+    DO $$DECLARE statement text; BEGIN
+    FOR statement IN SELECT name FROM pg_catalog.pg_prepared_statements WHERE from_sql
+    LOOP EXECUTE pg_catalog.format('DEALLOCATE %I', statement); END LOOP; END$$
+    """
+
+  /// Deallocates all prepared statements if code of an application has added or deallocated some.
+  private func noteReset(_ results: [QueryResult]) throws {
+    guard !isPooled, let row = results.last?.first else { return }
+    guard row.int(0) > 0 || row.int(1) != prepared.count + outdated.count else { return }
+    (prepared, outdated) = ([:], [])
+    if let failure = try exchange([Statement("DEALLOCATE ALL")]).failure { loss = failure.error }
   }
 
   /// A command that was sent.

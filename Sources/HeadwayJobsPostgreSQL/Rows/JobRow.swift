@@ -37,12 +37,12 @@ enum JobRow {
   static let finishedColumns = list(
     common + ["NULL::timestamptz", "0::bigint", "NULL::bigint", "NULL", "NULL", "NULL::bigint", "0::bigint"] + finished)
 
-  /// Inserts a new job.
+  /// Inserts new jobs.
   static let insert = insertion(into: "headway.job", common + unfinished)
-  /// Inserts a new job, unless another one holds its key.
+  /// Inserts new jobs, unless others hold their keys.
   static let insertIfUnique =
     insert + " ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING RETURNING id"
-  /// Replaces an unfinished job, or inserts a finished one that is run again.
+  /// Replaces unfinished jobs, or inserts finished ones that are run again.
   static let put =
     insert + " ON CONFLICT (id) DO UPDATE SET "
     + list(
@@ -51,7 +51,7 @@ enum JobRow {
           ? "flags = (job.flags & \(hasCheckpoints)) | excluded.flags"
           : "\(column) = excluded.\(column)"
       })
-  /// Inserts a finished job, or replaces the row with the same number.
+  /// Inserts finished jobs, or replaces the rows with the same numbers.
   static let putFinished =
     insertion(into: "headway.done", common + finished) + " ON CONFLICT (id) DO UPDATE SET "
     + list((common + finished).dropFirst().map { "\($0) = excluded.\($0)" })
@@ -69,21 +69,21 @@ enum JobRow {
 
   private static func insertion(into table: String, _ columns: [String]) -> String {
     let parameters = columns.indices.map { "$\($0 + 1)" }
-    return "INSERT INTO \(table) (\(list(columns))) VALUES (\(list(parameters)))"
+    return "INSERT INTO \(table) (\(list(columns))) SELECT * FROM unnest(\(list(parameters)))"
   }
 
   // MARK: Writing
 
-  /// Adds an unfinished job to a statement.
-  static func addUnfinished(_ job: JobRecord, to statement: inout Statement, flags otherFlags: Int64 = 0) {
-    addCommon(job, to: &statement)
-    statement.add(job.due)
-    statement.add(flags(of: job) | otherFlags)
-    statement.add(keep(job.settings))
-    statement.add(job.holdsKey ? job.settings.unique?.key : nil)
-    statement.add(job.settings.limit?.storedKey)
-    statement.add(job.settings.limit?.slots.map(Int64.init))
-    statement.add(job.unmetCount)
+  /// Adds unfinished jobs to a statement.
+  static func addUnfinished(_ jobs: [JobRecord], to statement: inout Statement, flags otherFlags: Int64 = 0) {
+    addCommon(jobs, to: &statement)
+    statement.add(array: jobs.map(\.due))
+    statement.add(array: jobs.map { flags(of: $0) | otherFlags })
+    statement.add(array: jobs.map { keep($0.settings) })
+    statement.add(array: jobs.map { $0.holdsKey ? $0.settings.unique?.key : nil })
+    statement.add(array: jobs.map { $0.settings.limit?.storedKey })
+    statement.add(array: jobs.map { $0.settings.limit?.slots.map(Int64.init) })
+    statement.add(array: jobs.map(\.unmetCount))
   }
 
   static func flags(of job: JobRecord) -> Int64 {
@@ -94,15 +94,15 @@ enum JobRow {
     return flags
   }
 
-  /// Adds a finished job to a statement.
-  static func addFinished(_ job: JobRecord, to statement: inout Statement) {
-    addCommon(job, to: &statement)
-    statement.add(job.finished)
-    statement.add(job.expires)
-    statement.add(job.reason?.code.rawValue)
-    statement.add(job.reason?.text.withoutNull)
-    statement.add(job.result?.bytes)
-    statement.add(job.reason?.culprit?.rawValue)
+  /// Adds finished jobs to a statement.
+  static func addFinished(_ jobs: [JobRecord], to statement: inout Statement) {
+    addCommon(jobs, to: &statement)
+    statement.add(array: jobs.map(\.finished))
+    statement.add(array: jobs.map(\.expires))
+    statement.add(array: jobs.map { $0.reason?.code.rawValue })
+    statement.add(array: jobs.map { $0.reason?.text.withoutNull })
+    statement.add(array: jobs.map { $0.result?.bytes })
+    statement.add(array: jobs.map { $0.reason?.culprit?.rawValue })
   }
 
   static func add(_ fence: JobFence, to statement: inout Statement) {
@@ -123,29 +123,29 @@ enum JobRow {
     return (0...1e15).contains(keep) ? Int64(keep) : nil
   }
 
-  private static func addCommon(_ job: JobRecord, to statement: inout Statement) {
-    statement.add(job.id.rawValue)
-    statement.add(job.queue)
-    statement.add(job.kind.rawValue)
-    statement.add(job.version)
-    statement.add(job.state.rawValue)
-    statement.add(job.priority)
-    statement.add(job.position)
-    statement.add(job.deadline)
-    statement.add(job.enqueued)
-    statement.add(job.claimed)
-    statement.add(job.firstClaimed)
-    statement.add(job.attempt)
-    statement.add(job.crashCount)
-    statement.add(job.snoozeCount)
-    statement.add(job.epoch)
-    statement.add(job.owner?.rawValue)
-    statement.add(job.progress?.fraction)
-    statement.add(job.progress?.text?.withoutNull)
-    statement.add(job.settings.stored)
-    statement.add(job.history.stored)
-    statement.add(job.payload.bytes)
-    statement.add(job.ready)
+  private static func addCommon(_ jobs: [JobRecord], to statement: inout Statement) {
+    statement.add(array: jobs.map(\.id.rawValue))
+    statement.add(array: jobs.map(\.queue))
+    statement.add(array: jobs.map(\.kind.rawValue))
+    statement.add(array: jobs.map(\.version))
+    statement.add(array: jobs.map(\.state.rawValue))
+    statement.add(array: jobs.map(\.priority))
+    statement.add(array: jobs.map(\.position))
+    statement.add(array: jobs.map(\.deadline))
+    statement.add(array: jobs.map(\.enqueued))
+    statement.add(array: jobs.map(\.claimed))
+    statement.add(array: jobs.map(\.firstClaimed))
+    statement.add(array: jobs.map(\.attempt))
+    statement.add(array: jobs.map(\.crashCount))
+    statement.add(array: jobs.map(\.snoozeCount))
+    statement.add(array: jobs.map(\.epoch))
+    statement.add(array: jobs.map { $0.owner?.rawValue })
+    statement.add(array: jobs.map { $0.progress?.fraction })
+    statement.add(array: jobs.map { $0.progress?.text?.withoutNull })
+    statement.add(array: jobs.map(\.settings.stored))
+    statement.add(array: jobs.map(\.history.stored))
+    statement.add(array: jobs.map(\.payload.bytes))
+    statement.add(array: jobs.map(\.ready))
   }
 
   // MARK: Reading

@@ -11,6 +11,20 @@ enum ScheduleRow {
     next = excluded.next
     """
 
+  /// Writes what ticks have changed.
+  static let putTicks = """
+    UPDATE headway.schedule s SET decided = x.decided, last_tick = x.last_tick, last_job = x.last_job, next = x.next
+    FROM unnest($1, $2, $3, $4, $5) AS x(name, decided, last_tick, last_job, next) WHERE s.name = x.name
+    """
+
+  static func addTicks(of schedules: [ScheduleRecord], to statement: inout Statement) {
+    statement.add(array: schedules.map(\.name))
+    statement.add(array: schedules.map(\.decided))
+    statement.add(array: schedules.map(\.lastTick))
+    statement.add(array: schedules.map { $0.lastJob?.rawValue })
+    statement.add(array: schedules.map(\.next))
+  }
+
   static func add(_ schedule: ScheduleRecord, to statement: inout Statement) {
     statement.add(schedule.name)
     statement.add(schedule.definition.stored)

@@ -40,12 +40,12 @@ extension PostgresJobStore {
           try runner.begin(session, within: limit)
           let value = try body(transaction)
           try transaction.checkTime()
-          try runner.commit(session)
+          try runner.commit(session, resets: transaction.hasExecuted)
           send(transaction.hints)
           transaction.complete()
           return value
         } catch {
-          TransactionRunner.rollBack(session)
+          TransactionRunner.rollBack(session, resets: transaction.hasExecuted)
           throw error
         }
       }

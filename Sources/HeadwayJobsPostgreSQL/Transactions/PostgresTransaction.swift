@@ -10,6 +10,8 @@ public final class PostgresTransaction {
   let store: PostgresJobStore
   /// The hints of the jobs that were added, which are sent after the commit.
   private(set) var hints = JobHints()
+  /// Whether the application has executed statements, which can change the state of the session.
+  private(set) var hasExecuted = false
   /// The functions to call after the commit.
   private var completions: [() -> Void] = []
   private let limit: Duration
@@ -74,6 +76,7 @@ public final class PostgresTransaction {
     var statement = Statement(sql)
     statement.isText = true
     for text in texts { statement.parameters.add(inferred: text) }
+    hasExecuted = true
     do {
       // After an error, only a rollback to a savepoint is possible.
       if sql.firstWords.first != "rollback" { session.runLater(try limitStatement()) }
@@ -109,6 +112,7 @@ public final class PostgresTransaction {
     let transaction = try store.runner.join(session)
     let enqueued = try transaction.enqueue(new)
     try transaction.settleAll()
+    transaction.writeNewRowsLater()
     hints.formUnion(transaction.hints)
     completions.append { completion(enqueued) }
     return enqueued
@@ -122,6 +126,7 @@ public final class PostgresTransaction {
     let transaction = try store.runner.join(session)
     let verdicts = try transaction.end([JobEnding(fence, .succeed(result: result))])
     try transaction.settleAll()
+    transaction.writeNewRowsLater()
     hints.formUnion(transaction.hints)
     // The verdict is `recorded`, too, if an earlier transaction has recorded the ending.
     return verdicts == [.recorded] && transaction.hints.finished.contains(fence.id)

@@ -15,11 +15,11 @@ import Android
 
 /// The leases of this process's workers.
 ///
-/// The thread of the control connection renews them, so jobs that block Swift's threads do not prevent that. A lease is
-/// valid by the server's clock. Because this process does not know that clock exactly, it measures the time from when
+/// A connection with a thread of its own renews them, so neither jobs that block Swift's threads nor other requests of
+/// the store prevent that. A lease is valid by the server's clock. Because this process does not know that clock exactly, it measures the time from when
 /// it sent the last renewal that was answered, by a clock that continues while the machine sleeps.
 ///
-/// Another thread detects lost leases, because the control connection can wait for the server, or for the address of
+/// Another thread detects lost leases, because that connection can wait for the server, or for the address of
 /// its host, for longer than a lease lasts. The thread exists while there are leases that are not lost.
 final class LeaseKeeper: Sendable {
   private struct Lease {
@@ -93,8 +93,46 @@ final class LeaseKeeper: Sendable {
 
   // MARK: Renewals
 
+  /// Renews the leases that are due and have not expired.
+  ///
+  /// - Returns: When to call the function again; nil if there are no leases.
+  func renewDue(_ session: PostgresSession, _ schema: SchemaName) throws -> ContinuousClock.Instant? {
+    let due = due()
+    guard !due.isEmpty else { return next }
+    let sent = ContinuousClock.now
+    // It waits for no lock. A worker whose row is locked keeps its lease, and its renewal is tried again.
+    var renewal = Statement(
+      schema.sql(
+        """
+        WITH free AS (
+          SELECT id FROM headway.worker WHERE id = ANY($1) AND lease > clock_timestamp() FOR UPDATE SKIP LOCKED),
+        renewed AS (
+          UPDATE headway.worker w SET lease = clock_timestamp() + $2 * interval '1 microsecond' FROM free
+          WHERE w.id = free.id RETURNING w.id)
+        SELECT id, true FROM renewed UNION ALL SELECT id, false FROM headway.worker
+        WHERE id = ANY($1) AND lease > clock_timestamp() AND id NOT IN (SELECT id FROM renewed)
+        """))
+    renewal.add(array: due.map(\.rawValue))
+    renewal.add(Int64(length / .microseconds(1)))
+    var answers: [WorkerID: Renewal] = [:]
+    for row in try session.run(session.requestSettings + [renewal]).last?.rows ?? [] {
+      answers[WorkerID(rawValue: row.int64(0))] = row.bool(1) ? .renewed : .locked
+    }
+    for worker in due { note(answers[worker] ?? .expired, of: worker, sent: sent) }
+    return next
+  }
+
+  /// The answer to a renewal.
+  private enum Renewal {
+    case renewed
+    /// A transaction has locked the row of the worker.
+    case locked
+    /// The lease has expired, or the worker was removed.
+    case expired
+  }
+
   /// The workers whose leases must be renewed now.
-  func due() -> [WorkerID] {
+  private func due() -> [WorkerID] {
     let now = ContinuousClock.now
     return state.withLock { state in
       state.leases.filter { $0.value.condition == .held && $0.value.nextRenewal <= now }.keys.sorted()
@@ -102,17 +140,21 @@ final class LeaseKeeper: Sendable {
   }
 
   /// When the next lease must be renewed.
-  var next: ContinuousClock.Instant? {
+  private var next: ContinuousClock.Instant? {
     state.withLock { state in state.leases.values.filter { $0.condition == .held }.map(\.nextRenewal).min() }
   }
 
   /// Notes the answer to a renewal.
-  func renewed(_ worker: WorkerID, sent: ContinuousClock.Instant, isRenewed: Bool) {
-    let next = sent + interval()
+  private func note(_ renewal: Renewal, of worker: WorkerID, sent: ContinuousClock.Instant) {
+    let next = sent + (renewal == .locked ? length / 30 : interval())
     state.withLock { state in
       guard var lease = state.leases[worker], lease.condition == .held else { return }
       lease.nextRenewal = next
-      if isRenewed { lease.confirmed = sent } else { lease.condition = .lost }
+      switch renewal {
+      case .renewed: lease.confirmed = sent
+      case .locked: break
+      case .expired: lease.condition = .lost
+      }
       state.leases[worker] = lease
     }
     watch()

@@ -12,7 +12,7 @@ extension JobTransaction {
     }
     var succeeded = try succeed(endings)
     let others = endings.filter { succeeded[$0.fence.id] == nil }
-    let loaded = try load(others.map(\.fence.id))
+    let loaded = Dictionary(uniqueKeysWithValues: try findUnfinished(others.map(\.fence.id)).map { ($0.id, $0) })
     return try endings.map { ending in
       if let success = succeeded.removeValue(forKey: ending.fence.id) {
         try note(success, ending.fence.id)
@@ -41,16 +41,6 @@ extension JobTransaction {
       try put(job)
       return .recorded
     }
-  }
-
-  /// Returns unfinished jobs, and locks their rows in the order of their numbers.
-  private func load(_ ids: [JobID]) throws -> [JobID: JobRecord] {
-    guard !ids.isEmpty else { return [:] }
-    var load = statement(
-      "SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE id = ANY($1) ORDER BY id FOR UPDATE")
-    load.add(array: ids.map(\.rawValue))
-    let jobs = try run(load).rows.map(JobRow.read)
-    return Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0) })
   }
 
   /// The columns of a job that has succeeded, for the rest of the transaction.

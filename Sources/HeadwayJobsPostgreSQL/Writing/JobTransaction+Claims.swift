@@ -7,43 +7,38 @@ extension JobTransaction {
   /// - Parameters:
   ///   - claim: The queue and the maximum number of jobs.
   ///   - worker: The worker.
+  ///   - queues: The queues that have waiting jobs.
   ///   - mark: Where the waiting jobs begin. The new value is valid only after the transaction was committed.
   /// - Throws: `PostgresError`.
   /// - Returns: The claimed jobs.
-  func claim(_ claim: JobClaim, by worker: WorkerID, after mark: inout ClaimMark) throws -> [JobRecord] {
-    let queue = try queues()[claim.queue] ?? JobQueueRecord()
+  func claim(
+    _ claim: JobClaim, by worker: WorkerID, in queues: WaitingQueues, after mark: inout ClaimMark
+  ) throws -> [JobRecord] {
+    let queue = try self.queues()[claim.queue] ?? JobQueueRecord()
     var count = claim.count
-    guard count > 0, !queue.isPaused else { return [] }
+    guard count > 0, !queue.isPaused, let waiting = queues.queues[claim.queue] else { return [] }
     if let limit = queue.settings.limit {
       try lockLimits()
       count = min(count, limit - (try runningCount(ofQueue: claim.queue)))
       guard count > 0 else { return [] }
     }
-    let claimed = try take(claim, count, queue, by: worker, after: &mark)
+    let claimed = try take(claim, count, queue, waiting, by: worker, after: &mark, queues.snapshot)
     if !claimed.isEmpty, queue.settings.pendingLimit != nil { hints.queuesWithRoom.insert(claim.queue) }
     return claimed
   }
 
   private func take(
-    _ claim: JobClaim, _ count: Int, _ queue: JobQueueRecord, by worker: WorkerID, after mark: inout ClaimMark
+    _ claim: JobClaim, _ count: Int, _ queue: JobQueueRecord, _ waiting: WaitingQueues.Queue, by worker: WorkerID,
+    after mark: inout ClaimMark, _ snapshot: ClaimMark.Snapshot?
   ) throws -> [JobRecord] {
-    let parts = try run(
-      """
-      SELECT EXISTS (SELECT FROM headway.job WHERE state = 2 AND crashes = 0 AND limit_key IS NOT NULL AND queue = $1),
-      EXISTS (SELECT FROM headway.job WHERE state = 2 AND crashes > 0 AND queue = $1),
-      pg_snapshot_xmin(snapshot)::text::bigint, pg_snapshot_xmax(snapshot)::text::bigint
-      FROM pg_current_snapshot() snapshot
-      """, claim.queue
-    ).first
-    let (hasKeys, hasSuspects) = (parts?.bool(0) ?? false, parts?.bool(1) ?? false)
-    if let parts { mark.note(ClaimMark.Snapshot(oldest: parts.int64(2), next: parts.int64(3))) }
+    if let snapshot { mark.note(snapshot) }
     var jobs = ClaimableJobs(self, claim, worker, queue)
-    guard hasKeys || (hasSuspects && claim.allowsSuspect) || queue.settings.aging != nil else {
+    guard waiting.hasKeys || (waiting.hasSuspects && claim.allowsSuspect) || queue.settings.aging != nil else {
       return try jobs.takePlain(count, after: &mark)
     }
     // A suspect can have a key too.
-    if hasKeys || hasSuspects { try lockLimits() }
-    try jobs.open(hasKeys: hasKeys)
+    if waiting.hasKeys || waiting.hasSuspects { try lockLimits() }
+    try jobs.open(hasKeys: waiting.hasKeys)
     try ClaimSelection.run(&jobs, claim, count: count)
     return try jobs.takeAll()
   }

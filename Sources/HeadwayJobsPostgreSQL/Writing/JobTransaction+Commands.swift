@@ -98,7 +98,11 @@ extension JobTransaction {
         ORDER BY \(time) LIMIT \(JobCommand.maxPrunedKeyCount) FOR UPDATE SKIP LOCKED)
         """, now)
     }
-    runLater("DELETE FROM headway.receipt WHERE stored < clock_timestamp() - interval '1 hour'")
+    runLater(
+      """
+      DELETE FROM headway.receipt WHERE number IN (SELECT number FROM headway.receipt
+      WHERE stored < clock_timestamp() - interval '1 hour' LIMIT \(JobCommand.maxPrunedKeyCount) FOR UPDATE SKIP LOCKED)
+      """)
     sweepCheckpoints()
     let expired = try run(
       """

@@ -9,32 +9,14 @@ extension JobTransaction {
   /// Adds all jobs of a batch or none.
   func addAll(_ jobs: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     var rows = self
-    try lockDependencies(of: jobs)
     return try rows.addBatch(jobs, beforeDependentsOf: parent)
-  }
-
-  /// Locks the jobs that new ones wait for, in the order of their numbers.
-  private func lockDependencies(of jobs: [NewJob]) throws {
-    let ids = Set(
-      jobs.flatMap(\.dependencies).compactMap { dependency -> Int64? in
-        if case .job(let id) = dependency.target { id.rawValue } else { nil }
-      })
-    guard !ids.isEmpty else { return }
-    var lock = statement("SELECT id FROM headway.job WHERE id = ANY($1) ORDER BY id FOR UPDATE")
-    lock.add(array: ids.sorted())
-    runLater(lock)
   }
 
   /// Settles the edges of all jobs that have ended in this transaction.
   func settleAll() throws {
     guard !ended.isEmpty else { return }
-    if ended.allSatisfy({ $0.state == .succeeded }) {
-      let ends = ended
-      ended = []
-      return try meet(ends)
-    }
     // A failure cancels dependents, and no other transaction may add some in the meantime.
-    try requireAlone()
+    if !ended.allSatisfy({ $0.state == .succeeded }) { try requireAlone() }
     var rows = self
     try rows.settle()
   }
@@ -49,59 +31,72 @@ extension JobTransaction {
     var rows = self
     try rows.restart(retries)
   }
-
-  /// Makes the same changes as `JobGraph.status` and `JobGraph.meet`, for several ends.
-  private func meet(_ ends: [JobGraph.Standing]) throws {
-    var lock = statement(SchemaVersion1.lockDependents)
-    lock.add(array: ends.map(\.id.rawValue))
-    runLater(lock)
-    var meet = statement(SchemaVersion1.meetEdges)
-    meet.add(array: ends.map(\.id.rawValue))
-    meet.add(array: ends.map { $0.state == .succeeded })
-    meet.add(now)
-    for row in try run(meet).rows {
-      switch JobState(rawValue: row.int(0)) {
-      case .scheduled: hints.hasScheduled = true
-      case .waiting: hints.claimableQueues.insert(row.text(1))
-      default: break
-      }
-    }
-  }
 }
 
 extension JobTransaction: JobGraphRows {
   /// Returns the state of a job, and locks its row, so that the state remains until the end of the transaction.
-  func standing(of id: JobID) throws -> JobGraph.Standing? {
+  func standing(of id: JobID) throws -> JobGraph.Standing? { try standings(of: [id])[id] }
+
+  /// Returns the states of jobs, and locks their rows in the order of their numbers.
+  func standings(of ids: [JobID]) throws -> [JobID: JobGraph.Standing] {
+    guard !ids.isEmpty else { return [:] }
+    var (standings, missing) = ([JobID: JobGraph.Standing](), Set(ids))
     // A job that ends or is run again in between moves from one table to the other.
-    for _ in 0..<2 {
+    for _ in 0..<2 where !missing.isEmpty {
       for sql in [
-        "SELECT state, NULL::bigint FROM headway.job WHERE id = $1 FOR UPDATE",
-        "SELECT state, culprit FROM headway.done WHERE id = $1 FOR KEY SHARE",
-      ] {
-        guard let row = try run(sql, id.rawValue).first else { continue }
-        guard let state = JobState(rawValue: row.int(0)) else {
-          throw JobError(.storeFailed, "Job \(id) has the unknown state \(row.int(0)). Update this program.")
+        "SELECT id, state, NULL::bigint FROM headway.job WHERE id = ANY($1) ORDER BY id FOR UPDATE",
+        "SELECT id, state, culprit FROM headway.done WHERE id = ANY($1) ORDER BY id FOR KEY SHARE",
+      ] where !missing.isEmpty {
+        var lock = statement(sql)
+        lock.add(array: missing.map(\.rawValue))
+        for row in try run(lock).rows {
+          let id = row.id(0)
+          standings[id] = try Self.standing(of: id, row.int(1), row.optional(2, row.id))
+          missing.remove(id)
         }
-        return JobGraph.Standing(id: id, state: state, culprit: row.optional(1, row.id))
       }
     }
-    return nil
+    return standings
   }
 
-  func noteDependents(of id: JobID) throws {
-    runLater("UPDATE headway.job SET flags = flags | \(JobRow.hasDependents) WHERE id = $1", id.rawValue)
+  private static func standing(of id: JobID, _ state: Int, _ culprit: JobID?) throws -> JobGraph.Standing {
+    guard let state = JobState(rawValue: state) else {
+      throw JobError(.storeFailed, "Job \(id) has the unknown state \(state). Update this program.")
+    }
+    return JobGraph.Standing(id: id, state: state, culprit: culprit)
   }
 
-  func addUnmet(_ count: Int, to id: JobID) throws {
-    runLater("UPDATE headway.job SET unmet = unmet + $2 WHERE id = $1", id.rawValue, count)
+  func noteDependents(of ids: [JobID]) throws {
+    newRows.dependencies.formUnion(ids)
   }
 
-  func unmetEdges(from id: JobID, limit: Int) throws -> [JobEdge] {
-    try run(
+  func addUnmet(_ count: Int, to ids: [JobID]) throws {
+    var update = statement("UPDATE headway.job SET unmet = unmet + $2 WHERE id = ANY($1)")
+    update.add(array: ids.map(\.rawValue))
+    update.add(count)
+    runLater(update)
+  }
+
+  func unmetEdges(from ids: [JobID], limit: Int) throws -> [JobEdge] {
+    var select = statement(
       """
-      SELECT \(JobRow.edgeColumns) FROM headway.edge WHERE dependency = $1 AND status = 0 ORDER BY dependent LIMIT $2
-      """, id.rawValue, limit
-    ).rows.map(JobRow.readEdge)
+      SELECT \(JobRow.edgeColumns) FROM unnest($1::bigint[]) AS x(id) CROSS JOIN LATERAL (
+        SELECT * FROM headway.edge WHERE dependency = x.id AND status = 0 ORDER BY dependent LIMIT $2) e
+      LIMIT $2
+      """)
+    select.add(array: ids.map(\.rawValue))
+    select.add(limit)
+    return try run(select).rows.map(JobRow.readEdge)
+  }
+
+  func jobsWithUnmetEdges(_ ids: [JobID]) throws -> Set<JobID> {
+    var select = statement(
+      """
+      SELECT id FROM unnest($1::bigint[]) AS x(id)
+      WHERE EXISTS (SELECT FROM headway.edge WHERE dependency = x.id AND status = 0)
+      """)
+    select.add(array: ids.map(\.rawValue))
+    return Set(try run(select).rows.map { $0.id(0) })
   }
 
   func edges(to id: JobID) throws -> [JobEdge] {
@@ -110,24 +105,61 @@ extension JobTransaction: JobGraphRows {
     ).rows.map(JobRow.readEdge)
   }
 
-  func insert(_ edge: JobEdge) throws {
-    runLater(
-      "INSERT INTO headway.edge (dependency, dependent, success, status) VALUES ($1, $2, $3, $4)",
-      edge.dependency.rawValue, edge.dependent.rawValue, edge.requirement == .success, edge.status.rawValue)
+  func insert(_ edges: [JobEdge]) throws {
+    newRows.edges += edges
+    try writeNewRowsIfFull()
   }
 
-  func setStatus(_ status: JobEdge.Status, of edge: JobEdge) throws {
-    runLater(
-      "UPDATE headway.edge SET status = $3 WHERE dependency = $1 AND dependent = $2", edge.dependency.rawValue,
-      edge.dependent.rawValue, status.rawValue)
+  func setStatus(_ status: JobEdge.Status, of edges: [JobEdge]) throws {
+    guard !edges.isEmpty else { return }
+    var update = statement(
+      """
+      UPDATE headway.edge e SET status = $3 FROM unnest($1::bigint[], $2::bigint[]) AS x(dependency, dependent)
+      WHERE e.dependency = x.dependency AND e.dependent = x.dependent
+      """)
+    update.add(array: edges.map(\.dependency.rawValue))
+    update.add(array: edges.map(\.dependent.rawValue))
+    update.add(status.rawValue)
+    runLater(update)
   }
 
-  func meetEdges(of end: JobGraph.Standing) throws { try meet([end]) }
+  /// Makes the same changes as `JobGraph.status` and `JobGraph.meet`, in SQL.
+  func meetEdges(of ends: [JobGraph.Standing], limit: Int) throws -> Int {
+    guard limit > 0 else { return 0 }
+    func statement(_ sql: String) -> Statement {
+      var statement = self.statement(sql)
+      statement.add(array: ends.map(\.id.rawValue))
+      statement.add(array: ends.map { $0.state == .succeeded })
+      statement.add(limit)
+      return statement
+    }
+    runLater(statement(SchemaVersion1.lockDependents))
+    var meet = statement(SchemaVersion1.meetEdges)
+    meet.add(now)
+    var count = 0
+    for row in try run(meet).rows {
+      guard !row.isNull(1) else {
+        count = row.int(0)
+        continue
+      }
+      switch JobState(rawValue: row.int(0)) {
+      case .scheduled: hints.hasScheduled = true
+      case .waiting: hints.claimableQueues.insert(row.text(1))
+      default: break
+      }
+    }
+    return count
+  }
 
   func cascades() throws -> [JobGraph.Standing] {
     try run(
-      "SELECT job, culprit FROM headway.cascade ORDER BY job LIMIT \(JobGraph.maxCascadeCount) FOR UPDATE"
-    ).rows.map { JobGraph.Standing(id: $0.id(0), state: .failed, culprit: $0.id(1)) }
+      """
+      SELECT job, c.culprit, state FROM headway.cascade c LEFT JOIN headway.done ON id = job ORDER BY job
+      LIMIT \(JobGraph.maxCascadeCount) FOR UPDATE OF c
+      """
+    ).rows.map {
+      JobGraph.Standing(id: $0.id(0), state: JobState(rawValue: $0.int(2)) ?? .failed, culprit: $0.id(1))
+    }
   }
 
   func setCascade(_ culprit: JobID?, of id: JobID) throws {

@@ -67,9 +67,8 @@ extension JobTransaction {
   /// - Returns: The number of each job.
   func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     let limits = try queues().compactMapValues(\.settings.pendingLimit)
-    let full = try limits.filter { queue, limit in
-      try batch.contains { $0.queue == queue } && isFull(queue, limit)
-    }
+    let queues = limits.isEmpty ? [] : Set(batch.map(\.queue))
+    let full = try limits.filter { queue, limit in try queues.contains(queue) && isFull(queue, limit) }
     guard try session.mayInsertJobs(schema) else { return try call(batch, full) }
     for new in batch {
       guard let limit = full[new.queue] else { continue }

@@ -5,10 +5,12 @@ extension JobTransaction {
   // The shared algorithms are mutating functions. This class is a reference, so it calls them on a copy of the
   // reference.
 
-  /// Adds the jobs of due ticks.
-  func advanceSchedules() throws {
+  /// Adds the jobs of due ticks, up to a limit.
+  ///
+  /// - Returns: Whether there might be more due ticks.
+  func advanceSchedules(limit: Int) throws -> Bool {
     var rows = self
-    try rows.addDueJobs()
+    return try rows.addDueJobs(limit: limit)
   }
 
   func perform(_ command: ScheduleCommand, on name: String) throws -> ScheduleAnswer {
@@ -18,8 +20,20 @@ extension JobTransaction {
 }
 
 extension JobTransaction: ScheduleRows {
-  func dueSchedules() throws -> [String] {
-    try run("SELECT name FROM headway.schedule WHERE next <= $1 ORDER BY next, name", now).rows.map { $0.text(0) }
+  /// Returns schedules that have a due tick, and locks their rows.
+  func dueSchedules(limit: Int) throws -> [DueSchedule] {
+    let due = try run(
+      """
+      SELECT \(ScheduleRow.columns), EXISTS (SELECT FROM headway.job WHERE id = last_job) FROM headway.schedule
+      WHERE next <= $1 ORDER BY next, name LIMIT $2 FOR UPDATE
+      """, now, limit)
+    return try due.rows.map { row in
+      do {
+        return DueSchedule(name: row.text(0), try ScheduleRow.read(row), isLastJobUnfinished: row.bool(8))
+      } catch let error as JobError where error.code == .undecodablePayload {
+        return DueSchedule(name: row.text(0), nil, isLastJobUnfinished: false)
+      }
+    }
   }
 
   /// Returns a schedule, and locks its row.
@@ -36,6 +50,11 @@ extension JobTransaction: ScheduleRows {
     var statement = statement(ScheduleRow.put)
     ScheduleRow.add(schedule, to: &statement)
     runLater(statement)
+  }
+
+  func writeTick(of schedule: ScheduleRecord) throws {
+    newRows.schedules.append(schedule)
+    try writeNewRowsIfFull()
   }
 
   func postpone(_ name: String, to time: StoreTime) throws {

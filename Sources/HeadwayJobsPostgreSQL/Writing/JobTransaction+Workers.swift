@@ -12,23 +12,26 @@ extension JobTransaction {
     try !run("SELECT FROM headway.worker WHERE id = $1 AND lease > clock_timestamp()", worker.rawValue).isEmpty
   }
 
-  /// Deletes a worker, and returns its jobs to their queues.
+  /// Returns jobs of a worker to their queues, and deletes the worker if it has no others.
   ///
   /// - Parameters:
   ///   - worker: The worker.
   ///   - isDead: Whether the worker has died. This counts as a crash unless the worker had already stopped.
+  ///   - limit: The maximum number of jobs.
   /// - Throws: `PostgresError`.
   /// - Returns: The jobs; none if the worker was already deleted.
-  func remove(_ worker: WorkerID, isDead: Bool) throws -> [JobID] {
+  func remove(_ worker: WorkerID, isDead: Bool, limit: Int) throws -> [JobID] {
     let found = try run("SELECT stopped FROM headway.worker WHERE id = $1 FOR UPDATE", worker.rawValue)
     guard let isStopped = found.first?.bool(0) else { return [] }
     // A rescue must not wait for a transaction of the application that has locked a job. The worker remains until all
     // of its jobs are rescued.
-    let left = try running(by: worker, skipsLocked: isDead)
+    let left = try running(by: worker, skipsLocked: isDead, limit: limit)
     for var job in left {
       JobTransitions.rescue(&job, isCrash: isDead && !isStopped, at: now)
       try put(job)
     }
+    // If its process ends before the other jobs have returned, that is not a crash.
+    if !isDead { runLater("UPDATE headway.worker SET stopped = true WHERE id = $1", worker.rawValue) }
     runLater(
       """
       DELETE FROM headway.worker WHERE id = $1 AND NOT EXISTS (SELECT FROM headway.job WHERE state = 3 AND owner = $1)
@@ -36,11 +39,16 @@ extension JobTransaction {
     return left.map(\.id)
   }
 
-  /// Returns the jobs of workers whose lease has expired to their queues.
-  func rescue() throws -> [JobID] {
+  /// Returns jobs of workers whose lease has expired to their queues, up to a limit.
+  func rescue(limit: Int) throws -> [JobID] {
     let dead = try run(
-      "SELECT id FROM headway.worker WHERE lease <= clock_timestamp() ORDER BY id FOR UPDATE SKIP LOCKED")
-    return try dead.rows.flatMap { try remove(WorkerID(rawValue: $0.int64(0)), isDead: true) }
+      "SELECT id FROM headway.worker WHERE lease <= clock_timestamp() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED",
+      limit)
+    var rescued: [JobID] = []
+    for row in dead.rows where rescued.count < limit {
+      rescued += try remove(WorkerID(rawValue: row.int64(0)), isDead: true, limit: limit - rescued.count)
+    }
+    return rescued
   }
 
   /// Gives back the jobs of a worker that the worker does not know of.
@@ -49,12 +57,14 @@ extension JobTransaction {
     _ = try end(unknown.map { JobEnding($0, .release) })
   }
 
-  private func running(by worker: WorkerID, skipsLocked: Bool = false) throws -> [JobRecord] {
+  private func running(
+    by worker: WorkerID, skipsLocked: Bool = false, limit: Int = .max
+  ) throws -> [JobRecord] {
     try run(
       """
       SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE state = 3 AND owner = $1 ORDER BY id
-      FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")
-      """, worker.rawValue
+      LIMIT $2 FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")
+      """, worker.rawValue, limit
     ).rows.map(JobRow.read)
   }
 
@@ -67,9 +77,9 @@ extension JobTransaction {
   ///
   /// - Returns: Whether there might be more to do.
   func advance() throws -> Bool {
-    try advanceSchedules()
-    try continueAllCascades()
     let limit = JobCommand.maxChangedCount
+    let hasMoreTicks = try advanceSchedules(limit: limit)
+    try continueAllCascades()
     let late = try jobs(
       "deadline <= $1 AND deadline IS NOT NULL AND state < 3 ORDER BY deadline, id LIMIT \(limit)")
     for var job in late {
@@ -84,7 +94,7 @@ extension JobTransaction {
       try put(job)
     }
     try settleAll()
-    return try late.count == limit || due.count == limit || !cascades().isEmpty
+    return try hasMoreTicks || late.count == limit || due.count == limit || !cascades().isEmpty
   }
 
   private func jobs(_ condition: String) throws -> [JobRecord] {

@@ -33,7 +33,15 @@ final class JobTransaction {
   /// The queues that are paused or have settings, or nil if they have not been read.
   var knownQueues: [String: JobQueueRecord]?
   var ended: [JobGraph.Standing] = []
+  var meetBudget = JobGraph.maxMetCount
   var cascadeBudget = JobGraph.maxCascadeCount
+  var awaited: Set<JobID> = []
+  /// Whether the transaction is repeated after a conflict; false for one of the application.
+  var isRepeatable = true
+  /// The keys of jobs that will be added, each with its holder; nil if it is free.
+  var preparedKeys: [String: JobID?] = [:]
+  /// The new rows that are not written yet.
+  var newRows = NewRows()
   /// The jobs that were read from the table of finished ones, and have not been written since.
   var finishedJobs: Set<JobID> = []
   var holdsLimitsLock = false
@@ -68,7 +76,10 @@ final class JobTransaction {
   }
 
   /// Executes a statement, and the ones before it that were not sent yet.
-  func run(_ statement: Statement) throws -> QueryResult { try session.run(statement) }
+  func run(_ statement: Statement) throws -> QueryResult {
+    writeNewRowsLater()
+    return try session.run(statement)
+  }
 
   func run(_ sql: String, _ values: any BinaryValue...) throws -> QueryResult {
     var statement = statement(sql)
@@ -77,7 +88,10 @@ final class JobTransaction {
   }
 
   /// Executes a statement whose result is not needed together with the next one.
-  func runLater(_ statement: Statement) { session.runLater(statement) }
+  func runLater(_ statement: Statement) {
+    writeNewRowsLater()
+    session.runLater(statement)
+  }
 
   func runLater(_ sql: String, _ values: any BinaryValue...) {
     var statement = statement(sql)
@@ -90,10 +104,6 @@ final class JobTransaction {
 
   // MARK: Numbers
 
-  func nextJobs(_ count: Int) throws -> [JobID] {
-    try run("SELECT nextval('headway.job_number') FROM generate_series(1, $1)", count).rows.map { $0.id(0) }
-  }
-
   func nextPositions(_ count: Int) throws -> [Int64] {
     try run("SELECT nextval('headway.position') FROM generate_series(1, $1)", count).rows.map { $0.int64(0) }
   }
@@ -102,7 +112,15 @@ final class JobTransaction {
 
   // MARK: New jobs
 
-  func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement]) throws -> Enqueued {
+  func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool) throws -> Enqueued {
+    if let unique = new.settings.unique, unique.isHeldByState,
+      let known = preparedKeys.removeValue(forKey: unique.key)
+    {
+      if let other = known, unique.conflict == .keep { return Enqueued(id: other, isNew: false) }
+      if known == nil, let id = try insert(new, dependencies, hasDependents, isKeyFree: true) {
+        return Enqueued(id: id, isNew: true)
+      }
+    }
     while true {
       if let unique = new.settings.unique, let other = try holder(of: unique) {
         guard unique.conflict == .replace else { return Enqueued(id: other, isNew: false) }
@@ -112,7 +130,7 @@ final class JobTransaction {
         if let old { try replace(old, with: new) }
         return Enqueued(id: other, isNew: false)
       }
-      if let id = try insert(new, dependencies) { return Enqueued(id: id, isNew: true) }
+      if let id = try insert(new, dependencies, hasDependents) { return Enqueued(id: id, isNew: true) }
     }
   }
 
@@ -125,12 +143,12 @@ final class JobTransaction {
   }
 
   /// Inserts a job; returns nil if another transaction has inserted its key in the meantime.
-  private func insert(_ new: NewJob, _ dependencies: [JobGraph.Requirement]) throws -> JobID? {
-    let numbers = try run(
-      "SELECT nextval('headway.job_number'), nextval('headway.position')")
-    guard let numbers = numbers.first else { throw Conflict() }
-    var job = JobRecord(id: numbers.id(0), new, at: now)
-    (job.position, job.ready) = (numbers.int64(1), now)
+  private func insert(
+    _ new: NewJob, _ dependencies: [JobGraph.Requirement], _ hasDependents: Bool, isKeyFree: Bool = false
+  ) throws -> JobID? {
+    let numbers = try nextNumbers()
+    var job = JobRecord(id: numbers.id, new, at: now)
+    (job.position, job.ready) = (numbers.position, now)
     if let unique = job.settings.unique {
       if case .duration(let duration) = unique.scope {
         guard try take(unique.key, for: duration, job.id) else { return nil }
@@ -141,23 +159,34 @@ final class JobTransaction {
     let heldKey = job.holdsKey
     var rows = self
     try rows.insertEdges(of: &job, dependencies)
+    job.hasDependents = hasDependents && !job.state.isFinished
     guard !job.state.isFinished else {
-      try put(job)
+      try putNewFinished(job)
       return job.id
     }
-    var statement = statement(heldKey ? JobRow.insertIfUnique : JobRow.insert)
-    JobRow.addUnfinished(job, to: &statement)
-    if heldKey {
+    if heldKey, !isKeyFree {
+      var statement = statement(JobRow.insertIfUnique)
+      JobRow.addUnfinished([job], to: &statement)
       if try run(statement).isEmpty {
         // The edges of the job that was not inserted.
         try deleteEdges(to: job.id)
         return nil
       }
     } else {
-      runLater(statement)
+      newRows.add(job)
+      try writeNewRowsIfFull()
     }
     try noteUnfinished(job)
     return job.id
+  }
+
+  /// Inserts a job that was cancelled when it was added.
+  private func putNewFinished(_ job: JobRecord) throws {
+    hints.finished.append(job.id)
+    try noteLimits(of: job)
+    if job.expires.map({ $0 <= job.finished ?? now }) ?? false { return try deleteEdges(to: job.id) }
+    newRows.add(job)
+    try writeNewRowsIfFull()
   }
 
   /// Takes a key for a time, unless another job holds it.
@@ -171,6 +200,7 @@ final class JobTransaction {
   }
 
   func holder(of unique: UniqueKey) throws -> JobID? {
+    if unique.isHeldByState, let known = preparedKeys[unique.key] { return known }
     let rows =
       if case .duration = unique.scope {
         try run("SELECT job FROM headway.key WHERE key = $1 AND until > $2", unique.key, now)
@@ -195,6 +225,15 @@ final class JobTransaction {
   func findUnfinished(_ id: JobID) throws -> JobRecord? {
     try run("SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE id = $1 FOR UPDATE", id.rawValue).first
       .map(JobRow.read)
+  }
+
+  /// Returns unfinished jobs, and locks their rows in the order of their numbers.
+  func findUnfinished(_ ids: [JobID]) throws -> [JobRecord] {
+    guard !ids.isEmpty else { return [] }
+    var find = statement(
+      "SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE id = ANY($1) ORDER BY id FOR UPDATE")
+    find.add(array: ids.map(\.rawValue))
+    return try run(find).rows.map(JobRow.read)
   }
 
   private func findFinished(_ id: JobID) throws -> JobRecord? {
@@ -222,7 +261,7 @@ final class JobTransaction {
     guard job.state.isFinished else {
       if wasFinished { delete(job.id, from: "headway.done", "id") }
       var statement = statement(JobRow.put)
-      JobRow.addUnfinished(job, to: &statement, flags: wasFinished ? JobRow.hasCheckpoints : 0)
+      JobRow.addUnfinished([job], to: &statement, flags: wasFinished ? JobRow.hasCheckpoints : 0)
       runLater(statement)
       try noteUnfinished(job)
       if job.state == .waiting {
@@ -244,7 +283,7 @@ final class JobTransaction {
       return delete(job.id, from: "headway.done", "id")
     }
     var statement = statement(JobRow.putFinished)
-    JobRow.addFinished(job, to: &statement)
+    JobRow.addFinished([job], to: &statement)
     runLater(statement)
     damagedParts.map { restore($0, of: job.id, in: "headway.done") }
   }
@@ -264,7 +303,7 @@ final class JobTransaction {
 
 extension UniqueKey {
   /// Whether the key is free when the job has ended, at the latest.
-  fileprivate var isHeldByState: Bool {
+  var isHeldByState: Bool {
     if case .duration = scope { return false }
     return true
   }

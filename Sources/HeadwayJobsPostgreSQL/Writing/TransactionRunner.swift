@@ -45,6 +45,7 @@ struct TransactionRunner: Sendable {
       let transaction = try begin(session, hold)
       let answer = try body(transaction)
       try transaction.settleAll()
+      transaction.writeNewRowsLater()
       try commit(session)
       marks.moveBack(to: transaction.waitingAgain)
       return (answer, transaction.hints)
@@ -95,7 +96,9 @@ struct TransactionRunner: Sendable {
   /// Begins to change jobs in a transaction of the application.
   func join(_ session: PostgresSession) throws -> JobTransaction {
     let time = try session.run(Statement("SELECT clock_timestamp()", isFrequent: true))
-    return JobTransaction(session, schema, hold: .none, at: note(time))
+    let transaction = JobTransaction(session, schema, hold: .none, at: note(time))
+    transaction.isRepeatable = false
+    return transaction
   }
 
   /// Returns the time of a transaction from the answer of the server.
@@ -108,12 +111,15 @@ struct TransactionRunner: Sendable {
 
   /// Commits a transaction.
   ///
+  /// - Parameters:
+  ///   - session: The connection.
+  ///   - resets: Whether code of an application has executed statements, whose effects on the session must end.
   /// - Throws: `UnknownCommit` if the connection was lost before the answer arrived; `PostgresError` if it was lost
   ///   before the commit.
-  func commit(_ session: PostgresSession) throws {
+  func commit(_ session: PostgresSession, resets: Bool = false) throws {
     if let loss = session.loss { throw loss }
     do {
-      guard try session.commit() else {
+      guard try resets ? session.end(by: "COMMIT") == "COMMIT" : session.commit() else {
         throw JobError(
           .transactionEnded,
           "A statement of the transaction has failed, and its error was ignored. Nothing was written. To continue "
@@ -124,10 +130,10 @@ struct TransactionRunner: Sendable {
     }
   }
 
-  static func rollBack(_ session: PostgresSession) {
+  static func rollBack(_ session: PostgresSession, resets: Bool = false) {
     session.forgetDeferred()
     // If this fails, too, the session has ended, and the server undoes the transaction.
-    _ = try? session.run(Statement("ROLLBACK"))
+    if resets { _ = try? session.end(by: "ROLLBACK") } else { _ = try? session.run(Statement("ROLLBACK")) }
   }
 
   // MARK: Reading

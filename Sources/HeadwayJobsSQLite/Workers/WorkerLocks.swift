@@ -22,6 +22,9 @@ final class WorkerLocks: Sendable {
   private let folder: String
   private let held = Mutex<[WorkerID: LockFile]>([:])
 
+  /// The maximum number of files that one transaction deletes.
+  private static let maxDeletedCount = 100
+
   init(folder: String) { self.folder = folder }
 
   private func path(of worker: WorkerID) -> String { "\(folder)/\(worker).lock" }
@@ -59,10 +62,15 @@ final class WorkerLocks: Sendable {
   ///
   /// - Parameter workers: The workers that have a row.
   func deleteLeftovers(except workers: Set<WorkerID>) {
+    var deletedCount = 0
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     for name in names where name.hasSuffix(".lock") {
       guard let number = Int64(name.dropLast(5)), !workers.contains(WorkerID(rawValue: number)) else { continue }
-      if let file = try? LockFile("\(folder)/\(name)"), (try? file.tryLock()) == true { file.unlinkFile() }
+      guard let file = try? LockFile("\(folder)/\(name)"), (try? file.tryLock()) == true else { continue }
+      file.unlinkFile()
+      deletedCount += 1
+      // The next worker continues.
+      if deletedCount == Self.maxDeletedCount { return }
     }
   }
 

@@ -65,26 +65,45 @@ extension JobTransaction: JobGraphRows {
     return nil
   }
 
-  func noteDependents(of id: JobID) throws {
+  func standings(of ids: [JobID]) throws -> [JobID: JobGraph.Standing] {
+    let standings = try Set(ids).compactMap { id in try standing(of: id).map { (id, $0) } }
+    return Dictionary(uniqueKeysWithValues: standings)
+  }
+
+  func findUnfinished(_ ids: [JobID]) throws -> [JobRecord] { try ids.compactMap { try findUnfinished($0) } }
+
+  func noteDependents(of ids: [JobID]) throws {
     let update = try statement(
       "UPDATE headway_job SET flags = flags | \(JobRow.hasDependents) WHERE id = ?1")
-    update.bind(id.rawValue, at: 1)
-    try update.run()
+    for id in ids {
+      update.bind(id.rawValue, at: 1)
+      try update.run()
+    }
   }
 
-  func addUnmet(_ count: Int, to id: JobID) throws {
+  func addUnmet(_ count: Int, to ids: [JobID]) throws {
     let update = try statement("UPDATE headway_job SET unmet = unmet + ?2 WHERE id = ?1")
-    update.bind(id.rawValue, at: 1)
-    update.bind(count, at: 2)
-    try update.run()
+    for id in ids {
+      update.bind(id.rawValue, at: 1)
+      update.bind(count, at: 2)
+      try update.run()
+    }
   }
 
-  func unmetEdges(from id: JobID, limit: Int) throws -> [JobEdge] {
-    try edges(
-      """
-      SELECT \(JobRow.edgeColumns) FROM headway_edge WHERE dependency = ?1 AND status = 0 ORDER BY dependent
-      LIMIT ?2
-      """, id, limit: limit)
+  func unmetEdges(from ids: [JobID], limit: Int) throws -> [JobEdge] {
+    var found: [JobEdge] = []
+    for id in ids where found.count < limit {
+      found += try edges(
+        """
+        SELECT \(JobRow.edgeColumns) FROM headway_edge WHERE dependency = ?1 AND status = 0 ORDER BY dependent
+        LIMIT ?2
+        """, id, limit: limit - found.count)
+    }
+    return found
+  }
+
+  func jobsWithUnmetEdges(_ ids: [JobID]) throws -> Set<JobID> {
+    Set(try ids.filter { try !unmetEdges(from: [$0], limit: 1).isEmpty })
   }
 
   func edges(to id: JobID) throws -> [JobEdge] {
@@ -102,35 +121,47 @@ extension JobTransaction: JobGraphRows {
     return edges
   }
 
-  func insert(_ edge: JobEdge) throws {
+  func insert(_ edges: [JobEdge]) throws {
     let insert = try statement(
       "INSERT INTO headway_edge (dependency, dependent, success, status) VALUES (?1, ?2, ?3, ?4)")
-    insert.bind(edge.dependency.rawValue, at: 1)
-    insert.bind(edge.dependent.rawValue, at: 2)
-    insert.bind(edge.requirement == .success ? 1 : 0, at: 3)
-    insert.bind(edge.status.rawValue, at: 4)
-    try insert.run()
+    for edge in edges {
+      insert.bind(edge.dependency.rawValue, at: 1)
+      insert.bind(edge.dependent.rawValue, at: 2)
+      insert.bind(edge.requirement == .success ? 1 : 0, at: 3)
+      insert.bind(edge.status.rawValue, at: 4)
+      try insert.run()
+    }
   }
 
-  func setStatus(_ status: JobEdge.Status, of edge: JobEdge) throws {
+  func setStatus(_ status: JobEdge.Status, of edges: [JobEdge]) throws {
     let update = try statement("UPDATE headway_edge SET status = ?3 WHERE dependency = ?1 AND dependent = ?2")
-    update.bind(edge.dependency.rawValue, at: 1)
-    update.bind(edge.dependent.rawValue, at: 2)
-    update.bind(status.rawValue, at: 3)
-    try update.run()
+    for edge in edges {
+      update.bind(edge.dependency.rawValue, at: 1)
+      update.bind(edge.dependent.rawValue, at: 2)
+      update.bind(status.rawValue, at: 3)
+      try update.run()
+    }
+  }
+
+  func meetEdges(of ends: [JobGraph.Standing], limit: Int) throws -> Int {
+    var count = 0
+    for end in ends where count < limit { count += try meetEdges(of: end, limit: limit - count) }
+    return count
   }
 
   /// Makes the same changes as `JobGraph.status` and `JobGraph.meet`, in SQL.
-  func meetEdges(of end: JobGraph.Standing) throws {
-    let met = try statement(
+  private func meetEdges(of end: JobGraph.Standing, limit: Int) throws -> Int {
+    let unmet = try statement(
       """
-      UPDATE headway_edge SET status = 1 WHERE dependency = ?1 AND status = 0 AND (success = 0 OR ?2)
-      RETURNING dependent
+      SELECT dependent FROM headway_edge WHERE dependency = ?1 AND status = 0 AND (success = 0 OR ?2) ORDER BY dependent
+      LIMIT ?3
       """)
-    met.bind(end.id.rawValue, at: 1)
-    met.bind(end.state == .succeeded ? 1 : 0, at: 2)
+    unmet.bind(end.id.rawValue, at: 1)
+    unmet.bind(end.state == .succeeded ? 1 : 0, at: 2)
+    unmet.bind(limit, at: 3)
     var dependents: [Int64] = []
-    try met.forEachRow { dependents.append($0.int64(0)) }
+    try unmet.forEachRow { dependents.append($0.int64(0)) }
+    let met = try statement("UPDATE headway_edge SET status = 1 WHERE dependency = ?1 AND dependent = ?2")
     let meet = try statement(
       """
       UPDATE headway_job SET unmet = unmet - 1, position = iif(unmet = 1 AND slots IS NOT 0, ?2, position),
@@ -138,7 +169,10 @@ extension JobTransaction: JobGraphRows {
       state = CASE WHEN unmet > 1 THEN 0 WHEN due > ?3 THEN 1 ELSE 2 END
       WHERE id = ?1 AND state = 0 RETURNING state, queue
       """)
-    for dependent in dependents.sorted() {
+    for dependent in dependents {
+      met.bind(end.id.rawValue, at: 1)
+      met.bind(dependent, at: 2)
+      try met.run()
       meet.bind(dependent, at: 1)
       meet.bind(try nextPosition(), at: 2)
       meet.bind(now.microseconds, at: 3)
@@ -150,14 +184,19 @@ extension JobTransaction: JobGraphRows {
         }
       }
     }
+    return dependents.count
   }
 
   func cascades() throws -> [JobGraph.Standing] {
     var cascades: [JobGraph.Standing] = []
-    let rows = try statement("SELECT job, culprit FROM headway_cascade ORDER BY job LIMIT \(JobGraph.maxCascadeCount)")
+    let rows = try statement(
+      """
+      SELECT job, c.culprit, state FROM headway_cascade c LEFT JOIN headway_done ON id = job ORDER BY job
+      LIMIT \(JobGraph.maxCascadeCount)
+      """)
     try rows.forEachRow {
       let (id, culprit) = (JobID(rawValue: $0.int64(0)), JobID(rawValue: $0.int64(1)))
-      cascades.append(JobGraph.Standing(id: id, state: .failed, culprit: culprit))
+      cascades.append(JobGraph.Standing(id: id, state: JobState(rawValue: $0.int(2)) ?? .failed, culprit: culprit))
     }
     return cascades
   }

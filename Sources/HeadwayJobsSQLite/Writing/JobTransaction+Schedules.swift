@@ -6,10 +6,12 @@ extension JobTransaction {
   // The shared algorithms are mutating functions. This class is a reference, so it calls them on a copy of the
   // reference.
 
-  /// Adds the jobs of due ticks.
-  func advanceSchedules() throws {
+  /// Adds the jobs of due ticks, up to a limit.
+  ///
+  /// - Returns: Whether there might be more due ticks.
+  func advanceSchedules(limit: Int) throws -> Bool {
     var rows = self
-    try rows.addDueJobs()
+    return try rows.addDueJobs(limit: limit)
   }
 
   func perform(_ command: ScheduleCommand, on name: String) throws -> ScheduleAnswer {
@@ -19,12 +21,22 @@ extension JobTransaction {
 }
 
 extension JobTransaction: ScheduleRows {
-  func dueSchedules() throws -> [String] {
-    let due = try statement("SELECT name FROM headway_schedule WHERE next <= ?1 ORDER BY next, name")
+  func dueSchedules(limit: Int) throws -> [DueSchedule] {
+    let due = try statement(
+      "SELECT \(ScheduleRow.columns) FROM headway_schedule WHERE next <= ?1 ORDER BY next, name LIMIT ?2")
     due.bind(now.microseconds, at: 1)
-    var names: [String] = []
-    try due.forEachRow { names.append($0.text(0)) }
-    return names
+    due.bind(limit, at: 2)
+    var schedules: [DueSchedule] = []
+    try due.forEachRow { row in
+      do {
+        let schedule = try ScheduleRow.read(row)
+        let isUnfinished = try schedule.lastJob.map(isUnfinished) ?? false
+        schedules.append(DueSchedule(name: schedule.name, schedule, isLastJobUnfinished: isUnfinished))
+      } catch let error as JobError where error.code == .undecodablePayload {
+        schedules.append(DueSchedule(name: row.text(0), nil, isLastJobUnfinished: false))
+      }
+    }
+    return schedules
   }
 
   func schedule(_ name: String, orWith definition: ScheduleDefinition?) throws -> ScheduleRecord? {
@@ -44,6 +56,17 @@ extension JobTransaction: ScheduleRows {
   func write(_ schedule: ScheduleRecord) throws {
     let statement = try statement(ScheduleRow.replace)
     ScheduleRow.bind(schedule, to: statement)
+    try statement.run()
+  }
+
+  func writeTick(of schedule: ScheduleRecord) throws {
+    let statement = try statement(
+      "UPDATE headway_schedule SET decided = ?2, last_tick = ?3, last_job = ?4, next = ?5 WHERE name = ?1")
+    statement.bind(schedule.name, at: 1)
+    statement.bind(schedule.decided.microseconds, at: 2)
+    statement.bind(schedule.lastTick?.microseconds, at: 3)
+    statement.bind(schedule.lastJob?.rawValue, at: 4)
+    statement.bind(schedule.next?.microseconds, at: 5)
     try statement.run()
   }
 

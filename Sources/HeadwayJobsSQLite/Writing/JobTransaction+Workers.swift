@@ -33,38 +33,66 @@ extension JobTransaction {
     try statement.run()
   }
 
-  /// Deletes a worker, and returns its jobs to their queues.
+  /// Returns jobs of a worker to their queues, and deletes the worker if it has no others.
   ///
   /// - Parameters:
   ///   - worker: The worker.
   ///   - isDead: Whether the worker has died. This counts as a crash unless the worker had already stopped.
+  ///   - limit: The maximum number of jobs.
   /// - Throws: GRDB's `DatabaseError`.
   /// - Returns: The jobs; none if the worker was already deleted.
-  func remove(_ worker: WorkerID, isDead: Bool) throws -> [JobID] {
-    let deletion = try statement("DELETE FROM headway_worker WHERE id = ?1 RETURNING stopped")
-    deletion.bind(worker.rawValue, at: 1)
+  func remove(_ worker: WorkerID, isDead: Bool, limit: Int) throws -> [JobID] {
+    let row = try statement("SELECT stopped FROM headway_worker WHERE id = ?1")
+    row.bind(worker.rawValue, at: 1)
     var isStopped: Bool?
-    try deletion.forEachRow { isStopped = $0.int(0) != 0 }
+    try row.forEachRow { isStopped = $0.int(0) != 0 }
     guard let isStopped else { return [] }
-    let left = try running(by: worker)
+    let left = try running(by: worker, limit: limit)
     for var job in left {
       JobTransitions.rescue(&job, isCrash: isDead && !isStopped, at: now)
       try put(job)
     }
+    if left.count < limit {
+      try delete(worker)
+    } else if !isDead {
+      // If its process ends before the other jobs have returned, that is not a crash.
+      try noteStopped(worker)
+    }
     return left.map(\.id)
+  }
+
+  private func delete(_ worker: WorkerID) throws {
+    let deletion = try statement("DELETE FROM headway_worker WHERE id = ?1")
+    deletion.bind(worker.rawValue, at: 1)
+    try deletion.run()
+  }
+
+  /// Returns jobs of dead workers to their queues, up to a limit.
+  ///
+  /// - Returns: The jobs, and the number of workers that were removed.
+  func rescue(_ dead: [WorkerID], limit: Int) throws -> (jobs: [JobID], count: Int) {
+    var jobs: [JobID] = []
+    for (index, worker) in dead.enumerated() {
+      let rest = limit - jobs.count
+      jobs += try remove(worker, isDead: true, limit: rest)
+      // The worker might have other jobs.
+      if jobs.count == limit { return (jobs, index) }
+    }
+    return (jobs, dead.count)
   }
 
   /// Gives back the jobs of a worker that the worker does not know of.
   func releaseAll(of worker: WorkerID, except known: Set<JobFence>) throws {
-    for job in try running(by: worker) {
+    for job in try running(by: worker, limit: .max) {
       if let fence = job.fence, !known.contains(fence) { _ = try end(JobEnding(fence, .release)) }
     }
   }
 
-  private func running(by worker: WorkerID) throws -> [JobRecord] {
+  private func running(by worker: WorkerID, limit: Int) throws -> [JobRecord] {
     let rows = try statement(
-      "SELECT \(JobRow.unfinishedColumns) FROM headway_job WHERE state = 3 AND owner = ?1 ORDER BY id")
+      "SELECT \(JobRow.unfinishedColumns) FROM headway_job WHERE state = 3 AND owner = ?1 ORDER BY id LIMIT ?2")
     rows.bind(worker.rawValue, at: 1)
+    rows.bind(limit, at: 2)
     var running: [JobRecord] = []
     try rows.forEachRow { running.append(JobRow.read($0)) }
     return running
@@ -77,9 +105,9 @@ extension JobTransaction {
   ///
   /// - Returns: Whether there might be more to do.
   func advance() throws -> Bool {
-    try advanceSchedules()
-    try continueAllCascades()
     let limit = JobCommand.maxChangedCount
+    let hasMoreTicks = try advanceSchedules(limit: limit)
+    try continueAllCascades()
     let late = try jobs(
       """
       SELECT \(JobRow.unfinishedColumns) FROM headway_job
@@ -99,7 +127,7 @@ extension JobTransaction {
       try put(job)
     }
     try settleAll()
-    return try late.count == limit || due.count == limit || !cascades().isEmpty
+    return try hasMoreTicks || late.count == limit || due.count == limit || !cascades().isEmpty
   }
 
   private func jobs(_ sql: String) throws -> [JobRecord] {

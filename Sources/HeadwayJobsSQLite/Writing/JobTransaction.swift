@@ -15,7 +15,9 @@ final class JobTransaction {
   /// The queues that are paused or have settings, or nil if they have not been read.
   var knownQueues: [String: JobQueueRecord]?
   var ended: [JobGraph.Standing] = []
+  var meetBudget = JobGraph.maxMetCount
   var cascadeBudget = JobGraph.maxCascadeCount
+  var awaited: Set<JobID> = []
   /// The last assigned numbers, or nil if they have not been read.
   private var counters: Counters?
 
@@ -109,7 +111,7 @@ final class JobTransaction {
 
   // MARK: New jobs
 
-  func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement]) throws -> Enqueued {
+  func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool) throws -> Enqueued {
     if let unique = new.settings.unique, let other = try holder(of: unique) {
       if unique.conflict == .replace, let old = try find(other) {
         var job = old
@@ -136,6 +138,7 @@ final class JobTransaction {
     (job.position, job.ready) = (try nextPosition(), now)
     var rows = self
     try rows.insertEdges(of: &job, dependencies)
+    job.hasDependents = hasDependents && !job.state.isFinished
     guard !job.state.isFinished else {
       try put(job)
       return Enqueued(id: job.id, isNew: true)

@@ -4,6 +4,9 @@ import HeadwayJobs
 
 /// A change that waits for the next transaction of a store.
 struct WriteRequest: Sendable {
+  /// The size that a job counts for, which limits the number of jobs that one transaction changes.
+  static let sizeOfJob = 256
+
   /// The approximate number of bytes that it writes.
   let size: Int
   /// Whether the commit must wait for the disk.

@@ -1,0 +1,55 @@
+#if Jobs
+import GRDB
+import HeadwayJobs
+
+/// The queues of an exchange that might have jobs to claim.
+///
+/// An exchange with claims for many queues costs little if few have jobs.
+struct WaitingQueues {
+  /// The queues that have waiting jobs; nil if all might have some.
+  private var queues: Set<String>?
+
+  /// Up to this number of queues, claims look for jobs themselves.
+  private static let maxDirectCount = 4
+
+  init(_ claims: [JobClaim], _ database: Database) throws {
+    guard claims.count > Self.maxDirectCount else { return }
+    // In the order of SQLite.
+    let names = claims.map(\.queue).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    var found: Set<String> = []
+    for part in ["limit_key IS NULL AND crashes = 0", "limit_key NOT NULL AND crashes = 0", "crashes > 0"] {
+      let first = try SQLStatement(
+        "SELECT queue FROM headway_job WHERE state = 2 AND \(part) AND queue >= ?1 ORDER BY queue LIMIT 1", database)
+      defer { first.reset() }
+      // Each step finds the first queue with waiting jobs that is not before the next name, and continues with the name
+      // after that queue.
+      var rest = names[...]
+      while let name = rest.first {
+        first.bind(name, at: 1)
+        guard try first.step() else { break }
+        let queue = first.text(0)
+        first.reset()
+        rest = rest.dropFirst(Self.count(of: rest, before: queue))
+        guard let next = rest.first, next.utf8.elementsEqual(queue.utf8) else { continue }
+        found.insert(next)
+        rest = rest.dropFirst()
+      }
+    }
+    queues = found
+  }
+
+  var isEmpty: Bool { queues?.isEmpty ?? false }
+
+  func contains(_ queue: String) -> Bool { queues?.contains(queue) ?? true }
+
+  /// Returns how many of sorted names are before a name.
+  private static func count(of names: ArraySlice<String>, before name: String) -> Int {
+    var (low, high) = (names.startIndex, names.endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if names[middle].utf8.lexicographicallyPrecedes(name.utf8) { low = middle + 1 } else { high = middle }
+    }
+    return low - names.startIndex
+  }
+}
+#endif

@@ -1,0 +1,140 @@
+import Headway
+import HeadwayJobs
+
+extension JobStoreConformance {
+  static let bounds = [
+    JobStoreCheck("J185: at most 1,000 due schedules are processed in a transaction, and the others immediately after") {
+      probe in
+      let limit = JobCommand.maxChangedCount
+      let start = probe.store.now
+      let definition = ScheduleDefinition(.every(.seconds(60)), job: probe.job())
+      for number in 0..<limit + 5 { _ = try await probe.store.perform(.set(definition), on: "schedule \(number)") }
+      try probe.expect(try await probe.pass(.seconds(60)), probe.store.now, "the next time, with ticks left")
+      try probe.expect(try await probe.counts()[.waiting], limit, "the number of jobs after the first transaction")
+      try probe.expect(try await probe.store.advance(), start + .seconds(120), "the next time, without ticks left")
+      let ticks = try await probe.store.jobs(.all, after: nil, limit: .max).map { $0.settings.tick?.schedule }
+      try probe.expect(ticks.count, limit + 5, "the number of jobs")
+      try probe.expect(Set(ticks).count, limit + 5, "the number of schedules with a job")
+    },
+    JobStoreCheck("J185: after 1,000 jobs of ticks, the schedules that are left are processed next") { probe in
+      let limit = JobCommand.maxChangedCount
+      for number in 0..<3 {
+        let definition = ScheduleDefinition(.every(.seconds(1)), missed: .all(limit: limit), job: probe.job())
+        _ = try await probe.store.perform(.set(definition), on: "schedule \(number)")
+      }
+      for round in 1...3 {
+        let next = round == 1 ? try await probe.pass(.seconds(limit)) : try await probe.store.advance()
+        try probe.expect(try await probe.counts()[.waiting], round * limit, "the number of jobs after \(round) times")
+        try probe.expect(next == probe.store.now, round < 3, "whether there are ticks left")
+      }
+    },
+    JobStoreCheck("J185: at most 1,000 jobs become due, and 1,000 miss their deadline, in a transaction") { probe in
+      let limit = JobCommand.maxChangedCount
+      let deadline = (probe.store.now + .seconds(2)).date
+      let late = probe.job(options: JobOptions(delay: .seconds(9), deadline: deadline))
+      let due = probe.job(options: JobOptions(delay: .seconds(2)))
+      _ = try await probe.store.enqueue(Array(repeating: late, count: limit + 5))
+      _ = try await probe.store.enqueue(Array(repeating: due, count: limit + 5))
+      try probe.expect(try await probe.pass(.seconds(2)), probe.store.now, "the next time, with jobs left")
+      try probe.expect(try await probe.counts()[.waiting], limit, "the number of waiting jobs")
+      try probe.expect(try await probe.counts()[.cancelled], limit, "the number of expired jobs")
+      _ = try await probe.store.advance()
+      try probe.expect(try await probe.counts()[.waiting], limit + 5, "the number of waiting jobs after the second time")
+      try probe.expect(
+        try await probe.counts()[.cancelled], limit + 5, "the number of expired jobs after the second time")
+    },
+    JobStoreCheck("J61, J185: an end meets at most 5,000 dependencies in a transaction, and the others follow") { probe in
+      let count = 2 * JobGraph.maxMetCount + 5
+      var dependent = probe.job()
+      dependent.dependencies = [JobDependency(.batch(0))]
+      let first = probe.job(options: JobOptions(priority: .high))
+      let ids = try await probe.store.enqueue([first] + Array(repeating: dependent, count: count)).map(\.id)
+      let worker = try await probe.register()
+      try await probe.end(probe.claimOne(by: worker), .succeed(result: nil))
+      let other = try await probe.fixture.openAgain()
+      for round in 1...3 {
+        let ready = min(round * JobGraph.maxMetCount, count)
+        try probe.expect(try await probe.counts()[.waiting], ready, "the number of ready dependents")
+        try probe.expect(try await probe.counts()[.held], count - ready, "the number of held dependents")
+        _ = try await other.advance()
+      }
+      try probe.expect(try await other.advance(), nil, "the next time")
+      try probe.expect(
+        try await probe.claim(count, by: worker).map(\.id), Array(ids.dropFirst()), "the dependents in their order")
+    },
+    JobStoreCheck("J185: all jobs of a worker with more than 1,000 return when it stops, and when it has died") { probe in
+      let count = JobCommand.maxChangedCount + 5
+      try await probe.enqueueBatch(of: count)
+      let stopped = try await probe.register()
+      try probe.expect(try await probe.claim(count, by: stopped).count, count, "the number of claimed jobs")
+      try await probe.store.unregister(stopped, isRunningCode: false)
+      try probe.expect(try await probe.counts()[.waiting], count, "the number of returned jobs")
+      let dead = try await probe.register()
+      try probe.expect(
+        try await probe.claim(count, by: dead).map(\.crashCount), Array(repeating: 0, count: count), "the crashes")
+      try await probe.fixture.kill(dead)
+      try probe.expect(try await probe.store.rescue().count, count, "the number of rescued jobs")
+      let crashes = try await probe.store.jobs(.all, after: nil, limit: .max).map(\.crashCount)
+      try probe.expect(crashes, Array(repeating: 1, count: count), "the crashes after the rescue")
+      try probe.expect(try await probe.store.rescue().count, 0, "the number of jobs that are rescued again")
+    },
+    JobStoreCheck("J10, J185: a graph of 3,000 jobs with keys, and with dependents of each kind, is stored as a whole") {
+      probe in
+      let failed = try await probe.enqueue()
+      let worker = try await probe.register()
+      try await probe.end(probe.claimOne(by: worker), .fail(JobEndReason(.failed), nil))
+      let held = try await probe.enqueue(options: JobOptions(unique: .unfinished("key 7")))
+      var jobs = (0..<2_000).map { number in
+        probe.job(options: JobOptions(unique: number < 500 ? .unfinished("key \(number)") : nil))
+      }
+      // The first one waits for all, and others for the one before, or for the success of a job that has failed.
+      jobs[0].dependencies = (1..<1_500).map { JobDependency(.batch($0), requiring: .success) }
+      for number in 1_500..<2_000 { jobs[number].dependencies = [JobDependency(.batch(number - 1))] }
+      for _ in 0..<1_000 { jobs.append(probe.job(options: JobOptions(after: [failed.success]))) }
+      let stored = try await probe.store.enqueue(jobs)
+      try probe.expect(stored.count { !$0.isNew }, 1, "the number of jobs that others hold the key of")
+      try probe.expect(stored[7].id, held, "the job that holds the key")
+      try probe.expect(Set(stored.map(\.id)).count, jobs.count, "the number of different jobs")
+      try probe.expect(try await probe.stored(stored[0].id).unmetCount, 1_499, "the number of dependencies")
+      let counts = try await probe.counts()
+      try probe.expect(counts[.cancelled], 1_000, "the number of cancelled jobs")
+      try probe.expect(counts[.held], 501, "the number of held jobs")
+      try probe.expect(counts[.waiting], 1_499, "the number of waiting jobs")
+      let edges = try await probe.store.edges(of: [stored[0].id])
+      try probe.expect(edges.count, 1_499, "the number of edges")
+      let ready = try await probe.claim(2_000, by: worker)
+      try probe.expect(ready.allSatisfy(\.hasDependents), true, "whether all jobs that are claimed have dependents")
+    },
+    JobStoreCheck("J186: an exchange with claims for 1,000 queues returns the jobs of each queue") { probe in
+      let worker = try await probe.register()
+      let queues = (0..<1_000).map { "queue \($0)" }
+      func claim() async throws -> [[JobID]] {
+        let claims = queues.map { JobClaim(queue: $0, count: 2, allowsSuspect: $0 == queues[7], kinds: ["test": 1]) }
+        let answer = try await probe.store.exchange(JobExchange(worker: worker, claims: claims))
+        return answer.claimed.map(probe.numbers)
+      }
+      let none = Array(repeating: [JobID](), count: queues.count)
+      try probe.expect(try await claim(), none, "the jobs of an empty store")
+      // Queues before, between and after those of the claims, and jobs of an unknown kind, are not claimed.
+      for queue in ["a", "queue", "queue 5a", "queue 999\u{10FFFF}", "z", "\u{E4}"] {
+        try await probe.enqueue(options: JobOptions(queue: queue))
+      }
+      try await probe.enqueue(kind: "other", options: JobOptions(queue: queues[3]))
+      try probe.expect(try await claim(), none, "the jobs of other queues and kinds")
+      var expected = none
+      for number in [0, 1, 7, 500, 998, 999] {
+        for _ in 0..<2 { expected[number].append(try await probe.enqueue(options: JobOptions(queue: queues[number]))) }
+      }
+      expected[10] = [try await probe.enqueue(options: JobOptions(queue: queues[10], limit: .serial("key")))]
+      try probe.expect(try await claim(), expected, "the claimed jobs")
+      try probe.expect(try await claim(), none, "the jobs after all were claimed")
+    },
+  ]
+}
+
+extension JobStoreProbe {
+  /// Returns the numbers of jobs of the default queue.
+  fileprivate func counts() async throws -> JobQueueCounts {
+    try await store.counts()["default"] ?? JobQueueCounts()
+  }
+}
