@@ -185,6 +185,7 @@ extension OperationQueue {
   private func reserve(_ operation: Operation) -> Bool {
     guard let refusal = operation.state.reserve() else { return true }
     if refusal.isCancelled, !refusal.isReserved, refusal.phase == .finished || refusal.phase == .starting {
+      operation.traceRefused(by: self)
       operation.submitBelatedCompletionBlock(self)
       if refusal.hasFailed { noteRefused(operation) }
       return false

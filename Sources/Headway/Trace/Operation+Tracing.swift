@@ -10,6 +10,13 @@ extension Operation {
     if Trace.isRecording { recordAdded(to: queue) }
   }
 
+  /// Records that the operation was about to be added to a queue, and had been cancelled and had ended before.
+  final func traceRefused(by queue: OperationQueue) {
+    guard Trace.isRecording else { return }
+    recordAdded(to: queue)
+    recordFinished()
+  }
+
   /// Records that the operation, or its next attempt, starts.
   @inline(__always)
   final func traceStarted(in queue: OperationQueue?) {
@@ -29,27 +36,38 @@ extension Operation {
   /// Records that the operation was cancelled, and has ended without a name, an error and observers.
   ///
   /// Called under the lock of the queue.
-  final func traceCancelledPlainly() { if Trace.isRecording { Trace.note(.finished(.cancelled, nil), of: address) } }
+  final func traceCancelledPlainly() {
+    if Trace.isRecording { note(.finished(type(of: self), .cancelled, nil, wasHeld: true)) }
+  }
 
   /// Records that the operation was given a dependency after it was added to a queue.
   @inline(__always)
   final func traceLink(to operation: Operation) {
-    if Trace.isRecording, state.current.isReserved { Trace.note(.dependency(on: operation.address), of: address) }
+    if Trace.isRecording, state.current.isReserved { noteDependency(on: operation) }
+  }
+
+  private func note(_ kind: TraceEvent.Kind, _ queue: OperationQueue? = nil) {
+    Trace.note(kind, of: address, keeping: self, queue)
+  }
+
+  private func noteDependency(on operation: Operation) {
+    // The other operation may have no event of its own yet.
+    Trace.note(.dependency(on: operation.address), of: address, keeping: operation)
   }
 
   @inline(never)
   private final func recordAdded(to queue: OperationQueue) {
     let parent = ThreadContext.innermostOperation.map(\.address) ?? 0
     let queueAddress = UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque())
-    Trace.note(.added(type(of: self), queue: queueAddress, parent: parent), of: address)
-    for dependency in dependencies { Trace.note(.dependency(on: dependency.address), of: address) }
+    note(.added(type(of: self), queue: queueAddress, parent: parent), queue)
+    for dependency in dependencies { noteDependency(on: dependency) }
     if let name { Trace.note(.named(name), of: address) }
   }
 
   @inline(never)
   private final func recordStarted(in queue: OperationQueue?) {
     let queueAddress = queue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
-    Trace.note(.started(type(of: self), queue: queueAddress), of: address)
+    note(.started(type(of: self), queue: queueAddress), queue)
     if let name { Trace.note(.named(name), of: address) }
   }
 
@@ -58,7 +76,8 @@ extension Operation {
     let error = error
     let word = state.current
     let result: TraceRecording.Result = error != nil ? .failure : word.isCancelled ? .cancelled : .success
+    // An operation that was cancelled, and that no queue has, is not shown unless it is added later.
+    note(.finished(type(of: self), result, error, wasHeld: word.isReserved || word.phase == .executing))
     if let name { Trace.note(.named(name), of: address) }
-    Trace.note(.finished(result, error), of: address)
   }
 }

@@ -14,7 +14,8 @@ import Synchronization
 /// The product `HeadwayTrace` draws a recording, and finds its critical path.
 ///
 /// Each thread records its events in a buffer of its own, which has a fixed capacity. Events that do not fit are
-/// counted in ``TraceRecording/lostEventCount``. While no trace is recorded, this costs one branch for each event.
+/// counted in ``TraceRecording/lostEventCount``. A trace keeps the memory of the operations that it has recorded, but not
+/// the operations, until it ends. While no trace is recorded, this costs one branch for each event.
 public final class Trace: Sendable {
   /// The number of the trace that is being recorded; 0 if there is none.
   private static let number = Atomic<UInt>(0)
@@ -164,8 +165,18 @@ public final class Trace: Sendable {
   /// Records an event on the calling thread.
   ///
   /// Takes only locks under which nothing is called.
-  static func note(_ kind: TraceEvent.Kind, of object: UInt = 0, at time: UInt64 = TraceEvent.now) {
-    buffer?.append(TraceEvent(time: time, object: object, kind: kind))
+  ///
+  /// - Parameters:
+  ///   - kind: The event.
+  ///   - object: The address of the operation or the queue, or the number of the span.
+  ///   - operation: An operation whose address is in the event, and must not become that of another operation.
+  ///   - queue: A queue whose address is in the event, and must not become that of another queue.
+  ///   - time: The time of the event.
+  static func note(
+    _ kind: TraceEvent.Kind, of object: UInt = 0, keeping operation: Operation? = nil, _ queue: OperationQueue? = nil,
+    at time: UInt64 = TraceEvent.now
+  ) {
+    buffer?.append(TraceEvent(time: time, object: object, kind: kind), keeping: operation, queue)
   }
 
   /// Records the settings of a queue, which is being freed.
@@ -186,7 +197,8 @@ public final class Trace: Sendable {
   /// Records that a queue was suspended or resumed.
   static func noteSuspension(of queue: OperationQueue, _ isSuspended: Bool) {
     guard isRecording else { return }
-    note(.suspended(isSuspended), of: UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque()))
+    let address = UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque())
+    note(.suspended(isSuspended), of: address, keeping: nil, queue)
   }
 
   /// Records that a worker is blocked, and since when.

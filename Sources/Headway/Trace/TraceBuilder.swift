@@ -3,9 +3,9 @@ struct TraceBuilder {
   private let threads: [TraceSession.ThreadEvents]
   private let beginTime: UInt64
   private var recording: TraceRecording
-  /// The position of the operation that an address stands for at the current event.
+  /// The positions of the operations by address.
   ///
-  /// The memory of an operation that has ended can be used for another one.
+  /// The trace keeps their memory, so each address stands for one operation, even if some of its events were lost.
   private var operations: [UInt: Int] = [:]
   private var queues: [UInt: Int] = [:]
   private var spans: [UInt: Int] = [:]
@@ -42,12 +42,11 @@ struct TraceBuilder {
     switch event.kind {
     case .queue(let settings):
       note(settings)
-      // The memory of the queue can be used for another one.
-      queues[settings.address] = nil
     case .suspended(let isSuspended): noteSuspension(of: queue(at: event.object), isSuspended, at: time)
     case .added(let type, let queue, let parent):
-      let position = makeIfEnded(event.object, type)
-      recording.operations[position].addedTime = time
+      let position = makeIfNew(event.object, type)
+      // An operation that has ended can be refused more than once.
+      recording.operations[position].addedTime = recording.operations[position].addedTime ?? time
       recording.operations[position].queue = self.queue(at: queue)
       recording.operations[position].parent = parent == 0 ? nil : operations[parent]
     case .named(let name):
@@ -58,7 +57,7 @@ struct TraceBuilder {
       let dependency = operations[dependency] ?? make(dependency, "Operation")
       recording.operations[position].dependencies.append(dependency)
     case .started(let type, let queue):
-      let position = makeIfEnded(event.object, type)
+      let position = makeIfNew(event.object, type)
       if queue != 0 { recording.operations[position].queue = self.queue(at: queue) }
       recording.operations[position].runs.append(TraceRecording.Run(startTime: time, thread: thread))
     case .paused: endRun(of: event.object, at: time)
@@ -66,8 +65,9 @@ struct TraceBuilder {
     case .continued:
       guard let place = blocked.removeValue(forKey: event.object) else { break }
       recording.threads[place.thread].blockedIntervals[place.period].endTime = time
-    case .finished(let result, let error):
-      guard let position = operations[event.object] else { break }
+    case .finished(let type, let result, let error, let wasHeld):
+      guard wasHeld || operations[event.object] != nil else { break }
+      let position = makeIfNew(event.object, type)
       // The end can be recorded twice. The first time and the last result count.
       endRun(of: event.object, at: time)
       recording.operations[position].finishedTime = recording.operations[position].finishedTime ?? time
@@ -81,12 +81,10 @@ struct TraceBuilder {
     }
   }
 
-  /// The position of the operation at an address; a new one if the last one there has ended.
-  private mutating func makeIfEnded(_ address: UInt, _ type: Operation.Type) -> Int {
+  /// The position of the operation at an address; a new one if it has no events yet.
+  private mutating func makeIfNew(_ address: UInt, _ type: Operation.Type) -> Int {
     let name = "\(type)"
-    guard let position = operations[address], recording.operations[position].finishedTime == nil else {
-      return make(address, name)
-    }
+    guard let position = operations[address] else { return make(address, name) }
     let operation = recording.operations[position]
     if operation.addedTime == nil, operation.runs.isEmpty { recording.operations[position].name = name }
     return position
@@ -124,8 +122,8 @@ struct TraceBuilder {
 
   private mutating func noteBlocked(_ worker: UInt, thread name: String, at time: Int64) {
     // A thread that was found blocked can also announce that it blocks.
-    guard blocked[worker] == nil else { return }
     let thread = self.thread(named: name)
+    guard blocked[worker]?.thread != thread else { return }
     recording.threads[thread].blockedIntervals.append(TraceRecording.Interval(startTime: max(0, time)))
     blocked[worker] = (thread, recording.threads[thread].blockedIntervals.count - 1)
   }

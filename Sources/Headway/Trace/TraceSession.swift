@@ -18,7 +18,8 @@ struct TraceEvent {
     ///
     /// The object is the worker.
     case blocked(thread: String), continued
-    case finished(TraceRecording.Result, (any Error)?)
+    /// If the operation was not held by a queue, and did not run, it is shown only if it has other events.
+    case finished(Operation.Type, TraceRecording.Result, (any Error)?, wasHeld: Bool)
     case spanBegan(String)
     case spanEnded
     case mark(String)
@@ -55,6 +56,27 @@ final class TraceSession: Sendable {
     let thread: String
     let events: [TraceEvent]
     let lostCount: Int
+    /// Keeps the addresses in the events unique.
+    let kept: Kept
+  }
+
+  /// The memory of the objects that events refer to by their addresses.
+  ///
+  /// Unowned references keep the memory, so that no other object gets the same address. They do not keep the objects.
+  struct Kept {
+    private struct Reference {
+      unowned let object: AnyObject
+    }
+
+    private var operations: [Reference] = []
+    private var queues: [UInt: Reference] = [:]
+
+    mutating func keep(_ operation: Operation) { operations.append(Reference(object: operation)) }
+
+    mutating func keep(_ queue: OperationQueue) {
+      let address = UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque())
+      if queues[address] == nil { queues[address] = Reference(object: queue) }
+    }
   }
 
   /// Creates the buffer of the calling thread.
@@ -86,7 +108,9 @@ final class TraceSession: Sendable {
 final class TraceBuffer: Sendable {
   private struct State {
     var events: [TraceEvent] = []
+    var kept = TraceSession.Kept()
     var lostCount = 0
+    var isTaken = false
   }
 
   let session: TraceSession
@@ -109,16 +133,21 @@ final class TraceBuffer: Sendable {
     }
   }
 
-  func append(_ event: TraceEvent) {
+  func append(_ event: TraceEvent, keeping operation: Operation?, _ queue: OperationQueue?) {
     state.withLock { state in
-      if state.events.count < session.capacity { state.events.append(event) } else { state.lostCount += 1 }
+      guard !state.isTaken else { return }
+      guard state.events.count < session.capacity else { return state.lostCount += 1 }
+      state.events.append(event)
+      if let operation { state.kept.keep(operation) }
+      if let queue { state.kept.keep(queue) }
     }
   }
 
   fileprivate func take() -> TraceSession.ThreadEvents {
     state.withLock { state in
-      defer { state.events = [] }
-      return TraceSession.ThreadEvents(thread: thread, events: state.events, lostCount: state.lostCount)
+      defer { (state.events, state.kept, state.isTaken) = ([], TraceSession.Kept(), true) }
+      return TraceSession.ThreadEvents(
+        thread: thread, events: state.events, lostCount: state.lostCount, kept: state.kept)
     }
   }
 }

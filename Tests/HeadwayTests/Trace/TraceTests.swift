@@ -73,6 +73,10 @@ import Testing
       let parent = try #require(recording.operations.firstIndex { $0.name == "parent" })
       let failing = try #require(found.first { $0.name == "failing" })
       #expect(failing.parent == parent && failing.result == .failure && failing.error == "\(Mishap(name: "reason"))")
+      let cancelled = found.filter { $0.name == "cancelled" }
+      try #require(cancelled.count == 1)
+      #expect(cancelled[0].result == .cancelled && cancelled[0].runs.isEmpty && cancelled[0].parent == parent)
+      #expect(try #require(cancelled[0].addedTime) <= #require(cancelled[0].finishedTime))
       #expect(found.filter { $0.name == "BlockOperation" }.map(\.result) == [.cancelled, .cancelled, .cancelled])
       let unfinished = try #require(found.first { $0.name == "unfinished" })
       #expect(unfinished.finishedTime == nil && unfinished.result == nil && unfinished.runs.map(\.endTime) == [nil])
@@ -226,6 +230,115 @@ import Testing
         #expect(found.count == 2_000)
         #expect(found.allSatisfy { $0.runs.count == 1 && $0.result == .success && $0.addedTime != nil })
         #expect(found.allSatisfy { $0.runs[0].startTime >= $0.addedTime! && $0.runs[0].endTime == $0.finishedTime })
+      }
+    }
+  }
+
+  @Test("Q19: an operation that was cancelled is shown only if it was added, and one that was running is shown")
+  func cancelledAlone() async {
+    await #expect(processExitsWith: .success) {
+      let (queue, started, end) = (OperationQueue(name: "trace alone"), Gate(), Gate())
+      let running = BlockOperation(name: "running") {
+        started.open()
+        end.wait()
+      }
+      queue.addOperation(running)
+      await started.untilOpen()
+      let recording = try await Trace.record {
+        let (alone, twice) = (BlockOperation(name: "alone"), BlockOperation(name: "twice"))
+        alone.cancel()
+        twice.cancel()
+        queue.addOperations([twice], waitUntilFinished: false)
+        queue.addOperation(twice)
+        end.open()
+        try await queue.untilAllOperationsAreFinished()
+      }
+      #expect(Set(recording.operations.map(\.name)) == ["running", "twice"])
+      #expect(recording.operations.count == 2 && recording.operations.allSatisfy { $0.finishedTime != nil })
+    }
+  }
+
+  @Test("Q19: an operation is never taken for an earlier one whose memory it uses, even if events were lost")
+  func identity() async {
+    await #expect(processExitsWith: .success) {
+      let queue = OperationQueue(name: "trace identity", maxConcurrentOperationCount: 1)
+      let recording = try await Trace.record(maxEventCountPerThread: 120) {
+        for _ in 0..<100 {
+          queue.addOperation {}
+          try await queue.untilAllOperationsAreFinished()
+        }
+      }
+      let found = Self.operations(of: "trace identity", in: recording)
+      #expect(recording.lostEventCount > 0)
+      // Each end belongs to the operation whose start was recorded before it.
+      #expect(found.count { $0.addedTime != nil } == 100)
+      #expect(found.allSatisfy { $0.runs.count <= 1 })
+      for operation in found {
+        let times = [operation.addedTime, operation.runs.first?.startTime, operation.finishedTime].compactMap { $0 }
+        #expect(times == times.sorted())
+      }
+      let order = found.compactMap(\.addedTime)
+      for (operation, next) in zip(found, order.dropFirst()) {
+        #expect(operation.finishedTime ?? 0 <= next)
+      }
+    }
+  }
+
+  @Test("Q19: a dependency that is added later is never taken for an earlier operation whose memory it uses")
+  func laterDependencies() async {
+    await #expect(processExitsWith: .success) {
+      let queue = OperationQueue(name: "trace later")
+      let recording = try await Trace.record {
+        for round in 0..<50 {
+          queue.addOperation(BlockOperation(name: "first"))
+          try await queue.untilAllOperationsAreFinished()
+          let (second, third) = (BlockOperation(name: "second \(round)"), BlockOperation(name: "third \(round)"))
+          third.addDependency(second)
+          queue.addOperation(third)
+          queue.addOperation(second)
+          try await queue.untilAllOperationsAreFinished()
+        }
+      }
+      let found = Self.operations(of: "trace later", in: recording)
+      #expect(found.count == 150)
+      for operation in found where operation.name.hasPrefix("third") {
+        let names = operation.dependencies.map { recording.operations[$0].name }
+        #expect(names == [operation.name.replacing("third", with: "second")])
+      }
+    }
+  }
+
+  @Test("Q19: a queue is never taken for an earlier one whose memory it uses, even if events were lost")
+  func queueIdentity() async {
+    await #expect(processExitsWith: .success) {
+      let recording = Trace.record(maxEventCountPerThread: 40) {
+        for round in 0..<30 {
+          let queue = OperationQueue(name: "trace queue \(round)")
+          queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+        }
+      }
+      let queues = recording.operations.compactMap(\.queue)
+      #expect(recording.lostEventCount > 0)
+      #expect(queues.count >= 10 && Set(queues).count == queues.count)
+    }
+  }
+
+  @Test("Q19: a trace keeps no operation after its end")
+  func release() async {
+    await #expect(processExitsWith: .success) {
+      final class Witness: Sendable {
+        let count: Counter
+        init(_ count: Counter) { self.count = count }
+        deinit { count.increment() }
+      }
+      let (queue, freed) = (OperationQueue(), Counter())
+      _ = try await Trace.record {
+        for _ in 0..<10 {
+          let witness = Witness(freed)
+          queue.addOperation(BlockOperation { withExtendedLifetime(witness) {} })
+        }
+        try await queue.untilAllOperationsAreFinished()
+        await until { freed.value == 10 }
       }
     }
   }
