@@ -105,6 +105,32 @@ def check_moves(driver):
     changes(driver, "0 shows all", lambda: driver.press("0"), is_whole(driver, whole))
 
 
+def check_touch(driver):
+    """Zooms with two fingers, and moves and scrolls with one, as on a phone."""
+    driver.resize(380, 600)
+    whole = visible(driver)
+    # Two fingers that move apart, and then toward each other.
+    apart = [(-20, 0), (-50, 0), (-80, 0)], [(20, 0), (50, 0), (80, 0)]
+    changes(driver, "two fingers zoom in", lambda: driver.touch("#timeline", *apart), is_shorter)
+    changes(driver, "a finger moves", lambda: driver.touch("#timeline", [(0, 0), (-40, 0), (-80, 0)]),
+            lambda a, b: is_moved(a, b, 1))
+    together = [places[::-1] for places in apart]
+    changes(driver, "two fingers zoom out", lambda: driver.touch("#timeline", *together), is_longer)
+    driver.click("#zoom-all")
+    driver.wait("the whole is shown", lambda: is_whole(driver, whole)(None, visible(driver)))
+    # A finger scrolls the page, too, because the timeline covers most of it.
+    top = driver.run("scrollTo(0, 0); return scrollY")
+    end = driver.run("return document.documentElement.scrollHeight - innerHeight")
+    assert end > 0, end
+    for _ in range(20):
+        driver.touch("#timeline", [(0, 0), (0, -20), (0, -40)])
+        if driver.run("return scrollY") > top:
+            break
+    assert driver.run("return scrollY") > top, (top, end)
+    driver.run("scrollTo(0, 0)")
+    driver.resize(1200, 900)
+
+
 def check_details(driver):
     x, y = find_bar(driver)
     tip = driver.text("#tip")
@@ -172,6 +198,7 @@ def check(driver, page, count):
     check_moves(driver)
     check_details(driver)
     check_search(driver, count)
+    check_touch(driver)
     driver.click("#show-path")
     check_schemes(driver)
     for width in (1200, 380):

@@ -83,6 +83,18 @@ class Driver:
         self.command("POST", "/actions", {"actions": [{
             "type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}]})
 
+    def touch(self, selector, *fingers):
+        """Moves fingers at the same time, each over places relative to the center of an element."""
+        element = self.find(selector)
+
+        def steps(places):
+            moves = [{"type": "pointerMove", "origin": element, "x": x, "y": y, "duration": 20} for x, y in places]
+            return [moves[0], {"type": "pointerDown", "button": 0}, *moves[1:], {"type": "pointerUp", "button": 0}]
+
+        self.command("POST", "/actions", {"actions": [
+            {"type": "pointer", "id": f"finger {number}", "parameters": {"pointerType": "touch"},
+             "actions": steps(places)} for number, places in enumerate(fingers)]})
+
     def wheel(self, selector, dx, dy, x=0, y=0):
         """Turns the wheel at a place, relative to the center of an element."""
         self.command("POST", "/actions", {"actions": [{"type": "wheel", "id": "wheel", "actions": [{

@@ -69,27 +69,48 @@ function showTip(event) {
   tip.style.top = `${Math.max(4, Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8))}px`;
 }
 
-let drag = null;
+/** Scrolls the timeline, and the page as far as the timeline is at its end. */
+function pan(pixels, scrollsPage) {
+  const before = view.top;
+  scroll(pixels);
+  const rest = pixels - (view.top - before);
+  if (scrollsPage && rest !== 0) scrollBy(0, rest);
+}
+
+/** The places of the pressed mouse button, or of each finger, by the number of the pointer. */
+const pointers = new Map();
+let isMoved = false;
 canvas.addEventListener("pointerdown", (event) => {
   canvas.setPointerCapture(event.pointerId);
-  drag = { x: event.clientX, y: event.clientY, isMoved: false };
+  if (pointers.size === 0) isMoved = false;
+  pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
 });
 canvas.addEventListener("pointermove", (event) => {
-  if (!drag) return showTip(event);
-  const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
-  if (!drag.isMoved && Math.hypot(dx, dy) < 4) return;
-  [drag.x, drag.y, drag.isMoved, tip.hidden] = [event.clientX, event.clientY, true, true];
+  const old = pointers.get(event.pointerId);
+  if (!old) return showTip(event);
+  const [dx, dy] = [event.clientX - old.x, event.clientY - old.y];
+  if (!isMoved && Math.hypot(dx, dy) < 4) return;
+  const other = [...pointers].find(([number]) => number !== event.pointerId)?.[1];
+  pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+  [isMoved, tip.hidden] = [true, true];
   canvas.classList.add("dragging");
-  move(-dx / plotWidth());
-  scroll(-dy);
+  if (other) {
+    const distance = (x, y) => Math.max(1, Math.hypot(x - other.x, y - other.y));
+    const center = (event.clientX + other.x) / 2 - canvas.getBoundingClientRect().left;
+    zoom(distance(old.x, old.y) / distance(event.clientX, event.clientY), timeAt(Math.max(labelWidth, center)));
+  }
+  // With two fingers, their middle moves half as far.
+  const part = other ? 0.5 : 1;
+  move((-dx * part) / plotWidth());
+  pan(-dy * part, event.pointerType === "touch");
 });
 for (const name of ["pointerup", "pointercancel"]) {
   canvas.addEventListener(name, (event) => {
-    if (drag && !drag.isMoved && name === "pointerup") {
+    if (!pointers.delete(event.pointerId) || pointers.size > 0) return;
+    if (!isMoved && name === "pointerup") {
       const hit = barAt(event.offsetX, event.offsetY);
       select(hit && hit.row.kind !== "spans" ? hit.bar.index : null);
     }
-    drag = null;
     canvas.classList.remove("dragging");
   });
 }
