@@ -474,6 +474,31 @@ def check_board(driver):
     driver.wait("it is removed", lambda: "1-4" not in edges(driver))
 
 
+def check_headings(driver, address):
+    """Each page begins with its heading, below the bar, from wherever the page before it was scrolled to."""
+    def wait_clear(page):
+        place = "return document.querySelector(arguments[0])?.getBoundingClientRect()[arguments[1]] ?? -1"
+        driver.wait(f"the heading of {page} at {driver.run('return innerWidth')} pixels is below the bar", lambda: (
+            driver.run(place, f"#{page} h2", "top") >= driver.run(place, "#heartbeat", "bottom")), seconds=20)
+
+    for width, height in [*WIDTHS, (1400, 900), (800, 360), (380, 600)]:
+        driver.resize(width, height)
+        for page in PAGES:
+            driver.open("about:blank")
+            driver.open(f"{address}#{page}")
+            wait_clear(page)
+        # The second click is on the tab of the page that is shown.
+        for page in [page for page in PAGES for _ in range(2)]:
+            driver.run("scrollTo(0, document.documentElement.scrollHeight)")
+            driver.run("document.querySelector(`nav a[href='#${arguments[0]}']`).click()", page)
+            driver.wait(f"{page} is shown", lambda: not driver.run(
+                "return document.querySelector(`#${arguments[0]}`).hidden", page))
+            wait_clear(page)
+    driver.resize(1200, 1080)
+    driver.wait("the page is connected", lambda: driver.text("#connection") == "Connected")
+    show(driver, "techniques")
+
+
 def check_play(driver, picture):
     """What is new to touch, at the width of a desk and of a phone."""
     for width, height in WIDTHS:
@@ -712,6 +737,7 @@ def main(tool, with_pictures):
             check_width(driver)
             check_access(driver)
             check_keyboard(driver)
+            check_headings(driver, lab.address)
             # A browser complains of each answer that refuses; a cycle is refused.
             errors = [error for error in driver.errors() if not re.search(r"api/board/connect .*409", error)]
             assert not errors, errors

@@ -53,7 +53,25 @@ function update() {
   control.update(state);
 }
 
-window.addEventListener("hashchange", showPage);
+/** Keeps headings and focused elements from being scrolled behind the bar at the top. */
+function keepClearOfBar() {
+  const bar = byId("heartbeat");
+  const height = getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
+  document.documentElement.style.scrollPaddingTop = `${height + 16}px`;
+}
+
+/** A page begins at its heading, and not where the browser scrolls to because of the address. */
+function showHeading() {
+  if (location.hash !== "") scrollTo(0, 0);
+}
+
+window.addEventListener("hashchange", () => {
+  showPage();
+  showHeading();
+});
+window.addEventListener("load", () => requestAnimationFrame(showHeading));
+new ResizeObserver(keepClearOfBar).observe(byId("heartbeat"));
+window.addEventListener("resize", keepClearOfBar);
 techniques.onSelect(updateSoon);
 showPage();
 heartbeat.start();

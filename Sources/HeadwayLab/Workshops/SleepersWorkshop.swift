@@ -7,8 +7,8 @@ import Synchronization
 
 /// 200 operations that sleep, on an operation queue and on a dispatch queue at the same time.
 ///
-/// An operation that sleeps needs no processor. Headway replaces the thread that it blocks; Dispatch has a fixed number
-/// of threads.
+/// An operation that sleeps needs no processor. Headway replaces the thread that it blocks; Dispatch adds about one
+/// thread per second while its threads are blocked.
 final class SleepersWorkshop: Sendable {
   struct Side: Encodable {
     /// One letter per sleeper, for its state: waiting, sleeping, or finished.
