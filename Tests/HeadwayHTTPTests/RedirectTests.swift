@@ -3,6 +3,7 @@ import Headway
 import HeadwayHTTP
 import HeadwayTestSupport
 import NIOHTTP1
+import Synchronization
 import Testing
 
 @Suite("HTTP: redirects", .hangLimit) struct RedirectTests {
@@ -13,6 +14,32 @@ import Testing
       let request = RequestOperation(server.url("/a/b"))
       try await request.run()
       #expect(request.response?.body == [7] && request.response?.url == server.url("/c"))
+    }
+  }
+
+  @Test(
+    "H7: bytes of a location that are not UTF-8 are kept, even after other responses of the same connection",
+    arguments: [
+      ("Location: /caf\u{E9}", "/caf%E9"), ("LOCATION:/\u{80}a\u{FF}?\u{E9}", "/%80a%FF?%E9"),
+      ("Location: /?\u{E9}", "/?%E9"), ("Location: /a%E9/b?c", "/a%E9/b?c"),
+      ("X: \u{E9}\r\nlocation: /x", "/x"), ("Location: /caf\u{C3}\u{A9}", "/caf%C3%A9"),
+    ])
+  func foreignBytes(field: String, path: String) async throws {
+    // Each character is a byte.
+    @Sendable func bytes(_ text: String) -> [UInt8] { text.unicodeScalars.map { UInt8($0.value) } }
+    let head = "HTTP/1.1 103 Early Hints\r\nX: a\r\n\r\nHTTP/1.1 302 Found\r\n\(field)\r\nConnection: close\r\n\r\n\n\n"
+    let middle = head.index(head.startIndex, offsetBy: 57)
+    try await withServer { question in
+      let calls = Atomic(0)
+      if question.path != "/" { return Server.answer(.ok, [:], [7]) }
+      return [
+        .raw(bytes(String(head[..<middle]))), .wait { calls.add(1, ordering: .relaxed).newValue > 2 },
+        .raw(bytes(String(head[middle...]))), .closeConnection,
+      ]
+    } _: { server in
+      let request = RequestOperation(server.url(), limits: .once)
+      try await request.run()
+      #expect(request.response?.body == [7] && server.questions.map(\.path) == ["/", path])
     }
   }
 

@@ -9,32 +9,8 @@ import Testing
 
 /// Correct and incorrect responses of servers to range requests.
 @Suite("HTTP: resuming a download", .hangLimit) struct ResumingTests {
-  private static let whole = content(10_000)
+  private static let whole = resumedContent
   private static let other = content(10_000).reversed() as [UInt8]
-
-  /// A server that breaks off the first response after 1,000 bytes, and then responds with `next`.
-  private func withBreak(
-    _ headers: HTTPHeaders, announcing length: Int? = 10_000,
-    next: @escaping @Sendable (Server.Question) -> [Server.Step],
-    _ body: (LoopbackServer, String) async throws -> Void
-  ) async throws {
-    try await withFolder { folder in
-      let isFirst = Atomic(true)
-      let path = "\(folder)/file"
-      try await withServer { question in
-        guard isFirst.exchange(false, ordering: .relaxed) else { return next(question) }
-        var headers = headers
-        headers.add(
-          name: length == nil ? "Transfer-Encoding" : "Content-Length", value: length.map { "\($0)" } ?? "chunked")
-        return [
-          .head(.ok, headers), .bytes(Array(Self.whole.prefix(1_000))),
-          .wait { bytes("\(path).headway-part")?.count == 1_000 }, .closeConnection,
-        ]
-      } _: { server in
-        try await body(server, path)
-      }
-    }
-  }
 
   @Test(
     "H3: a range of other content is not added to the partial file, even if If-Range is ignored",

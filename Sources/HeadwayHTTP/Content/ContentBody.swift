@@ -15,6 +15,8 @@ struct ContentBody: AsyncSequence, Sendable {
   let codings: [ContentCoding]
   /// The largest allowed ratio of the decompressed size to the received size.
   let maxDecompressionRatio: Int
+  /// Whether the end of the connection is the end of the body, so that the body may be incomplete.
+  let endsWithConnection: Bool
 
   /// Whether the pieces differ from the bytes that the server sent.
   var isDecoded: Bool { !codings.isEmpty }
@@ -31,11 +33,12 @@ struct ContentBody: AsyncSequence, Sendable {
     private let decoders: [ContentDecoder]
     /// The number of bytes that each decoder has returned.
     private var decoded: [Int]
+    private let endsWithConnection: Bool
     private var received = 0
 
     init(_ body: ContentBody) {
       (url, maxDecompressionRatio) = (body.url, Swift.max(1, body.maxDecompressionRatio))
-      base = body.base.makeAsyncIterator()
+      (base, endsWithConnection) = (body.base.makeAsyncIterator(), body.endsWithConnection)
       decoders = body.codings.map { ContentDecoder($0) }
       decoded = body.codings.map { _ in 0 }
     }
@@ -46,12 +49,15 @@ struct ContentBody: AsyncSequence, Sendable {
         while true {
           if let piece = try piece(of: decoders.count - 1) { return piece }
           guard let piece = try await base.next(isolation: #isolation) else { break }
+          if let reason = BrokenResponse(lastPiece: piece) { throw reason }
           guard let first = decoders.first else { return piece }
           received += piece.readableBytes
           first.add(piece)
         }
         for decoder in decoders { try decoder.end() }
         return nil
+      } catch ContentDecodingError.truncated where endsWithConnection {
+        throw HTTPExchange.translated(BrokenResponse.closed, url)
       } catch {
         throw HTTPExchange.translated(error, url)
       }

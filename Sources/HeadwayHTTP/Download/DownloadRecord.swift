@@ -31,10 +31,11 @@ struct DownloadRecord: Codable {
   init?(url: String, _ headers: HTTPHeaders, isDecoded: Bool) {
     (self.url, self.isDecoded) = (url, isDecoded)
     entityTag = Validator.entityTag(headers)
-    let change = headers.first(name: "Last-Modified").flatMap(HTTPDate.parsed)
-    let now = headers.first(name: "Date").flatMap(HTTPDate.parsed) ?? Date()
+    let text = headers.uniqueValue("Last-Modified")
+    let change = text.flatMap { HTTPDate.parsed($0) }
+    let now = headers.first(name: "Date").flatMap { HTTPDate.parsed($0) } ?? Date()
     // Content that changed in the second of the response might change again in that second.
-    lastModified = change.map { $0 < now } == true ? headers.first(name: "Last-Modified") : nil
+    lastModified = change.map { $0 < now } == true ? text : nil
     if entityTag == nil, lastModified == nil { return nil }
   }
 
@@ -89,6 +90,16 @@ struct DownloadRecord: Codable {
     [Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec)]
     #endif
   }
+
+  /// Returns whether a response identifies other content than that of the file.
+  func isContradicted(by headers: HTTPHeaders) -> Bool {
+    // A server may change a strong tag into a weak one on the way.
+    if let entityTag, let tag = Validator.entityTag(headers) { return Self.strong(tag) != Self.strong(entityTag) }
+    guard entityTag == nil, let lastModified, let text = headers.uniqueValue("Last-Modified") else { return false }
+    return HTTPDate.parsed(text) != HTTPDate.parsed(lastModified)
+  }
+
+  private static func strong(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
 
   /// The size of the file in bytes.
   var fileSize: Int64 { size }

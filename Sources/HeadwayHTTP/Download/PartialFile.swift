@@ -17,12 +17,8 @@ import NIOPosix
 final class PartialFile: @unchecked Sendable {  // Used by a single task, one call at a time.
   /// The number of bytes received so far.
   var count: Int { writer.end }
-  /// The validator of the content; nil if the server has not sent one.
-  private(set) var validator: String?
-  /// The size of the whole content in bytes; nil if the server has not sent it.
-  private(set) var size: Int?
-  /// The coding of the content, if the server sent one.
-  private var coding: String?
+  /// What the server has sent about the content.
+  private(set) var content = ContentIdentity()
 
   /// The path of the file that is replaced at the end, with links resolved.
   private let path: String
@@ -43,6 +39,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
     let validator: String?
     let size: Int?
     let coding: String?
+    let entityTag: String?
   }
 
   private static let partEnding = DownloadOperation.partialEndings[0]
@@ -219,10 +216,11 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
       throw error
     }
     guard note != nil || end == 0 else { throw foreign(partPath) }
-    guard let note, let validator = note.validator, note.url == url, note.coding == nil || !isDecoded else {
-      return try truncate()
-    }
-    (self.validator, size, coding) = (validator, note.size, note.coding)
+    guard let note, let validator = note.validator, note.url == url, note.coding == nil || !isDecoded,
+      end <= note.size ?? end
+    else { return try truncate() }
+    content = ContentIdentity(
+      validator: validator, size: note.size, coding: note.coding, entityTag: note.entityTag)
     writer = PieceWriter(descriptor, at: end, hash: nil, on: threads)
     if checksum != nil { earlier = (SHA256(), 0) }
   }
@@ -279,29 +277,6 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
     return true
   }
 
-  /// Returns whether a response contains the part of the content that follows the bytes in the file.
-  func isContinued(by part: ContentRange?, _ headers: HTTPHeaders) -> Bool {
-    // If a server ignores `If-Range`, only the validator shows which content the part belongs to.
-    guard let part, part.start == count, belongs(headers, total: part.total),
-      validator.map({ Validator.isConfirmed($0, by: headers) }) == true
-    else { return false }
-    // The response may omit the coding, but must not have a different one.
-    return headers.first(name: "Content-Encoding").map { $0 == coding } ?? true
-  }
-
-  /// Returns whether the file is complete according to a response without content, which contains the total size.
-  func isWhole(by headers: HTTPHeaders) -> Bool {
-    guard let total = ContentRange.totalWithoutPart(headers) else { return false }
-    return total == count && belongs(headers, total: total)
-  }
-
-  /// Returns whether a response may belong to the content that is partly in the file.
-  private func belongs(_ headers: HTTPHeaders, total: Int?) -> Bool {
-    guard let validator, !Validator.isContradicted(validator, by: headers) else { return false }
-    guard let total else { return size != nil }
-    return size.map { $0 == total } ?? true
-  }
-
   // MARK: Writing
 
   /// Starts over with a response that contains the whole content.
@@ -314,11 +289,14 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
   func restart(_ headers: HTTPHeaders, size: Int?, isDecoded: Bool) async throws {
     try await empty()
     if !isDecoded, let validator = Validator.of(headers) {
-      (self.validator, self.size, coding) = (validator, size, headers.first(name: "Content-Encoding"))
+      content = ContentIdentity(
+        validator: validator, size: size, coding: headers.first(name: "Content-Encoding"),
+        entityTag: Validator.entityTag(headers))
     }
     guard !isInPlace else { return }
     // Even without a validator, the note shows that the file is Headway's.
-    let note = Note(url: url, validator: validator, size: self.size, coding: coding)
+    let note = Note(
+      url: url, validator: content.validator, size: content.size, coding: content.coding, entityTag: content.entityTag)
     try await performing { try self.write(note) }
   }
 
@@ -336,7 +314,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
     }
     guard isInPlace || ftruncate(descriptor, 0) == 0 else { throw failure("can't be written") }
     writer = PieceWriter(descriptor, at: 0, hash: checksum.map { _ in SHA256() }, on: threads, isSeekable: !isInPlace)
-    (validator, size, coding) = (nil, nil, nil)
+    content = ContentIdentity()
     if !isInPlace { Self.remove(notePath) }
   }
 
@@ -406,7 +384,9 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
   func close(keeps: Bool) async {
     // Bytes that can't be written are not kept.
     try? await flush()
-    guard !isInPlace, !keeps || count == 0 || validator == nil, Self.isNamed(partPath, descriptor) else { return }
+    guard !isInPlace, !keeps || count == 0 || content.validator == nil, Self.isNamed(partPath, descriptor) else {
+      return
+    }
     // A separate task, because the task of the operation may be cancelled.
     await Task {
       try? await self.performing {

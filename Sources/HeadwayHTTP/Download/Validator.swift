@@ -10,26 +10,30 @@ enum Validator {
   /// second might change again in that second, and would keep the same time (RFC 9110, 8.8.2.2).
   static func of(_ headers: HTTPHeaders) -> String? {
     if let tag = entityTag(headers), tag.hasPrefix("\"") { return tag }
-    guard let text = headers.first(name: "Last-Modified"), let change = HTTPDate.parsed(text),
-      let now = headers.first(name: "Date").flatMap(HTTPDate.parsed), change < now
+    guard let text = headers.uniqueValue("Last-Modified"), let change = HTTPDate.parsed(text),
+      let now = headers.first(name: "Date").flatMap({ HTTPDate.parsed($0) }), change < now
     else { return nil }
     return text
   }
 
   /// Returns the entity tag of a response, if it can be sent back.
   static func entityTag(_ headers: HTTPHeaders) -> String? {
-    headers.first(name: "ETag").flatMap { RequestCheck.isFieldValue($0) ? $0 : nil }
+    // Bytes that are not UTF-8 have been replaced, so two tags that have them might look the same.
+    headers.uniqueValue("ETag").flatMap { RequestCheck.isFieldValue($0) && !$0.contains("\u{FFFD}") ? $0 : nil }
   }
 
   /// Returns whether a response has a different validator, so that it belongs to other content.
   static func isContradicted(_ validator: String, by headers: HTTPHeaders) -> Bool {
-    let field = validator.hasPrefix("\"") ? "ETag" : "Last-Modified"
-    return headers.first(name: field).map { $0 != validator } ?? false
+    headers[field(of: validator)].contains { $0 != validator }
   }
 
   /// Returns whether a response has the given validator.
   static func isConfirmed(_ validator: String, by headers: HTTPHeaders) -> Bool {
-    headers.first(name: validator.hasPrefix("\"") ? "ETag" : "Last-Modified") == validator
+    headers.uniqueValue(field(of: validator)) == validator
+  }
+
+  private static func field(of validator: String) -> String {
+    validator.hasPrefix("\"") || validator.hasPrefix("W/") ? "ETag" : "Last-Modified"
   }
 }
 
@@ -39,12 +43,16 @@ struct ContentRange {
   let end: Int
   let total: Int?
 
+  /// The number of bytes of the part.
+  var count: Int { end - start + 1 }
+  /// Whether the part is all of the content.
+  var isWhole: Bool { start == 0 && total ?? count == count }
+
   init?(_ headers: HTTPHeaders) {
     guard let (range, totalText) = Self.parts(headers) else { return nil }
-    let bounds = range.split(separator: "-", maxSplits: 1).map { Int($0) }
-    guard bounds.count == 2, let start = bounds[0], let end = bounds[1], start >= 0, start <= end, end < .max
-    else { return nil }
-    total = Int(totalText)
+    let bounds = range.split(separator: "-", omittingEmptySubsequences: false).map { Int(digits: $0) }
+    guard bounds.count == 2, let start = bounds[0], let end = bounds[1], start <= end, end < .max else { return nil }
+    total = Int(digits: totalText)
     guard total.map({ end < $0 }) ?? (totalText == "*") else { return nil }
     (self.start, self.end) = (start, end)
   }
@@ -53,11 +61,11 @@ struct ContentRange {
   /// `Content-Range: bytes */1000`.
   static func totalWithoutPart(_ headers: HTTPHeaders) -> Int? {
     guard let (range, total) = parts(headers), range == "*" else { return nil }
-    return Int(total)
+    return Int(digits: total)
   }
 
   private static func parts(_ headers: HTTPHeaders) -> (range: Substring, total: Substring)? {
-    guard let value = headers.first(name: "Content-Range"), value.lowercased().hasPrefix("bytes ") else { return nil }
+    guard let value = headers.uniqueValue("Content-Range"), value.lowercased().hasPrefix("bytes ") else { return nil }
     let parts = value.dropFirst(6).split(separator: "/")
     return parts.count == 2 ? (parts[0], parts[1]) : nil
   }

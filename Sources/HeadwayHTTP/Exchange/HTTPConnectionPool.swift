@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOSSL
+import Synchronization
 
 /// A pool of connections that requests share.
 ///
@@ -41,9 +42,18 @@ public final class HTTPConnectionPool: Sendable {
   /// The default pool.
   public static let shared = HTTPConnectionPool(Configuration(), Configuration().withoutCertificates(), trusted: [])
 
-  let client: HTTPClient
+  /// A client, and whether it sends requests through a proxy.
+  struct Route {
+    let client: HTTPClient
+    let usesProxy: Bool
+  }
+
+  private let clientConfiguration: HTTPClient.Configuration
+  private let route: Route
+  private let environment: ProxyEnvironment?
+  /// The routes through the proxies of the environment, and those without HTTP/2.
+  private let routes = Mutex<[String: Route]>([:])
   let coalescedRequests = CoalescedRequests()
-  let usesProxy: Bool
   let maxDecompressionRatio: Int
   /// The time limit for connecting.
   let connectTimeout: TimeAmount
@@ -61,19 +71,62 @@ public final class HTTPConnectionPool: Sendable {
   }
 
   private init(
-    _ configuration: Configuration, _ clientConfiguration: HTTPClient.Configuration, trusted: [NIOSSLCertificate]
+    _ configuration: Configuration, _ clientConfiguration: HTTPClient.Configuration, trusted: [NIOSSLCertificate],
+    _ environment: ProxyEnvironment? = nil
   ) {
     trustedCertificates = trusted
     connectTimeout = TimeAmount(configuration.connectTimeout)
-    (usesProxy, maxDecompressionRatio) = (configuration.proxy != nil, configuration.maxDecompressionRatio)
-    client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: clientConfiguration)
+    maxDecompressionRatio = configuration.maxDecompressionRatio
+    (self.environment, self.clientConfiguration) = (environment, clientConfiguration)
+    route = Self.route(clientConfiguration)
+  }
+
+  /// Creates a pool with the default configuration that sends each request through the proxy for its URL.
+  ///
+  /// The URL that a redirect leads to can have another proxy than the URL of the request.
+  ///
+  /// - Parameter environment: The proxies.
+  package convenience init(_ environment: ProxyEnvironment) {
+    let configuration = Configuration()
+    self.init(configuration, configuration.withoutCertificates(), trusted: [], environment)
+  }
+
+  private static func route(_ configuration: HTTPClient.Configuration) -> Route {
+    Route(
+      client: HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration),
+      usesProxy: configuration.proxy != nil)
+  }
+
+  /// Returns the client for a URL.
+  ///
+  /// - Parameters:
+  ///   - url: The URL.
+  ///   - requiresHTTP1: Whether the request must not use HTTP/2.
+  /// - Returns: The same client for the same proxy.
+  /// - Throws: ``RequestError`` with the code `invalidURL` if the value in the environment is not the URL of a proxy.
+  func route(to url: String, requiresHTTP1: Bool) throws -> Route {
+    let proxy = environment?.proxy(for: url)
+    guard proxy != nil || requiresHTTP1 else { return route }
+    var clientConfiguration = clientConfiguration
+    if let proxy { clientConfiguration.proxy = try Configuration.proxy(proxy) }
+    if requiresHTTP1 { clientConfiguration.httpVersion = .http1Only }
+    let key = "\(requiresHTTP1) \(proxy ?? "")"
+    return routes.withLock { [clientConfiguration] routes in
+      if let made = routes[key] { return made }
+      let made = Self.route(clientConfiguration)
+      routes[key] = made
+      return made
+    }
   }
 
   /// The number of requests that wait for the response of an attempt that they may share.
   package var participantCount: Int { coalescedRequests.participantCount }
 
   // Nothing waits until the connections are closed.
-  deinit { client.shutdown { _ in } }
+  deinit {
+    let routes = routes.withLock { Array($0.values) }
+    for route in routes + [route] { route.client.shutdown { _ in } }
+  }
 }
 
 extension HTTPConnectionPool.Configuration {
@@ -90,7 +143,7 @@ extension HTTPConnectionPool.Configuration {
     // `ContentBody` decompresses instead: AsyncHTTPClient fails if there is no content, and does not support all
     // codings.
     configuration.decompression = .disabled
-    configuration.http1_1ConnectionDebugInitializer = { StatusCheck.add(to: $0) }
+    configuration.http1_1ConnectionDebugInitializer = { ConnectionHandlers.add(to: $0) }
     return configuration
   }
 
@@ -104,7 +157,7 @@ extension HTTPConnectionPool.Configuration {
     return configuration
   }
 
-  private static func proxy(_ address: String) throws -> HTTPClient.Configuration.Proxy {
+  fileprivate static func proxy(_ address: String) throws -> HTTPClient.Configuration.Proxy {
     guard let proxy = RequestCheck.proxy(address) else {
       throw RequestError(.invalidURL, url: address, context: "This is not the URL of a proxy. Use http://HOST:PORT.")
     }

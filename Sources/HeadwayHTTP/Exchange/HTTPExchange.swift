@@ -71,13 +71,17 @@ struct HTTPExchange: Sendable {
   }
 
   private func response(to request: Request) async throws -> HTTPClientResponse {
-    let clientRequest = try Self.clientRequest(request)
+    var clientRequest = try Self.clientRequest(request)
+    let target = RequestTarget(request.url)
+    if let target { clientRequest.url = target.hiddenURL }
+    let route = try connectionPool.route(to: request.url, requiresHTTP1: target != nil)
     do {
       return try await Self.translating(request.url) {
-        try await connectionPool.client.execute(clientRequest, deadline: .distantFuture)
+        try await route.client.execute(clientRequest, deadline: .distantFuture)
       }
     } catch let error as RequestError {
-      throw await explained(error)
+      // Behind a proxy, the server may not be reachable.
+      throw route.usesProxy ? error : await explained(error)
     }
   }
 
@@ -91,8 +95,7 @@ struct HTTPExchange: Sendable {
 
   /// Adds the reason if a certificate is not trusted.
   private func explained(_ error: RequestError) async -> RequestError {
-    // Behind a proxy, the server may not be reachable.
-    guard !connectionPool.usesProxy, let underlying = error.underlyingError, let url = URL(string: error.url),
+    guard let underlying = error.underlyingError, let url = URL(string: error.url),
       let host = url.host, SecureConnectionError(underlying, host: host)?.isAboutTrust == true,
       let reason = await UntrustedCertificate.reason(
         host: host, port: url.port ?? 443, connectionPool: connectionPool)
@@ -114,12 +117,15 @@ struct HTTPExchange: Sendable {
     } catch {
       throw Self.translated(error, request.url)
     }
-    let length = response.headers.first(name: "Content-Length").flatMap { Int($0) }
+    // A transfer coding overrides a length (RFC 9112, 6.3).
+    let isCoded = response.headers.contains(name: "Transfer-Encoding")
+    let length = isCoded ? nil : response.headers.uniqueValue("Content-Length").flatMap { Int(digits: $0) }
     return Answer(
       url: request.url, status: status, headers: response.headers,
       body: ContentBody(
         url: request.url, base: response.body, codings: codings,
-        maxDecompressionRatio: connectionPool.maxDecompressionRatio),
+        maxDecompressionRatio: connectionPool.maxDecompressionRatio,
+        endsWithConnection: response.version.major < 2 && !isCoded && length == nil),
       announcedLength: hasContent && codings.isEmpty ? length : nil)
   }
 

@@ -21,6 +21,14 @@ extension HTTPHeaders {
   }
 }
 
+extension HTTPHeaders {
+  /// Returns the value of a field that may occur only once; nil if the field is missing, or has different values.
+  func uniqueValue(_ name: String) -> String? {
+    let values = self[name]
+    return values.dropFirst().allSatisfy { $0 == values[0] } ? values.first : nil
+  }
+}
+
 extension HTTPField.Name {
   /// The name of the field that replaces the host of the URL.
   ///

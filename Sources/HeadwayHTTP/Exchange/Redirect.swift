@@ -12,7 +12,9 @@ enum Redirect {
   ///
   /// - Throws: ``RequestError`` with the code `refusedRedirect`.
   static func next(_ request: Request, to location: String, _ status: HTTPResponse.Status) throws -> Request {
-    guard let old = URL(string: request.url), let new = URL(string: location, relativeTo: old)?.absoluteURL,
+    // In HTTP/2, bytes that are not UTF-8 have been replaced, so the location is unknown.
+    guard !location.contains("\u{FFFD}"), let old = URL(string: request.url),
+      let new = URL(string: location, relativeTo: old)?.absoluteURL,
       let scheme = new.scheme?.lowercased(), RequestCheck.isAddress(new)
     else {
       throw RequestError(
@@ -46,9 +48,12 @@ enum Redirect {
 enum RetryAfter {
   /// Returns the delay in `Retry-After`, given in seconds or as a date (RFC 9110, 10.2.3); nil if there is none.
   static func delay(_ headers: HTTPHeaders, now: Date = Date()) -> Duration? {
-    guard let value = headers.first(name: "Retry-After") else { return nil }
-    if let seconds = Int(value), seconds >= 0 { return .seconds(seconds) }
-    return HTTPDate.parsed(value).map { .seconds(max(0, $0.timeIntervalSince(now))) }
+    guard let value = headers.first(name: "Retry-After"), !value.isEmpty else { return nil }
+    // A number that is too large is a long delay.
+    if value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+      return .seconds(Int(value) ?? .max)
+    }
+    return HTTPDate.parsed(value, now: now).map { .seconds(max(0, $0.timeIntervalSince(now))) }
   }
 }
 #endif

@@ -28,6 +28,8 @@ extension HTTPExchange {
 
   private static let noConnectionMessage = "Could not connect to the server."
   private static let closedMessage = "The server closed the connection before the response was complete."
+  private static let lostMessage = "The connection was lost."
+  private static let invalidMessage = "The server's response is not valid HTTP."
 
   static func translated(_ error: any Error, _ url: String) -> any Error {
     func failure(_ code: RequestError.Code, _ context: String) -> RequestError {
@@ -37,10 +39,11 @@ extension HTTPExchange {
     case is RequestError, is CancellationError: return error
     case let error as HTTPClientError:
       return error == .cancelled ? CancellationError() : translated(error, failure)
+    case let error as BrokenResponse: return translated(error, url)
     case let error as ContentDecodingError:
       return switch error {
-      case .damaged: failure(.connectionBroken, "The content can't be decompressed.")
-      case .truncated: failure(.connectionBroken, "The compressed content is incomplete.")
+      case .damaged: failure(.cannotDecode, "The content can't be decompressed.")
+      case .truncated: failure(.cannotDecode, "The compressed content is incomplete.")
       case .expandsTooFar: failure(.bodyTooLarge, "The content expands to too many times its compressed size.")
       }
     case let error as UnknownCoding:
@@ -53,7 +56,7 @@ extension HTTPExchange {
     // The parser found no syntax error, but the response ended too early.
     case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection:
       return failure(.connectionBroken, closedMessage)
-    case is HTTPParserError: return failure(.invalidResponse, "The server's response is not valid HTTP.")
+    case is HTTPParserError: return failure(.invalidResponse, invalidMessage)
     default: break
     }
     if let secure = SecureConnectionError(error, host: URL(string: url)?.host ?? "this host") {
@@ -64,7 +67,15 @@ extension HTTPExchange {
         .cannotConnect,
         "The server closed the connection during the TLS handshake. If it does not support TLS, use http://.")
     }
-    return failure(.connectionBroken, "The connection was lost.")
+    return failure(.connectionBroken, lostMessage)
+  }
+
+  private static func translated(_ reason: BrokenResponse, _ url: String) -> RequestError {
+    switch reason {
+    case .closed: RequestError(.connectionBroken, url: url, context: closedMessage)
+    case .invalid: RequestError(.invalidResponse, url: url, context: invalidMessage)
+    case .lost(let number): RequestError(.connectionBroken, url: url, context: lostMessage, systemErrorNumber: number)
+    }
   }
 
   private static func translated(
@@ -84,7 +95,7 @@ extension HTTPExchange {
       return failure(.invalidRequest, "The request can't be sent as it is.")
     case .remoteConnectionClosed:
       return failure(.connectionBroken, closedMessage)
-    default: return failure(.connectionBroken, "The connection was lost.")
+    default: return failure(.connectionBroken, lostMessage)
     }
   }
 }

@@ -13,15 +13,6 @@ final class StatusCheck: ChannelInboundHandler {
   // Used only on the event loop of the connection.
   private var isRejected = false
 
-  /// Adds the check to an HTTP/1.1 connection, before AsyncHTTPClient's own handler.
-  static func add(to channel: any Channel) -> EventLoopFuture<Void> {
-    channel.eventLoop.submit {
-      let pipeline = channel.pipeline.syncOperations
-      let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-      try pipeline.addHandler(StatusCheck(), position: .after(decoder))
-    }
-  }
-
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isRejected else { return }
     if case .head(let head) = unwrapInboundIn(data), head.status.code < 100 {

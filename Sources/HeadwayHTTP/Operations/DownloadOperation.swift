@@ -72,6 +72,8 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
 
   // Used only by the operation's task.
   private var file: PartialFile?
+  /// Whether a response has shown that the record of the existing file is about other content.
+  private var ignoresRecord = false
 
   /// Creates a download.
   ///
@@ -125,49 +127,63 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
     var request = request
     if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
     var record: DownloadRecord?
-    if let validator = file.validator, file.count > 0 {
+    let validator = file.count > 0 ? file.content.validator : nil
+    if let validator {
       request.headers[.range] = "bytes=\(file.count)-"
       request.headers[.ifRange] = validator
-    } else {
+    } else if !ignoresRecord {
       record = try await unchangedRecord()
       record?.addConditions(to: &request)
     }
     var exchange = exchange
     exchange.decodesContent = decodesContent
     let answer = try await exchange.answer(to: request) {
-      $0 == .rangeNotSatisfiable && file.count > 0 || $0 == .notModified && record != nil
+      $0 == .rangeNotSatisfiable && validator != nil || $0 == .notModified && record != nil
     }
     switch answer.status {
+    case .notModified where record?.isContradicted(by: answer.headers) == true:
+      // The response is about other content than that of the existing file.
+      ignoresRecord = true
+      return false
     case .notModified:
       // The existing file is up to date.
       note(completed: record?.fileSize ?? 0, total: record?.fileSize)
       options.withLock { $0.isUpToDate = true }
       return true
-    case .rangeNotSatisfiable where file.count > 0:
+    case .rangeNotSatisfiable where validator != nil:
       await exchange.discardBody(of: answer)
-      guard file.isWhole(by: answer.headers) else {
+      guard file.content.hasSize(file.count, by: answer.headers) else {
         try await file.empty()
         return false
       }
       note(completed: Int64(file.count), total: Int64(file.count))
-    case .partialContent:
-      guard let part = ContentRange(answer.headers), file.isContinued(by: part, answer.headers) else {
-        // The response is not the rest of this file.
-        guard file.count > 0 else {
+    default:
+      switch file.content.fit(of: answer, from: validator.map { _ in file.count }) {
+      case .rest(let part):
+        let size = part.total ?? file.content.size
+        // Without an announced length, only the body shows that it does not fit its range.
+        guard try await receives(answer, until: part.end + 1, size: size, file) else {
+          try await file.empty()
+          return false
+        }
+        // A server may send less than was requested.
+        if let size, file.count < size { return false }
+      case .whole:
+        try await file.restart(answer.headers, size: answer.announcedLength, isDecoded: answer.body.isDecoded)
+        let size = answer.announcedLength
+        guard try await receives(answer, until: size, size: size, file) else {
+          throw RequestError(.invalidResponse, url: answer.url, context: "The body is longer than it was announced.")
+        }
+      case .neither:
+        guard validator != nil else {
           throw RequestError(
             .unexpectedStatus, url: answer.url, status: answer.status,
             context: "The server sent only part of the content.")
         }
+        // Request the whole content.
         try await file.empty()
         return false
       }
-      let size = part.total ?? file.size
-      try await receive(answer, until: part.end + 1, size: size, file)
-      // A server may send less than was requested.
-      if let size, file.count < size { return false }
-    default:
-      try await file.restart(answer.headers, size: answer.announcedLength, isDecoded: answer.body.isDecoded)
-      try await receive(answer, until: answer.announcedLength, size: answer.announcedLength, file)
     }
     try Task.checkCancellation()
     try await file.complete(
@@ -184,22 +200,22 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   ///   - end: The size of the file in bytes after this response; nil if unknown.
   ///   - size: The size of the whole content in bytes; nil if unknown.
   ///   - file: The file.
+  /// - Returns: False if the body is longer than that, and the file now has wrong content.
   /// - Throws: ``RequestError``, or `CancellationError`.
-  private func receive(
+  private func receives(
     _ answer: HTTPExchange.Answer, until end: Int?, size: Int?, _ file: PartialFile
-  ) async throws {
+  ) async throws -> Bool {
     try requireRoom(for: size ?? 0, answer)
     note(completed: Int64(file.count), total: size.map { Int64($0) })
     for try await piece in answer.body {
       try requireRoom(for: file.count + piece.readableBytes, answer)
+      guard file.count + piece.readableBytes <= end ?? .max else { return false }
       try await file.append(piece)
       progress.completedUnitCount = Int64(file.count)
     }
-    guard let end, file.count != end else { return }
-    let count = file.count
-    if count > end { try await file.empty() }
+    guard let end, file.count != end else { return true }
     throw RequestError(
-      .connectionBroken, url: answer.url, context: "Only \(count) of \(size ?? end) bytes were received.")
+      .connectionBroken, url: answer.url, context: "Only \(file.count) of \(size ?? end) bytes were received.")
   }
 
   private func note(completed: Int64, total: Int64?) {

@@ -57,7 +57,7 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
     public static let refusedRedirect = Code(.refusedRedirect)
     /// The content, or the decompressed content, exceeds the limit.
     public static let bodyTooLarge = Code(.bodyTooLarge)
-    /// The connection ended before the response was complete, or the response can't be decompressed.
+    /// The connection ended before the response was complete.
     public static let connectionBroken = Code(.connectionBroken)
     /// The response is not valid HTTP.
     ///
@@ -65,7 +65,9 @@ public struct RequestError: Error, Sendable, CustomStringConvertible {
     public static let invalidResponse = Code(.invalidResponse)
     /// The content uses an unsupported coding that the request did not accept.
     public static let unsupportedCoding = Code(.unsupportedCoding)
-    /// The content can't be decoded as the requested type.
+    /// The content can't be decompressed, or can't be decoded as the requested type.
+    ///
+    /// The request is not retried, because the server would send the same content again.
     public static let cannotDecode = Code(.cannotDecode)
     /// The text is not a SHA-256 checksum.
     public static let invalidChecksum = Code(.invalidChecksum)

@@ -15,7 +15,8 @@ struct FetchCommand: AsyncParsableCommand {
       downloaded from the same URL is skipped if it has not changed since, on this machine and on the server. To \
       detect that, the ETag and Last-Modified of the response are stored in an extended attribute of the file, \
       user.headway.download. --force downloads such files again. The environment variables http_proxy, https_proxy, \
-      all_proxy and no_proxy specify proxies.
+      all_proxy and no_proxy specify proxies. no_proxy lists hosts, domains, addresses and networks, each optionally \
+      with a port, or is *.
 
       EXAMPLES:
         headway fetch https://example.org/feed.zip
@@ -34,7 +35,7 @@ struct FetchCommand: AsyncParsableCommand {
         70   an error in headway itself
         73   a file cannot be written
         75   a temporary failure: a timeout, a lost connection, or another download is writing the same file
-        76   TLS failed, or a response is not HTTP, or has an unsupported coding or redirect
+        76   TLS failed, or a response is not HTTP, can't be decompressed, or has an unsupported redirect
         130  SIGINT stopped the downloads; 129 and 143 are the codes for SIGHUP and SIGTERM
       """)
 
@@ -155,13 +156,13 @@ struct FetchCommand: AsyncParsableCommand {
   }
 
   private func makeDownloads() throws -> [DownloadOperation] {
-    var proxies = ProxySetting()
+    let pool = HTTPConnectionPool(ProxyEnvironment())
     return try urls.map { url in
       var request = Request(url: url)
       for field in header { try Self.add(field, to: &request) }
       let download = DownloadOperation(
         request, to: path(of: url), checksum: try checksum.map { try SHA256Checksum($0) },
-        keepsPartialFile: true, limits: limits, connectionPool: try proxies.connections(for: url))
+        keepsPartialFile: true, limits: limits, connectionPool: pool)
       download.skipsUnchanged = !force
       return download
     }
@@ -211,7 +212,10 @@ enum FileName {
   ///
   /// It can't lead out of a folder, or control a terminal that shows it.
   static func of(_ url: String) -> String {
-    let path = URL(string: url)?.path ?? ""
+    let address = URL(string: url)
+    // A path whose bytes are not UTF-8 can't be decoded.
+    let encoded = address.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true)?.percentEncodedPath }
+    let path = address.map { $0.path.isEmpty ? encoded ?? "" : $0.path } ?? ""
     let name = path.split(separator: "/").last.map(String.init) ?? ""
     var safe = String.UnicodeScalarView()
     for scalar in name.unicodeScalars { safe.append(isSafe(scalar) ? scalar : "_") }

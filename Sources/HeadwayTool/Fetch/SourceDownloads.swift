@@ -38,10 +38,10 @@ struct SourceDownloads {
         .cannotWriteFile, url: folder, context: "The folder for downloads can't be created.",
         systemErrorNumber: error.errorNumber)
     }
-    var proxies = ProxySetting()
-    let downloads = try zip(sources, paths).filter { Self.isAddress($0.0) }.map { url, path in
+    let pool = HTTPConnectionPool(ProxyEnvironment())
+    let downloads = zip(sources, paths).filter { Self.isAddress($0.0) }.map { url, path in
       let download = DownloadOperation(
-        url, to: path, keepsPartialFile: true, connectionPool: try proxies.connections(for: url))
+        url, to: path, keepsPartialFile: true, connectionPool: pool)
       // An import needs the decoded content, whatever coding it has during transfer.
       download.decodesContent = true
       download.skipsUnchanged = true

@@ -9,7 +9,8 @@ extension ToolExit {
     case .cannotConnect: self = error.isHostUnknown ? .noHost : .unavailable
     case .unexpectedStatus: self = .unavailable
     case .timedOut, .connectionBroken, .fileInUse: self = .temporaryFailure
-    case .refusedRedirect, .secureConnectionFailed, .invalidResponse, .unsupportedCoding: self = .protocolError
+    case .refusedRedirect, .secureConnectionFailed, .invalidResponse, .unsupportedCoding, .cannotDecode:
+      self = .protocolError
     case .bodyTooLarge, .checksumMismatch: self = .dataError
     case .cannotWriteFile: self = .cannotCreate
     default: self = .software

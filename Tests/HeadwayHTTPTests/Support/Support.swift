@@ -3,6 +3,8 @@ import Foundation
 import Headway
 import HeadwayHTTP
 import HeadwayTestSupport
+import NIOHTTP1
+import Synchronization
 import Testing
 
 typealias OperationQueue = Headway.OperationQueue
@@ -75,6 +77,33 @@ func isOpen(_ path: String) -> Bool {
 func bytes(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
 
 func content(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 31) &+ ($0 >> 8)) } }
+
+let resumedContent = content(10_000)
+
+/// Calls `body` with a server that breaks off the first response after 1,000 bytes of ``resumedContent``, and then
+/// responds with `next`.
+func withBreak(
+  _ headers: HTTPHeaders, announcing length: Int? = 10_000,
+  next: @escaping @Sendable (Server.Question) -> [Server.Step],
+  _ body: (LoopbackServer, String) async throws -> Void
+) async throws {
+  try await withFolder { folder in
+    let isFirst = Atomic(true)
+    let path = "\(folder)/file"
+    try await withServer { question in
+      guard isFirst.exchange(false, ordering: .relaxed) else { return next(question) }
+      var headers = headers
+      headers.add(
+        name: length == nil ? "Transfer-Encoding" : "Content-Length", value: length.map { "\($0)" } ?? "chunked")
+      return [
+        .head(.ok, headers), .bytes(Array(resumedContent.prefix(1_000))),
+        .wait { bytes("\(path).headway-part")?.count == 1_000 }, .closeConnection,
+      ]
+    } _: { server in
+      try await body(server, path)
+    }
+  }
+}
 
 /// The path of requests that occupy connections; a server must not answer them.
 let occupyingPath = "/occupies"
