@@ -14,8 +14,8 @@ import Synchronization
 /// The product `HeadwayTrace` draws a recording, and finds its critical path.
 ///
 /// Each thread records its events in a buffer of its own, which has a fixed capacity. Events that do not fit are
-/// counted in ``TraceRecording/lostEventCount``. Until the trace ends, it keeps the memory of the operations that it has
-/// recorded, but not the operations. While no trace is recorded, this costs one branch for each event.
+/// counted in ``TraceRecording/lostEventCount``. Until the trace ends, it keeps the memory of the operations that it
+/// has recorded, but not the operations. While no trace is recorded, this costs one branch for each event.
 public final class Trace: Sendable {
   /// The number of the trace that is being recorded; 0 if there is none.
   private static let number = Atomic<UInt>(0)
