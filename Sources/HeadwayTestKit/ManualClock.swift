@@ -1,3 +1,4 @@
+import Headway
 import Synchronization
 
 /// A clock that does not advance until a test advances it.
@@ -84,7 +85,7 @@ public final class ManualClock: Clock, Sendable {
   /// - Precondition: `duration` is not negative.
   /// - Complexity: O(*n*) in the number of sleeping tasks.
   public func advance(by duration: Duration) {
-    precondition(duration >= .zero, "A clock does not go back: advance it by zero or more.")
+    require(duration >= .zero, "A manual clock was advanced by \(duration): use zero or more.")
     let woken = state.withLock { state in
       state.now = state.now.advanced(by: duration)
       let now = state.now

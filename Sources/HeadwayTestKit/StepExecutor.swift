@@ -45,7 +45,7 @@ public final class StepExecutor: Sendable {
   /// - Parameter queue: The queue to control.
   /// - Precondition: The queue is empty, has no underlying queue, and is not the main queue.
   public func control(_ queue: OperationQueue) {
-    precondition(queue.underlyingQueue == nil, "\(queue) has an underlying queue: set that to nil first.")
+    require(queue.underlyingQueue == nil, "\(queue) has an underlying queue: set that to nil first.")
     queue.executor = self
   }
 
