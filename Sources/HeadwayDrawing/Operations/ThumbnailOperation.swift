@@ -82,7 +82,7 @@ public final class ThumbnailOperation: Headway.Operation, @unchecked Sendable {
         return
       }
       made.withLock { $0 = image }
-    } catch is CancellationError {
+    } catch let error where isCancelled && error is CancellationError {
       return
     }
   }

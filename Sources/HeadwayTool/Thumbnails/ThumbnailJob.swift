@@ -51,7 +51,7 @@ final class ThumbnailJob: Headway.Operation, @unchecked Sendable {
         to: output, quality: quality, comment: Self.mark, modified: status.modification.value
       ) { isCancelled }
       return isWritten ? true : nil
-    } catch is CancellationError {
+    } catch let error where isCancelled && error is CancellationError {
       return nil
     }
   }
