@@ -72,6 +72,17 @@ extension Admission {
     members.noteTaken(batch.count - count, before: waitingBlocks.firstSequence)
   }
 
+  /// Removes all blocks that have no operations, because they are cancelled.
+  ///
+  /// - Returns: The blocks, or nil if there are none.
+  mutating func takeAllBlocks() -> CancelledBlocks? {
+    guard !waitingBlocks.isEmpty else { return nil }
+    assert(first.barrier == nil, "a block without an operation is before a barrier")
+    first.unfinished -= waitingBlocks.count
+    members.endInserting()
+    return CancelledBlocks(taking: &waitingBlocks)
+  }
+
   /// How many operations and waiting blocks workers of a class could start, as far as the limits allow it.
   @inline(__always)
   func readyCount(_ workerClass: WorkerClass) -> Int {

@@ -14,7 +14,7 @@ import Synchronization
 struct Admission: ~Copyable {
   /// The maximum number of outstanding tickets: each worker that arrives continues while there is work.
   static let mostTickets = 64
-  /// How many operations are cancelled, or end because they were cancelled, in one critical section.
+  /// How many operations end because they were cancelled in one critical section.
   static let mostCancelled = 64
   /// How many operations that may have to leave a batch run on their own, after one of them did so.
   static let mostAlone = 64
@@ -503,7 +503,7 @@ struct Admission: ~Copyable {
       }
       operation.admission.place = .waiting
     }
-    if grantedCount > 0, let operation = nextGranted(for: workerClass) {
+    if grantedCount > 0, let operation = nextGranted(for: workerClass, at: now) {
       startInLane(operation, at: now)
       return begin(operation)
     }
@@ -515,7 +515,7 @@ struct Admission: ~Copyable {
     guard allowance > 0 else { return nil }
     while let reference = popReady(for: workerClass) {
       let operation = reference.operation
-      if operation.hasGate, !passPolicies(of: operation) { continue }
+      if operation.hasGate, !passPolicies(of: operation, at: now) { continue }
       if operation.hasPause || operation.state.claim() {
         if limit != .max { raiseToFloor(operation) }
         if operation.hasGate { startInLane(operation, at: now) }

@@ -27,6 +27,9 @@ struct Members {
   /// Notes that the first block without an operation was added after all operations.
   mutating func beginInserting() { lastBeforeBlocks = list.last }
 
+  /// Notes that there are no blocks without operations.
+  mutating func endInserting() { lastBeforeBlocks = nil }
+
   /// Takes over the ownership of the operation of the first block that had none.
   ///
   /// - Parameters:

@@ -84,11 +84,25 @@ struct WaitingBlocks: ~Copyable {
     let place = firstChunk!.pointee.blocks + start
     let operation = BlockOperation.make(&place.pointee.block, home: home!, sequence: place.pointee.sequence)
     operation._withUnsafeGuaranteedRef { $0.state.listUnshared() }
+    noteTaken(place)
+    return operation
+  }
+
+  /// Removes the first block without making its operation.
+  mutating func popFirstBlock() -> BlockOperation.FirstBlock {
+    let place = firstChunk!.pointee.blocks + start
+    var block = BlockOperation.FirstBlock()
+    swap(&block, &place.pointee.block)
+    noteTaken(place)
+    return block
+  }
+
+  @inline(__always)
+  private mutating func noteTaken(_ place: UnsafeMutablePointer<WaitingBlock>) {
     place.deinitialize(count: 1)
     start += 1
     count -= 1
     if start == Chunk.capacity || count == 0 { removeFirstChunk() }
-    return operation
   }
 
   private mutating func removeFirstChunk() {
@@ -115,4 +129,19 @@ struct WaitingBlocks: ~Copyable {
 
   /// The class that a block with this number has been raised to, or the lowest class.
   func raisedClass(of sequence: UInt64) -> WorkerClass { sequence < raisedEnd ? raisedClass : .background }
+}
+
+/// Blocks that were cancelled before they had operations, and have left their queue.
+final class CancelledBlocks: @unchecked Sendable {  // One thread after the other uses it.
+  let count: Int
+  @exclusivity(unchecked) private var blocks = WaitingBlocks()
+
+  /// Takes all blocks.
+  init(taking blocks: inout WaitingBlocks) {
+    count = blocks.count
+    swap(&self.blocks, &blocks)
+  }
+
+  /// Releases the blocks, which can run user code.
+  func release() { while !blocks.isEmpty { _ = blocks.popFirstBlock() } }
 }

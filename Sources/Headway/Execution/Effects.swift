@@ -205,7 +205,10 @@ struct Effects: ~Copyable {
       if !changes.isEmpty { changes.forEach { $0.operation.notify([$0.change]) } }
       guard let ended else { return }
       ended._withUnsafeGuaranteedRef { operation in
-        if reportsFailure { queue?._withUnsafeGuaranteedRef { $0.reportFailure(of: operation) } }
+        if reportsFailure {
+          queue?._withUnsafeGuaranteedRef { $0.reportFailure(of: operation) }
+          operation.releaseDependencies(readBy: .failureHandler)
+        }
         if notifiesEnd { operation.notifyEnd(from: before, observers) }
       }
     }

@@ -98,7 +98,7 @@ extension OperationQueue {
     _ operation: Operation, endedFrom before: OperationWord, isLogged: Bool, closing closed: Unmanaged<Batch>?,
     leaving effects: inout Effects
   ) -> Admission.Settling {
-    if let failure = operation.failure { noteFailure(of: operation, failure) }
+    if let failure = operation.failure { noteFailure(of: operation, failure, leaving: &effects) }
     let reference = OperationReference(operation)
     // It may be in a batch of another thread, which is closed in that case.
     let collects = closed != nil || operation.mayEndLater

@@ -157,7 +157,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     }
     state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
     batch.reset(for: queue, state.executor, state.admission.placement, workerClass)
-    if workerClass == .normal, state.allowsBatches, queue.trackedProgress == nil,
+    if workerClass == .normal, state.allowsBatches, state.observation.listeners == 0, queue.trackedProgress == nil,
       state.admission.endCancelled({ released.append(cancelled: $0) })
     {
       return .again

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// An operation whose work continues after ``Operation/main()`` has returned, until ``finish()`` is called.
 ///
 /// Override `main()` to start the work, and call `finish()` from any thread when the work is done:
@@ -57,8 +59,19 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   /// the operation leaves its queue, its dependents no longer wait for it, and then its observers are notified.
   ///
   /// An operation finishes once, so calling the method again has no effect. If you call it before the operation starts,
-  /// the operation ends without running.
-  public final func finish() { endInMainOrLater(mayContinue: true) }
+  /// the operation ends without running. If it was not cancelled, that is probably a mistake: the first time in a
+  /// process, Headway writes a warning to the standard error stream.
+  public final func finish() {
+    let word = state.current
+    if word.phase == .pending, !word.isCancelled, !word.hasPendingCancellation {
+      warnOnce(
+        """
+        finish() was called on \(self), which has not started, so it does not run: call finish() when the work is \
+        done, or cancel the operation.
+        """, since: earlyFinishWasReported)
+    }
+    endInMainOrLater(mayContinue: true)
+  }
 
   /// Ends the operation with an error.
   ///
@@ -71,3 +84,6 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     endInMainOrLater(mayContinue: true)
   }
 }
+
+/// Whether a process has been warned that an operation was finished before it had started.
+private let earlyFinishWasReported = Atomic(false)

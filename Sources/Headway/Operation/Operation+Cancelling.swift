@@ -33,34 +33,6 @@ extension OperationProtocol {
   }
 }
 
-extension OperationQueue {
-  /// Cancels operations of this queue in the given order.
-  ///
-  /// Waiting blocks without observers and handlers are cancelled in groups of up to ``Admission/mostCancelled``.
-  final func cancel(_ operations: [Operation]) {
-    var cancelled: [OperationReference] = []
-    for operation in operations {
-      if operation.isPlainBlock, operation.state.cancelPlainly() {
-        cancelled.append(OperationReference(operation))
-        if cancelled.count == Admission.mostCancelled { operationsWereCancelled(&cancelled) }
-      } else {
-        // The next call can run code that waits for these operations.
-        operationsWereCancelled(&cancelled)
-        operation.cancel()
-      }
-    }
-    operationsWereCancelled(&cancelled)
-  }
-
-  private func operationsWereCancelled(_ references: inout [OperationReference]) {
-    guard !references.isEmpty else { return }
-    update { state in
-      for reference in references { reference._withUnsafeGuaranteedRef { state.admission.leave($0) } }
-    }
-    references.removeAll(keepingCapacity: true)
-  }
-}
-
 extension Operation {
   /// Implements ``cancel()``.
   final func markCancelled() {

@@ -106,7 +106,7 @@ extension Operation {
     executor.submit(work, count: 1)
   }
 
-  /// Runs the completion block, and then releases the dependencies, which the block can read.
+  /// Runs the completion block, which can read the dependencies.
   ///
   /// - Parameters:
   ///   - block: The completion block.
@@ -115,6 +115,6 @@ extension Operation {
     block.run()
     OperationLayout.details(of: OperationReference(self)).pointee.completionIsDue.store(false, ordering: .releasing)
     queue?.endCompletion()
-    ReleasedChain.release(takeDependencies())
+    releaseDependencies(readBy: .completionBlock)
   }
 }

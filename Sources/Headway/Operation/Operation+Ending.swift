@@ -83,7 +83,7 @@ extension Operation {
     }
     // The operation leaves the queue, which records its end, before any thread can see a dependent as ready.
     let settling = leave(home, from: before, at: site, isLogged: isLogged, &effects)
-    var ending = closeLinks(endedFrom: before)
+    var ending = closeLinks(endedFrom: before, reportsFailure: effects.reportsFailure)
     if let batch = site.batch { batch._withUnsafeGuaranteedRef { $0.endSettling() } }
     let isNotified = !before.isObserved && ending.pendingCancellations.isEmpty
     handOverCompletionBlock(of: &ending, from: before, isNotified: isNotified, at: site, home, &effects)
@@ -166,9 +166,11 @@ extension Operation {
   /// Takes the lock of the links only if another thread might need it. A thread that has read the links has announced
   /// that before the operation ended. A thread with a raised nice value always uses the lock, because the pool manager
   /// then does this work, and other threads may wait until the dependents are counted down.
-  private func closeLinks(endedFrom before: OperationWord) -> OperationEnding {
+  private func closeLinks(endedFrom before: OperationWord, reportsFailure: Bool) -> OperationEnding {
     if before.endsByEdgesAlone, !Guarded<Void>.isLow { return OperationEnding(closingEdgesOf: self) }
-    return links.withLock { OperationEnding(closing: &$0, of: self, endedFrom: before) }
+    return links.withLock {
+      OperationEnding(closing: &$0, of: self, endedFrom: before, reportsFailure: reportsFailure)
+    }
   }
 
   /// Passes the completion block to a thread, before waiting threads wake: they may depend on its effects.
@@ -261,7 +263,10 @@ extension Operation {
   }
 
   /// Wakes the threads and tasks that wait until the observers have been notified of the end.
-  final func observersWereNotified() { wakeWaiters(notifiedFrom: state.markNotified()) }
+  final func observersWereNotified() {
+    wakeWaiters(notifiedFrom: state.markNotified())
+    releaseDependencies(readBy: .observers)
+  }
 
   // MARK: Releasing work
 

@@ -34,6 +34,9 @@ extension Operation {
     /// The dependencies beyond those that are in the slots of the operation.
     var furtherDependencies: FurtherDependencies? { details?.pointee.furtherDependencies }
 
+    /// Whether the operation has ended, and the thread that ended it kept the dependencies under the lock.
+    var keepsDependencies: Bool { details?.pointee.readers.isEmpty == false }
+
     /// The further dependencies, created when they are first needed.
     var furtherDependenciesCreatedIfNeeded: FurtherDependencies {
       mutating get {

@@ -1,4 +1,5 @@
 import CHeadway
+import Dispatch
 import Synchronization
 
 extension OperationProtocol {
@@ -12,7 +13,9 @@ extension OperationProtocol {
   /// of service that matches the task's priority. The default priority, `.medium`, raises nothing.
   ///
   /// If the task of an operation waits for that operation itself, or for a group that contains it, it waits until it is
-  /// cancelled. The wait is reported as ``OperationQueueEvent/deadlocked(_:)``.
+  /// cancelled. The wait is reported as ``OperationQueueEvent/deadlocked(_:)``. If the operation is in no queue and has
+  /// not been started, it does not end: the first time in a process that this is so for a second, Headway writes a
+  /// warning to the standard error stream.
   ///
   /// - Throws: `CancellationError` if the waiting task is cancelled; the operation continues.
   /// - Complexity: O(1), even if the waiting task is cancelled.
@@ -42,6 +45,7 @@ extension Operation {
   /// - Throws: `CancellationError` if the wait was ended, or the waiting task is cancelled.
   final func untilFinished(as identifier: UInt64, unless isOver: @Sendable () -> Bool = { false }) async throws {
     let goal = goalOfTask
+    if !state.current.isReserved { reportWaitIfNeverAdded() }
     try await withPriority(raising: raiseQuality) {
       try await WaitGraph.suspending(on: self) {
         try await WaiterList.suspend(as: identifier) { waiter in
@@ -52,6 +56,21 @@ extension Operation {
           self.removeWaiter($0)
         }
       }
+    }
+  }
+
+  private static let hasWarnedOfMissingQueue = Atomic(false)
+
+  /// Writes a warning if the operation is still in no queue after a second: then nothing will end the wait.
+  ///
+  /// Other code may add the operation later, so the wait continues. Only the first time in a process.
+  fileprivate final func reportWaitIfNeverAdded() {
+    guard state.current.phase == .pending, !Self.hasWarnedOfMissingQueue.load(ordering: .relaxed) else { return }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 1) { [weak self] in
+      guard let self, self.state.current.phase == .pending, !self.state.current.isReserved else { return }
+      warnOnce(
+        "\(self) is awaited, and is in no queue: add it to a queue, or call its start().",
+        since: Self.hasWarnedOfMissingQueue)
     }
   }
 
@@ -84,7 +103,7 @@ extension Operation {
     case .success: return
     case .failure(let error): throw error
     case .cancelled: throw CancellationError()
-    case nil: preconditionFailure("the outcome is read before the end")
+    case nil: misuse("The outcome of \(self) was read before its end.")
     }
   }
 }
@@ -119,6 +138,7 @@ extension Operation {
       word.phase == .finished || !endsWithMain || !ThreadContext.isInside(self) || !isInMain,
       "waitUntilFinished() on \(self) from inside its main(): it would wait for itself.")
     guard !isSoon(goal) else { return }
+    if !state.current.isReserved { reportWaitIfNeverAdded() }
     WaitGraph.block(on: self) { waiter in addWaiter(waiter, for: goal) }
   }
 

@@ -13,6 +13,8 @@ struct OperationDetails: ~Copyable {
   var completionBlock: CompletionBlock?
   /// Whether there is a completion block that has not returned.
   let completionIsDue = Atomic<Bool>(false)
+  /// The code that may still read the dependencies of the operation, which has ended.
+  var readers = DependencyReaders()
   var error: (any Error)?
   var waiters = EndWaiters()
   /// Created with the first handler; removed when the handlers are called, and when the operation ends.

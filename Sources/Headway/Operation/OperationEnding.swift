@@ -2,7 +2,7 @@
 struct OperationEnding: ~Copyable {
   /// The dependents that became ready, each retained.
   let ready: ReadyDependents
-  /// The dependencies, each retained; none if there is a completion block, because the block can read them.
+  /// The dependencies, each retained; none if ``DependencyReaders`` can read them.
   let dependencies: TakenDependencies
   /// Whether the operation no longer has dependencies.
   let hasReleasedLinks: Bool
@@ -39,7 +39,15 @@ struct OperationEnding: ~Copyable {
   /// Takes everything that the end must process out of the links, and counts down the dependents.
   ///
   /// Called under the lock of the links.
-  init(closing links: inout Operation.Links, of operation: Operation, endedFrom before: OperationWord) {
+  ///
+  /// - Parameters:
+  ///   - links: The links.
+  ///   - operation: The operation that has ended.
+  ///   - before: The state before the operation ended.
+  ///   - reportsFailure: Whether the failure handler is called.
+  init(
+    closing links: inout Operation.Links, of operation: Operation, endedFrom before: OperationWord, reportsFailure: Bool
+  ) {
     if let details = links.details {
       observers = details.pointee.observers.take()
       completionBlock = details.pointee.completionBlock.take()
@@ -50,8 +58,14 @@ struct OperationEnding: ~Copyable {
       (observers, completionBlock, rare) = (nil, nil, nil)
     }
     ready = operation.countDown(inLinks: &links)
-    // A completion block can read the dependencies.
-    let areKept = completionBlock != nil
+    var readers = DependencyReaders()
+    if before.isEdged, links.details != nil {
+      if completionBlock != nil { readers.insert(.completionBlock) }
+      if before.isObserved { readers.insert(.observers) }
+      if reportsFailure { readers.insert(.failureHandler) }
+      links.details?.pointee.readers = readers
+    }
+    let areKept = !readers.isEmpty
     hasReleasedLinks = !areKept && before.unfinishedDependencies == 0
     dependencies = before.isEdged ? operation.takeDependencies(&links, endedFrom: before, areKept) : TakenDependencies()
   }
@@ -124,4 +138,14 @@ struct ReadyDependents: ~Copyable {
     guard let others else { return }
     for operation in others { body(operation) }
   }
+}
+
+/// The code that can read the dependencies of an operation that has ended.
+struct DependencyReaders: OptionSet {
+  let rawValue: UInt8
+
+  static let completionBlock = DependencyReaders(rawValue: 1)
+  /// The observers that are notified of the end.
+  static let observers = DependencyReaders(rawValue: 2)
+  static let failureHandler = DependencyReaders(rawValue: 4)
 }

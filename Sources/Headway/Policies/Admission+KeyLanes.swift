@@ -129,14 +129,21 @@ extension Admission {
 
   /// Acquires the resources of an operation that was removed from the ready operations in order to start.
   ///
-  /// - Returns: False if the operation waits for its resources.
-  mutating func passPolicies(of operation: Operation) -> Bool {
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - now: The time of the queue's clock, if starts depend on it.
+  /// - Returns: False if the operation waits for its resources, or if its time is over, so that it is about to end.
+  mutating func passPolicies(of operation: Operation, at now: PolicyTime) -> Bool {
     let member = operation.laneMember
     if let member, member.isReady {
       member.isReady = false
       member.lane?.noteRemoved(operation)
     }
-    if acquireResources(of: operation) { return true }
+    if operation.isOverdue(at: now) {
+      operation.admission.place = .gated
+    } else if acquireResources(of: operation) {
+      return true
+    }
     if let lane = member?.lane { represent(lane) }
     return false
   }

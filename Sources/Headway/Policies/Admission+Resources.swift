@@ -56,13 +56,14 @@ extension Admission {
   }
 
   /// Removes and returns a granted operation, to start it.
-  mutating func nextGranted(for workerClass: WorkerClass) -> Operation? {
+  mutating func nextGranted(for workerClass: WorkerClass, at now: PolicyTime) -> Operation? {
     while let operation = granted.popFirst(workerClass)?.operation {
       changeGrantedCount(by: -1)
-      if operation.hasPause || operation.state.claim() { return operation }
-      // A dependency was added to it, or it has ended.
+      let isOverdue = operation.isOverdue(at: now)
+      if !isOverdue, operation.hasPause || operation.state.claim() { return operation }
+      // Its time is over, a dependency was added to it, or it has ended.
       returnAllowance()
-      operation.admission.place = .waiting
+      operation.admission.place = isOverdue ? .gated : .waiting
       endGrantInLane(of: operation)
       releaseResources(of: operation)
       noteHeldBack(operation)

@@ -47,6 +47,24 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
   /// Whether the time of the operation or its attempts is limited.
   private var limitsTime: Bool { givenPolicy.timeout != nil || givenPolicy.totalTimeout != nil }
 
+  override var limitsStart: Bool { givenPolicy.totalTimeout != nil }
+
+  override func isOverdue(at now: PolicyTime) -> Bool { totalEnd <= now }
+
+  /// Ends the operation if the time from when it was added is over.
+  ///
+  /// Called in the task of the operation, before an attempt.
+  ///
+  /// - Throws: `CancellationError` if the operation was ended.
+  func requireTime() throws {
+    let now = time
+    guard isOverdue(at: now), let error = exceededLimit(at: now) else { return }
+    noteOver()
+    // If the alarm has rung, another thread does the same, and only one of the two has an effect.
+    target.fail(exceeding: error)
+    throw CancellationError()
+  }
+
   override func begin(on clock: PolicyClock) {
     if limitsTime {
       addedTime = clock.now
@@ -83,7 +101,12 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
     on executor: some TaskExecutor, _ body: @escaping @Sendable () async throws -> Success
   ) async throws -> Success {
     guard givenPolicy.timeout != nil else { return try await body() }
-    let task = Task(executorPreference: executor, operation: body)
+    let task = Task(executorPreference: executor) {
+      // The task may have waited for a thread for too long.
+      let now = self.time
+      if self.timeoutEnd <= now, let error = self.exceededLimit(at: now) { throw error }
+      return try await body()
+    }
     attempt.withLock { $0 = Attempt { task.cancel() } }
     noteStart()
     do {
@@ -95,7 +118,10 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
       _ = endAttempt()
       return value
     } catch {
-      throw endAttempt()?.error ?? error
+      if let exceeded = endAttempt()?.error { throw exceeded }
+      // As without a time limit, when the function cancels the task of the operation.
+      if task.isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+      throw error
     }
   }
 
@@ -148,7 +174,7 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
   }
 
   override func endExceeding(_ reference: OperationReference, at now: PolicyTime) -> Bool {
-    guard let error = exceededLimit(at: now) else { return false }
+    guard !isOver, let error = exceededLimit(at: now) else { return false }
     if let cancel = cancellation(of: error, at: now) {
       setAlarm()
       WorkerPool.shared.submit(
@@ -169,7 +195,6 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
   }
 
   private func exceededLimit(at now: PolicyTime) -> TimeLimitError? {
-    guard !isOver else { return nil }
     let start = firstStartTime.load(ordering: .acquiring)
     let (waiting, running) = (min(start, now) - addedTime, start < .max ? now - start : nil)
     let (code, limit): (TimeLimitError.Code, Duration?) =

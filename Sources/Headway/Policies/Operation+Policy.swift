@@ -49,6 +49,9 @@ extension OperationPolicy {
     if let delay, delay < .zero { return "the negative delay \(delay)" }
     if let timeout, timeout < .zero { return "the negative timeout \(timeout)" }
     if let totalTimeout, totalTimeout < .zero { return "the negative total timeout \(totalTimeout)" }
+    if resources?.exclusiveNames.contains("") == true || resources?.sharedNames.contains("") == true {
+      return "a resource with an empty name: use a name that tells the resource from others"
+    }
     guard let both = resources?.namesInBothSets, !both.isEmpty else { return nil }
     return "names that are both exclusive and shared: \(both.joined(separator: ", "))"
   }

@@ -111,6 +111,14 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
     clock.remove(self)
   }
 
+  /// Whether the operation must not start, because the time from when it was added is over.
+  ///
+  /// Its alarm rings soon, or has rung, and ends the operation.
+  func isOverdue(at now: PolicyTime) -> Bool { false }
+
+  /// Whether the queue needs the time to start the operation.
+  var limitsStart: Bool { false }
+
   /// Notes that the alarm must not ring again.
   final func noteOver() { hasEnded.store(true, ordering: .releasing) }
 
@@ -129,11 +137,12 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
 
   final override func ring(at now: PolicyTime) {
     let reference = OperationReference(operation)
+    // First, so that the operation stays held back: the clock may have passed the end of the delay as well.
+    if endExceeding(reference, at: now) { return }
     if isClosed, delayEnd.load(ordering: .acquiring) <= now {
       delays.store(false, ordering: .releasing)
       reference._withUnsafeGuaranteedRef { $0.delayHasEnded() }
     }
-    if endExceeding(reference, at: now) { return }
     setAlarm()
     var operation = reference.takeRetainedValue()
     // The operation might have just ended.
@@ -161,6 +170,9 @@ extension Operation {
 
   /// The gate of an operation that has a policy.
   final var policyGate: OperationGate? { hasGate ? links.withLock { $0.details?.pointee.gate } : nil }
+
+  /// Whether the operation must not start, because its total timeout is over.
+  final func isOverdue(at now: PolicyTime) -> Bool { gateKind == .other && policyGate?.isOverdue(at: now) == true }
 
   /// The gate of an operation that needs resources.
   final var resourceGate: ResourceGate? { policyGate?.needingResources }

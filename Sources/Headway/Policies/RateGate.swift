@@ -58,7 +58,7 @@ extension QueueState {
   }
 
   /// Whether the queue needs the time to start operations.
-  var needsTime: Bool { rate != nil || admission.lanes?.needsTime == true }
+  var needsTime: Bool { limitsStarts || rate != nil || admission.lanes?.needsTime == true }
 
   /// Publishes ``needsTime`` for reading without the lock.
   func noteNeedOfTime(of queue: OperationQueue) { queue.needsTime.store(needsTime, ordering: .relaxed) }

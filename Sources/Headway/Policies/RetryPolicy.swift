@@ -39,9 +39,10 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   public var backoff: Backoff
   /// How random their length is.
   public var jitter: Jitter
-  /// The maximum time from the beginning of the first attempt to the end of the last pause; nil for no limit.
+  /// The maximum time from the beginning of the first attempt to the beginning of the last one; nil for no limit.
   ///
-  /// If a pause would end later, there is no further attempt.
+  /// If a pause would end later, or if the operation has waited longer by the time that it could continue, there is no
+  /// further attempt.
   public var maxElapsedTime: Duration?
   /// The longest pause that an error may request with ``RetryableError/retryDelay``; nil for no limit.
   ///
@@ -59,7 +60,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   ///   - maxAttemptCount: The maximum number of attempts, including the first one.
   ///   - backoff: How long the pauses are.
   ///   - jitter: How random their length is.
-  ///   - maxElapsedTime: The maximum time from the beginning of the first attempt to the end of the last pause.
+  ///   - maxElapsedTime: The maximum time from the beginning of the first attempt to the beginning of the last one.
   ///   - keepsSlot: Whether the operation keeps its concurrency slot and its resources during a pause.
   /// - Precondition: `maxAttemptCount` is 1 or more, no duration is negative, a factor is 1 or more, and a list of
   ///   pauses is not empty.
@@ -104,8 +105,14 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   }
 
   /// The reason why the values are not valid, or nil.
-  private var problem: String? {
+  var problem: String? {
     if maxAttemptCount < 1 { return "A retry policy has \(maxAttemptCount) attempts: use 1 or more." }
+    if let maxElapsedTime, maxElapsedTime < .zero {
+      return "A retry policy has the negative maxElapsedTime \(maxElapsedTime): use zero or more."
+    }
+    if let maxRequestedDelay, maxRequestedDelay < .zero {
+      return "A retry policy has the negative maxRequestedDelay \(maxRequestedDelay): use zero or more."
+    }
     if case .proportional(let fraction) = jitter, !(0...1).contains(fraction) {
       return "A retry policy has the jitter \(fraction): use a fraction from 0 to 1."
     }

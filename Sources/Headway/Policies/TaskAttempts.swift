@@ -38,7 +38,7 @@ final class TaskAttempts: Sendable {
     of operation: Operation, on executor: some TaskExecutor,
     _ body: @escaping @Sendable (_ attempt: Int) async throws -> Success
   ) async throws -> Success {
-    guard let gate = operation.fullGate else { preconditionFailure("an operation with attempts has no gate") }
+    guard let gate = operation.fullGate else { misuse("\(operation) has attempts and no policy.") }
     let begin = gate.time
     while true {
       let number = state.withLock { state in
@@ -61,6 +61,9 @@ final class TaskAttempts: Sendable {
         operation.noteRetry(afterAttempt: number, error: error, delay: delay)
         operation.tracePaused()
         try await operation.pause(for: delay, keepsSlot: policy.keepsSlot)
+        // The pause may have been longer than intended: the clock passed its end, or the operation waited for its turn.
+        try gate.requireTime()
+        if let longest = policy.maxElapsedTime, .nanoseconds(gate.time - begin) > longest { throw error }
         operation.traceStarted(in: operation.queue)
       }
     }

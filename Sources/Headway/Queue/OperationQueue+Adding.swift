@@ -208,7 +208,14 @@ extension OperationQueue {
   /// Begins to apply the policy of an operation.
   private func enterGate(of operation: Operation) {
     guard let gate = operation.policyGate, gate.usesTime else { return }
-    gate.begin(on: state.withLock { $0.policyClock })
+    let clock = state.withLock { state in
+      if gate.limitsStart, !state.limitsStarts {
+        state.limitsStarts = true
+        state.noteNeedOfTime(of: self)
+      }
+      return state.policyClock
+    }
+    gate.begin(on: clock)
     if gate.isClosed { _ = operation.state.setHeldBack(true) }
     // The delay may have ended in the meantime.
     if !gate.isClosed, !operation.overridesIsReady { _ = operation.state.setHeldBack(false) }

@@ -16,8 +16,9 @@ extension OperationQueueProtocol {
   ///
   /// The method closes the queue as ``OperationQueueDynamicMembers/close`` does. Running and waiting operations continue.
   /// When all operations have finished and their failures have been reported, the method returns. If some have not
-  /// finished when the time is up, it calls ``OperationQueue/cancelAllOperations()`` and returns immediately. It does not
-  /// wait for running operations to react to the cancellation. To give them time for that, call the method again:
+  /// finished when the time is up, it calls ``OperationQueue/cancelAllOperations()`` and returns immediately. No other
+  /// operation starts. The method does not wait for running operations to react to the cancellation. To give them time
+  /// for that, call the method again:
   ///
   /// ```swift
   /// var report = await queue.drain(within: .seconds(10))
@@ -43,6 +44,8 @@ extension OperationQueueProtocol {
     let deadline = clock.now.advanced(by: min(limit, .seconds(100 * 365 * 86_400)))
     beginClosing()
     let count = cancellableCount
+    // Otherwise, operations could start before the task that sleeps has begun.
+    guard limit > .zero else { return cancelRest(of: count) }
     let includesReports = ReportScope.isAwaited(of: self)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { try? await self.untilEmpty(includingReports: includesReports) }
@@ -79,24 +82,23 @@ extension OperationQueue {
     return made.count { $0.isCancellable } + blockCount
   }
 
-  /// The operations that the queue holds, except the jobs of tasks.
-  fileprivate final var cancellableOperations: [Operation] {
-    makeOperations()
-    return update(collectingBatches: true) { $0.admission.operations }.filter { $0.isCancellable }
-  }
-
   /// Cancels the operations that are left after a drain.
   ///
   /// - Parameter count: How many operations the queue held when the drain began.
   /// - Returns: The counts, and the operations that are still running.
   fileprivate final func cancelRest(of count: Int) -> DrainReport {
-    let rest = cancellableOperations
-    let running = rest.filter { $0.state.current.isRunning }
-    if !rest.isEmpty { cancelAllOperations() }
-    let cancelledCount = rest.count { operation in
-      let word = operation.state.current
-      return word.phase != .finished || word.isCancelled
-    }
+    var effects = Effects()
+    let rest = stop(leaving: &effects)
+    effects.perform()
+    let running = rest.operations.filter { $0.state.current.isRunning }
+    if !rest.operations.isEmpty { cancelAllOperations() }
+    rest.finish()
+    let cancelledCount =
+      rest.blockCount
+      + rest.operations.count { operation in
+        let word = operation.state.current
+        return word.phase != .finished || word.isCancelled
+      }
     return DrainReport(
       finishedCount: count - cancelledCount, cancelledCount: cancelledCount,
       runningOperations: running.filter { $0.state.current.phase != .finished }.map { $0.description })

@@ -59,8 +59,10 @@ extension OperationQueue {
   ///
   /// The operation might be about to end.
   final func noteFailure(ofUnlisted operation: Operation, _ error: any Error) {
-    noteFailure(of: operation, error)
+    var effects = Effects()
+    noteFailure(of: operation, error, leaving: &effects)
     endAfterFailure()
+    effects.perform()
     guard failureHandler != nil, operation.claimReport() else { return }
     update { $0.reports.append(operation, ObjectIdentifier(operation)) }
     operation.countReport()

@@ -50,7 +50,8 @@ open class OperationQueue: @unchecked Sendable {
   let hasJobs = Atomic<Bool>(false)
   /// Whether the queue is about to check for waiting jobs whose tasks have been escalated.
   let looksForEscalations = Atomic<Bool>(false)
-  /// Whether the queue needs the time to start operations, because of a rate limit or a circuit breaker.
+  /// Whether the queue needs the time to start operations, because of a rate limit, a circuit breaker or a total
+  /// timeout.
   let needsTime = Atomic<Bool>(false)
   /// The level of its quality of service, for reading without the lock.
   let qualityLevel = Atomic<Int>(0)
@@ -204,7 +205,9 @@ open class OperationQueue: @unchecked Sendable {
   // MARK: Failures, for queues that end with the first one
 
   /// Notes that an operation has failed and is about to leave the queue.
-  func noteFailure(of operation: Operation, _ error: any Error) {}
+  ///
+  /// ``endAfterFailure()`` follows.
+  func noteFailure(of operation: Operation, _ error: any Error, leaving effects: inout Effects) {}
 
   /// Ends the queue after a failed operation has left it.
   func endAfterFailure() {}
@@ -347,13 +350,15 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Cancels all operations that are currently in the queue.
   ///
-  /// You can call this method from inside one of them. Operations added later are not cancelled. Running operations end
-  /// when they check ``Operation/isCancelled``. To continue only after they have ended, wait for the queue.
+  /// None of the operations that have not started when you call this method starts, not even if running ones end during
+  /// the call. The same applies to operations in groups.
+  ///
+  /// You can call this method from inside one of the operations. Operations added later are not cancelled. Running
+  /// operations end when they check ``Operation/isCancelled``. To continue only after they have ended, wait for the
+  /// queue.
   ///
   /// - Complexity: O(*n*).
-  open func cancelAllOperations() {
-    cancel(operations)
-  }
+  open func cancelAllOperations() { cancelAll() }
 
   /// Blocks the calling thread until the queue is empty.
   ///

@@ -13,6 +13,8 @@ struct QueueState: ~Copyable {
   var executor: (any WorkExecutor)?
   /// The clock of the policies.
   var policyClock = PolicyClock.continuous
+  /// Whether the queue has had an operation that must not start after a time.
+  var limitsStarts = false
   /// Limits the rate of starts, if a limit is set.
   var rate: RateGate?
   /// The coalescing keys; nil until the first one is used.

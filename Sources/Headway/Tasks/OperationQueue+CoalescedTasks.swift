@@ -107,6 +107,8 @@ private struct CoalescingRequest {
     _ queue: OperationQueue, _ key: String, _ coalescing: Coalescing, _ priority: QueuePriority,
     _ quality: QualityOfService?
   ) {
+    require(
+      !key.isEmpty, "addTask(coalescing:) of \(queue.label) with an empty key: use a key that identifies the work.")
     (self.queue, self.key, self.coalescing, self.priority) = (queue, key, coalescing, priority)
     self.quality =
       quality ?? withUnsafeCurrentTask { task in task.map { QualityOfService($0.priority) } ?? .default }
@@ -145,14 +147,16 @@ private struct CoalescingRequest {
     for other in earlier { operation.addDependency(other) }
     queue.addOperation(operation)
     // If the queue is closed, it refuses the new operation. Then, the operation that it has accepted must continue.
-    if operation.rejection == nil { for other in replaced { other.cancel() } }
+    if operation.rejection == nil { Operation.cancel(together: replaced) }
     return CoalescedTask(operation, work, hasJoined: false)
   }
 
   private func task<Success>(for entry: CoalescingTable.Entry) -> CoalescedTask<Success>? {
     switch entry {
     case .joined(let work, let operation):
-      guard let operation = operation as? TaskOperation<Success> else { preconditionFailure("the types are equal") }
+      guard let operation = operation as? TaskOperation<Success> else {
+        misuse("\(operation) was shared as an operation with a value of type \(Success.self).")
+      }
       raise(operation)
       return CoalescedTask(operation, work, hasJoined: true)
     case .mismatch(let other):

@@ -112,7 +112,7 @@ extension OperationQueue {
         }
       }
     }
-    let cancelAll: @Sendable () -> Void = { for operation in operations { operation.cancel() } }
+    let cancelAll: @Sendable () -> Void = { Operation.cancel(together: operations) }
     failure.onFirst = cancelAll
     await withTaskCancellationHandler {
       addOperations(operations, waitUntilFinished: false)

@@ -258,7 +258,7 @@ final class ResultsBuffer: Sendable {
     }
     driver?.cancel()
     waiter?.wake()
-    for operation in operations { operation.cancel() }
+    Operation.cancel(together: operations)
     return operations
   }
 

@@ -22,17 +22,19 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   final func end() {
     over.store(true, ordering: .sequentiallyConsistent)
     var effects = Effects()
-    let held = update(collectingBatches: true, leaving: &effects) { $0.admission.operations }
-    Operation.cancel(held, leaving: &effects)
+    let stopped = stop(leaving: &effects)
+    Operation.cancel(stopped.operations, leaving: &effects)
     effects.perform()
+    stopped.finish()
   }
 
-  override func noteFailure(of operation: Operation, _ error: any Error) {
+  override func noteFailure(of operation: Operation, _ error: any Error, leaving effects: inout Effects) {
     // A group names the operation inside it.
     let label = operation.labelOfFailedMember ?? operation.label
     failure.withLock { if $0 == nil { $0 = (label, error) } }
-    // Set this before the operation leaves, because the queue might become empty then.
+    // Before the operation leaves: the queue might become empty then, or have room for another operation.
     over.store(true, ordering: .sequentiallyConsistent)
+    _ = stop(leaving: &effects)
   }
 
   /// Cancels all operations, including those that are added later, and starts those with cancellation code of their
@@ -98,6 +100,6 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
   }
 
   private final func cancelIfOver(_ operations: [Operation]) {
-    if isOver { for operation in operations { operation.cancel() } }
+    if isOver { Operation.cancel(together: operations) }
   }
 }

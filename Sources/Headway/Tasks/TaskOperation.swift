@@ -71,11 +71,14 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   ///   - generator: The source of randomness for the jitter.
   ///   - body: The function to run. It receives the number of the attempt, from 1. The error of the last attempt
   ///     becomes the operation's ``Operation/error``.
+  /// - Precondition: The values of the policy are valid, as in its initializer.
   public init(
     retry: RetryPolicy, retrying isRetried: (@Sendable (any Error) -> Bool)? = nil,
     using generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
     _ body: sending @escaping @isolated(any) (_ attempt: Int) async throws -> Success
   ) {
+    // The properties of a policy can be set after it was created.
+    if let problem = retry.problem { misuse(problem) }
     let run = TaskRun()
     let attempts = TaskAttempts(retry, generator: generator, retrying: isRetried)
     let repeated = RepeatedFunction(body: body)
@@ -141,7 +144,7 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     get async throws {
       try await untilSucceeded()
       // The task has ended by now, so this does not suspend.
-      guard let task else { preconditionFailure("an operation is used after it was freed") }
+      guard let task else { misuse("\(self) was used after it was freed.") }
       return try await task.value
     }
   }

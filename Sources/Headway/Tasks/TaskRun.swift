@@ -112,7 +112,7 @@ final class TaskRun: TaskExecutor {
   /// The operation, read in a job of its task.
   var operationOfJob: Operation {
     guard let pointer = UnsafeRawPointer(bitPattern: startedOperation.load(ordering: .relaxed)) else {
-      preconditionFailure("a job runs before the operation has started")
+      misuse("A job of a task operation runs before the operation has started.")
     }
     return Unmanaged<Operation>.fromOpaque(pointer).takeUnretainedValue()
   }

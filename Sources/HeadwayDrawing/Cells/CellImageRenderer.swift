@@ -170,7 +170,7 @@ private final class RunningDrawings {
   var operations: [Int: DrawingOperation] = [:]
 
   deinit {
-    for operation in operations.values { operation.cancel() }
+    Operation.cancel(together: Array(operations.values))
   }
 }
 

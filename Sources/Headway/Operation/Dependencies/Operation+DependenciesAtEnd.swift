@@ -104,10 +104,17 @@ extension Operation {
     return taken
   }
 
-  /// Removes the remaining dependencies after the operation has finished and its completion block has run.
-  final func takeDependencies() -> [Operation] {
-    guard state.current.isEdged else { return [] }
-    return links.withLock { removeUnlinked(&$0) }.map { $0.takeRetainedValue() }
+  /// Notes that some code no longer reads the dependencies, and releases them if it was the last.
+  ///
+  /// Called with no lock held, because releasing a dependency can run user code.
+  final func releaseDependencies(readBy reader: DependencyReaders) {
+    guard state.current.mayHaveDependencies else { return }
+    let taken = links.withLock { links -> [OperationReference] in
+      guard let details = links.details, details.pointee.readers.remove(reader) != nil, details.pointee.readers.isEmpty
+      else { return [] }
+      return removeUnlinked(&links)
+    }
+    ReleasedChain.release(taken.map { $0.takeRetainedValue() })
   }
 }
 

@@ -6,7 +6,7 @@ extension Operation {
   ///
   /// Called under the lock of the links.
   final func listedDependencies(_ links: inout Links) -> [Operation] {
-    guard state.current.isEdged, state.announceReadOfDependencies() else { return [] }
+    guard state.current.isEdged, state.announceReadOfDependencies() || links.keepsDependencies else { return [] }
     var listed: [Operation] = []
     forEachListed(links) { dependency, _, _ in
       // Two threads that add the same dependency at the same time might not see each other.

@@ -14,11 +14,13 @@
 enum OperationOverrides {
   /// The position of a member's entry, in words from the start of a class; nil if it was not found.
   private static let start = entry { StartOverride.self }
+  private static let cancel = entry { CancelOverride.self }
   private static let isFinished = entry { IsFinishedOverride.self }
   private static let isReady = entry { IsReadyOverride.self }
   private static let dependentKeys = entry { DependentKeysOverride.self }
 
   static func hasStart(_ type: Operation.Type) -> Bool { overrides(start, type) }
+  static func hasCancel(_ type: Operation.Type) -> Bool { overrides(cancel, type) }
   static func hasIsFinished(_ type: Operation.Type) -> Bool { overrides(isFinished, type) }
   static func hasIsReady(_ type: Operation.Type) -> Bool { overrides(isReady, type) }
   static func hasDependentKeys(_ type: Operation.Type) -> Bool { overrides(dependentKeys, type) }
@@ -58,6 +60,10 @@ enum OperationOverrides {
     override func start() {}
   }
 
+  private final class CancelOverride: Operation, @unchecked Sendable {
+    override func cancel() {}
+  }
+
   private final class IsFinishedOverride: Operation, @unchecked Sendable {
     override var isFinished: Bool { true }
   }
@@ -74,6 +80,9 @@ enum OperationOverrides {
 extension Operation {
   /// Whether code of the subclass runs when a queue starts the operation after it was cancelled.
   final var hasCodeForCancelled: Bool { OperationOverrides.hasStart(type(of: self)) || overridesIsFinished }
+
+  /// Whether code of the subclass runs when the operation is cancelled.
+  final var overridesCancel: Bool { OperationOverrides.hasCancel(type(of: self)) }
 
   /// Whether the subclass decides when the operation has finished.
   final var overridesIsFinished: Bool { OperationOverrides.hasIsFinished(type(of: self)) }

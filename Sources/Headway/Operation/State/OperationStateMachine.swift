@@ -310,7 +310,7 @@ struct OperationStateMachine: ~Copyable {
     } != nil
   }
 
-  /// Notes that a required dependency did not succeed, so the operation can't start until it is cancelled.
+  /// Notes that another thread is about to cancel the operation, which can't start until then.
   ///
   /// - Returns: False if the operation has started or was cancelled.
   func markPendingCancellation() -> Bool {
@@ -319,6 +319,17 @@ struct OperationStateMachine: ~Copyable {
       word.rawValue |= OperationWord.pendingCancellation
       return ()
     } != nil
+  }
+
+  /// Lets an operation start again, because an override of `cancel()` has not cancelled it.
+  ///
+  /// - Returns: The word after, or nil if nothing changed.
+  func withdrawPendingCancellation() -> OperationWord? {
+    update { word -> OperationWord? in
+      guard word.phase == .pending, !word.isCancelled, word.hasPendingCancellation else { return nil }
+      word.rawValue &= ~OperationWord.pendingCancellation
+      return word
+    }
   }
 
   /// Announces a waiter; returns the word before.
@@ -475,8 +486,9 @@ struct OperationStateMachine: ~Copyable {
       guard word.phase == .pending else { return nil }
       let old = word
       if isCounted {
-        precondition(
-          word.unfinishedDependencies < OperationWord.mostDependencies, "an operation has too many dependencies")
+        require(
+          word.unfinishedDependencies < OperationWord.mostDependencies,
+          "An operation has \(word.unfinishedDependencies) unfinished dependencies: use fewer.")
         word.rawValue += OperationWord.oneDependency
       }
       word.rawValue |= OperationWord.edged

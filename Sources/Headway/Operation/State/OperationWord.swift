@@ -56,8 +56,8 @@ struct OperationWord {
   ///
   /// Set under the queue's lock, never cleared.
   static let wasReady: UInt64 = 1 << 25
-  /// A required dependency did not succeed, and another thread is about to cancel this operation, which can't start
-  /// until then.
+  /// Another thread is about to cancel this operation, which can't start until then: a required dependency did not
+  /// succeed, or several operations are cancelled together.
   static let pendingCancellation: UInt64 = 1 << 26
   /// An error was recorded before the operation ended.
   static let failed: UInt64 = 1 << 27

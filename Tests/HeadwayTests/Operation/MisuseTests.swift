@@ -1,0 +1,83 @@
+import HeadwayTestKit
+import Testing
+
+@testable import Headway
+
+/// Programming errors that would otherwise have no visible effect, or let a program hang.
+@Suite("Programming errors", .hangLimit) struct MisuseTests {
+  private func expectMessage(_ text: String, in result: ExitTest.Result?) {
+    #expect(result.message.contains(text), "\(result.message)")
+  }
+
+  @Test("X2: a retry policy with negative times stops the process, even if they were set later") func retry() async {
+    expectMessage(
+      "negative maxElapsedTime",
+      in: await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        _ = RetryPolicy(maxAttemptCount: 2, backoff: .constant(.zero), maxElapsedTime: .seconds(-1))
+      })
+    expectMessage(
+      "negative maxRequestedDelay",
+      in: await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        var policy = RetryPolicy.constant(maxAttemptCount: 2, delay: .zero)
+        policy.maxRequestedDelay = .seconds(-1)
+        _ = TaskOperation(retry: policy) { _ in }
+      })
+    expectMessage(
+      "0 attempts",
+      in: await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        var policy = RetryPolicy.constant(maxAttemptCount: 2, delay: .zero)
+        policy.maxAttemptCount = 0
+        _ = TaskOperation(retry: policy) { _ in }
+      })
+  }
+
+  @Test("X1, X5: an empty name of a resource and an empty coalescing key stop the process") func names() async {
+    expectMessage(
+      "The policy of ‘save’ has a resource with an empty name",
+      in: await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        BlockOperation(name: "save").policy = OperationPolicy(sharedResources: [""])
+      })
+    expectMessage(
+      "queue ‘pages’ with an empty key: use a key that identifies the work",
+      in: await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        OperationQueue(name: "pages").addTask(coalescing: "") {}
+      })
+  }
+
+  @Test("W3: an operation that is awaited and in no queue is reported, and the wait continues") func neverAdded() async
+  {
+    expectMessage(
+      "‘parse’ (ready) is awaited, and is in no queue: add it to a queue, or call its start().",
+      in: await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        let operation = TaskOperation { 7 }
+        operation.name = "parse"
+        let waiting = Task { try await operation.value }
+        try await ContinuousClock().sleep(for: .milliseconds(1_500))
+        OperationQueue().addOperation(operation)
+        #expect(try await waiting.value == 7)
+      })
+  }
+
+  @Test("O2: finish() before the start is reported, and not after a cancellation") func earlyFinish() async {
+    let text = "finish() was called on ‘load’ (ready), which has not started"
+    expectMessage(
+      text,
+      in: await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        let operation = AsynchronousOperation()
+        operation.name = "load"
+        operation.finish()
+      })
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let operation = AsynchronousOperation()
+      operation.onCancel { operation.finish() }
+      operation.cancel()
+      let queue = OperationQueue(maxConcurrentOperationCount: 0)
+      let other = AsynchronousOperation()
+      other.onCancel { other.finish() }
+      queue.addOperation(other)
+      queue.cancelAllOperations()
+      queue.cancelAllOperations()
+    }
+    #expect(result != nil && !result.message.contains("finish()"))
+  }
+}
