@@ -118,7 +118,7 @@ extension JobContext {
   ///
   /// - Precondition: The store is an ``SQLiteJobStore``.
   /// - Parameters:
-  ///   - limit: The time limit of `body`; positive.
+  ///   - limit: The time limit of `body`.
   ///   - body: The function that writes. It is called on a thread of the store. It can use savepoints, but must not
   ///     begin or end transactions.
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
@@ -129,7 +129,6 @@ extension JobContext {
   public func finish<Value: Sendable>(
     within limit: Duration = .seconds(5), _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
-    require(limit > .zero, "finish(within:) of job \(id) has the time limit \(limit): use a positive duration.")
     let (fence, leaseLost) = (fence, leaseLost)
     let store = jobs.sqliteStore
     // Noted before the commit. Otherwise, the worker could find after the commit that the attempt no longer runs the

@@ -145,15 +145,15 @@ import Testing
     // The operation of the job is no other operation.
     claimer.setSlots(4, besides: 4, group: 0)
     #expect(claimer.claims(at: .zero).isEmpty)
-    #expect(claimer.use(ofGroup: 0).isWaiting)
+    #expect(claimer.uses[0].isWaiting)
     // Neither are those of other workers, whose jobs use slots before they have operations.
     claimer.setSlots(4, besides: 2, SharedSlots.Use(heldCount: 2, addedCount: 1), group: 0)
     #expect(claimer.groups[0].slots == 2)
     claimer.setSlots(4, besides: 1, nil, group: 0)
     #expect(claimer.claims(at: .zero).isEmpty)
-    #expect(claimer.use(ofGroup: 0).isWaiting)
+    #expect(claimer.uses[0].isWaiting)
     claimer.setSlots(4, besides: 1, group: 0)
-    #expect(!claimer.use(ofGroup: 0).isWaiting)
+    #expect(!claimer.uses[0].isWaiting)
     #expect(claimer.claims(at: .zero).map(\.claim.count) == [3])
   }
 

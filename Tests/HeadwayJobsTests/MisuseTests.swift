@@ -19,7 +19,7 @@ import Testing
 /// A programming error.
 enum Misuse: String, CaseIterable, Codable, Sendable {
   case sameKind, noKinds, namelessType, namelessKind, noQueue, sameQueue, lateQueue, namelessQueue, ranBefore
-  case negativePeriod, negativeDelay, queueOfJob, timeout, snoozes, crashes, uniqueTime, retention, limit, rule, rate
+  case negativePeriod, negativeDelay, queueOfJob, snoozes, crashes, uniqueTime, retention, limit, rule, rate
   case rateRule, queueLimit, pendingLimit, failureLimit, aging, interval, namelessSchedule, otherBatch, otherEntry
   case sizes, jobLimit, numberLimit, countLimit
 
@@ -38,7 +38,6 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .negativePeriod: "The worker test has the gracePeriod -1.0 seconds"
     case .negativeDelay: "A job of the kind sum has the negative delay -5.0 seconds: use zero"
     case .queueOfJob: "A job of the kind sum has a queue without a name"
-    case .timeout: "A job of the kind sum has the timeout 0.0 seconds: use a positive duration"
     case .snoozes: "A job of the kind sum has the maxSnoozeCount -1: use 0 or more"
     case .crashes: "A job of the kind sum has the maxCrashCount 0: use 1 or more"
     case .uniqueTime: "A job of the kind sum has a unique key that it holds for 0.0 seconds: use a positive duration"
@@ -96,7 +95,6 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     return switch self {
     case .negativeDelay: JobOptions(delay: .seconds(-5))
     case .queueOfJob: JobOptions(queue: "")
-    case .timeout: JobOptions(timeout: .zero)
     case .snoozes: JobOptions(maxSnoozeCount: -1)
     case .crashes: JobOptions(maxCrashCount: 0)
     case .uniqueTime: JobOptions(unique: .for(.zero, "key"))

@@ -14,7 +14,6 @@ extension JobOptions {
     if let delay, delay < .zero {
       return "the negative delay \(delay): use zero, or a startDate, which can be in the past"
     }
-    if let timeout, timeout <= .zero { return "the timeout \(timeout): use a positive duration, or nil for none" }
     if let maxSnoozeCount, maxSnoozeCount < 0 { return "the maxSnoozeCount \(maxSnoozeCount): use 0 or more" }
     if let maxCrashCount, maxCrashCount < 1 { return "the maxCrashCount \(maxCrashCount): use 1 or more" }
     if case .duration(let duration)? = unique?.scope, duration <= .zero {

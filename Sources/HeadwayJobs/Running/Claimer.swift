@@ -29,6 +29,8 @@ struct Claimer {
     fileprivate(set) var isShared = false
     /// The number of jobs that can run at a time.
     var slots = 0
+    /// Whether no other worker uses the operation queue, so that jobs can be claimed ahead.
+    fileprivate var isAlone = true
     /// Whether other operations, or other workers, use slots of the operation queue.
     fileprivate(set) var areUsedByOthers = false
     /// The number of claimed jobs that have not ended.
@@ -175,19 +177,22 @@ struct Claimer {
     _ limit: Int, besides operationCount: Int = 0, _ others: SharedSlots.Use? = SharedSlots.Use(), group: Int
   ) {
     guard let others else { return (groups[group].slots, groups[group].areUsedByOthers) = (0, true) }
+    groups[group].isAlone = others.workerCount == 0
     let addedCount = groups[group].addedCount + others.addedCount
     let otherCount = max(0, operationCount - addedCount) + others.heldCount
     groups[group].slots = max(0, min(limit, Self.maxSlots) - otherCount)
     groups[group].areUsedByOthers = otherCount > 0
   }
 
-  /// What the worker uses of an operation queue.
-  func use(ofGroup group: Int) -> SharedSlots.Use {
-    let slots = groups[group]
-    let isWaiting =
-      slots.areUsedByOthers && slots.heldCount >= slots.slots
-      && lanes.contains { $0.group == group && $0.mayHaveMore }
-    return SharedSlots.Use(heldCount: slots.heldCount, addedCount: slots.addedCount, isWaiting: isWaiting)
+  /// What the worker uses of each operation queue.
+  var uses: [SharedSlots.Use] {
+    groups.indices.map { index in
+      let group = groups[index]
+      let isWaiting =
+        group.areUsedByOthers && group.heldCount >= group.slots
+        && lanes.contains { $0.group == index && $0.mayHaveMore }
+      return SharedSlots.Use(heldCount: group.heldCount, addedCount: group.addedCount, isWaiting: isWaiting)
+    }
   }
 
   /// Returns how many jobs the worker holds that it would not claim now.
@@ -199,7 +204,7 @@ struct Claimer {
 }
 
 extension Claimer.Group {
-  fileprivate var ahead: Int { min(max(ended, endedBefore), Claimer.maxAhead) }
+  fileprivate var ahead: Int { isAlone ? min(max(ended, endedBefore), Claimer.maxAhead) : 0 }
 
   /// Begins a new period if the last one is over.
   fileprivate mutating func advance(to time: Duration) {

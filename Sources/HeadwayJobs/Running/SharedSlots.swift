@@ -14,14 +14,23 @@ final class SharedSlots: Sendable {
     var addedCount = 0
     /// Whether the worker has no slot, and might find jobs to claim.
     var isWaiting = false
+    /// The number of workers.
+    var workerCount = 0
   }
 
-  private struct Member {
+  /// An operation queue: the number of operations that can run at a time, and of those in the queue.
+  struct Queue {
+    let queue: OperationQueue
+    let limit: Int
+    let operationCount: Int
+  }
+
+  fileprivate struct Member {
     let bell: Doorbell
     var use = Use()
   }
 
-  private struct Share {
+  fileprivate struct Share {
     var members: [ObjectIdentifier: Member] = [:]
     /// The worker that has claimed jobs last.
     var last: ObjectIdentifier?
@@ -55,40 +64,58 @@ final class SharedSlots: Sendable {
   ///
   /// - Parameters:
   ///   - queues: The operation queues of the worker.
+  ///   - uses: What the worker uses of each queue until now.
   ///   - worker: The worker.
-  ///   - body: Determines what the worker uses of each queue. It receives what the other workers use, or nil for a
-  ///     queue whose next slot is for another worker. It is called with the lock.
+  ///   - body: Determines what the worker uses of each queue from now on. It receives what the other workers use, or
+  ///     nil for a queue whose next slot is for another worker. It is called with the lock.
   /// - Returns: The result of the function.
   func change<Result>(
-    _ queues: [OperationQueue], by worker: AnyObject, _ body: (_ others: [Use?]) -> (uses: [Use], result: Result)
+    _ queues: [Queue], from uses: [Use], by worker: AnyObject,
+    _ body: (_ others: [Use?]) -> (uses: [Use], result: Result)
   ) -> Result {
     let id = ObjectIdentifier(worker)
     var bells: [Doorbell] = []
     let result = shares.withLock { shares in
-      let others = queues.map { queue -> Use? in
-        guard let share = shares[ObjectIdentifier(queue)], share.members.count > 1 else { return Use() }
-        if share.last == id, let next = share.members.first(where: { $0.key != id && $0.value.use.isWaiting }) {
-          // The worker waits for at most one turn of the other one, which might be unable to claim jobs.
-          shares[ObjectIdentifier(queue)]?.last = next.key
-          shares[ObjectIdentifier(queue)]?.members[next.key]?.use.isWaiting = false
-          bells.append(next.value.bell)
-          return nil
-        }
-        return share.members.reduce(into: Use()) { sum, member in
-          guard member.key != id else { return }
-          sum.heldCount += member.value.use.heldCount
-          sum.addedCount += member.value.use.addedCount
-        }
+      let others = zip(queues, uses).map { queue, use -> Use? in
+        shares[ObjectIdentifier(queue.queue), default: Share()].others(of: id, use, queue) { bells.append($0) }
       }
       let (uses, result) = body(others)
-      for (queue, use) in zip(queues, uses) {
-        let before = shares[ObjectIdentifier(queue)]?.members[id]?.use.heldCount ?? 0
-        if use.heldCount > before { shares[ObjectIdentifier(queue)]?.last = id }
-        shares[ObjectIdentifier(queue)]?.members[id]?.use = use
-      }
+      for (queue, use) in zip(queues, uses) { shares[ObjectIdentifier(queue.queue)]?.note(use, of: id) }
       return result
     }
     for bell in bells { bell.ring() }
     return result
+  }
+}
+
+extension SharedSlots.Share {
+  /// Returns what other workers use; nil if the next slot is for one of them, whose bell the function passes on.
+  fileprivate mutating func others(
+    of id: ObjectIdentifier, _ own: SharedSlots.Use, _ queue: SharedSlots.Queue, _ ring: (Doorbell) -> Void
+  ) -> SharedSlots.Use? {
+    members[id]?.use = own
+    guard members.count > 1 else { return SharedSlots.Use() }
+    var sum = SharedSlots.Use()
+    for member in members where member.key != id {
+      sum.heldCount += member.value.use.heldCount
+      sum.addedCount += member.value.use.addedCount
+      sum.workerCount += 1
+    }
+    let otherCount = max(0, queue.operationCount - sum.addedCount - own.addedCount)
+    if last == id, sum.heldCount + own.heldCount + otherCount < queue.limit,
+      let next = members.first(where: { $0.key != id && $0.value.use.isWaiting })
+    {
+      // The worker waits for at most one turn of the other one, which might be unable to claim jobs.
+      last = next.key
+      members[next.key]?.use.isWaiting = false
+      ring(next.value.bell)
+      return nil
+    }
+    return sum
+  }
+
+  fileprivate mutating func note(_ use: SharedSlots.Use, of id: ObjectIdentifier) {
+    if use.heldCount > members[id]?.use.heldCount ?? 0 { last = id }
+    members[id]?.use = use
   }
 }

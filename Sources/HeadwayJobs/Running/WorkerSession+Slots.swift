@@ -11,20 +11,22 @@ extension WorkerSession {
   /// Determines what to send to the store next; nil if there is nothing to send.
   func nextExchange() -> (exchange: JobExchange, lanes: [Int])? {
     endFinishedAttempts()
-    let slots = operationQueues.map { queue -> (limit: Int, operationCount: Int) in
-      if queue.isSuspended || queue.isClosed { return (0, 0) }
+    let queues = operationQueues.map { queue in
+      if queue.isSuspended || queue.isClosed { return SharedSlots.Queue(queue: queue, limit: 0, operationCount: 0) }
       let limit = queue.maxConcurrentOperationCount
       let isUnlimited = limit == OperationQueue.defaultMaxConcurrentOperationCount
-      return (isUnlimited ? Self.processorCount : max(0, limit), queue.operationCount)
+      return SharedSlots.Queue(
+        queue: queue, limit: isUnlimited ? Self.processorCount : max(0, limit), operationCount: queue.operationCount)
     }
     let time = clock.elapsed()
-    let (next, mustWait) = SharedSlots.ofProcess.change(operationQueues, by: self) { others in
+    let uses = state.withLock(\.claimer.uses)
+    let (next, mustWait) = SharedSlots.ofProcess.change(queues, from: uses, by: self) { others in
       state.withLock { state in
-        for (group, slots) in slots.enumerated() {
-          state.claimer.setSlots(slots.limit, besides: slots.operationCount, others[group], group: group)
+        for (group, queue) in queues.enumerated() {
+          state.claimer.setSlots(queue.limit, besides: queue.operationCount, others[group], group: group)
         }
         let next = state.nextExchange(at: time)
-        let uses = state.claimer.groups.indices.map { state.claimer.use(ofGroup: $0) }
+        let uses = state.claimer.uses
         return (uses, (next, !state.isStopping && uses.contains(where: \.isWaiting)))
       }
     }

@@ -18,7 +18,7 @@ extension PostgresJobStore {
   /// connection. While a transaction is open, the server can't remove old versions of rows, so it has a time limit.
   ///
   /// - Parameters:
-  ///   - limit: The time limit of `body`; positive.
+  ///   - limit: The time limit of `body`.
   ///   - body: The function. It is called once, on a thread of the store, and can block.
   /// - Returns: The value that `body` has returned.
   /// - Throws: The error of `body`; `JobError` with the code `timeLimitExceeded` or `transactionEnded`. The code is
@@ -32,7 +32,6 @@ extension PostgresJobStore {
   func runTransaction<Value: Sendable>(
     within limit: Duration, _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
   ) async throws -> Value {
-    require(limit > .zero, "A transaction of the store of jobs has the time limit \(limit): use a positive duration.")
     do {
       return try await connections.forApplication.run(isRepeatable: false) { [self] session in
         let transaction = PostgresTransaction(session, self, within: limit)
@@ -141,7 +140,7 @@ extension JobContext {
   ///
   /// - Precondition: The store is a ``PostgresJobStore``.
   /// - Parameters:
-  ///   - limit: The time limit of `body`; positive.
+  ///   - limit: The time limit of `body`.
   ///   - body: The function that writes. It is called once, on a thread of the store. It can use savepoints, but must
   ///     not begin or end transactions.
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
