@@ -9,7 +9,8 @@ import Testing
 
   private let slots = SharedSlots()
   private let queue = OperationQueue()
-  private let (first, second) = (Worker(), Worker())
+  private let first = Worker()
+  private let second = Worker()
 
   /// Returns what the other worker uses, and notes what the worker uses from now on.
   private func change(
