@@ -6,7 +6,7 @@ import HeadwayJobs
 extension Database {
   /// Checks that the path of the database still names its file.
   ///
-  /// A file that was deleted or moved remains readable as long as it is open, but no other process uses it any more.
+  /// A file that was deleted or moved remains readable as long as it is open, but other processes no longer use it.
   ///
   /// - Throws: `JobError`.
   func checkFile() throws {
@@ -15,8 +15,8 @@ extension Database {
     guard code == SQLITE_OK, isMoved != 0 else { return }
     throw JobError(
       .storeFailed,
-      "The file of the jobs was deleted, moved or replaced while it was open. Restore the file if necessary, and restart "
-        + "the program.")
+      "The file of the jobs was deleted, moved or replaced while it was open. Restore it if necessary, and restart the "
+        + "program.")
   }
 }
 #endif

@@ -56,28 +56,29 @@ package struct SafeCookie: Sendable {
     return HTTPField(name: .setCookie, value: "\(name(isEncrypted: isEncrypted))=\(value); \(flags)")
   }
 
-  /// Returns whether a request has a cookie that browsers send only on encrypted connections.
+  /// Returns whether the cookies of a request were set on an encrypted connection; nil if there are none.
   ///
   /// - Parameter request: A request.
-  /// - Returns: Whether there is one.
-  static func isSecure(in request: Request) -> Bool {
-    request.headers[values: .cookie].contains { text in
-      prefixes.contains { text.contains($0 + namespace) }
-    }
+  /// - Returns: True if there is a cookie that browsers send only on encrypted connections.
+  static func isSecure(in request: Request) -> Bool? {
+    let names = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }
+      .map { $0.trimmingPrefix(while: \.isWhitespace) }
+    if names.contains(where: { name in prefixes.contains { name.hasPrefix($0 + namespace) } }) { return true }
+    return names.contains { $0.hasPrefix(namespace) } ? false : nil
   }
 }
 
 extension Request {
   /// Returns whether the browser's connection is encrypted, although the server's own connections are not.
   ///
-  /// A proxy reports that by a header. Otherwise, the origin of a form, or an earlier cookie, shows it.
+  /// A proxy reports that by a header. Otherwise, the origin of a form, or a cookie from an earlier form, shows it.
   ///
   /// - Parameter isUsual: Whether the site is known to be encrypted, if the request does not show it.
   /// - Returns: Whether the connection is encrypted.
   package func isEncrypted(ifUnknown isUsual: Bool = false) -> Bool {
     if let scheme = forwardedScheme { return scheme == "https" }
     if let origin = headers[.origin], origin != "null" { return origin.lowercased().hasPrefix("https:") }
-    return isUsual || SafeCookie.isSecure(in: self)
+    return SafeCookie.isSecure(in: self) ?? isUsual
   }
 
   /// The scheme of the browser's request, as the first proxy has reported it.

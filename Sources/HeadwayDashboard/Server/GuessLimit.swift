@@ -1,8 +1,8 @@
 #if Dashboard
 /// Slows down guesses of a password.
 ///
-/// The guesses from one address are checked one after another, with a pause between two of them. There is no limit after
-/// which no guess is checked: anyone could lock the owner of the password out by wrong guesses.
+/// The guesses from one address are checked one after another, with a pause between them. Wrong guesses never end
+/// the checks, because anyone could then lock the owner of the password out.
 struct GuessLimit {
   typealias Instant = ContinuousClock.Instant
 
@@ -14,7 +14,7 @@ struct GuessLimit {
   /// When the next guess from an address can be checked, if that is not immediately.
   private var turns: [String: Instant] = [:]
 
-  /// Returns when a guess is to be checked.
+  /// Returns when a guess can be checked.
   ///
   /// - Parameters:
   ///   - address: The address that the guess comes from.

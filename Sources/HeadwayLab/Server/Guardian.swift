@@ -40,8 +40,8 @@ final class Guardian: RouterMiddleware {
 
   /// Browsers store cookies by host, not by port, so two labs on one machine need two names.
   ///
-  /// With `Strict`, the browser would not send the cookie after the redirection if the user followed a link in a page of
-  /// another site.
+  /// With `Strict`, the browser would not send the cookie after the redirection if the user followed a link in a page
+  /// of another site.
   private var cookie: SafeCookie { SafeCookie("lab-\(port.withLock { $0 })", sameSite: "Lax") }
 
   @concurrent func handle(
