@@ -30,7 +30,8 @@ async function read() {
   const slow = setTimeout(() => show("Not connected", "The dashboard does not answer."), longestWait);
   try {
     const begin = new Date();
-    const response = await fetch(location.href, { headers: { Accept: "text/html" }, signal: AbortSignal.timeout(60_000) });
+    const signal = AbortSignal.timeout(60_000);
+    const response = await fetch(location.href, { headers: { Accept: "text/html" }, signal });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     update(response, page, begin);
   } catch {
@@ -67,8 +68,9 @@ function show(state, reason = "") {
   warning.hidden = !problem;
   if (!problem) return;
   const isToday = upToDate.toDateString() === new Date().toDateString();
-  const time = isToday
-    ? upToDate.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : upToDate.toLocaleString();
+  const time = upToDate.toLocaleString([], {
+    dateStyle: isToday ? undefined : "medium", timeStyle: "short", hourCycle: "h23",
+  });
   const text = `${state} since ${time}, so this page shows old numbers. ${reason}`;
   if (warning.textContent !== text) warning.textContent = text;
 }
