@@ -11,7 +11,7 @@ import Darwin
 
 private let path = "/dev/null"
 
-private func parse(_ text: String, maxRecordLength: Int = 100, _ body: (CSVRecord) -> Void) {
+private func parse(_ text: String, maxRecordLength: Int = 100, _ body: (borrowing CSVRecord) -> Void) {
   var parser = CSVParser(maxRecordLength: maxRecordLength)
   Array(text.utf8).withUnsafeBytes { bytes in
     _ = parser.parse(bytes, isFinal: true) { record in
