@@ -176,16 +176,22 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
     case .constant(let delay): return delay
     case .custom(let delays): return delays[min(attempt, delays.count) - 1]
     case .exponential(let initial, let factor, let maximum):
-      guard attempt > 1 else { return min(initial, maximum) }
+      guard attempt > 1, initial > .zero else { return min(initial, maximum) }
       // As numbers, which don't overflow.
-      let longest = maximum / .seconds(1)
-      var (delay, remaining) = (initial / .seconds(1), attempt - 1)
-      while remaining > 0, factor > 1, delay > 0, delay < longest {
-        delay *= factor
-        remaining -= 1
-      }
-      return delay < longest ? .seconds(delay) : maximum
+      let delay = initial / .seconds(1) * Self.power(of: factor, attempt - 1)
+      return delay < maximum / .seconds(1) ? .seconds(delay) : maximum
     }
+  }
+
+  /// Returns a power by repeated squaring, which takes at most 63 steps.
+  private static func power(of base: Double, _ exponent: Int) -> Double {
+    var (result, square, rest) = (1.0, base, exponent)
+    while rest > 0 {
+      if rest & 1 == 1 { result *= square }
+      square *= square
+      rest >>= 1
+    }
+    return result
   }
 
   private func jittered(_ delay: Duration, using generator: inout some RandomNumberGenerator) -> Duration {

@@ -36,6 +36,25 @@ import Testing
     #expect(policy.delay(after: Mishap(), attempt: .max - 1, using: &random) == .seconds(60))
   }
 
+  @Test("X2: the length of a late pause takes no longer to compute than that of an early one", arguments: [1, 7, 40])
+  func lateAttempt(seconds: Int) {
+    var random = SeededGenerator(seed: 1)
+    func policy(_ factor: Double) -> RetryPolicy {
+      RetryPolicy(
+        maxAttemptCount: .max, backoff: .exponential(initial: .seconds(1), factor: factor, maximum: .seconds(seconds)),
+        jitter: .none)
+    }
+    // A loop over the attempts would take years.
+    #expect(policy(1).delay(after: Mishap(), attempt: .max - 1, using: &random) == .seconds(1))
+    #expect(policy(1.000_000_000_1).delay(after: Mishap(), attempt: .max - 1, using: &random) == .seconds(seconds))
+    var expected = 1.0
+    for attempt in 2...100 {
+      expected *= 1.037
+      let delay = policy(1.037).delay(after: Mishap(), attempt: attempt, using: &random).map { $0 / .seconds(1) } ?? 0
+      #expect(abs(delay - min(expected, Double(seconds))) < 1e-9)
+    }
+  }
+
   @Test(
     "X2: with full jitter, pauses are between zero and the backoff, and repeat with the same seed", arguments: 1...20)
   func jitter(seed: UInt64) {
