@@ -6,10 +6,15 @@ import Synchronization
 /// ```swift
 /// let clock = ManualClock()
 /// async let woken: Void = clock.sleep(for: .seconds(5))
-/// await clock.waitForSleepers(count: 1)
+/// await clock.waitForSleeper(for: .seconds(5))
 /// clock.advance(by: .seconds(5))
 /// try await woken
 /// ```
+///
+/// To test policies, set it as the `clock` of a queue. The queue then sleeps until the earliest
+/// time at which a delay, a pause between attempts, a time limit or a wait for a rate limit ends. A time limit is a
+/// sleeper like any other, so wait for the deadline that you need with ``waitForSleeper(for:)``, not for a number of
+/// sleepers. If several operations of a queue wait, wait for their deadlines in the order of time.
 public final class ManualClock: Clock, Sendable {
   /// A moment of the clock, as the time since it was created.
   public struct Instant: InstantProtocol, Sendable {
@@ -53,12 +58,13 @@ public final class ManualClock: Clock, Sendable {
     /// The sleeping tasks by their identifiers.
     var sleepers: [UInt64: Sleeper] = [:]
     var lastIdentifier: UInt64 = 0
-    /// Tasks that wait for a number of sleepers.
-    var watchers: [(count: Int, continuation: UnsafeContinuation<Void, Never>)] = []
+    /// Tasks that wait for sleepers.
+    var watchers: [(isReached: @Sendable (State) -> Bool, continuation: UnsafeContinuation<Void, Never>)] = []
 
     mutating func takeWatchers() -> [UnsafeContinuation<Void, Never>] {
-      let woken = watchers.filter { $0.count <= sleepers.count }
-      watchers.removeAll { $0.count <= sleepers.count }
+      let current = self
+      let woken = watchers.filter { $0.isReached(current) }
+      watchers.removeAll { $0.isReached(current) }
       return woken.map(\.continuation)
     }
   }
@@ -76,6 +82,11 @@ public final class ManualClock: Clock, Sendable {
 
   /// The number of sleeping tasks.
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+  /// The earliest moment that a task sleeps until; nil if none sleeps.
+  ///
+  /// - Complexity: O(*n*) in the number of sleeping tasks.
+  public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.lazy.map(\.deadline).min() } }
 
   /// Advances the clock, and wakes the tasks whose deadlines have passed, the earliest first.
   ///
@@ -128,18 +139,49 @@ public final class ManualClock: Clock, Sendable {
     }
   }
 
+  /// Advances the clock to a moment, like ``advance(by:)``.
+  ///
+  /// - Parameter moment: The moment, for example ``nextDeadline``.
+  /// - Precondition: `moment` is not in the past.
+  /// - Complexity: O(*n*) in the number of sleeping tasks.
+  public func advance(to moment: Instant) { advance(by: now.duration(to: moment)) }
+
   /// Suspends the task until a number of other tasks sleep, so that advancing the clock wakes them.
   ///
   /// Cancelling the task does not end the wait.
   ///
   /// - Parameter count: The number of sleeping tasks to wait for.
-  public func waitForSleepers(count: Int) async {
+  public func waitForSleepers(count: Int) async { await wait { $0.sleepers.count >= count } }
+
+  /// Suspends the task until another task sleeps until exactly the moment that is this much later than now.
+  ///
+  /// Use it to wait until an operation pauses: wait for the length of its delay or its pause.
+  ///
+  /// Cancelling the task does not end the wait.
+  ///
+  /// - Parameter duration: The time from now to the deadline of the other task.
+  /// - Precondition: `duration` is positive.
+  public func waitForSleeper(for duration: Duration) async { await waitForSleeper(until: now.advanced(by: duration)) }
+
+  /// Suspends the task until another task sleeps until exactly a moment.
+  ///
+  /// Cancelling the task does not end the wait.
+  ///
+  /// - Parameter deadline: The moment that the other task sleeps until.
+  /// - Precondition: `deadline` is in the future, because no task sleeps until a moment in the past.
+  public func waitForSleeper(until deadline: Instant) async {
+    precondition(now < deadline, "No task sleeps until \(deadline.offset), which is not in the future.")
+    await wait { state in state.sleepers.values.contains { $0.deadline == deadline } }
+  }
+
+  private func wait(until isReached: @escaping @Sendable (State) -> Bool) async {
     await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-      let isReached = state.withLock { state in
-        if state.sleepers.count < count { state.watchers.append((count, continuation)) }
-        return state.sleepers.count >= count
+      let isReachedNow = state.withLock { state in
+        let isReachedNow = isReached(state)
+        if !isReachedNow { state.watchers.append((isReached, continuation)) }
+        return isReachedNow
       }
-      if isReached { continuation.resume() }
+      if isReachedNow { continuation.resume() }
     }
   }
 }
