@@ -15,6 +15,10 @@ struct OperationDetails: ~Copyable {
   let completionIsDue = Atomic<Bool>(false)
   /// The code that may still read the dependencies of the operation, which has ended.
   var readers = DependencyReaders()
+  /// How many instruments of the queue follow the operation.
+  ///
+  /// Set before the operation is added to the queue.
+  var followerCount: UInt32 = 0
   var error: (any Error)?
   var waiters = EndWaiters()
   /// Created with the first handler; removed when the handlers are called, and when the operation ends.

@@ -194,6 +194,36 @@ import Testing
     #expect(witness.calls.events.contains("succeeded third"))
   }
 
+  /// Calls a function before its queue accepts it.
+  private final class Calling: Operation, @unchecked Sendable {
+    private let body: Mutex<(() -> Void)?>
+    init(_ body: @escaping @Sendable () -> Void) { self.body = Mutex(body) }
+    override var isReady: Bool {
+      let body = body.withLock { body in
+        defer { body = nil }
+        return body
+      }
+      body?()
+      return super.isReady
+    }
+  }
+
+  @Test("Q20: an instrument that is added while an operation is being added does not follow the operation")
+  func whileAdding() async throws {
+    let (queue, first, second) = (OperationQueue(), Witness(), Witness())
+    let operation = Calling { queue.addInstrument(first) }
+    operation.name = "first"
+    queue.addOperation(operation)
+    let followed = Calling { queue.addInstrument(second) }
+    followed.name = "second"
+    queue.addOperation(followed)
+    queue.addOperation(BlockOperation(name: "third") {})
+    try await queue.untilAllOperationsAreFinished()
+    let names = [first, second].map { witness in Set(witness.calls.events.map { $0.split(separator: " ").last! }) }
+    #expect(names == [["second", "third"], ["third"]])
+    #expect(first.calls.count == 8 && second.calls.count == 4)
+  }
+
   /// Continues after `start()` has returned, even if it is cancelled.
   private final class Stubborn: Operation, @unchecked Sendable {
     let end = Gate()

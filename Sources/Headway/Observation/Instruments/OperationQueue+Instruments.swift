@@ -16,36 +16,34 @@ extension OperationQueueProtocol {
 /// See `Docs/decisions/0035-following-operations.md`.
 ///
 /// Read without a lock. A list is never changed: a longer one replaces it, and the new list keeps the old one alive as
-/// long as the queue.
+/// long as the queue. Each operation stores the number of instruments that were notified before it was added. So the same
+/// instruments follow it to its end, even if another thread adds one in the meantime.
 final class InstrumentList: Sendable {
   private let instruments: [any OperationQueueInstrument]
   /// The list without the last instrument.
   private let previous: InstrumentList?
-  /// The sequence number of the first operation that the last instrument follows.
-  private let firstSequence: UInt64
 
-  init(_ previous: InstrumentList?, adding instrument: any OperationQueueInstrument, from firstSequence: UInt64) {
+  init(_ previous: InstrumentList?, adding instrument: any OperationQueueInstrument) {
     instruments = (previous?.instruments ?? []) + [instrument]
-    (self.previous, self.firstSequence) = (previous, firstSequence)
+    self.previous = previous
   }
 
   /// The instrument that ``OperationQueueProtocol/recordTimes()`` has added.
   var times: OperationTimes? { instruments.lazy.compactMap { $0 as? OperationTimes }.first }
 
-  /// The instruments that were added earlier than the operation.
-  private func followers(of operation: Operation) -> [any OperationQueueInstrument] {
-    // An operation that is not in the lists has no number.
-    if !operation.state.current.isListed || operation.queueLinks.sequence >= firstSequence { return instruments }
-    return previous?.followers(of: operation) ?? []
+  /// The instruments that were notified before the operation was added.
+  private func followers(of operation: Operation) -> ArraySlice<any OperationQueueInstrument> {
+    instruments.prefix(operation.followerCount)
   }
 
   func willAdd(_ operation: Operation, to queue: OperationQueue) {
+    operation.followerCount = instruments.count
     for instrument in instruments { instrument.willAdd(operation, to: queue) }
   }
 
   /// Calls `body` inside all instruments, the first one outermost.
   func start(_ operation: Operation, in queue: OperationQueue, by body: () -> Void) {
-    start(operation, in: queue, followers(of: operation)[...], by: body)
+    start(operation, in: queue, followers(of: operation), by: body)
   }
 
   private func start(
@@ -67,7 +65,7 @@ final class InstrumentList: Sendable {
         throw error
       }
     }
-    do { try await Self.run(attempt, followers(of: operation)[...]) } catch {
+    do { try await Self.run(attempt, followers(of: operation)) } catch {
       // An instrument must not replace the error, nor lose a value.
       guard ending.result == nil else { return try ending.result!.get() }
       throw error
@@ -111,7 +109,7 @@ extension OperationQueue {
     update(collectingBatches: true) { state in
       // From here on, threads take single operations instead of batches.
       state.admission.reclaimBatches()
-      let list = InstrumentList(state.instruments, adding: instrument, from: state.admission.nextSequence)
+      let list = InstrumentList(state.instruments, adding: instrument)
       state.instruments = list
       instrumentsPointer.store(Unmanaged.passUnretained(list).toOpaque(), ordering: .releasing)
     }
@@ -142,6 +140,17 @@ extension OperationQueue {
 }
 
 extension Operation {
+  /// How many instruments of its queue follow the operation.
+  fileprivate final var followerCount: Int {
+    get { links.withLock { Int($0.details?.pointee.followerCount ?? 0) } }
+    set {
+      links.withLock { links in
+        state.announceDetails()
+        links.detailsCreatedIfNeeded.pointee.followerCount = UInt32(newValue)
+      }
+    }
+  }
+
   /// Calls the function of an attempt, inside the instruments of the operation's queue.
   final func runAttempt<Success>(
     _ attempt: Int, by body: @escaping () async throws -> Success
