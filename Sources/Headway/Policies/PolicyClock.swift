@@ -138,32 +138,88 @@ extension AlarmThread: AlarmDriver {
 #endif
 
 /// Tasks that sleep on a clock, one at a time.
+///
+/// The times are those of the clock, except after it has gone back, for example because it follows the time of day. Then
+/// they continue from the last one, as if no time had passed: see ``ClockReading``. While a task sleeps, the clock is read
+/// now and then, because nothing else would notice that the task sleeps too long.
 private final class SleepingTasks<UserClock: Clock>: AlarmDriver where UserClock.Duration == Duration {
+  private struct Sleeper {
+    let identifier: UInt64
+    let time: PolicyTime
+    let wake: @Sendable () -> Void
+    let tasks: [Task<Void, Never>]
+  }
+
   private let clock: UserClock
-  private let origin: UserClock.Instant
-  private let sleeper = Guarded<Task<Void, Never>?>(nil)
+  private let reading: Guarded<ClockReading<UserClock.Instant>>
+  /// The task that sleeps, until it wakes.
+  private let sleeper = Guarded<Sleeper?>(nil)
+  private let lastIdentifier = Atomic<UInt64>(0)
 
-  init(on clock: UserClock) { (self.clock, origin) = (clock, clock.now) }
+  /// How often the clock is read while a task sleeps.
+  private static var interval: Duration { .milliseconds(250) }
 
-  var now: PolicyTime { origin.duration(to: clock.now).wholeNanoseconds }
+  init(on clock: UserClock) {
+    self.clock = clock
+    reading = Guarded(ClockReading(clock.now))
+  }
+
+  var now: PolicyTime {
+    while true {
+      let version = reading.withLock { $0.version }
+      // User code: with no lock held.
+      let instant = clock.now
+      guard let (time, wentBack) = reading.withLock({ $0.note(instant, since: version) }) else { continue }
+      if wentBack { sleepAgain() }
+      return time
+    }
+  }
 
   func wake(at time: PolicyTime, _ wake: @escaping @Sendable () -> Void) {
-    let (clock, deadline) = (clock, origin.advanced(by: .nanoseconds(time)))
-    replaceSleeper(
-      by: Task.detached(priority: .high) {
-        // The sleeper that follows a cancelled one wakes the others.
-        guard (try? await clock.sleep(until: deadline, tolerance: .zero)) != nil else { return }
-        wake()
-      })
+    replaceSleeper(by: makeSleeper(until: time, wake))
   }
 
   func sleep() { replaceSleeper(by: nil) }
 
-  private func replaceSleeper(by task: Task<Void, Never>?) {
+  private func makeSleeper(until time: PolicyTime, _ wake: @escaping @Sendable () -> Void) -> Sleeper {
+    let identifier = lastIdentifier.add(1, ordering: .relaxed).newValue
+    let (clock, deadline) = (clock, reading.withLock { $0.instant(of: time) })
+    let watching = clock is ContinuousClock ? nil : Task.detached { [weak self] in
+      while (try? await Task.sleep(for: Self.interval)) != nil, let self { _ = self.now }
+    }
+    let sleeping = Task.detached(priority: .high) { [weak self] in
+      defer { watching?.cancel() }
+      // The sleeper that follows a cancelled one wakes the others.
+      guard (try? await clock.sleep(until: deadline, tolerance: .zero)) != nil else { return }
+      _ = self?.exchangeSleeper(identifier, with: nil)
+      wake()
+    }
+    return Sleeper(identifier: identifier, time: time, wake: wake, tasks: [sleeping] + (watching.map { [$0] } ?? []))
+  }
+
+  /// Sleeps until the same time again, because the clock has gone back.
+  private func sleepAgain() {
+    guard let old = sleeper.withLock({ $0 }) else { return }
+    let new = makeSleeper(until: old.time, old.wake)
+    for task in exchangeSleeper(old.identifier, with: new) ? old.tasks : new.tasks { task.cancel() }
+  }
+
+  /// Replaces a sleeper, unless another thread has done so.
+  private func exchangeSleeper(_ identifier: UInt64, with new: Sleeper?) -> Bool {
+    // The old one is released after the lock.
+    let old = sleeper.withLock { sleeper -> Sleeper? in
+      guard let old = sleeper, old.identifier == identifier else { return nil }
+      sleeper = new
+      return old
+    }
+    return old != nil
+  }
+
+  private func replaceSleeper(by new: Sleeper?) {
     let old = sleeper.withLock { sleeper in
-      defer { sleeper = task }
+      defer { sleeper = new }
       return sleeper
     }
-    old?.cancel()
+    for task in old?.tasks ?? [] { task.cancel() }
   }
 }

@@ -17,6 +17,10 @@ public struct OperationQueueDynamicMembers {
   /// The default is `ContinuousClock`, which includes the time while the machine sleeps. Changes to the time of day
   /// don't affect it. In tests, set a `ManualClock` of `HeadwayTestKit`.
   ///
+  /// If a clock of your own goes back, for example because it follows the time of day, policies continue as if no time
+  /// had passed. This is noticed within a quarter of a second. If the clock jumps ahead, they continue as if that time
+  /// had passed.
+  ///
   /// - Precondition: You set it while the queue is empty.
   public var clock: any Clock<Duration> {
     get { queue.state.withLock { $0.policyClock }.clock }
@@ -26,14 +30,16 @@ public struct OperationQueueDynamicMembers {
   /// Closes the queue permanently: from now on, it accepts no more operations.
   ///
   /// The operations that the queue holds continue, and waiting operations start. To wait for them, use
-  /// ``OperationQueueProtocol/drain(within:clock:)`` or ``OperationQueueProtocol/untilAllOperationsAreFinished()``. Closing a closed queue has no effect.
+  /// ``OperationQueueProtocol/drain(within:clock:)`` or ``OperationQueueProtocol/untilAllOperationsAreFinished()``.
+  /// Closing a closed queue has no effect.
   ///
   /// An operation that is added to a closed queue does not run, but is not lost. It is cancelled with a
   /// ``QueueClosedError``, and finishes: its dependents are released, and its completion block runs. Its
   /// ``Operation/outcome`` is ``OperationOutcome/failure(_:)`` with that error, and the queue calls its
-  /// ``OperationQueueProtocol/failureHandler``. Without a handler, the first such operation in a process is reported on the standard error
-  /// stream. Methods that add an operation and can throw also throw the error, such as
-  /// ``OperationQueueProtocol/addOperationWhenBelowLimit(_:)-(Operation)`` and ``OperationQueueProtocol/run(_:)-(Operation)``.
+  /// ``OperationQueueProtocol/failureHandler``. Without a handler, the first such operation in a process is reported on
+  /// the standard error stream. Methods that add an operation and can throw also throw the error, such as
+  /// ``OperationQueueProtocol/addOperationWhenBelowLimit(_:)-(Operation)`` and
+  /// ``OperationQueueProtocol/run(_:)-(Operation)``.
   ///
   /// This also applies to operations that the queue's own operations add. If each step adds the next one, put the steps
   /// in a ``GroupOperation``: it has a separate queue, and can grow in a closed queue.
