@@ -6,6 +6,6 @@ extension OperationQueue {
   /// A queue whose policies are on a clock of the test.
   convenience init(on clock: ManualClock, limit: Int = OperationQueue.defaultMaxConcurrentOperationCount) {
     self.init(maxConcurrentOperationCount: limit)
-    policyClock = clock
+    self.clock = clock
   }
 }
