@@ -7,8 +7,8 @@
 /// queue.close()
 /// ```
 ///
-/// They are dynamic members. Any other member would hide the functions `clock` and `close` from the code of a subclass of
-/// ``OperationQueue``. See `Docs/decisions/0007-open-members-and-extension-members.md`.
+/// They are dynamic members. Any other member would hide the functions `clock` and `close` from the code of a subclass
+/// of ``OperationQueue``. See `Docs/decisions/0007-open-members-and-extension-members.md`.
 public struct OperationQueueDynamicMembers {
   let queue: OperationQueue
 
