@@ -230,7 +230,9 @@ enum SchemaVersion1 {
       moment + greatest(finish.keep, interval '1 minute'), finish.result FROM gone;
       DELETE FROM headway.checkpoint c WHERE c.job = finish.job;
       UPDATE headway.queue q SET failures = 0 WHERE q.name = queue AND q.failure_limit IS NOT NULL AND q.failures > 0;
-      IF flags & 4 <> 0 THEN PERFORM headway.meet(ARRAY[finish.job], ARRAY[true], \(JobGraph.maxMetCount), moment); END IF;
+      IF flags & 4 <> 0 THEN
+        PERFORM headway.meet(ARRAY[finish.job], ARRAY[true], \(JobGraph.maxMetCount), moment);
+      END IF;
       RETURN QUERY SELECT finish.job;
     END
     $body$

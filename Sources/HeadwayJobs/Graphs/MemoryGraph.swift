@@ -55,7 +55,11 @@ extension MemoryJobs: JobGraphRows {
   mutating func addUnmet(_ count: Int, to ids: [JobID]) { for id in ids { change(id) { $0.unmetCount += count } } }
 
   func unmetEdges(from ids: [JobID], limit: Int) -> [JobEdge] {
-    Array(ids.lazy.flatMap { self.graph.edges(from: $0).filter { $0.status == .unmet } }.prefix(limit))
+    var found: [JobEdge] = []
+    for id in ids where found.count < limit {
+      found += graph.edges(from: id).lazy.filter { $0.status == .unmet }.prefix(limit - found.count)
+    }
+    return found
   }
 
   func jobsWithUnmetEdges(_ ids: [JobID]) -> Set<JobID> {
@@ -74,12 +78,13 @@ extension MemoryJobs: JobGraphRows {
   }
 
   mutating func meetEdges(of ends: [JobGraph.Standing], limit: Int) -> Int {
-    let met = ends.lazy.flatMap { [graph] end in
-      graph.edges(from: end.id).filter {
+    var edges: [JobEdge] = []
+    for end in ends where edges.count < limit {
+      let met = graph.edges(from: end.id).lazy.filter {
         $0.status == .unmet && JobGraph.status(of: $0.requirement, in: end.state) == .met
       }
-    }.prefix(limit)
-    let edges = Array(met)
+      edges += met.prefix(limit - edges.count)
+    }
     setStatus(.met, of: edges)
     for edge in edges {
       guard var job = jobs[edge.dependent], job.state == .held else { continue }

@@ -196,6 +196,9 @@ final class PostgresSession {
 
   func forgetDeferred() { deferred = [] }
 
+  /// Sends the deferred statements if there are many, so that a transaction is not silent for long.
+  func sendDeferredIfMany() throws { if deferred.count >= 200 { _ = try run([]) } }
+
   /// Executes statements in one round trip.
   ///
   /// Outside of a transaction block, they are one transaction.
@@ -220,7 +223,9 @@ final class PostgresSession {
   /// The answer of the server to statements.
   private struct Answer {
     var results: [QueryResult] = []
-    /// The first error, and the index of its statement. The server has skipped the statements after it.
+    /// The first error, and the index of its statement.
+    ///
+    /// The server has skipped the statements after it.
     var failure: (error: PostgresError, index: Int)?
   }
 

@@ -16,8 +16,9 @@ import Android
 /// The leases of this process's workers.
 ///
 /// A connection with a thread of its own renews them, so neither jobs that block Swift's threads nor other requests of
-/// the store prevent that. A lease is valid by the server's clock. Because this process does not know that clock exactly, it measures the time from when
-/// it sent the last renewal that was answered, by a clock that continues while the machine sleeps.
+/// the store prevent that. A lease is valid by the server's clock. Because this process does not know that clock
+/// exactly, it measures the time from when it sent the last renewal that was answered, by a clock that continues while
+/// the machine sleeps.
 ///
 /// Another thread detects lost leases, because that connection can wait for the server, or for the address of
 /// its host, for longer than a lease lasts. The thread exists while there are leases that are not lost.

@@ -9,6 +9,7 @@ extension JobTransaction {
   /// Adds all jobs of a batch or none.
   func addAll(_ jobs: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     var rows = self
+    defer { newRows.numbers = [] }
     return try rows.addBatch(jobs, beforeDependentsOf: parent)
   }
 

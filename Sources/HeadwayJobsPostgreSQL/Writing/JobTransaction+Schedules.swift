@@ -10,6 +10,7 @@ extension JobTransaction {
   /// - Returns: Whether there might be more due ticks.
   func advanceSchedules(limit: Int) throws -> Bool {
     var rows = self
+    defer { newRows.numbers = [] }
     return try rows.addDueJobs(limit: limit)
   }
 

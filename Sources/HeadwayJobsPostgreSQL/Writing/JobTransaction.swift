@@ -108,7 +108,11 @@ final class JobTransaction {
     try run("SELECT nextval('headway.position') FROM generate_series(1, $1)", count).rows.map { $0.int64(0) }
   }
 
-  func nextPosition() throws -> Int64 { try nextPositions(1)[0] }
+  func nextPosition() throws -> Int64 {
+    // A job that takes the place of a new one also takes its position.
+    if let numbers = newRows.numbers.popLast() { return numbers.position }
+    return try nextPositions(1)[0]
+  }
 
   // MARK: New jobs
 
@@ -245,6 +249,7 @@ final class JobTransaction {
 
   /// Writes a changed job, whose row is locked, to the table that it belongs in.
   func put(_ changed: JobRecord) throws {
+    try session.sendDeferredIfMany()
     var job = changed
     if job.needsKey, let unique = job.settings.unique {
       if let other = try holder(of: unique), other != job.id {
