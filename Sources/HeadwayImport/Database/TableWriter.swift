@@ -84,7 +84,10 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
     stateBefore = state
     stored = places.notesAdvance ? try StoredRows(of: plan.table, header: header, database) : nil
     let valuesPerRow = plan.columns.count + (plan.hasKey ? 0 : 1)
-    let mostRows = max(1, min(Self.mostRowsAtOnce, database.maximumStatementArgumentCount / valuesPerRow))
+    // SQLite reads several rows as the results of a query, which can't have more results than a table has columns.
+    let mayBeSeveral = valuesPerRow <= TablePlan.mostColumns
+    let mostRows =
+      mayBeSeveral ? max(1, min(Self.mostRowsAtOnce, database.maximumStatementArgumentCount / valuesPerRow)) : 1
     let last = "SELECT max(\(plan.rowIdentifier)) FROM \(SQL.name(plan.table))"
     let delete = "DELETE FROM \(SQL.name(plan.table)) WHERE \(plan.rowIdentifier) = ?"
     let updates = places.updates
