@@ -7,6 +7,8 @@ struct AdmissionSituation {
   var waitsForRate: Bool
   /// The limit of the operation's key that allows no start, or nil.
   var keyObstacle: KeyLaneLimits.Obstacle?
+  /// An operation of the key that counts toward its limit.
+  var keyHolder: Operation?
   /// When the next operation of the key or of the queue may start, if that depends only on time.
   var nextStart: PolicyTime?
   /// How many operations a barrier waits for.
@@ -23,8 +25,8 @@ struct AdmissionObstacles {
   var all: [Operation] = []
   /// One of these must finish first: they occupy all the concurrency slots of a queue with a limit.
   var any: [Operation] = []
-  /// How often the queue's limit had been set.
-  var limitChanges = 0
+  /// How often the queue's limit had been set, and how many waits of the operation for its resources had ended.
+  var changes = 0
 }
 
 extension Admission {
@@ -42,7 +44,8 @@ extension Admission {
     let inLane = obstacleInLane(of: operation)
     return AdmissionSituation(
       isBarrier: operation.isBarrier, isSuspended: isSuspended, limit: limit, started: started,
-      waitsForRate: waitsForAllowance, keyObstacle: inLane?.obstacle, nextStart: inLane?.end,
+      waitsForRate: waitsForAllowance, keyObstacle: inLane?.obstacle,
+      keyHolder: inLane.flatMap { _ in operation.laneMember?.lane?.started.first?.operation }, nextStart: inLane?.end,
       predecessorCount: predecessors.count, predecessor: order == .fifo ? predecessors.first : nil)
   }
 
@@ -51,18 +54,23 @@ extension Admission {
   /// - A barrier waits for the operations that were added since the barrier before it, and for that barrier.
   /// - Any other operation waits for the barrier before it.
   /// - If operations start in the order of adding, each waits for the one before it.
+  /// - If its policy keeps it from starting, it waits for operations that have its resources or its key.
   /// - If all concurrency slots are occupied, it waits for one of the running operations.
   ///
   /// O(*n*) for barriers, in the number of operations between it and the barrier before it. Otherwise O(log
   /// *barriers*), and O(*limit*) if all slots are occupied.
   func obstacles(of operation: Operation) -> AdmissionObstacles {
-    var obstacles = AdmissionObstacles(limitChanges: limitChanges)
+    var obstacles = AdmissionObstacles(changes: limitChanges)
     switch operation.admission.place {
-    case .waiting, .heldBack, .gated, .ready, .taken: obstacles.all = predecessors(of: operation)
+    // An operation that pauses between two attempts has begun.
+    case .waiting, .heldBack, .gated, .ready, .taken:
+      if !operation.hasPause { obstacles.all = predecessors(of: operation) }
     case .cancelledWithinLimit: break
     case .none, .granted, .cancelled, .running, .leaving: return obstacles
     }
-    if limit > 0, started >= limit, operation.state.current.phase == .pending {
+    if operation.hasGate { addObstacles(of: operation, to: &obstacles) }
+    let hasBegun = operation.state.current.phase != .pending && !operation.hasPause
+    if limit > 0, started >= limit, !hasBegun, obstacles.any.isEmpty {
       running.forEach { obstacles.any.append($0.operation) }
       batches.forEach { $0.withRunning { obstacles.any.append($0) } }
       // If not all are found, a thread is between two operations of its batch, so its slot is not lost. If this

@@ -35,9 +35,12 @@ struct UrgentCounts: Equatable {
 ///   number of operations. A single change can be O(*n*).
 /// - *A limit.* These are the operations that run, and those that start earlier, which can change. So no ready
 ///   operation is moved. While an urgent operation is ready, no operation starts on a thread of a lower class (the
-///   ``floor``). There is one list of running operations per class. While no concurrency slot is free, the lists of the
-///   lower classes are emptied into that of the floor. Each operation moves twice at most, so this takes constant time
-///   for each.
+///   ``floor``). The same applies while it waits for the rate limit of the queue. There is one list of running
+///   operations per class. While no concurrency slot is free, the lists of the lower classes are emptied into that of
+///   the floor. Each operation moves twice at most, so this takes constant time for each.
+/// - *The limits of a key.* The lane of the key does the same with its own operations: see ``KeyLane``.
+/// - *Resources.* These are the operations that use them or requested them before, in any queue: see
+///   ``ResourceTable``. An urgent operation that begins to wait for its resources is recorded.
 ///
 /// An operation that has no quality of service of its own is raised as well, although it runs on a normal thread,
 /// because it may wait for an operation that does not.
@@ -67,9 +70,14 @@ extension Admission {
   // MARK: With a limit
 
   /// The lowest class of threads that start operations.
-  var floor: WorkerClass { limit == .max ? .background : first.ready.urgent.highest }
+  var floor: WorkerClass { limit == .max && allowance == .max ? .background : first.ready.urgent.highest }
 
-  /// The position of the operation that a queue with a limit starts next.
+  /// Whether operations of all classes start in one order: there is a limit, or an urgent operation waits for the rate
+  /// limit.
+  @inline(__always)
+  var hasOneOrder: Bool { limit != .max || (allowance != .max && !first.ready.urgent.isZero) }
+
+  /// The position of the operation that a queue with one order starts next.
   struct Turn {
     /// The class of the list that contains it.
     let list: WorkerClass
@@ -80,11 +88,11 @@ extension Admission {
   /// The list of the next operation for a worker of a class, if there is one.
   @inline(__always)
   mutating func nextList(for workerClass: WorkerClass) -> WorkerClass? {
-    if limit == .max { return workerClass }
-    return listWithLimit(for: workerClass)
+    if !hasOneOrder { return workerClass }
+    return listInOrder(for: workerClass)
   }
 
-  private mutating func listWithLimit(for workerClass: WorkerClass) -> WorkerClass? {
+  private mutating func listInOrder(for workerClass: WorkerClass) -> WorkerClass? {
     guard let turn, turn.workerClass == workerClass else { return nil }
     return turn.list
   }
@@ -190,14 +198,17 @@ extension Admission {
 
   /// Raises an operation of the queue, and records it if it runs or waits for others.
   mutating func raise(_ operation: Operation, to workerClass: WorkerClass) {
-    switch operation.admission.place {
-    case .waiting, .heldBack, .gated, .ready, .running: break
-    case .none, .granted, .taken, .cancelled, .cancelledWithinLimit, .leaving: return
+    let place = operation.admission.place
+    switch place {
+    case .waiting, .heldBack, .gated, .ready, .granted, .running: break
+    case .none, .taken, .cancelled, .cancelledWithinLimit, .leaving: return
     }
     guard let word = operation.state.raiseQuality(level: workerClass.raisingLevel) else { return }
-    if operation.admission.place == .ready {
-      moveReady(operation, word, level: readyLevel(of: word))
-    } else if operation.admission.place == .running || word.unfinishedDependencies > 0 {
+    switch place {
+    case .ready: moveReady(operation, word, level: readyLevel(of: word))
+    case .granted: moveGranted(operation)
+    default:
+      guard place == .running || place == .gated || word.unfinishedDependencies > 0 else { return }
       raised.append(Raised(operation: operation, level: workerClass.raisingLevel))
     }
   }

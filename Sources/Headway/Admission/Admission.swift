@@ -254,7 +254,8 @@ struct Admission: ~Copyable {
     }
     switch operation.admission.place {
     case .waiting, .heldBack, .gated, .ready: raisePredecessors(of: operation, word)
-    case .none, .granted, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: break
+    case .granted: moveGranted(operation)
+    case .none, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: break
     }
   }
 
@@ -348,7 +349,7 @@ struct Admission: ~Copyable {
 
   /// Issues tickets: returns how many more workers of each class may arrive and call ``next(for:)``.
   mutating func issueTickets() -> PerClass<Int> {
-    if limit != .max { makeOperationsIfNext() }
+    if hasOneOrder { makeOperationsIfNext() }
     let startable = startable
     var new = PerClass(0)
     PerClass<Int>.forEachClass { workerClass in
@@ -395,14 +396,14 @@ struct Admission: ~Copyable {
 
   /// How many operations workers of each class could start now.
   ///
-  /// With a limit, operations of different classes start in one order. Of the ready operations, only those of the class
-  /// of the first one count, or all that are held to the ``floor`` if the first one is.
+  /// If operations of different classes start in one order, of the ready operations, only those of the class of the
+  /// first one count, or all that are held to the ``floor`` if the first one is.
   var startable: PerClass<Int> { countStartable(allowance: allowance) }
 
   private func countStartable(allowance: Int) -> PerClass<Int> {
     var counts = PerClass(0)
     if !isSuspended, started < limit {
-      if limit == .max {
+      if !hasOneOrder {
         counts = first.ready.counts
         counts[placement.ownClass] += waitingBlocks.count
       } else if let turn {
@@ -423,7 +424,7 @@ struct Admission: ~Copyable {
     return counts
   }
 
-  /// The class of the operation that a queue with a limit starts next, or nil if there is none.
+  /// The class of the operation that a queue with one order starts next, or nil if there is none.
   var turn: Turn? {
     guard cancelledWithinLimit.isEmpty else { return Turn(list: .normal, workerClass: .normal) }
     guard let list = firstReadyClass else { return nil }
@@ -504,8 +505,7 @@ struct Admission: ~Copyable {
       operation.admission.place = .waiting
     }
     if grantedCount > 0, let operation = nextGranted(for: workerClass, at: now) {
-      startInLane(operation, at: now)
-      return begin(operation)
+      return begin(operation, at: now)
     }
     guard !isSuspended, started < limit else { return nil }
     while workerClass == .normal, let operation = cancelledWithinLimit.popFirst()?.operation {
@@ -517,9 +517,8 @@ struct Admission: ~Copyable {
       let operation = reference.operation
       if operation.hasGate, !passPolicies(of: operation, at: now) { continue }
       if operation.hasPause || operation.state.claim() {
-        if limit != .max { raiseToFloor(operation) }
-        if operation.hasGate { startInLane(operation, at: now) }
-        return begin(operation)
+        if hasOneOrder { raiseToFloor(operation) }
+        return begin(operation, at: now)
       }
       if operation.hasGate { failToStart(operation) }
       // After the operation became ready, a dependency was added to it, its own `isReady` held it back, or it finished
@@ -553,6 +552,14 @@ struct Admission: ~Copyable {
       count += 1
     }
     return count > 0
+  }
+
+  /// Counts a claimed operation as started separately, and for its key.
+  private mutating func begin(_ operation: Operation, at now: PolicyTime) -> Operation {
+    // It is no longer in a list, and the lane can raise it.
+    _ = begin(operation)
+    if operation.hasGate { startInLane(operation, at: now) }
+    return operation
   }
 
   /// Counts a claimed operation as started separately.

@@ -11,10 +11,11 @@ struct Placement {
     hasClasses ? operation.effectiveQuality(in: quality).workerClass : .normal
   }
 
+  /// The level of quality of service that an operation raises others to if it waits for them.
+  func raisingLevel(of word: OperationWord) -> Int { max(word.qualityLevel, quality.level) }
+
   /// The class that an operation raises others to if it waits for them, or the lowest class if it raises none.
-  func raisingClass(of word: OperationWord) -> WorkerClass {
-    WorkerClass(raisingLevel: max(word.qualityLevel, quality.level))
-  }
+  func raisingClass(of word: OperationWord) -> WorkerClass { WorkerClass(raisingLevel: raisingLevel(of: word)) }
 
   /// The result of ``raisingClass(of:)``, or the lowest class if the operation is not more urgent than the queue.
   func urgency(of word: OperationWord) -> WorkerClass {

@@ -25,7 +25,7 @@ extension Operation {
       }
       return word.isCancelled ? "was cancelled and has finished" : "has finished"
     case .executing:
-      if gateKind == .other, fullGate?.pause.isActive == true { return "waits for its next attempt" }
+      if let obstacle = obstacleBetweenAttempts { return "waits for its next attempt\(obstacle)" }
       guard let waitedFor = waitedForWhileExecuting else { return "is executing\(missingStepsOfEnd)" }
       let cycle = firstDependencyCycle().map { ", in a cycle: \($0.waitingCycle)" } ?? ""
       return "is executing\(endsWithMain ? ", and blocked" : ""): it waits for \(waitedFor)\(cycle)"
@@ -46,6 +46,15 @@ extension Operation {
       return "waits for \(first.label), which \(first.obstacleInChain)\(others)"
     }
     return ownObstacle
+  }
+
+  /// The reason why an operation that pauses between two attempts does not continue; nil if it does not pause.
+  private var obstacleBetweenAttempts: String? {
+    guard gateKind == .other, let gate = fullGate, gate.pause.isActive else { return nil }
+    if let delay = gate.remainingDelay { return ", for another \(delay)" }
+    guard let queue else { return "" }
+    let cycle = firstDependencyCycle().map { ", in a cycle: \($0.waitingCycle)" } ?? ""
+    return ": it \(obstacle(in: queue))\(cycle)"
   }
 
   /// The condition for the end of an operation that continues after `main()`: operations that hang often lack it.
@@ -95,9 +104,12 @@ extension Operation {
     guard let gate = policyGate else { return nil }
     if let delay = gate.remainingDelay { return "is delayed for another \(delay)" }
     guard let needing = gate.needingResources,
-      let name = ResourceTable.shared.withLock({ $0.obstacle(of: needing) })
+      let obstacle = ResourceTable.shared.withLock({ $0.obstacle(of: needing) })
     else { return nil }
-    return "waits for the resource ‘\(name)’"
+    let first = obstacle.operations.first.map(\.label) ?? ""
+    let others = obstacle.operations.count > 1 ? " and \(obstacle.operations.count - 1) more" : ""
+    let resource = "waits for the resource ‘\(obstacle.name)’"
+    return obstacle.isInUse ? "\(resource), which is used by \(first)\(others)" : "\(resource) behind \(first)\(others)"
   }
 
   /// Describes the remaining time, if the start of an operation depends only on time.
@@ -131,7 +143,10 @@ extension Operation {
       case .breaker: "waits for the circuit breaker \(place)\(wait)"
       case .rate: "waits for the rate limit \(place)\(wait)"
       case .count(let running, let limit):
-        "waits for another operation with the key ‘\(key)’ in \(queue.label), which runs \(running) of at most \(limit)"
+        """
+        waits for another operation with the key ‘\(key)’ in \(queue.label), which runs \(running) of at most \(limit)\
+        \(situation.keyHolder.map { ": \($0.label)" } ?? "")
+        """
       }
     }
     if situation.waitsForRate { return "waits for the rate limit of \(queue.label)\(wait)" }

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// A wait of a thread or a task.
@@ -78,21 +79,17 @@ extension WaitGraph {
   /// Suspends the calling task, which waits for `operation`.
   ///
   /// If the task belongs to `operation` itself, or to an operation in that group, this is reported like a blocking
-  /// wait. Longer cycles are not searched for: a search takes O(*n*) in the number of operations, and many tasks wait.
+  /// wait. Longer cycles are searched for only if other operations may wait for what the task's operation uses: see
+  /// ``lookForCycle(through:in:while:after:)``.
   ///
   /// - Parameters:
   ///   - operation: The operation to wait for.
   ///   - suspend: Suspends the task.
   static func suspending(on operation: Operation, _ suspend: () async throws -> Void) async rethrows {
-    // When the task is suspended, the thread continues the operations around the innermost one.
-    guard let caller = ThreadContext.innermostOperation, !caller.endsWithMain,
-      caller.withGroups.contains(where: { $0 === operation })
-    else { return try await suspend() }
-    let wait = KnownWait(for: operation)
-    caller.begin(wait)
-    defer { caller.end(wait) }
-    reportUnlessCancelled(caller, in: operation.queue)
-    try await suspend()
+    guard operation.state.current.phase != .finished else { return try await suspend() }
+    try await suspending(KnownWait(for: operation), in: operation.queue, suspend) { caller in
+      caller.withGroups.contains { $0 === operation }
+    }
   }
 
   /// Suspends the calling task, which waits until `queue` is empty.
@@ -104,19 +101,60 @@ extension WaitGraph {
   ///   - queue: The queue that must become empty.
   ///   - suspend: Suspends the task.
   static func suspending(on queue: OperationQueue, _ suspend: () async throws -> Void) async rethrows {
-    guard let caller = ThreadContext.innermostOperation, !caller.endsWithMain,
-      caller.withGroups.contains(where: { $0.queue === queue })
-    else { return try await suspend() }
-    let wait = KnownWait(for: queue)
+    try await suspending(KnownWait(for: queue), in: queue, suspend) { caller in
+      caller.withGroups.contains { $0.queue === queue }
+    }
+  }
+
+  private static func suspending(
+    _ wait: KnownWait, in queue: OperationQueue?, _ suspend: () async throws -> Void,
+    isInside: (_ caller: Operation) -> Bool
+  ) async rethrows {
+    // When the task is suspended, the thread continues the operations around the innermost one.
+    guard let caller = ThreadContext.innermostOperation, !caller.endsWithMain else { return try await suspend() }
     caller.begin(wait)
     defer { caller.end(wait) }
-    reportUnlessCancelled(caller, in: queue)
+    // A cancelled task waits for nothing.
+    if Task.isCancelled {
+      // Nothing to report.
+    } else if isInside(caller) {
+      _ = report(from: [caller], in: queue) { nil }
+    } else if caller.mayKeepOthersWaiting {
+      lookForCycle(through: caller, in: queue) { [weak wait] in wait != nil }
+    }
     try await suspend()
   }
 
-  /// Reports the wait, except in a cancelled task, which waits for nothing.
-  private static func reportUnlessCancelled(_ caller: Operation, in queue: OperationQueue?) {
-    if !Task.isCancelled { _ = report(from: [caller], in: queue) { nil } }
+  /// How long a wait that blocks no thread must last before a cycle is searched for, in milliseconds.
+  ///
+  /// The interval doubles after each search.
+  private static let firstLook = 50
+  private static let longestPause = 5_000
+
+  /// Searches for a cycle while an operation waits without blocking a thread, and reports it.
+  ///
+  /// This is called for operations that others may wait for because of resources, keys or concurrency slots. Each cycle
+  /// through such a wait contains one of them. It takes O(*n*) in the number of operations that the operation waits for,
+  /// at increasing intervals.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - queue: The queue of the operation that it waits for.
+  ///   - isWaiting: Returns whether it still waits.
+  ///   - milliseconds: How long it must wait before the search.
+  static func lookForCycle(
+    through operation: Operation, in queue: OperationQueue?, while isWaiting: @escaping @Sendable () -> Bool,
+    after milliseconds: Int = firstLook
+  ) {
+    // Neither the operation nor the queue is kept, so that they are freed when the wait ends.
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
+      [weak operation, weak queue] in
+      guard isWaiting(), let operation, !report(from: [operation], in: queue, waitingForMainThread: { nil }) else {
+        return
+      }
+      lookForCycle(
+        through: operation, in: queue, while: isWaiting, after: min(milliseconds * 2, longestPause))
+    }
   }
 
   /// The level of quality of service of the most urgent operation that the calling thread runs, or of its task.
@@ -159,6 +197,12 @@ extension WaitGraph {
 }
 
 extension Operation {
+  /// Whether other operations may wait for something that this operation uses while it runs: a resource, a limit of its
+  /// key, or a concurrency slot.
+  final var mayKeepOthersWaiting: Bool {
+    resourceGate != nil || laneMember != nil || queue?.hasLimit == true
+  }
+
   /// Records that the operation, which is executing, can't end before a wait in it does.
   ///
   /// Several threads and tasks can wait in it at the same time: its blocks, the iterations of `concurrentPerform`, and
@@ -225,6 +269,9 @@ extension OperationQueue {
   fileprivate final var firstThatWaitsForMainThread: Operation? {
     runsOnMainThread ? operations.first { $0.waitsForMainThread } : nil
   }
+
+  /// Whether the queue limits how many operations run at the same time.
+  fileprivate final var hasLimit: Bool { state.withLock { $0.admission.limit < .max } }
 
   fileprivate final var runsOnMainThread: Bool {
     state.withLock { $0.underlyingQueue }.map(MainDispatchQueue.isSame) == true

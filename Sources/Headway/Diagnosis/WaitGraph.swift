@@ -2,8 +2,8 @@ import Synchronization
 
 /// The graph of operations that wait for others.
 ///
-/// It covers dependencies, barriers, queues that have reached their limit, groups that have not started, and threads
-/// that block inside operations. The graph is not stored: it is read from the operations on each request, one lock at a
+/// It covers dependencies, barriers, queues and keys that have reached their limits, resources, groups that have not
+/// started, and threads and tasks that wait inside operations. The graph is not stored: it is read from the operations on each request, one lock at a
 /// time. The first part may be out of date when the last part is read. So there may be no cycle even though each part
 /// of it existed at some time.
 ///
@@ -41,7 +41,7 @@ struct WaitGraph {
       let operation = vertices[position].operation
       let withdrawals = operation.withdrawnWaits
       let obstacles = Self.obstacles(of: operation)
-      vertices[position].withdrawals = withdrawals + obstacles.limitChanges
+      vertices[position].withdrawals = withdrawals + obstacles.changes
       vertices[position].all = obstacles.all.map { number(of: $0) }
       vertices[position].any = obstacles.any.map { number(of: $0) }
       position += 1
@@ -58,7 +58,7 @@ struct WaitGraph {
     for position in vertices.indices where vertices[position].isStuck {
       let operation = vertices[position].operation
       let obstacles = Self.obstacles(of: operation)
-      guard operation.withdrawnWaits + obstacles.limitChanges == vertices[position].withdrawals else {
+      guard operation.withdrawnWaits + obstacles.changes == vertices[position].withdrawals else {
         (vertices[position].all, vertices[position].any) = ([], [])
         continue
       }
@@ -135,8 +135,11 @@ struct WaitGraph {
     case .finished:
       return AdmissionObstacles()
     case .starting, .executing:
-      let parts = operation.queueOfParts?.operations ?? []
-      return AdmissionObstacles(all: operation.waits.flatMap(\.operations) + parts)
+      // An operation that pauses between two attempts waits like one that has not begun.
+      let queue = operation.hasPause ? operation.queue : nil
+      var obstacles = queue?.obstacles(of: operation) ?? AdmissionObstacles()
+      obstacles.all += operation.waits.flatMap(\.operations) + (operation.queueOfParts?.operations ?? [])
+      return obstacles
     case .pending:
       // A cancelled operation may wait for a concurrency slot.
       let queue = word.isEnqueued || word.isCancelled ? operation.queue : nil

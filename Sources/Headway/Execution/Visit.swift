@@ -145,7 +145,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     if request.wasSpinning { state.hasSpinningWorker = false }
     if request.hadTicket, !state.redeemTicket(of: visitor) { return .nothing }
     state.admission.close(batch)
-    if state.admission.limit != .max { state.admission.makeOperationsIfNext() }
+    if state.admission.hasOneOrder { state.admission.makeOperationsIfNext() }
     if batch.hasDeferredReleases, !mayTakeBeforeRelease(from: state) { return releaseFirst(request, state) }
     // The queue may have been empty in the meantime, and its executor or dispatch queue may have changed since this
     // visitor was requested.

@@ -128,6 +128,9 @@ open class GroupOperation: Operation, @unchecked Sendable {
     groupQueue.inherit(from: queue)
     qualityWasRaised()
     groupQueue.isSuspended = false
+    if mayKeepOthersWaiting {
+      WaitGraph.lookForCycle(through: self, in: queue) { [weak self] in self?.state.current.phase == .executing }
+    }
     if !runMain() { groupQueue.cancelMembers() }
     finishWhenEmpty()
   }

@@ -6,7 +6,9 @@ extension Operation {
     let word = state.setQuality(level: quality.level)
     guard word.phase == .pending else { return }
     raiseDependencies(level: word.qualityLevel)
-    if word.isEnqueued, let queue { Self.raiseFurther(queue.operationChangedUrgency(self)) }
+    guard word.isEnqueued, let queue else { return }
+    Self.raiseFurther(queue.operationChangedUrgency(self))
+    raiseResources(level: word.qualityLevel)
   }
 
   /// The quality of service that the operation runs at in a queue of the given one: the highest of its own, its
@@ -59,12 +61,23 @@ extension Operation {
     if level > 0, state.current.unfinishedDependencies > 0 { Self.raise(dependencies, level: level) }
   }
 
+  /// Raises the operations that keep the request of this operation for its resources waiting.
+  private final func raiseResources(level: Int) {
+    if level > 0 { Self.raise(obstaclesAtResources(raisingTo: level), level: level) }
+  }
+
+  /// The operations that keep the request of this operation for its resources waiting, and that the caller raises.
+  private final func obstaclesAtResources(raisingTo level: Int) -> [Operation] {
+    guard let gate = resourceGate else { return [] }
+    return ResourceTable.shared.withLock { $0.obstacles(of: gate, raisingTo: level) }
+  }
+
   /// Raises the operation because its queue has been raised.
   final func queueWasRaised(level: Int) {
     let word = state.current
     guard word.phase != .finished else { return }
     qualityWasRaised()
-    Self.raise(word.unfinishedDependencies > 0 ? dependencies : raiseRunning(level: level), level: level)
+    Self.raise(raiseOwn(word, level: level), level: level)
   }
 
   // MARK: Raising
@@ -72,7 +85,8 @@ extension Operation {
   /// Raises operations and everything that they wait for, directly or indirectly.
   ///
   /// This method raises everything that an operation or a caller waits for: dependencies, operations that a queue
-  /// starts or finishes first (``Admission/raise(_:to:)``), and the operation that a thread is blocked on.
+  /// starts or finishes first (``Admission/raise(_:to:)``), those that use or requested its resources first, and the
+  /// operation that a thread is blocked on.
   ///
   /// An operation is raised at most four times in its life. So the total cost of raising is linear in the number of
   /// dependencies and, for running operations, in the number of threads of the low classes.
@@ -91,9 +105,16 @@ extension Operation {
       let word = operation.state.current
       guard word.phase != .finished else { continue }
       operation.qualityWasRaised()
-      let others = word.unfinishedDependencies > 0 ? operation.dependencies : operation.raiseRunning(level: level)
-      for other in others { other.mark(level: level, &raised) }
+      for other in operation.raiseOwn(word, level: level) { other.mark(level: level, &raised) }
     }
+  }
+
+  /// Raises the threads of the operation, if it has no unfinished dependency.
+  ///
+  /// - Returns: The operations that it waits for.
+  private final func raiseOwn(_ word: OperationWord, level: Int) -> [Operation] {
+    if word.unfinishedDependencies > 0 { return dependencies }
+    return raiseRunning(level: level) + obstaclesAtResources(raisingTo: level)
   }
 
   /// Marks the operation as raised and moves it in its queue, unless it is already that urgent.

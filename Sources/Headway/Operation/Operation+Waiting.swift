@@ -89,7 +89,7 @@ extension Operation {
   /// Raises no quality of service.
   final func ended() async {
     let goal = goalOfTask
-    await WaiterList.suspend { waiter in addWaiter(waiter, for: goal) }
+    await WaitGraph.suspending(on: self) { await WaiterList.suspend { waiter in addWaiter(waiter, for: goal) } }
   }
 
   /// Calls `handler`, which runs no user code, once after the operation has finished; immediately if it has.

@@ -38,8 +38,9 @@ extension Admission {
     }
     let lane = lane(of: member)
     member.isReady = true
-    lane.insert(operation, level: level, turn: turn, into: &first.ready, &nextSequence)
-    countUrgency(of: operation, word, in: lane)
+    lane.insert(
+      operation, level: level, urgency: placement.urgency(of: word), turn: turn, into: &first.ready, &nextSequence)
+    raiseStarted(in: lane)
     noteTime(of: lane)
     return true
   }
@@ -53,18 +54,17 @@ extension Admission {
     guard let member = operation.laneMember, member.isReady, let lane = member.lane else { return false }
     lane.take(operation, from: &first.ready)
     operation.admission.workerClass = workerClass(of: operation)
-    lane.insert(operation, level: level, into: &first.ready, &nextSequence)
-    countUrgency(of: operation, word, in: lane)
+    lane.insert(operation, level: level, urgency: placement.urgency(of: word), into: &first.ready, &nextSequence)
+    raiseStarted(in: lane)
     return true
   }
 
-  private mutating func countUrgency(of operation: Operation, _ word: OperationWord, in lane: KeyLane) {
-    let urgency = placement.urgency(of: word)
-    if operation.admission.isRepresentative {
-      first.ready.count(operation, asUrgent: urgency)
-    } else {
-      lane.count(operation, asUrgent: urgency)
-    }
+  /// Raises the operations of a key, one of which must end before an urgent one that waits for the limits can start.
+  private mutating func raiseStarted(in lane: KeyLane) {
+    let urgency = lane.urgency
+    guard urgency.isMoreUrgent(than: lane.startedClass), lane.limits.waitsForEnd else { return }
+    lane.startedClass = urgency
+    for reference in lane.started { reference._withUnsafeGuaranteedRef { raise($0, to: urgency) } }
   }
 
   private mutating func lane(of member: KeyLaneMember) -> KeyLane {
@@ -88,6 +88,7 @@ extension Admission {
   /// Chooses the representatives of a lane again, after a change of its limits.
   mutating func represent(_ lane: KeyLane) {
     lane.represent(among: &first.ready, &nextSequence)
+    raiseStarted(in: lane)
     noteTime(of: lane)
   }
 
@@ -166,7 +167,7 @@ extension Admission {
   /// Counts an operation that has its resources and a slot, and is about to start.
   mutating func grantInLane(_ operation: Operation) {
     guard let member = operation.laneMember, let lane = member.lane else { return }
-    member.use = .granted
+    lane.setUse(.granted, of: operation, member)
     lane.limits.noteGrant()
     represent(lane)
   }
@@ -174,7 +175,7 @@ extension Admission {
   /// Counts an operation that was about to start, but does not.
   mutating func endGrantInLane(of operation: Operation) {
     guard let member = operation.laneMember, member.use == .granted, let lane = member.lane else { return }
-    member.use = .none
+    lane.setUse(.none, of: operation, member)
     lane.limits.endGrant()
     represent(lane)
   }
@@ -185,10 +186,10 @@ extension Admission {
     if member.use == .granted { lane.limits.endGrant() }
     // A cancelled operation only ends.
     guard !operation.state.current.isCancelled else {
-      member.use = .none
+      lane.setUse(.none, of: operation, member)
       return represent(lane)
     }
-    member.use = .running
+    lane.setUse(.running, of: operation, member)
     member.start = lane.limits.noteStart(at: now)
     lane.noteTurn()
     represent(lane)
@@ -199,7 +200,7 @@ extension Admission {
   /// Counts an operation that pauses between two attempts.
   mutating func pauseInLane(_ operation: Operation) {
     guard let member = operation.laneMember, let lane = member.lane else { return }
-    endUse(of: lane, by: member, .neither)
+    endUse(of: lane, by: operation, member, .neither)
     represent(lane)
   }
 
@@ -216,13 +217,15 @@ extension Admission {
   mutating func leavePolicies(of operation: Operation) {
     releaseResources(of: operation)
     guard let member = operation.laneMember, let lane = member.lane else { return }
-    endUse(of: lane, by: member, member.result)
+    endUse(of: lane, by: operation, member, member.result)
     member.lane = nil
     lanes?.leave(lane)
     represent(lane)
   }
 
-  private func endUse(of lane: KeyLane, by member: KeyLaneMember, _ result: BreakerState.Result) {
+  private func endUse(
+    of lane: KeyLane, by operation: Operation, _ member: KeyLaneMember, _ result: BreakerState.Result
+  ) {
     switch member.use {
     case .none: break
     case .granted: lane.limits.endGrant()
@@ -230,7 +233,7 @@ extension Admission {
       lane.limits.noteEnd()
       lane.limits.noteResult(result, of: &member.start, at: member.endTime)
     }
-    member.use = .none
+    lane.setUse(.none, of: operation, member)
   }
 }
 

@@ -14,9 +14,24 @@ extension Admission {
   /// - Returns: True if it has them, or needs none. If not, it waits for them.
   mutating func acquireResources(of operation: Operation) -> Bool {
     guard let gate = operation.resourceGate, operation.state.current.isStartable else { return true }
-    if ResourceTable.shared.withLock({ $0.acquire(gate) }) { return true }
+    if acquire(gate, for: operation) { return true }
     operation.admission.place = .gated
     return false
+  }
+
+  /// Gives a request its resources, or makes it wait.
+  ///
+  /// If it waits, the owner raises what it waits for. If later requests wait for this one, it is raised itself. A thread
+  /// that raises an operation marks it and then reads its request. So either this function sees the mark, or that
+  /// thread finds that the request waits.
+  private mutating func acquire(_ gate: ResourceGate, for operation: Operation) -> Bool {
+    let (isGranted, levelBehind) = ResourceTable.shared.withLock { ($0.acquire(gate), $0.levelBehind(gate)) }
+    if levelBehind > 0 { _ = operation.state.raiseQuality(level: levelBehind) }
+    if !isGranted {
+      let level = placement.raisingLevel(of: operation.state.current)
+      if WorkerClass(raisingLevel: level) != .background { raised.append(Raised(operation: operation, level: level)) }
+    }
+    return isGranted
   }
 
   /// Releases the resources of an operation, or ends its wait for them.
@@ -45,10 +60,9 @@ extension Admission {
       withdrawRequest(of: operation)
       return operation.hasPause ? endPause(of: operation) : becameReady(operation)
     }
-    guard ResourceTable.shared.withLock({ $0.acquire(gate) }) else { return }
+    guard acquire(gate, for: operation) else { return }
     operation.admission.place = .granted
-    operation.admission.workerClass = workerClass(of: operation)
-    granted.insert(operation, level: QueuePriority.normal.level)
+    insertGranted(operation)
     changeGrantedCount(by: 1)
     grantInLane(operation)
     // It is as good as started.
@@ -69,6 +83,17 @@ extension Admission {
       noteHeldBack(operation)
     }
     return nil
+  }
+
+  private mutating func insertGranted(_ operation: Operation) {
+    operation.admission.workerClass = workerClass(of: operation)
+    granted.insert(operation, level: QueuePriority.normal.level)
+  }
+
+  /// Moves a granted operation to the class that it belongs to now.
+  mutating func moveGranted(_ operation: Operation) {
+    granted.remove(operation)
+    insertGranted(operation)
   }
 
   /// Removes an operation from the granted ones.

@@ -119,6 +119,9 @@ struct BreakerState {
     }
   }
 
+  /// Whether the probe runs.
+  var isProbing: Bool { if case .probing = phase { true } else { false } }
+
   /// When the next probe may start, if that depends only on time.
   var nextStart: PolicyTime? { if case .open(let end) = phase { end } else { nil } }
 

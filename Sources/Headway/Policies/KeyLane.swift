@@ -20,6 +20,11 @@ final class KeyLane {
   /// The ready operations, except the representatives.
   private var waiting = ReadyByClass()
   private var representatives = PerClass<OperationReference?>(nil)
+  /// The operations that count toward the limits: those that run or are about to.
+  private(set) var started: [OperationReference] = []
+  private var startedMembers: [KeyLaneMember] = []
+  /// The class that all of these have been raised to.
+  var startedClass = WorkerClass.background
   private var turn: UInt64 = 0
   /// How many operations may start before the lane gets a new turn; 0 if it has none.
   private var remainingCount = 0
@@ -37,11 +42,13 @@ final class KeyLane {
   /// - Parameters:
   ///   - operation: The operation. Its class is that of its record.
   ///   - level: Its priority level.
+  ///   - urgency: Its class, if it is more urgent than the queue.
   ///   - turn: The turn for a lane that has none; by default, a new one.
   ///   - ready: The ready operations of the queue.
   ///   - numbers: The numbers of the queue, for a new turn.
   func insert(
-    _ operation: Operation, level: Int, turn: UInt64? = nil, into ready: inout ReadyByClass, _ numbers: inout UInt64
+    _ operation: Operation, level: Int, urgency: WorkerClass, turn: UInt64? = nil, into ready: inout ReadyByClass,
+    _ numbers: inout UInt64
   ) {
     let workerClass = operation.admission.workerClass
     if let representative = representatives[workerClass],
@@ -50,6 +57,7 @@ final class KeyLane {
       withdraw(workerClass, from: &ready)
     }
     waiting.insert(operation, level: level)
+    waiting.count(operation, asUrgent: urgency)
     represent(among: &ready, &numbers, turn: turn)
   }
 
@@ -75,6 +83,30 @@ final class KeyLane {
   /// Notes that an operation of the lane starts, or is about to.
   func noteTurn() { remainingCount = max(0, remainingCount - 1) }
 
+  // MARK: The operations that count toward the limits
+
+  /// Changes how an operation counts.
+  func setUse(_ use: KeyLaneMember.Use, of operation: Operation, _ member: KeyLaneMember) {
+    switch (member.use, use) {
+    case (.none, .granted), (.none, .running):
+      member.startedPosition = started.count
+      started.append(OperationReference(operation))
+      startedMembers.append(member)
+      startedClass = .background
+    case (.granted, .none), (.running, .none):
+      let position = member.startedPosition
+      started.swapAt(position, started.count - 1)
+      startedMembers.swapAt(position, started.count - 1)
+      startedMembers[position].startedPosition = position
+      started.removeLast()
+      startedMembers.removeLast()
+    default: break
+    }
+    member.use = use
+  }
+
+  // MARK: The representatives
+
   /// Makes the first operations the representatives.
   ///
   /// Called after each change of the lane.
@@ -85,12 +117,15 @@ final class KeyLane {
     if remainingCount == 0 || !mayStart { withdraw(from: &ready) }
     guard !waiting.isEmpty || hasRepresentative else { return remainingCount = 0 }
     guard mayStart else { return }
+    let floor = raiseFirst(among: &ready)
     if remainingCount == 0 {
       (turn, remainingCount) = (firstTurn ?? numbers, limits.policy.weight)
       if firstTurn == nil { numbers += 1 }
     }
     PerClass<Int>.forEachClass { workerClass in
-      guard representatives[workerClass] == nil, let (reference, level) = waiting.first(workerClass) else { return }
+      guard representatives[workerClass] == nil, !floor.isMoreUrgent(than: workerClass),
+        let (reference, level) = waiting.first(workerClass)
+      else { return }
       representatives[workerClass] = reference
       reference._withUnsafeGuaranteedRef { operation in
         let urgency = operation.admission.urgency
@@ -102,6 +137,35 @@ final class KeyLane {
       }
     }
   }
+
+  /// While an urgent operation waits for the limits, raises the operation that starts next.
+  ///
+  /// - Returns: The lowest class of representatives.
+  private func raiseFirst(among ready: inout ReadyByClass) -> WorkerClass {
+    guard limits.policy.hasLimits, isUrgent else { return .background }
+    withdraw(from: &ready)
+    let floor = urgency
+    guard let first = waiting.firstClass, floor.isMoreUrgent(than: first), let (reference, level) = waiting.first(first)
+    else { return floor }
+    reference._withUnsafeGuaranteedRef { operation in
+      waiting.remove(operation)
+      _ = operation.state.raiseQuality(level: floor.raisingLevel)
+      operation.admission.workerClass = floor
+      waiting.insert(operation, level: level)
+      waiting.count(operation, asUrgent: floor)
+    }
+    return floor
+  }
+
+  /// Whether an operation of the lane is more urgent than the queue.
+  private var isUrgent: Bool {
+    !waiting.urgent.isZero
+      || WorkerClass.allCases.contains { representatives[$0]?.operation.admission.isUrgent == true }
+  }
+
+  /// The class of the most urgent operation that waits in the lane; the lowest class if none is more urgent than the
+  /// queue.
+  var urgency: WorkerClass { waiting.urgent.highest }
 
   /// Returns the representatives to the lane.
   func withdraw(from ready: inout ReadyByClass) {
@@ -118,9 +182,6 @@ final class KeyLane {
       waiting.count(operation, asUrgent: urgency)
     }
   }
-
-  /// Counts a waiting operation as more urgent than the queue.
-  func count(_ operation: Operation, asUrgent urgency: WorkerClass) { waiting.count(operation, asUrgent: urgency) }
 
   /// Moves all waiting operations into the lists of the classes that they belong to now.
   ///
@@ -145,9 +206,8 @@ extension KeyLane {
       let representative = representatives[workerClass]?.operation
       precondition(representative?.admission.isRepresentative != false, "a representative of ‘\(key)’ is not marked")
       precondition(representative == nil || mayStart, "‘\(key)’ has a representative, and may not start")
-      precondition(
-        representative != nil || !mayStart || waiting.count(workerClass) == 0, "‘\(key)’ has no representative")
     }
+    precondition(!mayStart || waiting.isEmpty || hasRepresentative, "‘\(key)’ has no representative")
     precondition(memberCount > 0 || waitingCount == 0, "‘\(key)’ has operations and no members")
   }
 }

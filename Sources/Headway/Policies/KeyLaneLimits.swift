@@ -40,6 +40,9 @@ struct KeyLaneLimits {
 
   private var isFull: Bool { policy.maxConcurrentOperationCount.map { startedCount >= $0 } ?? false }
 
+  /// Whether no operation may start before another one ends.
+  var waitsForEnd: Bool { isFull || breaker?.isProbing == true }
+
   /// Whether an operation may start now.
   mutating func mayStart() -> Bool {
     if isFull { return false }

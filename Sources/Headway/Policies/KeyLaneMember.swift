@@ -20,6 +20,8 @@ final class KeyLaneMember: @unchecked Sendable {  // The queue's lock protects w
   @exclusivity(unchecked) var isReady = false
   /// How the operation counts toward the limits of the lane.
   @exclusivity(unchecked) var use = Use.none
+  /// The position of the operation among those that count, if it does.
+  @exclusivity(unchecked) var startedPosition = 0
   /// How the operation or its attempt has started; nil after its result has been noted.
   @exclusivity(unchecked) var start: KeyLaneLimits.Start?
 

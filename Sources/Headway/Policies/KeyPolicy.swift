@@ -29,6 +29,9 @@ public struct KeyPolicy: Sendable, Hashable, Codable {
     (self.rateLimit, self.circuitBreaker) = (rateLimit, circuitBreaker)
   }
 
+  /// Whether operations can wait for the limits.
+  var hasLimits: Bool { maxConcurrentOperationCount != nil || needsTime }
+
   /// Whether the policy depends on time.
   var needsTime: Bool { rateLimit != nil || circuitBreaker != nil }
 

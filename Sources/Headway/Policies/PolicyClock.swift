@@ -184,9 +184,12 @@ private final class SleepingTasks<UserClock: Clock>: AlarmDriver where UserClock
   private func makeSleeper(until time: PolicyTime, _ wake: @escaping @Sendable () -> Void) -> Sleeper {
     let identifier = lastIdentifier.add(1, ordering: .relaxed).newValue
     let (clock, deadline) = (clock, reading.withLock { $0.instant(of: time) })
-    let watching = clock is ContinuousClock ? nil : Task.detached { [weak self] in
-      while (try? await Task.sleep(for: Self.interval)) != nil, let self { _ = self.now }
-    }
+    let watching =
+      clock is ContinuousClock
+      ? nil
+      : Task.detached { [weak self] in
+        while (try? await Task.sleep(for: Self.interval)) != nil, let self { _ = self.now }
+      }
     let sleeping = Task.detached(priority: .high) { [weak self] in
       defer { watching?.cancel() }
       // The sleeper that follows a cancelled one wakes the others.

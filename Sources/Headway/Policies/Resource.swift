@@ -8,19 +8,17 @@ import Synchronization
 /// See `Models/resources.pml`.
 final class Resource: @unchecked Sendable {  // The lock protects what is not atomic.
   let name: String
-  private let mode = Atomic<Mode>(.unused)
-  @exclusivity(unchecked) var isHeldExclusively = false
-  @exclusivity(unchecked) var sharingCount = 0
+  /// The gate of the operation that has acquired the resource without the lock, ``unused``, or ``open``: the other
+  /// properties show which operations use the resource and which wait for it.
+  private let mode = Atomic<UInt>(Resource.unused)
+  @exclusivity(unchecked) var exclusiveHolder: Unmanaged<ResourceGate>?
+  @exclusivity(unchecked) var holders = KeyedList<ObjectIdentifier, Unmanaged<ResourceGate>>()
   @exclusivity(unchecked) var exclusive = WaitingRequests()
   @exclusivity(unchecked) var shared = WaitingRequests()
 
-  private enum Mode: UInt8, AtomicRepresentable {
-    case unused
-    /// An operation uses the resource exclusively, and has acquired it without the lock.
-    case heldAlone
-    /// The other properties show who uses the resource, and who waits for it.
-    case open
-  }
+  private static let unused: UInt = 0
+  /// No gate has this address.
+  private static let open: UInt = 1
 
   /// How many lists contain the resource.
   ///
@@ -32,29 +30,36 @@ final class Resource: @unchecked Sendable {  // The lock protects what is not at
   // MARK: Use
 
   /// Acquires the resource for exclusive use, without the lock, if no operation uses it or waits for it.
-  func acquireAlone() -> Bool {
-    mode.compareExchange(expected: .unused, desired: .heldAlone, ordering: .acquiring).exchanged
+  func acquireAlone(for gate: ResourceGate) -> Bool {
+    mode.compareExchange(
+      expected: Self.unused, desired: Self.address(of: gate), ordering: .acquiringAndReleasing
+    ).exchanged
   }
 
   /// Releases the resource without the lock, if it was acquired in this way and no other operation has needed it since.
-  func releaseAlone() -> Bool {
-    mode.compareExchange(expected: .heldAlone, desired: .unused, ordering: .releasing).exchanged
+  func releaseAlone(by gate: ResourceGate) -> Bool {
+    mode.compareExchange(expected: Self.address(of: gate), desired: Self.unused, ordering: .releasing).exchanged
+  }
+
+  private static func address(of gate: ResourceGate) -> UInt {
+    UInt(bitPattern: Unmanaged.passUnretained(gate).toOpaque())
   }
 
   /// Makes the resource open.
   ///
   /// Called under the lock, before the other properties are used.
   func open() {
-    guard mode.load(ordering: .relaxed) != .open else { return }
-    if mode.exchange(.open, ordering: .acquiringAndReleasing) == .heldAlone { isHeldExclusively = true }
+    guard mode.load(ordering: .relaxed) != Self.open else { return }
+    let address = mode.exchange(Self.open, ordering: .acquiringAndReleasing)
+    exclusiveHolder = UnsafeRawPointer(bitPattern: address).map { .fromOpaque($0) }
   }
 
   /// Makes the resource unused if no operation uses it or waits for it.
   ///
   /// Called under the lock.
   func closeIfUnused() {
-    guard !isHeldExclusively, sharingCount == 0, exclusive.first == nil, shared.first == nil else { return }
-    mode.store(.unused, ordering: .releasing)
+    guard exclusiveHolder == nil, holders.isEmpty, exclusive.first == nil, shared.first == nil else { return }
+    mode.store(Self.unused, ordering: .releasing)
   }
 
   // MARK: Names
@@ -96,12 +101,33 @@ struct WaitingRequests {
 
   var first: ResourceGate? { head < requests.count ? requests[head].request : nil }
 
-  func forEach(before ticket: UInt64, _ body: (ResourceGate) -> Void) {
-    var position = head
+  /// Calls `body` with each request whose ticket is between two others.
+  func forEach(after first: UInt64 = 0, before ticket: UInt64, _ body: (ResourceGate) -> Void) {
+    var position = first == 0 ? head : self.position(of: first + 1)
     while position < requests.count, requests[position].ticket < ticket {
       if let request = requests[position].request { body(request) }
       position += 1
     }
+  }
+
+  /// The last request before a ticket.
+  func last(before ticket: UInt64) -> ResourceGate? {
+    var position = self.position(of: ticket)
+    while position > head {
+      position -= 1
+      if let request = requests[position].request { return request }
+    }
+    return nil
+  }
+
+  /// The first request after a ticket.
+  func first(after ticket: UInt64) -> ResourceGate? {
+    var position = self.position(of: ticket + 1)
+    while position < requests.count {
+      if let request = requests[position].request { return request }
+      position += 1
+    }
+    return nil
   }
 
   /// O(1) for a new ticket; O(*n*) for one that was withdrawn and returns.

@@ -21,6 +21,10 @@ class ResourceGate: OperationGate, @unchecked Sendable {
   private final let state = Atomic<State>(.idle)
   /// The position in the order of requests: lower numbers are first; 0 if the operation has not begun to wait.
   @exclusivity(unchecked) final var ticket: UInt64 = 0
+  /// How many waits of the request have ended.
+  @exclusivity(unchecked) final var endedWaits: UInt32 = 0
+  /// The level of quality of service that the request has raised others to, because they keep it waiting.
+  @exclusivity(unchecked) final var raisingLevel: UInt8 = 0
 
   init(_ resources: ResourceList?, delay: Int64, limitsTime: Bool = false, of operation: Operation) {
     self.resources = resources

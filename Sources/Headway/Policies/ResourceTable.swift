@@ -25,7 +25,8 @@ struct ResourceTable {
   /// - Returns: Whether it has them.
   func acquireIfAvailable(_ gate: ResourceGate) -> Bool {
     open(gate)
-    if grant(gate) { return true }
+    // Otherwise, the caller can't raise the operation.
+    if levelBehind(gate) == 0, grant(gate) { return true }
     close(gate)
     return false
   }
@@ -58,10 +59,11 @@ struct ResourceTable {
     open(gate)
     defer { close(gate) }
     gate.resources?.forEach { resource, isShared in
-      if isShared { resource.sharingCount -= 1 } else { resource.isHeldExclusively = false }
+      if isShared { _ = resource.holders.remove(ObjectIdentifier(gate)) } else { resource.exclusiveHolder = nil }
     }
     gate.request = .idle
     gate.ticket = 0
+    gate.raisingLevel = 0
     return grantable(after: gate)
   }
 
@@ -78,19 +80,14 @@ struct ResourceTable {
     return grantable(after: gate)
   }
 
-  /// The name of a resource that keeps a request waiting.
-  func obstacle(of gate: ResourceGate) -> String? {
-    guard gate.request == .waiting else { return nil }
-    return gate.resources?.first { !Self.isFree($0, for: gate, isShared: $1) }?.name
-  }
-
   private func grant(_ gate: ResourceGate) -> Bool {
     assert(gate.request != .holding)
     guard isGrantable(gate) else { return false }
     if gate.request != .idle { leave(gate) }
     gate.request = .holding
+    let holder = Unmanaged.passUnretained(gate)
     gate.resources?.forEach { resource, isShared in
-      if isShared { resource.sharingCount += 1 } else { resource.isHeldExclusively = true }
+      if isShared { resource.holders.append(holder, ObjectIdentifier(gate)) } else { resource.exclusiveHolder = holder }
     }
     return true
   }
@@ -100,6 +97,7 @@ struct ResourceTable {
   private func close(_ gate: ResourceGate) { gate.resources?.forEach { resource, _ in resource.closeIfUnused() } }
 
   private func leave(_ gate: ResourceGate) {
+    gate.endedWaits += 1
     gate.resources?.forEach { resource, isShared in
       if isShared { resource.shared.remove(gate) } else { resource.exclusive.remove(gate) }
     }
@@ -113,7 +111,7 @@ struct ResourceTable {
 
   /// Whether a resource is available to a request, and no earlier request that waits for it excludes this one.
   private static func isFree(_ resource: Resource, for gate: ResourceGate, isShared: Bool) -> Bool {
-    guard !resource.isHeldExclusively, isShared || resource.sharingCount == 0 else { return false }
+    guard resource.exclusiveHolder == nil, isShared || resource.holders.isEmpty else { return false }
     // A request without a ticket is later than all that wait.
     let ticket = gate.ticket == 0 ? .max : gate.ticket
     if let first = resource.exclusive.first, first.ticket < ticket { return false }
@@ -148,7 +146,7 @@ extension Guarded<ResourceTable> {
   ///
   /// - Returns: Whether the request has them.
   func acquireIfAvailable(_ gate: ResourceGate) -> Bool {
-    guard let resource = gate.resources?.only, resource.acquireAlone() else {
+    guard let resource = gate.resources?.only, resource.acquireAlone(for: gate) else {
       return withLock { $0.acquireIfAvailable(gate) }
     }
     gate.request = .holding
@@ -159,7 +157,9 @@ extension Guarded<ResourceTable> {
   ///
   /// - Returns: The waiting requests that can be granted now, as for ``ResourceTable/release(_:)``.
   func release(_ gate: ResourceGate) -> [ResourceGate] {
-    guard let resource = gate.resources?.only, resource.releaseAlone() else { return withLock { $0.release(gate) } }
+    guard let resource = gate.resources?.only, resource.releaseAlone(by: gate) else {
+      return withLock { $0.release(gate) }
+    }
     gate.request = .idle
     if gate.ticket != 0 { gate.ticket = 0 }
     return []

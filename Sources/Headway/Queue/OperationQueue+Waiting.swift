@@ -18,7 +18,9 @@ extension OperationQueue {
   /// cancelled.
   final func emptied() async {
     let includesReports = ReportScope.isAwaited(of: self)
-    await WaiterList.suspend { addWaiter($0, includingReports: includesReports) }
+    await WaitGraph.suspending(on: self) {
+      await WaiterList.suspend { addWaiter($0, includingReports: includesReports) }
+    }
     if includesReports { await observersWereNotified() }
   }
 

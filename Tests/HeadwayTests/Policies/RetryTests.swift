@@ -85,10 +85,56 @@ import Testing
     } else {
       try await other.untilSucceeded()
       #expect(!operation.isFinished && operation.isExecuting)
-      #expect(operation.diagnosis.hasSuffix("waits for its next attempt"))
+      #expect(operation.diagnosis.hasSuffix("waits for its next attempt, for another 1.0 seconds"))
       clock.advance(by: .seconds(1))
       try await operation.value
     }
+  }
+
+  enum Obstacle: String, CaseIterable, Sendable {
+    case rate = "waits for the rate limit of ‘queue’, for another 59.0 seconds"
+    case rateOfKey = "waits for the rate limit of the key ‘key’ in ‘queue’, for another 59.0 seconds"
+    case breaker = "waits for the circuit breaker of the key ‘key’ in ‘queue’, for another 59.0 seconds"
+    case key = "waits for another operation with the key ‘key’ in ‘queue’, which runs 1 of at most 1: ‘other’"
+    case resource = "waits for the resource ‘retried’, which is used by ‘other’"
+    case slot = "waits for a concurrency slot in ‘queue’, which runs 1 of at most 1"
+    case suspension = "is suspended in ‘queue’"
+  }
+
+  @Test("X2, X: after a pause, diagnosis names what the next attempt waits for", arguments: Obstacle.allCases)
+  func obstacle(_ obstacle: Obstacle) async throws {
+    let (queue, go) = (OperationQueue(on: clock), Gate())
+    queue.name = "queue"
+    var (policy, keyPolicy) = (OperationPolicy(), KeyPolicy())
+    switch obstacle {
+    case .rate: queue.rateLimit = .slidingWindow(1, per: .seconds(60))
+    case .rateOfKey: keyPolicy.rateLimit = .slidingWindow(1, per: .seconds(60))
+    case .breaker: keyPolicy.circuitBreaker = CircuitBreaker(maxFailureCount: 1, openDuration: .seconds(60))
+    case .key: keyPolicy.maxConcurrentOperationCount = 1
+    case .resource: policy.exclusiveResources = ["retried"]
+    case .slot: queue.maxConcurrentOperationCount = 1
+    case .suspension: break
+    }
+    queue.defaultKeyPolicy = keyPolicy
+    policy.key = "key"
+    let operation = queue.addTask(
+      policy: policy, retry: .constant(maxAttemptCount: 2, delay: .seconds(1))
+    ) { attempt in if attempt == 1 { throw Mishap() } }
+    await clock.waitForSleeper(for: .seconds(1))
+    if [.key, .resource, .slot].contains(obstacle) {
+      let other = BlockOperation(name: "other") { go.wait() }
+      other.policy = policy
+      queue.addOperation(other)
+      await until { other.isExecuting }
+    }
+    queue.isSuspended = obstacle == .suspension
+    clock.advance(by: .seconds(1))
+    await until { operation.policyGate?.remainingDelay == nil }
+    await until { operation.diagnosis.hasSuffix("waits for its next attempt: it \(obstacle.rawValue)") }
+    go.open()
+    queue.isSuspended = false
+    clock.advance(by: .seconds(59))
+    try await operation.untilSucceeded()
   }
 
   @Test(

@@ -18,7 +18,7 @@ extension Resource {
     ResourceTable.shared.withLock { _ in
       open()
       defer { closeIfUnused() }
-      return !isHeldExclusively && sharingCount == 0 && exclusive.first == nil && shared.first == nil
+      return exclusiveHolder == nil && holders.isEmpty && exclusive.first == nil && shared.first == nil
     }
   }
 
