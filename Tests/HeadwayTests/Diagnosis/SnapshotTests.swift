@@ -57,7 +57,7 @@ import Glibc
     await clock.waitForSleepers(count: 1)
     let snapshot = queue.snapshot().operations
     #expect(snapshot.map(\.attempt) == [1])
-    #expect(snapshot.map(\.diagnosis) == ["‘upload’ waits for its next attempt"])
+    #expect(snapshot.map(\.diagnosis) == ["‘upload’ waits for its next attempt, for another 1.0 seconds"])
     clock.advance(by: .seconds(1))
     try await task.value
   }

@@ -86,7 +86,7 @@ import Testing
   @Test("P6: the same applies when an operation that waits for a resource becomes urgent", arguments: Change.allCases)
   func becomesUrgent(by change: Change) async throws {
     let (low, queue) = (OperationQueue(qualityOfService: .background), OperationQueue(qualityOfService: .background))
-    let policy = OperationPolicy(exclusiveResources: ["raised later"])
+    let policy = OperationPolicy(exclusiveResources: ["raised later \(change)"])
     let holder = Holder(policy, in: low)
     let waiting = operation(.default, policy)
     queue.addOperation(waiting)
