@@ -34,6 +34,15 @@ int headway_stack_is_short(void) {
   return (uintptr_t)__builtin_frame_address(0) < stack_limit;
 }
 
+_Bool headway_is_watched(void) {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  return 1;
+#endif
+#endif
+  return 0;
+}
+
 #if defined(__linux__)
 #include <sys/timerfd.h>
 #include <time.h>

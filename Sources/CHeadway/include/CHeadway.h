@@ -12,6 +12,9 @@ static inline void headway_pause(void) {
 #endif
 }
 
+/// Whether ThreadSanitizer watches the code.
+_Bool headway_is_watched(void);
+
 /// From Swift's runtime (`HeapObject.h`): retains an object, whose memory must still be allocated. Returns null if the
 /// object is currently being freed.
 extern void *swift_tryRetain(void *object);
