@@ -106,7 +106,7 @@ extension OperationQueue {
   }
 
   /// Closes the batch of the calling thread.
-  final func close(_ batch: Batch) {
+  final func closeBatch(_ batch: Batch) {
     update(collectingBatches: true) { $0.admission.close(batch) }
   }
 

@@ -317,7 +317,7 @@ extension Operation {
     // Another thread may be waiting until the queue is empty.
     if batch.hasToTakeLock || (mayContinue && !batch.leave()) {
       batch.mainEnd.noteEnd(isOutside: false)
-      queue._withUnsafeGuaranteedRef { $0.close(batch) }
+      queue._withUnsafeGuaranteedRef { $0.closeBatch(batch) }
     } else {
       batch.mainEnd.noteEnd(isOutside: mayContinue)
     }

@@ -41,7 +41,7 @@ import Testing
     try #require(hasBatch)
     #expect(queue.state.withLock { _ in dependent.admission.place } == .taken)
     #expect(queue.runAll(of: visit.batch, nil) == 1)
-    queue.close(visit.batch)
+    queue.closeBatch(visit.batch)
     visit.batch.release()
     #expect(dependent.isFinished && second.isExecuting)
     thread.end(second)
