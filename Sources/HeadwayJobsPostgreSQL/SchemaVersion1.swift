@@ -289,7 +289,8 @@ enum SchemaVersion1 {
       SELECT q.pending INTO full_at FROM headway.queue q WHERE q.name = enqueue.queue;
       IF full_at IS NOT NULL AND needs_room AND full_at <= headway.pending_count(enqueue.queue, full_at)
       AND NOT EXISTS (SELECT FROM headway.job j WHERE j.unique_key = enqueue.unique_key AND holds)
-      AND NOT EXISTS (SELECT FROM headway.key k WHERE k.key = enqueue.unique_key AND NOT holds AND k.until > moment) THEN
+      AND NOT EXISTS (
+        SELECT FROM headway.key k WHERE k.key = enqueue.unique_key AND NOT holds AND k.until > moment) THEN
         RAISE EXCEPTION 'The queue % is full: % or more jobs wait in it.', enqueue.queue, full_at
         USING ERRCODE = 'program_limit_exceeded';
       END IF;

@@ -170,7 +170,7 @@ public final class ManualClock: Clock, Sendable {
   /// - Parameter deadline: The moment that the other task sleeps until.
   /// - Precondition: `deadline` is in the future, because no task sleeps until a moment in the past.
   public func waitForSleeper(until deadline: Instant) async {
-    precondition(now < deadline, "No task sleeps until \(deadline.offset), which is not in the future.")
+    require(now < deadline, "No task sleeps until \(deadline.offset), which is not in the future.")
     await wait { state in state.sleepers.values.contains { $0.deadline == deadline } }
   }
 

@@ -19,7 +19,7 @@ struct DashboardCommand: AsyncParsableCommand {
         headway dashboard --store jobs.sqlite --open
         headway dashboard --store jobs.sqlite --read-only --port 9000
         headway dashboard --store jobs.sqlite --listen 0.0.0.0 --password-file f.txt
-        headway dashboard --store jobs.sqlite --password-file f.txt --origin https://jobs.example.org
+        headway dashboard --store jobs.sqlite --origin https://jobs.example.org
       """)
 
   @Option(
@@ -50,7 +50,7 @@ struct DashboardCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       """
       An origin under which a proxy serves the dashboard, such as https://jobs.example.org. This option can be repeated.
-      """, valueName: "origin"))
+      """, valueName: "url"))
   var origin: [String] = []
 
   @Option(

@@ -120,8 +120,7 @@ import Testing
   @Test(
     "H2: credentials do not appear in names or errors, even if the URL is not valid because of them",
     arguments: [
-      "http://me:s3cret/x@127.0.0.1/", "http://me:pass word@s3cret@127.0.0.1/", "https://me:1?s3cret@[::1/",
-      "http://me:s3cret@host:99999/", "ftp://me:s3cret@127.0.0.1/", "me:s3cret@127.0.0.1",
+      "http://me:s3cret@host:99999/", "ftp://me:s3cret@127.0.0.1/", "me:s3cret@127.0.0.1", "http://me:s3cret@/",
     ])
   func invalidCredentials(url: String) async throws {
     let request = RequestOperation(url, limits: .once)

@@ -72,7 +72,7 @@ struct FeedImportTests {
         try database.strings("SELECT colour, typeof(colour) FROM stops ORDER BY rowid") == [
           "0815|text", "NULL|null", "1e3|text",
         ])
-      #expect(feed.ignoredFiles == ["README.txt", "licence.txt", "list.txt", "twice.txt"])
+      #expect(feed.ignoredFiles == ["README.txt", "licence.txt", "list.txt", "locations.geojson", "twice.txt"])
       #expect(Set(feed.reports.map(\.table)).isSuperset(of: ["colours", "empty"]))
       for table in ["notes", "README", "licence"] { #expect(try !database.hasTable(table)) }
       let reference = try ReferenceFeed(folder)

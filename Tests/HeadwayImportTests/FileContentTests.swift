@@ -291,8 +291,8 @@ struct FileContentTests {
       ("a name that is not UTF-8", Array("a,".utf8) + [0xFF] + Array("\nü,2\n".utf8), "column 2 is not valid UTF-8"),
       ("a NUL", Array("a,b\0c\n1,2\n".utf8), "column 2 has a NUL"),
       (
-        "2,000 names", Array(((1...2_000).map { "c\($0)" }.joined(separator: ",") + "\n").utf8),
-        "There are 2000 columns"
+        "2,001 names", Array(((1...2_001).map { "c\($0)" }.joined(separator: ",") + "\n").utf8),
+        "There are 2001 columns"
       ),
     ].map(UnusableHeader.init))
   fileprivate func headers(header: UnusableHeader) throws {

@@ -66,7 +66,8 @@ struct JSONLinesTests {
       try database.pool.write {
         try $0.execute(
           sql: """
-            CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT NOT NULL, b TEXT NOT NULL DEFAULT 'none', c INT CHECK (c > 0));
+            CREATE TABLE t(
+              id INTEGER PRIMARY KEY, a TEXT NOT NULL, b TEXT NOT NULL DEFAULT 'none', c INT CHECK (c > 0));
             INSERT INTO t VALUES (1, 'a', 'b', 1);
             """)
       }

@@ -69,7 +69,8 @@ import Testing
   private static func statements(_ test: TestStore) throws -> [String] {
     func names(_ sql: String) throws -> [String] { try test.psql(sql).split(separator: "\n").map(String.init) }
     func relations(_ kind: String) throws -> [String] {
-      try names("SELECT relname FROM pg_class WHERE relnamespace = '\(test.schema)'::regnamespace AND relkind = '\(kind)'")
+      try names(
+        "SELECT relname FROM pg_class WHERE relnamespace = '\(test.schema)'::regnamespace AND relkind = '\(kind)'")
     }
     let tables = try relations("r").flatMap { table in
       let column = try test.psql(
@@ -169,7 +170,8 @@ import Testing
     // Objects of the caller do not replace those that the function uses.
     try psql(
       """
-      CREATE FUNCTION pg_temp.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT 'infinity'::timestamptz $$;
+      CREATE FUNCTION pg_temp.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+      AS $$ SELECT 'infinity'::timestamptz $$;
       CREATE TEMPORARY TABLE key (key text, job bigint, until timestamptz);
       SET search_path = pg_temp, pg_catalog;
       SELECT is_new FROM \(test.schema).enqueue('plain', '{}', unique_key => 'key', unique_for => '1 hour')

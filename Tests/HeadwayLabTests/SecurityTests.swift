@@ -23,12 +23,15 @@ import Testing
   @Test("Requests from pages of other sites are refused") func origin() async throws {
     try await RunningLab.with { lab in
       let body = #"{"isSuspended": true}"#
-      for origin in ["http://example.org", "null", "https" + lab.origin.dropFirst(4)] {
+      for origin in ["http://example.org", "https://example.org", "null"] {
         let headers: HTTPHeaders = ["Content-Type": json, "Origin": origin]
         expect(try await lab.post("api/settings", body, headers: headers), is: 403)
       }
-      let own: HTTPHeaders = ["Content-Type": json, "Origin": lab.origin]
-      expect(try await lab.post("api/settings", body, headers: own), is: 202)
+      // Behind a proxy that encrypts the connection, the origin of the page is the same host with https.
+      for origin in [lab.origin, "https" + lab.origin.dropFirst(4)] {
+        let own: HTTPHeaders = ["Content-Type": json, "Origin": origin]
+        expect(try await lab.post("api/settings", body, headers: own), is: 202)
+      }
       // A form of another page could send this without a preflight request.
       let text: HTTPHeaders = ["Content-Type": "text/plain"]
       expect(try await lab.post("api/settings", body, headers: text), is: 415)

@@ -134,8 +134,8 @@ extension WaitGraph {
   /// Searches for a cycle while an operation waits without blocking a thread, and reports it.
   ///
   /// This is called for operations that others may wait for because of resources, keys or concurrency slots. Each cycle
-  /// through such a wait contains one of them. It takes O(*n*) in the number of operations that the operation waits for,
-  /// at increasing intervals.
+  /// through such a wait contains one of them. It takes O(*n*) in the number of operations that the operation waits
+  /// for, at increasing intervals.
   ///
   /// - Parameters:
   ///   - operation: The operation.

@@ -3,9 +3,9 @@ import Synchronization
 /// The graph of operations that wait for others.
 ///
 /// It covers dependencies, barriers, queues and keys that have reached their limits, resources, groups that have not
-/// started, and threads and tasks that wait inside operations. The graph is not stored: it is read from the operations on each request, one lock at a
-/// time. The first part may be out of date when the last part is read. So there may be no cycle even though each part
-/// of it existed at some time.
+/// started, and threads and tasks that wait inside operations. The graph is not stored: it is read from the operations
+/// on each request, one lock at a time. The first part may be out of date when the last part is read. So there may be
+/// no cycle even though each part of it existed at some time.
 ///
 /// Therefore, operations that seem to be stuck are read once more. They count only if they still wait for the same
 /// operations, and if none of their waits has been withdrawn in between. Then all parts were true together, between the

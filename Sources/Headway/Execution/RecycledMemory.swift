@@ -5,10 +5,10 @@ import CHeadway
 /// Each thread keeps the memory of a few freed values for the next ones, and passes a chain of them to other threads
 /// when it has more. Each piece of memory contains the address of the next one, and the number of pieces in the chain.
 ///
-/// An object usually owns the value. A thread that accesses the value has a reference to the object, and the thread that
-/// releases the last reference frees the value. So the counts of references order these accesses before the next value.
-/// ThreadSanitizer does not see this order, because the counts are in the runtime. It would report accesses to earlier
-/// values, so the memory is freed instead if ThreadSanitizer watches.
+/// An object usually owns the value. A thread that accesses the value has a reference to the object, and the thread
+/// that releases the last reference frees the value. So the counts of references order these accesses before the next
+/// value. ThreadSanitizer does not see this order, because the counts are in the runtime. It would report accesses to
+/// earlier values, so the memory is freed instead if ThreadSanitizer watches.
 struct RecycledMemory<Value: ~Copyable>: Sendable {
   private static var mostKept: Int { 32 }
 

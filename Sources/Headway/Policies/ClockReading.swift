@@ -1,9 +1,9 @@
 /// Converts the moments of a clock to times that never go back.
 ///
-/// If the clock goes back, the times continue from the last one. Several threads read the clock, and then note the moment
-/// under a lock, in any order. A moment before one that was known before the thread read the clock shows that the clock
-/// has gone back. If other threads have found this in the meantime, the moment may be from before that: then the thread
-/// reads the clock again.
+/// If the clock goes back, the times continue from the last one. Several threads read the clock, and then note the
+/// moment under a lock, in any order. A moment before one that was known before the thread read the clock shows that
+/// the clock has gone back. If other threads have found this in the meantime, the moment may be from before that: then
+/// the thread reads the clock again.
 struct ClockReading<Instant: InstantProtocol> where Instant.Duration == Duration {
   /// The moment of the time 0.
   private var origin: Instant

@@ -204,11 +204,11 @@ extension KeyLane {
     let mayStart = limits.mayStart()
     for workerClass in WorkerClass.allCases {
       let representative = representatives[workerClass]?.operation
-      precondition(representative?.admission.isRepresentative != false, "a representative of ‘\(key)’ is not marked")
-      precondition(representative == nil || mayStart, "‘\(key)’ has a representative, and may not start")
+      require(representative?.admission.isRepresentative != false, "a representative of ‘\(key)’ is not marked")
+      require(representative == nil || mayStart, "‘\(key)’ has a representative, and may not start")
     }
-    precondition(!mayStart || waiting.isEmpty || hasRepresentative, "‘\(key)’ has no representative")
-    precondition(memberCount > 0 || waitingCount == 0, "‘\(key)’ has operations and no members")
+    require(!mayStart || waiting.isEmpty || hasRepresentative, "‘\(key)’ has no representative")
+    require(memberCount > 0 || waitingCount == 0, "‘\(key)’ has operations and no members")
   }
 }
 #endif

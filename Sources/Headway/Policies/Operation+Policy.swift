@@ -50,7 +50,7 @@ extension OperationPolicy {
     if let timeout, timeout < .zero { return "the negative timeout \(timeout)" }
     if let totalTimeout, totalTimeout < .zero { return "the negative total timeout \(totalTimeout)" }
     if resources?.exclusiveNames.contains("") == true || resources?.sharedNames.contains("") == true {
-      return "a resource with an empty name: use a name that tells the resource from others"
+      return "a resource with an empty name: use a name that identifies the resource"
     }
     guard let both = resources?.namesInBothSets, !both.isEmpty else { return nil }
     return "names that are both exclusive and shared: \(both.joined(separator: ", "))"

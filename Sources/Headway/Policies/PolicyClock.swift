@@ -139,9 +139,9 @@ extension AlarmThread: AlarmDriver {
 
 /// Tasks that sleep on a clock, one at a time.
 ///
-/// The times are those of the clock, except after it has gone back, for example because it follows the time of day. Then
-/// they continue from the last one, as if no time had passed: see ``ClockReading``. While a task sleeps, the clock is read
-/// now and then, because nothing else would notice that the task sleeps too long.
+/// The times are those of the clock, except after it has gone back, for example because it follows the time of day.
+/// Then they continue from the last one, as if no time had passed: see ``ClockReading``. While a task sleeps, the clock
+/// is read now and then, because nothing else would notice that the task sleeps too long.
 private final class SleepingTasks<UserClock: Clock>: AlarmDriver where UserClock.Duration == Duration {
   private struct Sleeper {
     let identifier: UInt64

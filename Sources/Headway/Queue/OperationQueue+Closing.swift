@@ -14,11 +14,11 @@ extension OperationQueueProtocol {
   /// if !report.isComplete { print(report) }
   /// ```
   ///
-  /// The method closes the queue as ``OperationQueueDynamicMembers/close`` does. Running and waiting operations continue.
-  /// When all operations have finished and their failures have been reported, the method returns. If some have not
-  /// finished when the time is up, it calls ``OperationQueue/cancelAllOperations()`` and returns immediately. No other
-  /// operation starts. The method does not wait for running operations to react to the cancellation. To give them time
-  /// for that, call the method again:
+  /// The method closes the queue as ``OperationQueueDynamicMembers/close`` does. Running and waiting operations
+  /// continue. When all operations have finished and their failures have been reported, the method returns. If some
+  /// have not finished when the time is up, it calls ``OperationQueue/cancelAllOperations()`` and returns immediately.
+  /// No other operation starts. The method does not wait for running operations to react to the cancellation. To give
+  /// them time for that, call the method again:
   ///
   /// ```swift
   /// var report = await queue.drain(within: .seconds(10))

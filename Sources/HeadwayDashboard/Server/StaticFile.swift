@@ -13,6 +13,7 @@ struct StaticFile: Sendable {
 
   private static let all = [
     StaticFile(name: "style.css", type: "text/css; charset=utf-8", bytes: PackageResources.style_css),
+    // See Docs/decisions/0043-live-pages.md.
     StaticFile(name: "live.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.live_js),
     StaticFile(name: "morph.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.morph_js),
     StaticFile(name: "stream.js", type: "text/javascript; charset=utf-8", bytes: PackageResources.stream_js),

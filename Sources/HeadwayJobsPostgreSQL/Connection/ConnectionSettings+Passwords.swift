@@ -46,7 +46,8 @@ extension ConnectionSettings {
   private static func isHost(_ text: Substring) -> Bool {
     // An @ begins the name of a socket that is not a file.
     if text.hasPrefix("/") || text.hasPrefix("@") { return true }
-    return text.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || "0123456789.-_:%".unicodeScalars.contains($0) }
+    let others = "0123456789.-_:%".unicodeScalars
+    return text.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || others.contains($0) }
   }
 
   /// The place of the database, without a password: as a URL that leads to the same database.

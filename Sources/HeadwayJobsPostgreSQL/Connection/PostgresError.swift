@@ -4,8 +4,8 @@ import HeadwayJobs
 
 /// An error of a PostgreSQL server, or of the connection to it.
 ///
-/// The description never contains the password of the connection string, or values of parameters. Therefore, you can log
-/// it, and the history of a job contains it. ``message`` and ``detail`` can contain values.
+/// The description never contains the password of the connection string, or values of parameters. Therefore, you can
+/// log it, and the history of a job contains it. ``message`` and ``detail`` can contain values.
 public struct PostgresError: Error, Sendable, CustomStringConvertible {
   /// The five characters that identify the kind of error in PostgreSQL, such as `23505` for a duplicate key.
   ///

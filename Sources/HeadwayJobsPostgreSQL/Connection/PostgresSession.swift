@@ -175,7 +175,7 @@ final class PostgresSession {
 
   /// Returns whether the role can write to the tables.
   ///
-  /// Otherwise, it adds jobs only by the function `enqueue`. The server is asked once.
+  /// Otherwise, it adds jobs only by the function `enqueue`. The first call asks the server.
   func mayInsertJobs(_ schema: SchemaName) throws -> Bool {
     if let mayInsertJobs { return mayInsertJobs }
     let sql = schema.sql("SELECT has_table_privilege('headway.job', 'INSERT')")

@@ -70,6 +70,8 @@ struct ReferenceParser {
     while true {
       // One field.
       var field = ParsedRecord.Field(bytes: [], isQuoted: false)
+      // The position after its closing quote.
+      var closing = position
       if dialect.skipsSpacesAfterDelimiter && position > start {
         while position < window && input[position] == 0x20 { position += 1 }
       }
@@ -101,6 +103,7 @@ struct ReferenceParser {
           }
         }
         if attempt.openQuote != nil { return attempt }
+        closing = position
         if dialect.skipsSpacesAfterDelimiter {
           while position < window && input[position] == 0x20 { position += 1 }
         }
@@ -110,7 +113,7 @@ struct ReferenceParser {
         if field.isQuoted {
           // A CR as the window's last byte might be half of a CRLF.
           let isUndecided = isCut && position == afterQuote && position + 1 == window && input[position] == 0x0D
-          attempt.textAfterQuote = isUndecided ? nil : afterQuote
+          attempt.textAfterQuote = isUndecided ? nil : closing
           while position < window && lineEndLength(in: input, at: position) == 0 { position += 1 }
           attempt.end = position
           return attempt

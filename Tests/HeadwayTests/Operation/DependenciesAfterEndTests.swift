@@ -32,7 +32,7 @@ import Testing
   }
 
   enum Way: CaseIterable, Sendable {
-    case completionBlock, observer, states, failureHandler, instrument, observerOfSubclass, all
+    case completionBlock, observer, failureHandler, instrument, observerOfSubclass, all
   }
 
   @Test(
@@ -77,10 +77,6 @@ import Testing
             if change.newValue == false { note("read", consumer) }
           })
       }
-    }
-    if way == .states {
-      expectedCount += 1
-      tokens.append(consumer.observe(\.isReady) { operation, _ in if operation.isFinished { note("read", operation) } })
     }
     queue.addOperation(consumer)
     try await consumer.untilFinished()

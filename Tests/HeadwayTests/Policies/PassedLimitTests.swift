@@ -5,7 +5,7 @@ import Testing
 
 @testable import Headway
 
-/// A clock can pass several times at once: while a machine sleeps, or while no thread gets a processor.
+/// A clock can pass several times together: while a machine sleeps, or while no thread gets a processor.
 @Suite("Limits that have passed", .hangLimit) struct PassedLimitTests {
   private let clock = ManualClock()
 
