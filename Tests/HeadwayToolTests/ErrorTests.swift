@@ -205,7 +205,7 @@ struct ErrorTests {
     try await expectFailure("random.csv", "db", status: 65, "random.csv: This is not a text file.")
     #expect(!folder.has("db"))
     // Column names with the same beginning, and an encoding that declares text.
-    for (arguments, text) in [([], "[a],{b}\n1,2\n"), (["--encoding", "utf-8"], "{}\n1\n")] {
+    for (arguments, text) in [([], "[a],{b}\n1,2\n"), (["--encoding", "utf-8"], "{x}\n1\n")] {
       try folder.write(text, to: "x.csv")
       #expect(try await Tool.run(["import", "x.csv", "db", "--quiet"] + arguments, in: folder).status == 0)
       try folder.remove("db")

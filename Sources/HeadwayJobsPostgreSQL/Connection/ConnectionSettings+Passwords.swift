@@ -30,7 +30,9 @@ extension ConnectionSettings {
     return rest.filter { $0 == "@" }.count > 1 || rest.contains("@") && !authority.contains("@")
   }
 
-  /// Whether a value can be that of a parameter. If not, it might be a part of a password.
+  /// Whether a value can be that of a parameter.
+  ///
+  /// If not, it might be a part of a password.
   static func isPlausible(_ value: String, as parameter: String) -> Bool {
     let parts = value.split(separator: ",")
     switch parameter {

@@ -73,7 +73,7 @@ import Testing
       expectedCount += 2
       for _ in 0..<2 {
         tokens.append(
-          consumer.observe(\.isExecuting) { _, change in
+          consumer.observe(\.isExecuting, options: [.new]) { _, change in
             if change.newValue == false { note("read", consumer) }
           })
       }
