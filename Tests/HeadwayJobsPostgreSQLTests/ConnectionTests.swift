@@ -24,7 +24,7 @@ import Testing
     ])
   func passwords(connectionString: String) async throws {
     var limits = PostgresTimeLimits()
-    limits.request = .zero
+    limits.request = .milliseconds(1)
     let error = await #expect(throws: JobError.self) {
       _ = try await PostgresJobStore(connectionString, limits: limits)
     }
@@ -98,7 +98,7 @@ import Testing
   @Test("J120: texts with any characters are stored unchanged, except null characters, which are refused")
   func texts() async throws {
     let test = try await TestStore()
-    for text in ["'; DROP TABLE job; --", "$1", "\\", "\u{1F600}\n\t\"", "%s", "headway.job", ""] {
+    for text in ["'; DROP TABLE job; --", "$1", "\\", "\u{1F600}\n\t\"", "%s", "headway.job"] {
       let options = JobOptions(queue: text, unique: .unfinished(text))
       let handle = try await test.jobs.enqueue(PlainJob(number: 1), options: options)
       let job = try #require(try await handle.job())

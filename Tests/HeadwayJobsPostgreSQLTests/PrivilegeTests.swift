@@ -89,7 +89,7 @@ import Testing
           switch name {
           case "enqueue": "'plain', '{}'"
           case "finish": "1, 1, 1, 1"
-          case "meet": "'{1}', '{true}', now()"
+          case "meet": "'{1}', '{true}', 1, now()"
           case "pending_count": "'default', 1"
           case "read_receipt": "1, 1"
           case "write_receipt": "1, 1, '{1}', '{}'"
