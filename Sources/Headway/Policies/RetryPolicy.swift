@@ -174,7 +174,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   private func longestDelay(after attempt: Int) -> Duration {
     switch backoff {
     case .constant(let delay): return delay
-    case .custom(let delays): return delays[min(attempt, delays.count) - 1]
+    case .custom(let delays): return delays[min(max(1, attempt), delays.count) - 1]
     case .exponential(let initial, let factor, let maximum):
       guard attempt > 1, initial > .zero else { return min(initial, maximum) }
       // As numbers, which don't overflow.

@@ -24,6 +24,8 @@ import Testing
     let custom = RetryPolicy(
       maxAttemptCount: 5, backoff: .custom([.seconds(1), .seconds(5)]), jitter: .none)
     #expect(delays(custom, count: 5) == [.seconds(1), .seconds(5), .seconds(5), .seconds(5), nil])
+    var random = SeededGenerator(seed: 1)
+    #expect(custom.delay(after: Mishap(), attempt: 0, using: &random) == .seconds(1))
     #expect(delays(.never, count: 2) == [nil, nil])
   }
 
