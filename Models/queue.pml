@@ -11,6 +11,7 @@
    init, Adder, Canceller,   user threads: addOperations; addOperation; cancel; isSuspended; addDependency on an
    Suspender, Depender,      operation in the queue; qualityOfService
    Raiser
+   Stopper                   cancelAllOperations (StoppedOperations)
 
    Each access without the queue's lock (to state words, heads, flags, published results, the inbox, tickets on their
    way) is a separate step. Data that the lock protects changes together with the previous step.
@@ -21,7 +22,8 @@
    queue that an operation has finished shortly before that is published.
 
    Proved: no operation runs twice, and none is lost. At most LIMIT run at the same time. None is taken after a
-   suspension has returned. None is taken from a batch that the queue has released. At rest, all have left and no
+   suspension has returned. None that waits when all are cancelled together starts, except one that its cancellation
+   leaves uncancelled, after that. None is taken from a batch that the queue has released. At rest, all have left and no
    ticket is owed, even if bodies wait until another has begun. Every run ends. README.md lists the numbers of states.
    */
 
@@ -76,6 +78,9 @@
 #ifndef LOWS
 #define LOWS 0          /* for workers of class 1 */
 #endif
+#ifndef STUBBORN
+#define STUBBORN 0      /* their overrides of cancel() do not cancel them (STOPPER) */
+#endif
 #ifndef URGENT
 #define URGENT 0        /* for workers of class 0, and more urgent than the queue */
 #endif
@@ -121,7 +126,7 @@ bool links;
 #define RUNNING 5
 #define GONE 6
 #define WAITING 7                       /* cancelled, with cancellation code: waits for a concurrency slot */
-bool lock, suspended;
+bool lock, suspended, stopping;
 byte place[N], ready[2], leaving, coded, running, tickets[2], busy;
 byte o, m, k, q, n;                     /* of the thread that holds the lock */
 
@@ -133,6 +138,7 @@ Batch batch[W];
 
 /* For the proof. */
 byte begun, left, inside, blocked;
+byte halted, continuing;                /* must not begin; about to begin as if before any change */
 bool hasSuspended;
 hidden byte i, j;
 
@@ -140,7 +146,7 @@ hidden byte i, j;
 
 #define order(x) (CLASSES > 1 && has(low, x))
 #define started (running + size(busy))
-#define open (!suspended && started < LIMIT)
+#define open (!suspended && !stopping && started < LIMIT)
 #define isStartable(x) (count[x] == 0 || has(cancelled, x))
 /* While an urgent operation is ready, workers of class 0 start everything that is ready (Admission.floor). */
 #define holds0 (LIMIT != 9 && (ready[0] & URGENT) != 0)
@@ -285,7 +291,7 @@ inline issue(c) {                       /* tickets for a class: n is how many op
     n = 0 }
 }
 
-#define isServed (tickets[0] + tickets[1] > 0 || started >= LIMIT && !suspended)
+#define isServed (tickets[0] + tickets[1] > 0 || started >= LIMIT && !suspended && !stopping)
 
 inline leave() {
   if
@@ -329,7 +335,7 @@ inline leave() {
 
 /* ---- Workers ---- */
 
-inline begin(x) { assert(!has(begun, x) && !has(left, x)); begun = begun | bit(x); phase[x] = EXECUTING }
+inline begin(x) { assert(!has(begun | halted, x) && !has(left, x)); begun = begun | bit(x); phase[x] = EXECUTING }
 
 inline wait() { blocked++; (has(begun, TARGET) || SPARE && blocked == W && sent[0] > 0); blocked-- }
 
@@ -489,7 +495,8 @@ runs:
   d_step { completes = has(COMPLETERS, x); kept = has(RELEASERS, x); x = NONE }
   if
   :: completes -> goto publish
-  :: d_step { !completes && made != 0 && rest(made) == 0 && has(mayContinue, me) -> assert(!hasSuspended); x = first(made) }
+  :: d_step { !completes && made != 0 && rest(made) == 0 && has(mayContinue, me) -> assert(!hasSuspended); x = first(made);
+       continuing = continuing | bit(x) }
      if :: batch[me].head >= batch[me].size && batch[me].newlyReady == 0 && inbox == 0 && c == order(x) :: else ->
        goto publish fi;
      if
@@ -576,6 +583,70 @@ proctype Suspender() {
   enter(); suspended = false; leave()
 }
 
+inline hold() { atomic { !lock -> lock = true } }
+
+inline stop(x) {                        /* `cancel()` or `markPendingCancellation()`, then the queue's lists */
+  d_step {
+    stops = phase[x] == PENDING && has(listed, x) && !has(cancelled | marked, x);
+    if
+    :: stops && has(STUBBORN, x) -> marked = marked | bit(x); count[x]++
+    :: stops && !has(STUBBORN, x) -> cancelled = cancelled | bit(x)
+    :: else
+    fi }
+  atomic {
+    if
+    :: stops && has(STUBBORN, x) && place[x] == READY -> withdraw(x); place[x] = HELD
+    :: stops && !has(STUBBORN, x) && (place[x] == READY || place[x] == HELD) -> withdraw(x); goes(x)
+    :: else
+    fi }
+  if :: stops && place[x] == WAITING -> reclaimAll(busy) :: else fi
+}
+
+proctype Stopper() {                    /* a section for each operation: none starts before all of them are stopped */
+  byte new[2], x, marked; bool stops;
+  enter(); leave();
+  hold();
+#ifndef FAULT_UNHELD
+  stopping = true;
+#endif
+  reclaimAll(busy);
+#ifndef FAULT_UNMARKED
+  /* Threads need no lock to begin what they have taken. */
+  do :: x < N -> if :: place[x] == TAKEN -> stop(x) :: else fi; x++ :: else -> x = 0; break od;
+#endif
+  skip;
+  d_step {
+    do
+    :: x < N ->
+       if
+       :: phase[x] == PENDING && has(listed, x) && !has(continuing, x) -> halted = halted | bit(x)
+       :: else
+       fi;
+       x++
+    :: else -> x = 0; break
+    od }
+  lock = false;
+  do :: x < N -> hold(); stop(x); lock = false; x++ :: else -> x = 0; break od;
+#ifdef FAULT_UNCALLED
+  hold(); stopping = false; lock = false;
+#else
+  enter(); stopping = false; leave();
+#endif
+  do
+  :: x < N ->
+     if
+     :: d_step { has(marked, x) -> halted = without(halted, x); count[x]-- }
+        if
+        :: phase[x] == PENDING && count[x] == 0 -> enter(); becameReady(x); leave()
+        :: phase[x] != PENDING || count[x] != 0
+        fi
+     :: !has(marked, x)
+     fi;
+     x++
+  :: else -> break
+  od
+}
+
 proctype Depender(byte x) {             /* operation x gets a dependency on operation 0 */
   atomic { !links -> links = true }
   if
@@ -605,6 +676,9 @@ init {
     :: else -> x = 0; break od
 #ifdef SUSPENDER
     run Suspender();
+#endif
+#ifdef STOPPER
+    run Stopper();
 #endif
 #ifdef DEPENDER
     run Depender(DEPENDER);

@@ -17,7 +17,7 @@ extension Admission {
   ) -> Bool {
     let workerClass = batch.workerClass
     let hasCancelled = !cancelled.isEmpty || !cancelledWithinLimit.isEmpty
-    guard !hasCancelled || workerClass != .normal, !isSuspended, started < limit else { return false }
+    guard !hasCancelled || workerClass != .normal, !startsNone, started < limit else { return false }
     let share = max(1, indivisible, readyCount(workerClass) / (2 * ProcessorCount.usable))
     let most = min(share, mostCount, Batch.capacity)
     let takesAll = aloneCount == 0

@@ -32,7 +32,7 @@ struct AdmissionObstacles {
 extension Admission {
   /// Whether the queue contains operations, but according to its state, none of them runs or can start.
   var isIdle: Bool {
-    started == 0 && count > 0 && !isSuspended && limit > 0 && !hasStartable
+    started == 0 && count > 0 && !startsNone && limit > 0 && !hasStartable
       && WorkerClass.allCases.allSatisfy { tickets[$0] == 0 }
   }
 

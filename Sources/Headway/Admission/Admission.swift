@@ -114,6 +114,14 @@ struct Admission: ~Copyable {
   var isSuspended = false {
     didSet { if isSuspended { reclaimBatches() } }
   }
+  /// How many calls keep operations from starting, until they have stopped all of them.
+  ///
+  /// See ``StoppedOperations``.
+  var stopCount = 0 {
+    didSet { if stopCount > oldValue { reclaimBatches() } }
+  }
+  /// Whether no operation may start, except cancelled ones that leave.
+  var startsNone: Bool { isSuspended || stopCount > 0 }
   /// The queue's quality of service, and whether it matters: threads that are not Headway's have no classes.
   private(set) var placement = Placement(quality: .default, hasClasses: true)
 
@@ -384,14 +392,14 @@ struct Admission: ~Copyable {
   /// urgent. Or the limit is reached and the queue is not suspended, so one of the running operations must end first.
   var servesInbox: Bool {
     tickets[.moreUrgent(placement.ownClass, floor)] > 0
-      || (started >= limit && started > 0 && !isSuspended)
+      || (started >= limit && started > 0 && !startsNone)
   }
 
   var hasStartable: Bool { !startable.isZero }
 
   /// Whether operations could start if the rate limit allowed it.
   var waitsForAllowance: Bool {
-    allowance == 0 && !isSuspended && started < limit && !countStartable(allowance: .max).isZero
+    allowance == 0 && !startsNone && started < limit && !countStartable(allowance: .max).isZero
   }
 
   /// How many operations workers of each class could start now.
@@ -402,7 +410,7 @@ struct Admission: ~Copyable {
 
   private func countStartable(allowance: Int) -> PerClass<Int> {
     var counts = PerClass(0)
-    if !isSuspended, started < limit {
+    if !startsNone, started < limit {
       if !hasOneOrder {
         counts = first.ready.counts
         counts[placement.ownClass] += waitingBlocks.count
@@ -420,7 +428,7 @@ struct Admission: ~Copyable {
       PerClass<Int>.forEachClass { counts[$0] = min(counts[$0], places) }
     }
     counts[.normal] += cancelled.count
-    if grantedCount > 0 { PerClass<Int>.forEachClass { counts[$0] += granted.count($0) } }
+    if grantedCount > 0, stopCount == 0 { PerClass<Int>.forEachClass { counts[$0] += granted.count($0) } }
     return counts
   }
 
@@ -504,10 +512,10 @@ struct Admission: ~Copyable {
       }
       operation.admission.place = .waiting
     }
-    if grantedCount > 0, let operation = nextGranted(for: workerClass, at: now) {
+    if grantedCount > 0, stopCount == 0, let operation = nextGranted(for: workerClass, at: now) {
       return begin(operation, at: now)
     }
-    guard !isSuspended, started < limit else { return nil }
+    guard !startsNone, started < limit else { return nil }
     while workerClass == .normal, let operation = cancelledWithinLimit.popFirst()?.operation {
       if operation.state.claim() { return begin(operation) }
       operation.admission.place = .waiting

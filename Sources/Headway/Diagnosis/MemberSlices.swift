@@ -10,7 +10,8 @@ struct MemberSlices {
 
   /// The operations that had never been in a batch when they were collected, in the order of adding.
   private(set) var operations: [Operation] = []
-  private var others: [Operation] = []
+  /// The operations that are or were in batches.
+  private(set) var others: [Operation] = []
 
   /// Makes room for the next operations.
   ///
@@ -24,15 +25,19 @@ struct MemberSlices {
   ///
   /// Called under the lock of the queue.
   ///
+  /// - Parameters:
+  ///   - members: The operations of the queue.
+  ///   - count: How many operations to collect at most.
+  ///   - end: A number behind that of the last operation to collect.
   /// - Returns: Whether these were the last ones.
-  mutating func appendNext(from members: Members, atMost count: Int) -> Bool {
+  mutating func appendNext(from members: Members, atMost count: Int, before end: UInt64 = .max) -> Bool {
     var position = next(in: members)
     for _ in 0..<count {
-      guard let reference = position else { return true }
+      guard let reference = position, reference.sequence < end else { return true }
       operations.append(reference.operation)
       position = reference.memberNext
     }
-    return position == nil
+    return position.map { $0.sequence >= end } ?? true
   }
 
   /// The first operation of the list that has not been collected.

@@ -55,7 +55,7 @@ extension Admission {
   /// Gives an operation the resources that it has waited for, if it can start now.
   mutating func offerResources(to operation: Operation) {
     guard operation.admission.place == .gated, let gate = operation.resourceGate else { return }
-    let mayStart = !isSuspended && started < limit && allowance > 0 && laneMayStart(operation)
+    let mayStart = !startsNone && started < limit && allowance > 0 && laneMayStart(operation)
     guard mayStart, operation.state.current.isStartable else {
       withdrawRequest(of: operation)
       return operation.hasPause ? endPause(of: operation) : becameReady(operation)

@@ -6,7 +6,7 @@ extension OperationQueue {
   ///
   /// Every update creates one, and nearly all need only its numbers. So each reference here is usually nil, the
   /// properties that few updates need are in one object, and none of them is copied.
-  private struct AfterUpdate: ~Copyable {
+  fileprivate struct AfterUpdate: ~Copyable {
     var tickets = PerClass(0)
     var observers: ObserverList?
     /// Whether the queue must be checked for a stall.
@@ -86,6 +86,31 @@ extension OperationQueue {
     }
     finishUpdate(after, &effects)
     return answer
+  }
+
+  /// An update whose remaining work was postponed.
+  final class PostponedUpdate {
+    private let queue: OperationQueue
+    fileprivate var after = AfterUpdate()
+
+    fileprivate init(of queue: OperationQueue) { self.queue = queue }
+
+    /// Performs the remaining work.
+    ///
+    /// - Parameter effects: Receives the steps that the caller must perform.
+    func finish(leaving effects: inout Effects) { queue.finishUpdate(after, &effects) }
+  }
+
+  /// Changes the state like ``update(collectingBatches:leaving:_:)``, collecting batches, but postpones everything that
+  /// follows the critical section: all of it can run user code, or sends workers.
+  final func postponingUpdate(_ body: (inout QueueState) -> Void) -> PostponedUpdate {
+    let update = PostponedUpdate(of: self)
+    state.withLock { state in
+      beginUpdate(of: &state, collectingBatches: true, &update.after)
+      body(&state)
+      endUpdate(of: &state, &update.after)
+    }
+    return update
   }
 
   /// Prepares the state for a change, under the lock.

@@ -357,7 +357,7 @@ open class OperationQueue: @unchecked Sendable {
   /// operations end when they check ``Operation/isCancelled``. To continue only after they have ended, wait for the
   /// queue.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*). The lock of the queue is held for a limited time in each step.
   open func cancelAllOperations() { cancelAll() }
 
   /// Blocks the calling thread until the queue is empty.

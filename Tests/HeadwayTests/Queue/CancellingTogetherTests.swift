@@ -231,7 +231,7 @@ extension OperationQueue {
     for _ in 0..<3 { OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true) }
   }
 
-  fileprivate func stopAll() -> Stopped {
+  fileprivate func stopAll() -> StoppedOperations {
     var effects = Effects()
     defer { effects.perform() }
     return stop(leaving: &effects)
