@@ -23,8 +23,10 @@ struct AdmissionSituation {
 struct AdmissionObstacles {
   /// All of these must finish first.
   var all: [Operation] = []
-  /// One of these must finish first: they occupy all the concurrency slots of a queue with a limit.
-  var any: [Operation] = []
+  /// Of each of these sets, one operation must finish first.
+  ///
+  /// For example, its operations occupy all concurrency slots of a queue with a limit. An empty set is no obstacle.
+  var any: [[Operation]] = []
   /// How often the queue's limit had been set, and how many waits of the operation for its resources had ended.
   var changes = 0
 }
@@ -71,11 +73,12 @@ extension Admission {
     if operation.hasGate { addObstacles(of: operation, to: &obstacles) }
     let hasBegun = operation.state.current.phase != .pending && !operation.hasPause
     if limit > 0, started >= limit, !hasBegun, obstacles.any.isEmpty {
-      running.forEach { obstacles.any.append($0.operation) }
-      batches.forEach { $0.withRunning { obstacles.any.append($0) } }
+      var holders: [Operation] = []
+      running.forEach { holders.append($0.operation) }
+      batches.forEach { $0.withRunning { holders.append($0) } }
       // If not all are found, a thread is between two operations of its batch, so its slot is not lost. If this
       // operation is among them, it has a slot itself, and is about to begin.
-      if obstacles.any.count < started || obstacles.any.contains(operation) { obstacles.any = [] }
+      if holders.count >= started, !holders.contains(operation) { obstacles.any = [holders] }
     }
     return obstacles
   }

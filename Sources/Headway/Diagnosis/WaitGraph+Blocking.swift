@@ -6,20 +6,82 @@ import Synchronization
 /// Its operation can't end before the wait does. Each operation that the thread is inside of has a reference to the
 /// wait, from before it begins until after it ends. So the object that it waits for stays alive as long.
 final class KnownWait: Sendable {
-  /// The operation to wait for, or nil.
-  let operation: Operation?
-  /// Otherwise, the queue that must become empty.
-  let queue: OperationQueue?
+  /// The event that a thread or a task waits for.
+  enum Goal: Sendable {
+    /// The end of an operation.
+    case end(of: Operation)
+    /// The next state of an operation.
+    case state(of: Operation)
+    /// The end of one of several operations.
+    case first(of: [Operation])
+    /// The end of all operations of a queue.
+    case empty(OperationQueue)
+    /// The end of an operation of a queue that holds as many as it should.
+    case place(in: OperationQueue)
+    /// A result of one of several operations; the list is empty if they are not known.
+    case result(of: @Sendable () -> [Operation])
+  }
 
-  fileprivate init(for operation: Operation) { (self.operation, queue) = (operation, nil) }
+  private let goal: Goal
 
-  fileprivate init(for queue: OperationQueue) { (operation, self.queue) = (nil, queue) }
+  fileprivate init(for goal: Goal) { self.goal = goal }
 
-  /// The operations that must end before the wait does.
-  var operations: [Operation] { operation.map { [$0] } ?? queue?.operations ?? [] }
+  /// The operations that the thread or the task waits for and raises, except those of its ``queue``.
+  var operations: [Operation] {
+    switch goal {
+    case .end(let operation), .state(let operation): [operation]
+    case .first(let operations): operations
+    case .empty, .place: []
+    case .result(let operations): operations()
+    }
+  }
+
+  /// The queue whose operations the thread or the task waits for, or nil.
+  var queue: OperationQueue? {
+    switch goal {
+    case .empty(let queue), .place(let queue): queue
+    case .end, .state, .first, .result: nil
+    }
+  }
+
+  /// Adds the operations that must end before the wait does.
+  func add(to obstacles: inout AdmissionObstacles) {
+    switch goal {
+    case .end(let operation): obstacles.all.append(operation)
+    case .state(let operation):
+      // It becomes ready when its dependencies have finished, even if something else keeps it from starting.
+      let dependencies = operation.state.current.phase == .pending ? operation.unfinishedDependencies : []
+      obstacles.all += dependencies.isEmpty ? [operation] : dependencies
+    case .empty(let queue): obstacles.all += queue.operations
+    case .first(let operations): obstacles.any.append(operations)
+    case .place(let queue): obstacles.any.append(queue.operations)
+    case .result(let operations): obstacles.any.append(operations())
+    }
+  }
+
+  /// Whether an operation, a group that contains it, or one of their queues can be what its own wait is for.
+  fileprivate func concerns(_ caller: Operation) -> Bool {
+    switch goal {
+    case .end(let operation), .state(let operation): caller.withGroups.contains { $0 === operation }
+    case .first(let operations): caller.withGroups.contains { operations.contains($0) }
+    case .empty(let queue), .place(let queue): caller.withGroups.contains { $0.queue === queue }
+    case .result: false
+    }
+  }
 
   /// A description of the object to wait for.
-  var label: String { operation?.label ?? queue.map { "all operations of \($0.label)" } ?? "nothing" }
+  var label: String {
+    switch goal {
+    case .end(let operation): return operation.label
+    case .state(let operation): return "the next state of \(operation.label)"
+    case .first(let operations):
+      let others = operations.count > 1 ? " or one of \(operations.count - 1) more" : ""
+      return "\(operations.first?.label ?? "nothing")\(others)"
+    case .empty(let queue): return "all operations of \(queue.label)"
+    case .place(let queue): return "a place in \(queue.label)"
+    case .result: return "the next result"
+    }
+  }
 }
 
 extension WaitGraph {
@@ -33,7 +95,7 @@ extension WaitGraph {
   ///   - add: Adds the waiter to its list; returns false if there is nothing to wait for.
   static func block(on operation: Operation, adding add: (Waiter) -> Bool) {
     let callers = ThreadContext.operations
-    let wait = KnownWait(for: operation)
+    let wait = KnownWait(for: .end(of: operation))
     for caller in callers { caller.begin(wait) }
     // After the wait was recorded: a thread that raises a caller finds the wait, or this thread finds the caller
     // raised.
@@ -60,7 +122,7 @@ extension WaitGraph {
   ///   - add: Adds the waiter to its list; returns false if there is nothing to wait for.
   static func block(on queue: OperationQueue, adding add: (Waiter) -> Bool) {
     let callers = ThreadContext.operations
-    let wait = KnownWait(for: queue)
+    let wait = KnownWait(for: .empty(queue))
     for caller in callers { caller.begin(wait) }
     var isReported = false
     WaiterList.block(
@@ -87,9 +149,7 @@ extension WaitGraph {
   ///   - suspend: Suspends the task.
   static func suspending(on operation: Operation, _ suspend: () async throws -> Void) async rethrows {
     guard operation.state.current.phase != .finished else { return try await suspend() }
-    try await suspending(KnownWait(for: operation), in: operation.queue, suspend) { caller in
-      caller.withGroups.contains { $0 === operation }
-    }
+    try await suspending(KnownWait(for: .end(of: operation)), in: operation.queue, isEndless: true, suspend)
   }
 
   /// Suspends the calling task, which waits until `queue` is empty.
@@ -101,14 +161,25 @@ extension WaitGraph {
   ///   - queue: The queue that must become empty.
   ///   - suspend: Suspends the task.
   static func suspending(on queue: OperationQueue, _ suspend: () async throws -> Void) async rethrows {
-    try await suspending(KnownWait(for: queue), in: queue, suspend) { caller in
-      caller.withGroups.contains { $0.queue === queue }
-    }
+    try await suspending(KnownWait(for: .empty(queue)), in: queue, isEndless: true, suspend)
+  }
+
+  /// Suspends the calling task, which waits for something that one of several operations can bring about.
+  ///
+  /// A cycle is searched for if the task belongs to an operation that others may wait for, or to an operation in `queue`.
+  ///
+  /// - Parameters:
+  ///   - goal: The event to wait for.
+  ///   - queue: The queue whose listeners are notified of a cycle; nil for the queue of the calling operation.
+  ///   - suspend: Suspends the task.
+  static func suspending(
+    until goal: KnownWait.Goal, in queue: OperationQueue?, _ suspend: () async throws -> Void
+  ) async rethrows {
+    try await suspending(KnownWait(for: goal), in: queue, isEndless: false, suspend)
   }
 
   private static func suspending(
-    _ wait: KnownWait, in queue: OperationQueue?, _ suspend: () async throws -> Void,
-    isInside: (_ caller: Operation) -> Bool
+    _ wait: KnownWait, in queue: OperationQueue?, isEndless: Bool, _ suspend: () async throws -> Void
   ) async rethrows {
     // When the task is suspended, the thread continues the operations around the innermost one.
     guard let caller = ThreadContext.innermostOperation, !caller.endsWithMain else { return try await suspend() }
@@ -117,9 +188,9 @@ extension WaitGraph {
     // A cancelled task waits for nothing.
     if Task.isCancelled {
       // Nothing to report.
-    } else if isInside(caller) {
+    } else if isEndless, wait.concerns(caller) {
       _ = report(from: [caller], in: queue) { nil }
-    } else if caller.mayKeepOthersWaiting {
+    } else if caller.mayKeepOthersWaiting || wait.concerns(caller) {
       lookForCycle(through: caller, in: queue) { [weak wait] in wait != nil }
     }
     try await suspend()

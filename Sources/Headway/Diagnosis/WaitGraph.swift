@@ -19,12 +19,14 @@ struct WaitGraph {
     let operation: Operation
     /// All of these operations must finish first.
     var all: [Int] = []
-    /// One of these operations must finish first, if there are any.
-    var any: [Int] = []
+    /// Of each of these sets, one operation must finish first.
+    ///
+    /// A set is empty once one of its operations can finish.
+    var any: [[Int]] = []
     /// How many of its waits had been withdrawn before it was read.
     var withdrawals = 0
-    /// The vertices that have this one among their obstacles, and whether their `any` contains it.
-    var waiting: [(vertex: Int, isAny: Bool)] = []
+    /// The vertices that have this one among their obstacles, and which set of their `any` contains it.
+    var waiting: [(vertex: Int, set: Int?)] = []
     var unfinishedObstacles = 0
     /// Whether it can never run, as far as can be determined.
     var isStuck = true
@@ -43,7 +45,7 @@ struct WaitGraph {
       let obstacles = Self.obstacles(of: operation)
       vertices[position].withdrawals = withdrawals + obstacles.changes
       vertices[position].all = obstacles.all.map { number(of: $0) }
-      vertices[position].any = obstacles.any.map { number(of: $0) }
+      vertices[position].any = obstacles.any.filter { !$0.isEmpty }.map { $0.map { number(of: $0) } }
       position += 1
     }
     release()
@@ -63,11 +65,11 @@ struct WaitGraph {
         continue
       }
       let all = Set(obstacles.all.map(ObjectIdentifier.init))
-      let any = Set(obstacles.any.map(ObjectIdentifier.init))
+      let any = Set(obstacles.any.map { Set($0.map(ObjectIdentifier.init)) })
       vertices[position].all = vertices[position].all.filter { all.contains(ObjectIdentifier(vertices[$0].operation)) }
       // Another concurrency slot may have become free.
-      if any != Set(vertices[position].any.map { ObjectIdentifier(vertices[$0].operation) }) {
-        vertices[position].any = []
+      vertices[position].any = vertices[position].any.filter { set in
+        any.contains(Set(set.map { ObjectIdentifier(vertices[$0].operation) }))
       }
     }
   }
@@ -84,18 +86,20 @@ struct WaitGraph {
     for position in vertices.indices { vertices[position].waiting = [] }
     for position in vertices.indices where vertices[position].isStuck {
       let (all, any) = (vertices[position].all, vertices[position].any)
-      for obstacle in all { vertices[obstacle].waiting.append((position, false)) }
-      for obstacle in any { vertices[obstacle].waiting.append((position, true)) }
-      vertices[position].unfinishedObstacles = all.count + (any.isEmpty ? 0 : 1)
+      for obstacle in all { vertices[obstacle].waiting.append((position, nil)) }
+      for (set, obstacles) in any.enumerated() {
+        for obstacle in obstacles { vertices[obstacle].waiting.append((position, set)) }
+      }
+      vertices[position].unfinishedObstacles = all.count + any.count { !$0.isEmpty }
     }
     var free = vertices.indices.filter { !vertices[$0].isStuck || vertices[$0].unfinishedObstacles == 0 }
     while let position = free.popLast() {
       vertices[position].isStuck = false
-      for (waiting, isAny) in vertices[position].waiting where vertices[waiting].isStuck {
-        // Only the first of the `any` obstacles that becomes free counts.
-        if isAny {
-          guard !vertices[waiting].any.isEmpty else { continue }
-          vertices[waiting].any = []
+      for (waiting, set) in vertices[position].waiting where vertices[waiting].isStuck {
+        // Only the first operation of a set that becomes free counts.
+        if let set {
+          guard !vertices[waiting].any[set].isEmpty else { continue }
+          vertices[waiting].any[set] = []
         }
         vertices[waiting].unfinishedObstacles -= 1
         if vertices[waiting].unfinishedObstacles == 0 { free.append(waiting) }
@@ -120,7 +124,8 @@ struct WaitGraph {
     while positions[current] == nil {
       positions[current] = path.count
       path.append(current)
-      guard let next = (vertices[current].all + vertices[current].any).first(where: { vertices[$0].isStuck }) else {
+      let obstacles = vertices[current].all + vertices[current].any.joined()
+      guard let next = obstacles.first(where: { vertices[$0].isStuck }) else {
         return nil
       }
       current = next
@@ -138,7 +143,8 @@ struct WaitGraph {
       // An operation that pauses between two attempts waits like one that has not begun.
       let queue = operation.hasPause ? operation.queue : nil
       var obstacles = queue?.obstacles(of: operation) ?? AdmissionObstacles()
-      obstacles.all += operation.waits.flatMap(\.operations) + (operation.queueOfParts?.operations ?? [])
+      for wait in operation.waits { wait.add(to: &obstacles) }
+      obstacles.all += operation.queueOfParts?.operations ?? []
       return obstacles
     case .pending:
       // A cancelled operation may wait for a concurrency slot.

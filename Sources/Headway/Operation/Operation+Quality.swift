@@ -140,6 +140,6 @@ extension Operation {
     for wait in waits { wait.queue?.raiseAll(to: workerClass) }
     queueOfParts?.raiseAll(to: workerClass)
     for calls in helpedCalls { calls.raise(to: workerClass) }
-    return waits.compactMap(\.operation)
+    return waits.flatMap(\.operations)
   }
 }

@@ -41,13 +41,16 @@ extension Operation {
   ///
   /// - Parameters:
   ///   - identifier: The identifier of the wait.
+  ///   - isAlone: False if the wait is part of another one, which is known.
   ///   - isOver: Returns whether the wait must end. Called when `endWait(_:)` can already find the wait.
   /// - Throws: `CancellationError` if the wait was ended, or the waiting task is cancelled.
-  final func untilFinished(as identifier: UInt64, unless isOver: @Sendable () -> Bool = { false }) async throws {
+  final func untilFinished(
+    as identifier: UInt64, isAlone: Bool = true, unless isOver: @Sendable () -> Bool = { false }
+  ) async throws {
     let goal = goalOfTask
     if !state.current.isReserved { reportWaitIfNeverAdded() }
     try await withPriority(raising: raiseQuality) {
-      try await WaitGraph.suspending(on: self) {
+      func suspend() async throws {
         try await WaiterList.suspend(as: identifier) { waiter in
           guard self.addWaiter(waiter, for: goal) else { return false }
           if isOver() { self.endWait(identifier) }
@@ -56,6 +59,7 @@ extension Operation {
           self.removeWaiter($0)
         }
       }
+      if isAlone { try await WaitGraph.suspending(on: self, suspend) } else { try await suspend() }
     }
   }
 

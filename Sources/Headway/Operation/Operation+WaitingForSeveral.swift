@@ -86,19 +86,23 @@ extension OperationProtocol {
     }
     // A child task waits for each of the others. Unlike other waiters, it leaves the operation's list of waiters when
     // the wait ends early.
-    return try await withThrowingTaskGroup(of: Candidate?.self) { group in
-      for operation in operations {
-        group.addTask {
-          try await operation.untilFinished()
-          return condition(operation) ? operation : nil
+    var first: Candidate?
+    try await WaitGraph.suspending(until: .first(of: operations), in: operations.first?.queue) {
+      first = try await withThrowingTaskGroup(of: Candidate?.self) { group in
+        for operation in operations {
+          group.addTask {
+            try await operation.untilFinished(as: WaiterList.nextIdentifier(), isAlone: false)
+            return condition(operation) ? operation : nil
+          }
         }
+        defer { group.cancelAll() }
+        while let finished = try await group.next() {
+          if let finished { return finished }
+        }
+        return nil
       }
-      defer { group.cancelAll() }
-      while let finished = try await group.next() {
-        if let finished { return finished }
-      }
-      return nil
     }
+    return first
   }
 }
 

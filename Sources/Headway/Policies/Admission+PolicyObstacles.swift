@@ -11,6 +11,6 @@ extension Admission {
     guard let member = operation.laneMember, member.isReady, let lane = member.lane, lane.limits.waitsForEnd else {
       return
     }
-    obstacles.any = lane.started.map(\.operation)
+    obstacles.any = [lane.started.map(\.operation)]
   }
 }

@@ -29,7 +29,8 @@ extension OperationQueueProtocol {
   /// The method suspends while the queue is full. Callers proceed in order of arrival. While they wait, the queue's
   /// operations are raised to the priority of the task, as with
   /// ``OperationQueueProtocol/untilAllOperationsAreFinished()``. An operation that calls this method on its own queue
-  /// keeps its own place while it waits. If every operation waits like this, none can proceed.
+  /// keeps its own place while it waits. If every operation waits like this, none can proceed, and the wait is reported
+  /// as ``OperationQueueEvent/deadlocked(_:)``.
   ///
   /// - Parameter operation: The operation to add.
   /// - Throws: `CancellationError` if the task is cancelled before a place is free. In that case, the operation was not
@@ -46,9 +47,11 @@ extension OperationQueueProtocol {
     }
     defer { endAddition() }
     try await withPriority(raising: raiseAll) {
-      try await WaiterList.suspend(
-        adding: { waiter in self.raiseAll { self.takePlace(orAdd: waiter) } },
-        removing: { identifier in self.state.withLock { $0.removeProducer(identifier) } })
+      try await WaitGraph.suspending(until: .place(in: self), in: self) {
+        try await WaiterList.suspend(
+          adding: { waiter in self.raiseAll { self.takePlace(orAdd: waiter) } },
+          removing: { identifier in self.state.withLock { $0.removeProducer(identifier) } })
+      }
     }
     addOperation(operation)
     update { $0.producers.returnPlace() }

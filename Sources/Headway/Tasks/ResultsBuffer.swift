@@ -196,16 +196,28 @@ final class ResultsBuffer: Sendable {
         if isOver { return nil }
       }
       try await withPriority(raising: { self.raise(to: $0) }) {
-        try await WaiterList.suspend { waiter in
-          self.state.withLock { state in
-            guard !state.isNextAvailable, !self.isOver else { return false }
-            state.consumers.append(waiter)
-            return true
+        try await WaitGraph.suspending(until: .result(of: { self.awaited }), in: nil) {
+          try await WaiterList.suspend { waiter in
+            self.state.withLock { state in
+              guard !state.isNextAvailable, !self.isOver else { return false }
+              state.consumers.append(waiter)
+              return true
+            }
+          } removing: { identifier in
+            self.state.withLock { $0.consumers.remove(identifier) }
           }
-        } removing: { identifier in
-          self.state.withLock { $0.consumers.remove(identifier) }
         }
       }
+    }
+  }
+
+  /// The operations of which one must end before the next result is available.
+  ///
+  /// Empty if another operation may be created first.
+  private var awaited: [Operation] {
+    state.withLock { state in
+      if isInOrder { return state.operations[state.takenCount].map { [$0] } ?? [] }
+      return state.places > 0 && !state.isDriven ? [] : Array(state.operations.values)
     }
   }
 

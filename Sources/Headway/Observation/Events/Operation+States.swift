@@ -54,7 +54,14 @@ public struct OperationStates: AsyncSequence, Sendable {
     /// - Parameter actor: The isolation of the caller.
     /// - Returns: The state.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> OperationState? {
-      await withPriority(raising: operation.raiseQuality) { await states.next(isolation: actor) }
+      guard operation.state.current.phase != .finished else { return await states.next(isolation: actor) }
+      var state: OperationState?
+      await withPriority(raising: operation.raiseQuality) {
+        await WaitGraph.suspending(until: .state(of: operation), in: operation.queue) {
+          state = await states.next(isolation: actor)
+        }
+      }
+      return state
     }
   }
 }
