@@ -30,11 +30,11 @@ final class PostgresSession {
   /// a connection that is used to write is lost, so that the name is resolved again.
   private(set) var isStandby = false
   /// The names of the prepared statements by their text.
-  private var prepared: [String: String] = [:]
+  var prepared: [String: String] = [:]
   /// The names of prepared statements with outdated plans, which the server still has.
-  private var outdated: [String] = []
+  var outdated: [String] = []
   /// Statements to send before the next one, whose results are not needed.
-  private var deferred: [Statement] = []
+  var deferred: [Statement] = []
   /// The notifications that have arrived.
   private var notifications: [String] = []
   /// The number of requests that were sent, each of which is a round trip.
@@ -42,7 +42,7 @@ final class PostgresSession {
   /// The error that has ended the session.
   ///
   /// The next answers of the server could belong to earlier requests, so the session can't be used again.
-  private(set) var loss: PostgresError?
+  var loss: PostgresError?
 
   private var mayInsertJobs: Bool?
 
@@ -128,7 +128,7 @@ final class PostgresSession {
   ///
   /// Each execution has its own plan, because the sizes of the tables change quickly. The plan of a prepared statement
   /// that was made for an empty queue reads the whole table. Jobs are drained three times as fast without such plans.
-  private func settingStatement(isLocal: Bool) -> Statement {
+  func settingStatement(isLocal: Bool) -> Statement {
     var statement = Statement(
       """
       SELECT set_config('lock_timeout', $1, $3), set_config('statement_timeout', $2, $3), set_config('jit', 'off', $3),
@@ -221,7 +221,7 @@ final class PostgresSession {
   }
 
   /// The answer of the server to statements.
-  private struct Answer {
+  struct Answer {
     var results: [QueryResult] = []
     /// The first error, and the index of its statement.
     ///
@@ -229,7 +229,8 @@ final class PostgresSession {
     var failure: (error: PostgresError, index: Int)?
   }
 
-  private func exchange(_ statements: [Statement]) throws -> Answer {
+  /// Sends statements, and waits for their results.
+  func exchange(_ statements: [Statement]) throws -> Answer {
     let end = ContinuousClock.now + settings.limits.answer
     requestCount += 1
     var commands: [Command] = []
@@ -287,68 +288,6 @@ final class PostgresSession {
   func commit() throws -> Bool {
     let result = try run(Statement("COMMIT"))
     return PQcmdStatus(result.handle).map { String(cString: $0) } == "COMMIT"
-  }
-
-  /// Ends a transaction in which code of an application has executed statements, and resets the state of the session.
-  ///
-  /// Other code uses the session next, and must not find variables, roles, locks, temporary tables, cursors, statements
-  /// or channels of this code. Behind a pooler, both happen on the same connection to the server, because the pooler
-  /// gives it to another client only after the last statement.
-  ///
-  /// - Parameter statement: `COMMIT` or `ROLLBACK`.
-  /// - Throws: `PostgresError` if the transaction was not ended. Then the state is not reset.
-  /// - Returns: The command that the server has executed.
-  func end(by statement: String) throws -> String? {
-    if let loss { throw loss }
-    do {
-      let (first, resetting) = (deferred.count, resetting)
-      let all = deferred + [Statement(statement)] + resetting
-      deferred = []
-      let answer = try exchange(all)
-      if let (error, index) = answer.failure {
-        if index <= first { throw error }
-        // The next request uses another connection.
-        loss = PostgresError.lost("The state of the session could not be reset: \(error)")
-      } else {
-        try noteReset(answer.results)
-      }
-      return PQcmdStatus(answer.results[first].handle).map { String(cString: $0) }
-    } catch let error as PostgresError where error.isConnectionLost {
-      loss = error
-      throw error
-    }
-  }
-
-  /// The statements that reset the state of the session, except its own prepared statements.
-  private var resetting: [Statement] {
-    let reset = [
-      "SET SESSION AUTHORIZATION DEFAULT", "RESET ROLE", "RESET ALL", "UNLISTEN *", "CLOSE ALL", "DISCARD TEMP",
-      "DISCARD SEQUENCES", "SELECT pg_catalog.pg_advisory_unlock_all()",
-    ].map { Statement($0) }
-    guard !isPooled else { return reset + [Statement(Self.deallocation)] }
-    return reset + [
-      settingStatement(isLocal: false),
-      Statement(
-        """
-        SELECT count(*) FILTER (WHERE from_sql), count(*) FILTER (WHERE NOT from_sql)
-        FROM pg_catalog.pg_prepared_statements
-        """, isFrequent: true),
-    ]
-  }
-
-  /// Deallocates the prepared statements of an application behind a pooler, and no other ones.
-  private static let deallocation = """
-    DO $$DECLARE statement text; BEGIN
-    FOR statement IN SELECT name FROM pg_catalog.pg_prepared_statements WHERE from_sql
-    LOOP EXECUTE pg_catalog.format('DEALLOCATE %I', statement); END LOOP; END$$
-    """
-
-  /// Deallocates all prepared statements if code of an application has added or deallocated some.
-  private func noteReset(_ results: [QueryResult]) throws {
-    guard !isPooled, let row = results.last?.first else { return }
-    guard row.int(0) > 0 || row.int(1) != prepared.count + outdated.count else { return }
-    (prepared, outdated) = ([:], [])
-    if let failure = try exchange([Statement("DEALLOCATE ALL")]).failure { loss = failure.error }
   }
 
   /// A command that was sent.

@@ -1,0 +1,68 @@
+#if PostgreSQL
+import CPostgreSQL
+import HeadwayJobs
+
+extension PostgresSession {
+  /// Ends a transaction in which code of an application has executed statements, and resets the state of the session.
+  ///
+  /// Other code uses the session next, and must not find variables, roles, locks, temporary tables, cursors, statements
+  /// or channels of this code. Behind a pooler, both happen on the same connection to the server, because the pooler
+  /// gives it to another client only after the last statement.
+  ///
+  /// - Parameter statement: `COMMIT` or `ROLLBACK`.
+  /// - Throws: `PostgresError` if the transaction was not ended. Then the state is not reset.
+  /// - Returns: The command that the server has executed.
+  func end(by statement: String) throws -> String? {
+    if let loss { throw loss }
+    do {
+      let (first, resetting) = (deferred.count, resetting)
+      let all = deferred + [Statement(statement)] + resetting
+      deferred = []
+      let answer = try exchange(all)
+      if let (error, index) = answer.failure {
+        if index <= first { throw error }
+        // The next request uses another connection.
+        loss = PostgresError.lost("The state of the session could not be reset: \(error)")
+      } else {
+        try noteReset(answer.results)
+      }
+      return PQcmdStatus(answer.results[first].handle).map { String(cString: $0) }
+    } catch let error as PostgresError where error.isConnectionLost {
+      loss = error
+      throw error
+    }
+  }
+
+  /// The statements that reset the state of the session, except its own prepared statements.
+  private var resetting: [Statement] {
+    let reset = [
+      "SET SESSION AUTHORIZATION DEFAULT", "RESET ROLE", "RESET ALL", "UNLISTEN *", "CLOSE ALL", "DISCARD TEMP",
+      "DISCARD SEQUENCES", "SELECT pg_catalog.pg_advisory_unlock_all()",
+    ].map { Statement($0) }
+    guard !isPooled else { return reset + [Statement(Self.deallocation)] }
+    return reset + [
+      settingStatement(isLocal: false),
+      Statement(
+        """
+        SELECT count(*) FILTER (WHERE from_sql), count(*) FILTER (WHERE NOT from_sql)
+        FROM pg_catalog.pg_prepared_statements
+        """, isFrequent: true),
+    ]
+  }
+
+  /// Deallocates the prepared statements of an application behind a pooler, and no other ones.
+  private static let deallocation = """
+    DO $$DECLARE statement text; BEGIN
+    FOR statement IN SELECT name FROM pg_catalog.pg_prepared_statements WHERE from_sql
+    LOOP EXECUTE pg_catalog.format('DEALLOCATE %I', statement); END LOOP; END$$
+    """
+
+  /// Deallocates all prepared statements if code of an application has added or deallocated some.
+  private func noteReset(_ results: [QueryResult]) throws {
+    guard !isPooled, let row = results.last?.first else { return }
+    guard row.int(0) > 0 || row.int(1) != prepared.count + outdated.count else { return }
+    (prepared, outdated) = ([:], [])
+    if let failure = try exchange([Statement("DEALLOCATE ALL")]).failure { loss = failure.error }
+  }
+}
+#endif
