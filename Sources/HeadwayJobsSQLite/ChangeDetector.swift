@@ -42,9 +42,12 @@ final class ChangeDetector: Sendable {
     self.configuration = configuration
   }
 
-  /// Returns the version of the database; nil if it can't be read now.
+  /// Returns the version of the database; nil if it can't be read now, or if its file was deleted or moved.
   func version() -> Version? {
-    try? opened()?.unsafeRead { try Int.fetchOne($0.cachedStatement(sql: "PRAGMA data_version")) }
+    try? opened()?.unsafeRead { database in
+      try database.checkFile()
+      return try Int.fetchOne(database.cachedStatement(sql: "PRAGMA data_version"))
+    }
   }
 
   private func opened() -> DatabaseQueue? {

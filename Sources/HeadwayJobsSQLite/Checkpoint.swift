@@ -101,7 +101,8 @@ package final class Checkpoint: @unchecked Sendable {  // All calls, and the hoo
   /// SQLite's default for automatic checkpoints, in frames.
   private static let defaultThreshold: Int32 = 1_000
 
-  private func installHook() {
+  /// Installs the hook that counts the frames, and replaces automatic checkpoints.
+  func installHook() {
     sqlite3_wal_hook(
       writer,
       { context, _, database, frames in

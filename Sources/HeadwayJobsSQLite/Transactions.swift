@@ -65,6 +65,7 @@ extension Jobs {
       database.isMainDatabase(at: store.file),
       "The connection's database is not that of the store of jobs, \(store.file). Open the store with the pool of this "
         + "connection, SQLiteJobStore(pool), or use enqueue(_:) outside of the transaction.")
+    try database.checkFile()
     var enqueued: [Enqueued]?
     try database.inSavepoint {
       let transaction = JobTransaction(database, at: store.now)
@@ -141,7 +142,7 @@ extension JobContext {
     defer { if !isCommitted { cancelFinishing() } }
     let value = try await store.change(runsUserCode: true) { transaction in
       guard try transaction.isRun(by: fence) else { throw leaseLost }
-      let value = try transaction.database.run(within: limit, body)
+      let value = try transaction.run(within: limit, body)
       guard transaction.database.isInsideTransaction else { throw JobError.transactionEnded }
       let result = try self.encodedResult(value)
       guard try transaction.end(JobEnding(fence, .succeed(result: result))) == .recorded else { throw leaseLost }

@@ -1,6 +1,8 @@
 #if Jobs
 import Foundation
 import GRDB
+import GRDBSQLite
+import Headway
 import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestSupport
@@ -34,7 +36,7 @@ import Testing
     await #expect(throws: JobError.self) { try await Jobs(again).counts() }
   }
 
-  @Test("J190: reading a store whose file was deleted, moved or replaced is an error", arguments: 0..<3)
+  @Test("J190: using a store whose file was deleted, moved or replaced is an error", arguments: 0..<3)
   func movedFile(change: Int) async throws {
     let store = try SQLiteJobStore(path: path)
     _ = try await Jobs(store).enqueue(Note(text: "a"))
@@ -42,9 +44,62 @@ import Testing
     let files = FileManager.default
     if change == 0 { try files.removeItem(atPath: path) } else { try files.moveItem(atPath: path, toPath: path + "2") }
     if change == 2 { try files.copyItem(atPath: path + "2", toPath: path) }
-    let error = await #expect(throws: JobError.self) { try await Jobs(store).jobs() }
-    #expect(error?.code == .storeFailed)
-    #expect(error?.context.contains("was deleted, moved or replaced") == true)
+    let reading = await #expect(throws: JobError.self) { try await Jobs(store).jobs() }
+    let writing = await #expect(throws: JobError.self) { try await Jobs(store).enqueue(Note(text: "b")) }
+    for error in [reading, writing] {
+      #expect(error?.code == .unusableStore)
+      #expect(error?.context.contains("was deleted, moved or replaced") == true)
+    }
+    await store.close()
+  }
+
+  @Test("J190: a worker stops if the file of its store is deleted, idle or while a job runs", arguments: [false, true])
+  func workerOfDeletedFile(isRunningJob: Bool) async throws {
+    let store = try SQLiteJobStore(path: path)
+    let jobs = Jobs(store)
+    let worker = JobWorker(jobs, kinds: [Sleeper.self])
+    worker.run(on: Headway.OperationQueue())
+    let events = jobs.events
+    let running = Task { try await worker.run() }
+    if isRunningJob { try await jobs.enqueue(Sleeper()) }
+    for await event in events {
+      if case .workerStarted = event, !isRunningJob { break }
+      if case .started = event { break }
+    }
+    try FileManager.default.removeItem(atPath: path)
+    let error = await #expect(throws: JobError.self) { try await running.value }
+    #expect(error?.code == .unusableStore)
+    await store.close()
+  }
+
+  @Test("J180: a value that SQLite refuses is not retried")
+  func refusedValue() async throws {
+    var configuration = Configuration()
+    SQLiteJobStore.prepare(&configuration)
+    configuration.prepareDatabase { sqlite3_limit($0.sqliteConnection, SQLITE_LIMIT_LENGTH, 20_000) }
+    let pool = try DatabasePool(path: path, configuration: configuration)
+    let store = try SQLiteJobStore(pool)
+    let jobs = Jobs(store)
+    try await jobs.enqueue(Note(text: String(repeating: "x", count: 10_000)))
+    let error = await #expect(throws: JobError.self) {
+      try await jobs.enqueue(Note(text: String(repeating: "x", count: 30_000)))
+    }
+    #expect(error?.code == .refusedValue)
+    #expect(error?.isRetryable == false)
+    #expect(try await jobs.jobs().count == 1)
+    await store.close()
+  }
+
+  @Test("J190: an application can't add jobs in a transaction of a deleted file")
+  func transactionOfDeletedFile() async throws {
+    let pool = try DatabasePool(path: path)
+    let store = try SQLiteJobStore(pool)
+    let jobs = Jobs(store)
+    try FileManager.default.removeItem(atPath: path)
+    let error = await #expect(throws: JobError.self) {
+      try await pool.write { try jobs.enqueue(Note(text: "a"), in: $0) }
+    }
+    #expect(error?.code == .unusableStore)
     await store.close()
   }
 
@@ -113,5 +168,12 @@ import Testing
     await #expect(throws: JobError.self) { try await Jobs(store).counts() }
     await store.close()
   }
+}
+
+/// Runs until it is cancelled.
+private struct Sleeper: Job {
+  static let kind: JobKind = "sleeper"
+
+  func perform(in context: JobContext) async throws { try await Task.sleep(for: .seconds(86_400)) }
 }
 #endif

@@ -18,7 +18,7 @@ extension WorkerSession {
         reports.succeeded(.beat)
       } catch {
         // The next beat tries again.
-        reports.failed(error, .beat)
+        note(error, .beat)
       }
       if reports.isObserved {
         await watch.look(at: state.withLock { Array($0.attempts.values) }, store, at: clock.elapsed())

@@ -24,7 +24,7 @@ extension WorkerSession {
           }
         } catch {
           state.withLock { $0.finish(exchange, lanes: lanes, nil) }
-          reports.failed(error, .exchange)
+          note(error, .exchange)
           failures += 1
           if state.withLock({ $0.isStopping && $0.hasGivenUp }) {
             await starting?.value

@@ -70,6 +70,15 @@ final class WorkerSession: Sendable {
     exchangeBell.ring()
   }
 
+  /// Reports the error of a request, and stops the worker if the store can't be used any longer.
+  func note(_ error: any Error, _ user: WorkerReports.User) {
+    reports.failed(error, user)
+    guard let error = error as? JobError, error.code == .unusableStore else { return }
+    state.withLock { $0.fail(error) }
+    cancel(.stopping) { _ in true }
+    for bell in [stopBell, giveUp, exchangeBell] { bell.ring() }
+  }
+
   private func runUncancelled() async throws {
     await reports.rescued(try await store.rescue(), in: store)
     try await register()
@@ -84,6 +93,7 @@ final class WorkerSession: Sendable {
     drain.cancel()
     await beats.value
     await drain.value
+    if let failure = state.withLock(\.failure) { throw failure }
     try await leave()
   }
 

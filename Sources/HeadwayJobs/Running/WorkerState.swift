@@ -43,6 +43,9 @@ struct WorkerState {
   /// Whether the worker no longer waits for attempts.
   var hasGivenUp = false
 
+  /// The error of a store that can't be used any longer.
+  private(set) var failure: JobError?
+
   /// The number of unrecorded endings at which the worker stops claiming jobs.
   static let maxEndingCount = 10_000
 
@@ -142,6 +145,12 @@ struct WorkerState {
       fences.formUnion(last.map(\.context.fence))
     }
     return fences
+  }
+
+  /// Stops the worker, which waits neither for attempts nor for the store.
+  mutating func fail(_ error: JobError) {
+    failure = failure ?? error
+    (isStopping, hasGivenUp) = (true, true)
   }
 
   /// Marks attempts as cancelled, and returns them, so that the caller cancels their operations without the lock.

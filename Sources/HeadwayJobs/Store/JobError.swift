@@ -31,8 +31,8 @@ public struct JobError: RetryableError, Sendable, CustomStringConvertible {
   public var isRetryable: Bool { !Self.permanentCodes.contains(code) }
 
   private static let permanentCodes: Set<Code> = [
-    .payloadTooLarge, .nameTooLong, .unencodablePayload, .unknownJob, .usedOperation, .duplicateCheckpoint,
-    .transactionEnded, .dependencyCycle, .alreadyFinished, .wouldDeadlock,
+    .payloadTooLarge, .nameTooLong, .unencodablePayload, .refusedValue, .unknownJob, .usedOperation,
+    .duplicateCheckpoint, .transactionEnded, .dependencyCycle, .alreadyFinished, .wouldDeadlock,
   ]
 }
 
@@ -60,6 +60,10 @@ extension JobError {
     ///
     /// Nothing was stored.
     public static let unencodablePayload = Code("unencodable payload")
+    /// The database of a store does not accept a value, for example because its encoding lacks a character.
+    ///
+    /// Nothing was stored.
+    public static let refusedValue = Code("refused value")
     /// A stored payload or result can't be decoded.
     public static let undecodablePayload = Code("undecodable payload")
     /// The store has no job with this number, or it was deleted.

@@ -107,6 +107,19 @@ extension PostgresError {
   }
 }
 
+extension PostgresError {
+  /// Whether the server refuses a value of a row of the store, so that the same request always fails.
+  ///
+  /// These are errors of data (class 22), exceeded limits of the server (class 54), and violated constraints of the
+  /// row itself. All other errors depend on something that can change: other rows (other errors of the class 23),
+  /// other transactions (40, 55), the server and the connection (08, 53, 57, 58), privileges and tables (28, 42), or
+  /// code of functions and triggers (P0).
+  var isOfValue: Bool {
+    guard let sqlState, !isConflict else { return false }
+    return ["22", "54"].contains(sqlState.prefix(2)) || ["23502", "23514"].contains(sqlState)
+  }
+}
+
 /// The connection was lost before a transaction of the application began, so that it can begin on the next one.
 struct NotBegun: Error {
   let underlying: PostgresError
@@ -141,6 +154,8 @@ extension JobError {
           .nameTooLong,
           "A name has more than 512 bytes, or a key more than 1,024. Use hashes, or store the texts in the job. "
             + consequence, underlying: error)
+      case _ where error.isOfValue:
+        self.init(.refusedValue, "PostgreSQL does not accept a value: \(error). \(consequence)", underlying: error)
       default:
         self.init(.storeFailed, "PostgreSQL failed: \(error). \(consequence)", underlying: error)
       }

@@ -8,6 +8,8 @@ import HeadwayJobs
 /// A commit in the code would commit other requests, but not the end of the job. Therefore, this observer turns it into
 /// a rollback.
 final class TransactionGuard: TransactionObserver {
+  /// The checkpoints of the connection, whose hook the code can replace.
+  var checkpoint: Checkpoint?
   private var isActive = false
   private var hasEnded = false
 
@@ -19,6 +21,7 @@ final class TransactionGuard: TransactionObserver {
     (isActive, hasEnded) = (true, false)
     let result = Swift.Result { try code() }
     isActive = false
+    checkpoint?.installHook()
     guard hasEnded || !database.isInsideTransaction else { return try result.get() }
     // The code might have begun another transaction.
     if database.isInsideTransaction { try? database.rollback() }
@@ -48,11 +51,22 @@ extension JobError {
   }
 }
 
+extension JobTransaction {
+  /// Runs code of the application, and restores the state of the connection.
+  ///
+  /// - Throws: The error of the code; `JobError` with the code `timeLimitExceeded`.
+  func run<Result>(within limit: Duration, _ code: (Database) throws -> Result) throws -> Result {
+    let state = try SessionState(database)
+    defer { if !state.restore(database) { leftovers = state } }
+    return try database.run(within: limit, code)
+  }
+}
+
 extension Database {
   /// Runs code of the application, and interrupts its statements after a time limit.
   ///
   /// - Throws: The error of the code; `JobError` with the code `timeLimitExceeded`.
-  func run<Result>(within limit: Duration, _ code: (Database) throws -> Result) throws -> Result {
+  fileprivate func run<Result>(within limit: Duration, _ code: (Database) throws -> Result) throws -> Result {
     let end = TimeLimit(ContinuousClock.now + limit)
     sqlite3_progress_handler(
       sqliteConnection, TimeLimit.instructionCount,

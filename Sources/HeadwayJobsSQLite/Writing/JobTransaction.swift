@@ -18,6 +18,8 @@ final class JobTransaction {
   var meetBudget = JobGraph.maxMetCount
   var cascadeBudget = JobGraph.maxCascadeCount
   var awaited: Set<JobID> = []
+  /// The state of the connection to restore after the transaction; nil if that is not necessary.
+  var leftovers: SessionState?
   /// The last assigned numbers, or nil if they have not been read.
   private var counters: Counters?
 
@@ -99,6 +101,8 @@ final class JobTransaction {
       return counters.position
     }
   }
+
+  func nextPositions(_ count: Int) throws -> [Int64] { try (0..<count).map { _ in try nextPosition() } }
 
   func nextWorker() throws -> WorkerID {
     try withCounters { counters in

@@ -66,6 +66,7 @@ final class StoreWriter: Sendable {
       database.add(transactionObserver: transactionGuard)
       return Checkpoint(writer: connection)
     }
+    transactionGuard.checkpoint = checkpoint
     while let batch = inbox.next() { commit(batch, transactionGuard, checkpoint) }
     pool.writeWithoutTransaction { database in
       guard database.sqliteConnection != nil else { return }
@@ -88,10 +89,11 @@ final class StoreWriter: Sendable {
       let (resumptions, hints) = try pool.writeWithoutTransaction { database in
         // The application might have closed its pool.
         guard database.sqliteConnection != nil else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
+        try database.checkFile()
         checkpoint?.lockAcquired()
         let durability = try DurabilitySetting(isDurable: batch.contains(where: \.isDurable), database)
         defer { if !ownsPool { durability.restore(database) } }
-        let answer = try execute(batch, transactionGuard, database)
+        let answer = execute(batch, transactionGuard, database)
         _ = checkpoint?.afterCommit()
         return answer
       }
@@ -107,40 +109,51 @@ final class StoreWriter: Sendable {
   /// Executes the requests in one transaction; a request that fails does not affect the others.
   ///
   /// If code of the application ends the transaction, or fails with an error that ends it in SQLite, the other requests
-  /// are executed again, in another transaction.
+  /// are executed again, in another transaction. If the code leaves something behind that only the end of the
+  /// transaction can remove, the requests after it are executed in another transaction.
   ///
   /// A savepoint for each request would be expensive, because SQLite copies each page for each savepoint before it
   /// changes the page. Therefore, batches without code of the application have no savepoints. If a request fails after
   /// it has written, the batch is executed again, with savepoints.
   private func execute(
     _ batch: [WriteRequest], _ transactionGuard: TransactionGuard, _ database: Database
-  ) throws -> (resumptions: [@Sendable () -> Void], hints: JobHints) {
-    var (rest, failures) = (batch, [@Sendable () -> Void]())
+  ) -> (resumptions: [@Sendable () -> Void], hints: JobHints) {
+    var (rest, resumptions, hints) = (batch, [@Sendable () -> Void](), JobHints())
     var usesSavepoints = batch.contains(where: \.runsUserCode)
     while !rest.isEmpty {
       do {
-        let (resumptions, hints) = try executeOnce(rest, usesSavepoints, transactionGuard, database)
-        return (failures + resumptions, hints)
+        let answer = try executeOnce(rest, usesSavepoints, transactionGuard, database)
+        rest.removeFirst(answer.resumptions.count)
+        resumptions += answer.resumptions
+        hints.formUnion(answer.hints)
       } catch is IncompleteRequest {
         usesSavepoints = true
       } catch let end as EndedTransaction {
         let request = rest.remove(at: end.index)
-        failures.append { request.fail(end.error) }
+        resumptions.append { request.fail(end.error) }
+      } catch {
+        let error = JobError(error, "Nothing was changed.")
+        resumptions += rest.map { request in { request.fail(error) } }
+        rest = []
       }
     }
-    return (failures, JobHints())
+    return (resumptions, hints)
   }
 
+  /// Executes the requests, up to one that leaves something behind, and commits.
   private func executeOnce(
     _ batch: [WriteRequest], _ usesSavepoints: Bool, _ transactionGuard: TransactionGuard, _ database: Database
   ) throws -> (resumptions: [@Sendable () -> Void], hints: JobHints) {
     try database.beginWriting()
+    let transaction = JobTransaction(database, at: clock())
+    defer { _ = transaction.leftovers?.restore(database) }
     do {
-      let transaction = JobTransaction(database, at: clock())
-      let resumptions = try batch.enumerated().map { index, request in
+      var resumptions: [@Sendable () -> Void] = []
+      for (index, request) in batch.enumerated() where transaction.leftovers == nil {
         do {
-          return try usesSavepoints
-            ? attemptInSavepoint(request, transactionGuard, transaction) : attempt(request, transaction)
+          resumptions.append(
+            try usesSavepoints
+              ? attemptInSavepoint(request, transactionGuard, transaction) : attempt(request, transaction))
         } catch {
           guard request.runsUserCode || !error.endsTransaction, !(error is IncompleteRequest) else { throw error }
           // The application's code might have thrown the error of another database, so try the others without it.
@@ -148,7 +161,7 @@ final class StoreWriter: Sendable {
             throw EndedTransaction(index: index, error: error)
           }
           let answer = request.runsUserCode ? error : JobError(error, "Nothing was changed.")
-          return { request.fail(answer) }
+          resumptions.append { request.fail(answer) }
         }
       }
       try transaction.storeCounters()
@@ -192,6 +205,7 @@ final class StoreWriter: Sendable {
       var resume: @Sendable () -> Void = {}
       try database.inSavepoint {
         resume = try transactionGuard.run(in: database) { try request.perform(transaction) }
+        try database.checkDeferredForeignKeys()
         return .commit
       }
       return resume
@@ -249,10 +263,13 @@ extension JobError {
       self = error
       return
     }
-    let code = (error as? DatabaseError)?.resultCode
-    if code == .SQLITE_FULL {
+    switch (error as? DatabaseError)?.extendedResultCode {
+    case let code? where code.primaryResultCode == .SQLITE_FULL:
       self.init(.storeFull, "The disk or the database is full. \(consequence)", underlying: error)
-    } else {
+    // The same request always fails.
+    case .SQLITE_TOOBIG?, .SQLITE_MISMATCH?, .SQLITE_CONSTRAINT_CHECK?, .SQLITE_CONSTRAINT_NOTNULL?:
+      self.init(.refusedValue, "The database does not accept a value: \(error). \(consequence)", underlying: error)
+    default:
       self.init(.storeFailed, "The database failed: \(error). \(consequence)", underlying: error)
     }
   }

@@ -1,0 +1,125 @@
+#if Jobs
+import GRDB
+import GRDBSQLite
+
+/// The state of a connection that code of an application can change, and that outlives the transaction of this code.
+///
+/// The connection can't be replaced, because it is that of the application's pool, whose observers it notifies.
+/// Therefore, the state is read before the code runs, and restored before other code uses the connection.
+struct SessionState {
+  private let settings: [String]
+  private let isLikeCaseSensitive: Bool
+  private let temporaryObjects: Set<[String]>
+  private let attachedDatabases: Set<[String]>
+
+  /// The settings that SQLite keeps per connection.
+  ///
+  /// `wal_autocheckpoint` is not one of them: the writer installs its hook again. Reading `temp_store` is possible in a
+  /// transaction, but changing it is not.
+  private static let pragmas = [
+    "analysis_limit", "automatic_index", "busy_timeout", "cache_size", "cache_spill", "cell_size_check",
+    "checkpoint_fullfsync", "count_changes", "defer_foreign_keys", "empty_result_callbacks", "foreign_keys",
+    "full_column_names", "fullfsync", "ignore_check_constraints", "journal_mode", "journal_size_limit",
+    "legacy_alter_table", "locking_mode", "max_page_count", "mmap_size", "query_only", "read_uncommitted",
+    "recursive_triggers", "reverse_unordered_selects", "secure_delete", "short_column_names", "synchronous",
+    "temp_store", "threads", "trusted_schema", "writable_schema",
+  ]
+
+  /// Reads the state.
+  init(_ database: Database) throws {
+    settings = try Self.pragmas.map { try Self.value(of: $0, database) }
+    isLikeCaseSensitive = try Self.isLikeCaseSensitive(database)
+    temporaryObjects = Set(try Self.temporaryObjects(database))
+    attachedDatabases = Set(try Self.attachedDatabases(database))
+  }
+
+  /// Restores the state.
+  ///
+  /// Objects of the application that existed before remain, with their rows.
+  ///
+  /// - Returns: Whether the whole state was restored. In a transaction, databases that it has used can't be detached,
+  ///   and some settings can't be changed.
+  func restore(_ database: Database) -> Bool {
+    do {
+      var isComplete = true
+      for (pragma, former) in zip(Self.pragmas, settings) where try Self.value(of: pragma, database) != former {
+        _ = try? Self.rows("PRAGMA \(pragma) = \(former)", database)
+        if try Self.value(of: pragma, database) != former { isComplete = false }
+      }
+      if try Self.isLikeCaseSensitive(database) != isLikeCaseSensitive {
+        _ = try Self.rows("PRAGMA case_sensitive_like = \(isLikeCaseSensitive)", database)
+      }
+      // By GRDB, which remembers the schema.
+      for object in try Self.temporaryObjects(database) where !temporaryObjects.contains(object) {
+        try database.execute(sql: "DROP \(object[0]) IF EXISTS temp.\(object[1].quotedDatabaseIdentifier)")
+      }
+      for name in try Self.attachedDatabases(database) where !attachedDatabases.contains(name) {
+        do {
+          try database.execute(sql: "DETACH DATABASE \(name[0].quotedDatabaseIdentifier)")
+        } catch {
+          isComplete = false
+        }
+      }
+      return isComplete
+    } catch {
+      return false
+    }
+  }
+
+  private static func value(of pragma: String, _ database: Database) throws -> String {
+    try rows("PRAGMA \(pragma)", database).first?.first ?? ""
+  }
+
+  private static func isLikeCaseSensitive(_ database: Database) throws -> Bool {
+    try rows("SELECT 'a' LIKE 'A'", database) == [["0"]]
+  }
+
+  /// The types and names of temporary objects: those that depend on others first.
+  ///
+  /// Tables that belong to a virtual table come after it, because they are deleted with it.
+  private static func temporaryObjects(_ database: Database) throws -> [[String]] {
+    try rows(
+      """
+      SELECT type, name FROM temp.sqlite_master WHERE name NOT GLOB 'sqlite_*'
+      ORDER BY type = 'table', type = 'index', rootpage > 0, rowid DESC
+      """, database)
+  }
+
+  private static func attachedDatabases(_ database: Database) throws -> [[String]] {
+    try rows("SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp')", database)
+  }
+
+  /// Executes a statement that is compiled for each execution, because SQLite reads and changes settings while it
+  /// compiles a statement.
+  private static func rows(_ sql: String, _ database: Database) throws -> [[String]] {
+    var statement: OpaquePointer?
+    defer { sqlite3_finalize(statement) }
+    var code = sqlite3_prepare_v2(database.sqliteConnection, sql, -1, &statement, nil)
+    var rows: [[String]] = []
+    while code == SQLITE_OK || code == SQLITE_ROW {
+      code = sqlite3_step(statement)
+      guard code == SQLITE_ROW else { break }
+      rows.append(
+        (0..<sqlite3_column_count(statement)).map { column in
+          sqlite3_column_text(statement, column).map { String(cString: $0) } ?? ""
+        })
+    }
+    guard code == SQLITE_DONE else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    return rows
+  }
+}
+
+extension Database {
+  /// Checks that no foreign key is violated whose check is deferred to the end of the transaction.
+  ///
+  /// Otherwise, the commit would fail, also for the other requests in the transaction.
+  ///
+  /// - Throws: `DatabaseError`.
+  func checkDeferredForeignKeys() throws {
+    var (count, highest) = (Int32(0), Int32(0))
+    sqlite3_db_status(sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &count, &highest, 0)
+    guard count != 0 else { return }
+    throw DatabaseError(resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: "FOREIGN KEY constraint failed")
+  }
+}
+#endif
