@@ -11,7 +11,7 @@ extension PostgresJobStore {
     do {
       return try await exchangeTogether(exchange)
     } catch let error as JobError
-      where error.isLockTimeout && exchange.endings.count > 1 || error.isOfValue && !exchange.endings.isEmpty
+      where error.isLockTimeout && exchange.endings.count > 1 || error.isOfEnding && !exchange.endings.isEmpty
     {
       // A transaction of the application has locked one of the jobs, or an ending can't be stored. If an ending is not
       // recorded, the worker sends all of them again, which has no effect on those that are.
@@ -35,7 +35,7 @@ extension PostgresJobStore {
   private func record(_ ending: JobEnding, of worker: WorkerID) async throws -> JobExchangeAnswer.Verdict {
     do {
       return try await exchangeTogether(JobExchange(worker: worker, endings: [ending])).verdicts[0]
-    } catch let error as JobError where error.isOfValue {
+    } catch let error as JobError where error.isOfEnding {
       let reason = JobEndReason(.failed, "Its ending can't be stored: \(error)")
       let failure = JobEnding(ending.fence, .fail(reason, JobErrorDescription(error)))
       return try await exchangeTogether(JobExchange(worker: worker, endings: [failure])).verdicts[0]
@@ -132,7 +132,23 @@ extension PostgresJobStore {
   /// - Throws: `JobError`, with the code `keyHeld` or `dependencyFailed` if no job can be run again because other jobs
   ///   hold the keys, or dependencies have failed.
   public func perform(_ command: JobCommand) async throws -> Int {
-    try await change(on: connections.reading, hold: command == .prune ? .shared : .alone) { try $0.perform(command) }
+    let expired = command == .prune ? try await expiredJobs() : []
+    return try await change(on: connections.reading, hold: command == .prune ? .shared : .alone) { transaction in
+      try transaction.perform(command, expired: expired)
+    }
+  }
+
+  /// Returns jobs whose retention is over, up to the limit of a transaction.
+  ///
+  /// Many such jobs can still be needed, so the search is not part of the transaction.
+  private func expiredJobs() async throws -> [JobID] {
+    var search = Statement(
+      """
+      SELECT id FROM headway.done WHERE expires <= coalesce($1::timestamptz, clock_timestamp())
+      AND NOT \(JobRow.isNeeded("done.id")) ORDER BY expires LIMIT \(JobCommand.maxChangedCount)
+      """, isFrequent: true)
+    search.add(clock.custom?())
+    return try await ask([search]) { $0[0].rows.map { $0.id(0) } }
   }
 
   /// Changes a schedule.
@@ -166,9 +182,8 @@ extension JobError {
   /// Whether a statement has waited too long for a lock.
   fileprivate var isLockTimeout: Bool { (underlying as? PostgresError)?.sqlState == "55P03" }
 
-  /// Whether the server can't store a value.
-  fileprivate var isOfValue: Bool {
-    // Data exceptions, violated constraints and exceeded limits.
+  /// Whether the server can't store an ending: it refuses a value, or a constraint is violated.
+  fileprivate var isOfEnding: Bool {
     (underlying as? PostgresError)?.sqlState.map { ["22", "23", "54"].contains($0.prefix(2)) } ?? false
   }
 }

@@ -114,7 +114,25 @@ extension SQLiteJobStore {
   /// - Throws: `JobError`, with the code `keyHeld` or `dependencyFailed` if no job can be run again because other jobs
   ///   hold the keys, or dependencies have failed.
   public func perform(_ command: JobCommand) async throws -> Int {
-    try await change(size: WriterInbox.maxSize) { try $0.perform(command) }
+    let expired = command == .prune ? try await expiredJobs() : []
+    return try await change(size: WriterInbox.maxSize) { try $0.perform(command, expired: expired) }
+  }
+
+  /// Returns jobs whose retention is over, up to the limit of a transaction.
+  ///
+  /// Many such jobs can still be needed, so the search is not part of the transaction.
+  private func expiredJobs() async throws -> [Int64] {
+    try await read { [now] database in
+      let search = try SQLStatement(
+        """
+        SELECT id FROM headway_done WHERE expires <= ?1 AND NOT \(JobRow.isNeeded("headway_done.id"))
+        ORDER BY expires LIMIT \(JobCommand.maxChangedCount)
+        """, database)
+      search.bind(now.microseconds, at: 1)
+      var ids: [Int64] = []
+      try search.forEachRow { ids.append($0.int64(0)) }
+      return ids
+    }
   }
 
   /// Changes a schedule.

@@ -41,14 +41,19 @@ struct JobStoreProbe: Sendable {
       WorkerDescription(name: "check", processIdentifier: 1, queues: ["default"], kinds: ["test": 1]))
   }
 
-  /// Claims jobs of the kind `test`.
+  /// Claims jobs of the kind `test`, in several requests if there are more than one can return.
   @discardableResult
   func claim(
     _ count: Int, by worker: WorkerID, queue: String = "default", kinds: [JobKind: Int] = ["test": 1],
     allowsSuspect: Bool = true, in store: (any JobStore)? = nil
   ) async throws -> [JobRecord] {
-    let claim = JobClaim(queue: queue, count: count, allowsSuspect: allowsSuspect, kinds: kinds)
-    return try await (store ?? self.store).exchange(JobExchange(worker: worker, claims: [claim])).claimed[0]
+    var (jobs, found) = ([JobRecord](), [JobRecord]())
+    repeat {
+      let claim = JobClaim(queue: queue, count: count - jobs.count, allowsSuspect: allowsSuspect, kinds: kinds)
+      found = try await (store ?? self.store).exchange(JobExchange(worker: worker, claims: [claim])).claimed[0]
+      jobs += found
+    } while jobs.count < count && found.count == JobCommand.maxChangedCount
+    return jobs
   }
 
   /// Claims one job, and fails the check if there is none.

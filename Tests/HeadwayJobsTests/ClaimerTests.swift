@@ -47,7 +47,29 @@ import Testing
     claimer.noteClaimable(nil)
     claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: .zero)
     let next = try #require(claimer.claims(at: .zero).first).claim
-    #expect(next.count == Int(Int32.max))
+    #expect(next.count == JobCommand.maxChangedCount)
+  }
+
+  @Test("J185: the claims of one exchange ask for at most 1,000 jobs, and the other queues are next")
+  func sumOfClaims() {
+    var claimer = Claimer(queues: ["a", "b", "shared 1", "shared 2", "c"], groups: [0, 1, 2, 2, 3], kinds: [:])
+    for group in 0...3 { claimer.setSlots(400, group: group) }
+    var asked: [[String: Int]] = []
+    for _ in 0..<3 {
+      let found = claimer.claims(at: .zero)
+      asked.append(Dictionary(uniqueKeysWithValues: found.map { ($0.claim.queue, $0.claim.count) }))
+      claimer.claimed(
+        found.map { found in found.claim.group == nil ? records(found.claim.count) : [] },
+        by: found.map(\.claim), lanes: found.map(\.lane))
+      claimer.noteClaimable(nil)
+      for (lane, claim) in found where claim.group == nil {
+        for _ in 0..<claim.count { claimer.ended(lane: lane, isSuspect: false, wasAdded: false, at: .zero) }
+      }
+    }
+    #expect(asked[0] == ["a": 400, "b": 400, "shared 1": 200, "shared 2": 200])
+    // Jobs are claimed ahead, because many have ended.
+    #expect(asked[1]["c"] == 400)
+    #expect(asked.allSatisfy { $0.filter { $0.key != "shared 2" }.values.reduce(0, +) <= 1_000 })
   }
 
   @Test("J19: after a claim that found too little, it asks again only after a hint")

@@ -19,7 +19,7 @@ package protocol JobGraphRows {
   func holder(of unique: UniqueKey) throws -> JobID?
   /// The unfinished ones of several jobs, in the order of their numbers.
   func findUnfinished(_ ids: [JobID]) throws -> [JobRecord]
-  mutating func nextPosition() throws -> Int64
+  mutating func nextPositions(_ count: Int) throws -> [Int64]
   /// Called with the jobs that ``add(_:_:hasDependents:)`` will add next, in their order.
   mutating func willAdd(_ new: [NewJob]) throws
   mutating func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool) throws -> Enqueued
@@ -33,8 +33,8 @@ package protocol JobGraphRows {
   func unmetEdges(from ids: [JobID], limit: Int) throws -> [JobEdge]
   /// The ones of several jobs from which there are unmet edges.
   func jobsWithUnmetEdges(_ ids: [JobID]) throws -> Set<JobID>
-  /// The edges to a dependent, in the order of the dependencies' numbers.
-  func edges(to id: JobID) throws -> [JobEdge]
+  /// The edges to dependents, in the order of the dependencies' numbers for each of them.
+  func edges(to ids: [JobID]) throws -> [JobEdge]
   mutating func insert(_ edges: [JobEdge]) throws
   mutating func setStatus(_ status: JobEdge.Status, of edges: [JobEdge]) throws
   /// Marks edges from jobs as met if the ends of the jobs fulfill their requirements, and updates the dependents.
@@ -227,30 +227,35 @@ extension JobGraphRows {
 // MARK: Jobs that are run again
 
 extension JobGraphRows {
-  /// Returns the edges to a finished job, with the current states of its dependencies; nil for deleted ones.
-  package func requirements(of id: JobID) throws -> [(edge: JobEdge, state: JobState?)] {
-    try edges(to: id).map { ($0, try standing(of: $0.dependency)?.state) }
+  /// Returns the edges to finished jobs, with the current states of the dependencies; nil for deleted ones.
+  package func requirements(of ids: [JobID]) throws -> [JobID: [(edge: JobEdge, state: JobState?)]] {
+    let edges = try edges(to: ids)
+    let standings = try standings(of: Set(edges.map(\.dependency)).sorted())
+    return Dictionary(grouping: edges.map { ($0, standings[$0.dependency]?.state) }, by: \.0.dependent)
   }
 
   /// Runs jobs again.
   package mutating func restart(_ retries: JobRetries) throws {
-    var dependencies: Set<JobID> = []
-    for var job in retries.jobs {
+    let ids = retries.jobs.map(\.id)
+    let (requirements, awaited) = (try requirements(of: ids), try jobsWithUnmetEdges(ids))
+    var (dependencies, changes) = (Set<JobID>(), [JobEdge.Status: [JobEdge]]())
+    for (var job, position) in zip(retries.jobs, try nextPositions(ids.count)) {
       var count = 0
-      for (edge, state) in try requirements(of: job.id) {
+      for (edge, state) in requirements[job.id] ?? [] {
         let status = retries.status(of: edge, state)
-        if status != edge.status { try setStatus(status, of: [edge]) }
+        if status != edge.status { changes[status, default: []].append(edge) }
         if status == .unmet {
           count += 1
           dependencies.insert(edge.dependency)
         }
       }
       JobGraph.hold(&job, for: count)
-      job.hasDependents = try !jobsWithUnmetEdges([job.id]).isEmpty
+      job.hasDependents = awaited.contains(job.id)
       try setCascade(nil, of: job.id)
-      (job.position, job.ready) = (try nextPosition(), now)
+      (job.position, job.ready) = (position, now)
       try put(job)
     }
+    for (status, edges) in changes { try setStatus(status, of: edges) }
     // The rows of the dependencies that run again are unfinished only now.
     try noteDependents(of: dependencies.sorted())
   }

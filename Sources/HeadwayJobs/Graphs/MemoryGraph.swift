@@ -66,7 +66,9 @@ extension MemoryJobs: JobGraphRows {
     Set(ids.filter { id in graph.edges(from: id).contains { $0.status == .unmet } })
   }
 
-  func edges(to id: JobID) -> [JobEdge] { graph.edges(to: id) }
+  func edges(to ids: [JobID]) -> [JobEdge] { ids.flatMap { graph.edges(to: $0) } }
+
+  mutating func nextPositions(_ count: Int) -> [Int64] { (0..<count).map { _ in nextPosition() } }
 
   mutating func insert(_ edges: [JobEdge]) { for edge in edges { graph.put(edge) } }
 

@@ -81,14 +81,24 @@ struct Claimer {
     guard !isStopped else { return [] }
     for index in groups.indices { groups[index].advance(to: time) }
     var claims: [(lane: Int, claim: JobClaim)] = []
-    let (laneForSuspect, before) = (laneForSuspect, groups)
+    let (laneForSuspect, before, first) = (laneForSuspect, groups, turn)
+    var left = JobCommand.maxChangedCount
     for offset in lanes.indices {
-      let index = (turn + offset) % lanes.count
+      let index = (first + offset) % lanes.count
       let (lane, group) = (lanes[index], before[lanes[index].group])
-      let count = group.slots + group.ahead - group.heldCount
+      var count = group.slots + group.ahead - group.heldCount
       // A few free places for jobs ahead are not worth a request.
       guard lane.mayHaveMore, group.slots > 0, count > 0, group.heldCount < group.slots || count * 2 >= group.ahead
       else { continue }
+      // The jobs that earlier claims of the group can return.
+      let granted = groups[lane.group].heldCount - group.heldCount
+      count = granted > 0 ? granted : min(count, left)
+      guard count > 0 else {
+        // The next request begins with this queue.
+        turn = index
+        break
+      }
+      if granted == 0 { left -= count }
       let allowsSuspect = index == laneForSuspect
       if allowsSuspect { suspectCount += 1 }
       // The claims of a group return at most this number together.

@@ -131,20 +131,21 @@ public struct JobClaim: Hashable, Sendable {
 
 extension JobExchange {
   /// Calls a function that claims jobs for each claim, in their order, with the number of jobs that the claims of its
-  /// group have left.
+  /// group have left. All claims together return at most ``JobCommand/maxChangedCount`` jobs.
   ///
-  /// - Parameter claim: The function of a store. It is not called for a claim whose group has received all its jobs.
+  /// - Parameter claim: The function of a store. It is not called for a claim that can't return further jobs.
   /// - Returns: The claimed jobs of each claim.
   /// - Throws: The error of the function.
   public func claimed<Failure>(
     _ claim: (JobClaim) throws(Failure) -> [JobRecord]
   ) throws(Failure) -> [[JobRecord]] {
-    var (claimed, taken) = ([[JobRecord]](), [Int: Int]())
+    var (claimed, taken, left) = ([[JobRecord]](), [Int: Int](), JobCommand.maxChangedCount)
     for var rest in claims {
       let count = rest.group.flatMap { taken[$0] } ?? 0
-      (rest.count, rest.freeSlotCount) = (rest.count - count, max(0, rest.freeSlotCount - count))
+      (rest.count, rest.freeSlotCount) = (min(rest.count - count, left), max(0, rest.freeSlotCount - count))
       let jobs = rest.count > 0 ? try claim(rest) : []
       claimed.append(jobs)
+      left -= jobs.count
       if let group = rest.group { taken[group] = count + jobs.count }
     }
     return claimed

@@ -208,7 +208,7 @@ struct MemoryJobs {
       while retries.beginPass() {
         for job in selected(filter) where retries.accepts(job) {
           let holder = job.settings.unique.flatMap { self.holder(of: $0, at: now) }
-          retries.consider(job, try requirements(of: job.id), holder: holder, at: now)
+          retries.consider(job, try requirements(of: [job.id])[job.id] ?? [], holder: holder, at: now)
         }
       }
       if retries.jobs.isEmpty, let refusal = retries.refusal { throw refusal }

@@ -27,12 +27,13 @@ struct JobSelection {
   ///   - locks: Whether to lock the rows.
   ///   - run: Executes a statement.
   ///   - condition: Adds the parameters of an additional condition to a statement, and returns the condition.
+  ///   - prepare: Called with the jobs that the next calls of `isIncluded` examine.
   ///   - isIncluded: An additional condition. The function can change the job.
   /// - Throws: `PostgresError`, or the error of the condition.
   /// - Returns: The jobs.
   func jobs(
     areFinished: Bool, after id: JobID?, limit: Int, locks: Bool, _ run: (Statement) throws -> QueryResult,
-    condition: (inout Statement) -> String = { _ in "true" },
+    condition: (inout Statement) -> String = { _ in "true" }, prepare: ([JobRecord]) throws -> Void = { _ in },
     where isIncluded: (inout JobRecord) throws -> Bool = { _ in true }
   ) throws -> [JobRecord] {
     guard limit > 0, !isImpossible, areFinished || filter.culprit == nil else { return [] }
@@ -63,9 +64,10 @@ struct JobSelection {
         found = try page(columns, after: last, locks: locks)
         rows = found
       }
-      for row in rows.rows {
-        var job = JobRow.read(row)
-        guard filter.contains(job), try isIncluded(&job) else { continue }
+      let examined = rows.rows.map(JobRow.read).filter(filter.contains)
+      try prepare(examined)
+      for var job in examined {
+        guard try isIncluded(&job) else { continue }
         jobs.append(job)
         if jobs.count == limit { return jobs }
       }

@@ -109,11 +109,9 @@ public final class PostgresTransaction {
   /// Adds jobs in the transaction.
   func add(_ new: [NewJob], _ completion: @escaping ([Enqueued]) -> Void) throws -> [Enqueued] {
     session.runLater(try limitStatement())
-    let transaction = try store.runner.join(session)
-    let enqueued = try transaction.enqueue(new)
-    try transaction.settleAll()
-    transaction.writeNewRowsLater()
-    hints.formUnion(transaction.hints)
+    let hasKeys = new.count { $0.settings.unique != nil } > 1
+    let (enqueued, hints) = try store.runner.join(session, isRepeatable: hasKeys) { try $0.enqueue(new) }
+    self.hints.formUnion(hints)
     completions.append { completion(enqueued) }
     return enqueued
   }
@@ -123,13 +121,12 @@ public final class PostgresTransaction {
   /// - Returns: False if the attempt does not run its job, even if it has ended the job before.
   func end(_ fence: JobFence, _ result: JobPayload?) throws -> Bool {
     session.runLater(try limitStatement())
-    let transaction = try store.runner.join(session)
-    let verdicts = try transaction.end([JobEnding(fence, .succeed(result: result))])
-    try transaction.settleAll()
-    transaction.writeNewRowsLater()
-    hints.formUnion(transaction.hints)
+    let (verdicts, hints) = try store.runner.join(session) {
+      try $0.end([JobEnding(fence, .succeed(result: result))])
+    }
+    self.hints.formUnion(hints)
     // The verdict is `recorded`, too, if an earlier transaction has recorded the ending.
-    return verdicts == [.recorded] && transaction.hints.finished.contains(fence.id)
+    return verdicts == [.recorded] && hints.finished.contains(fence.id)
   }
 
   /// Calls the functions for the jobs that were added.

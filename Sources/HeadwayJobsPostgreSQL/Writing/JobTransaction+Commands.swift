@@ -2,7 +2,14 @@
 import HeadwayJobs
 
 extension JobTransaction {
-  func perform(_ command: JobCommand) throws -> Int {
+  /// Changes jobs or a queue.
+  ///
+  /// - Parameters:
+  ///   - command: The change.
+  ///   - expired: The jobs whose retention is over, if the command prunes the store.
+  /// - Throws: `PostgresError`, or `JobError`.
+  /// - Returns: The number of jobs or queues that were changed.
+  func perform(_ command: JobCommand, expired: [JobID] = []) throws -> Int {
     switch command {
     case .cancel(let filter):
       return try change(filter, "state <> 3 OR flags & \(JobRow.cancelRequested) = 0") { job in
@@ -15,7 +22,7 @@ extension JobTransaction {
     case .delete(let filter):
       return try delete(
         selected(filter, areFinished: true, "NOT \(JobRow.isNeeded("done.id"))").map(\.id.rawValue))
-    case .prune: return try prune()
+    case .prune: return try prune(expired)
     case .setPriority(let filter, let priority):
       return try change(filter, "state < 3 AND priority <>", priority) { job in
         guard !job.state.isFinished, job.state != .running, job.priority != priority else { return (false, false) }
@@ -41,11 +48,13 @@ extension JobTransaction {
   ///   - condition: The condition in SQL that a job can be changed.
   ///   - value: A value that follows the condition; nil for none.
   ///   - isIncluded: An additional condition. The function can change the job.
+  ///   - prepare: Called with the jobs that the next calls of `isIncluded` examine.
   /// - Throws: `PostgresError`, or the error of the condition.
   /// - Returns: The jobs.
   private func selected(
     _ filter: JobFilter, areFinished: Bool, _ condition: String, _ value: (any BinaryValue)? = nil,
-    where isIncluded: (inout JobRecord) throws -> Bool = { _ in true }
+    where isIncluded: (inout JobRecord) throws -> Bool = { _ in true },
+    prepare: ([JobRecord]) throws -> Void = { _ in }
   ) throws -> [JobRecord] {
     try JobSelection(filter).jobs(
       areFinished: areFinished, after: nil, limit: JobCommand.maxChangedCount, locks: true,
@@ -54,7 +63,7 @@ extension JobTransaction {
         guard let value else { return "(\(condition))" }
         statement.add(any: value)
         return "(\(condition) $\(statement.parameters.count))"
-      }, where: isIncluded)
+      }, prepare: prepare, where: isIncluded)
   }
 
   /// Changes unfinished jobs.
@@ -75,14 +84,21 @@ extension JobTransaction {
 
   private func retry(_ filter: JobFilter) throws -> Int {
     var retries = JobRetries()
+    var requirements: [JobID: [(edge: JobEdge, state: JobState?)]] = [:]
     while retries.beginPass() {
-      _ = try selected(filter, areFinished: true, "state > 4") { job in
-        guard retries.accepts(job) else { return false }
-        let (count, holder) = (retries.jobs.count, try job.settings.unique.flatMap(self.holder))
-        retries.consider(job, try requirements(of: job.id), holder: holder, at: now)
-        // The selection ends when enough are chosen.
-        return retries.jobs.count > count
-      }
+      _ = try selected(
+        filter, areFinished: true, "state > 4",
+        where: { job in
+          guard retries.accepts(job) else { return false }
+          let (count, holder) = (retries.jobs.count, try job.settings.unique.flatMap(self.holder))
+          retries.consider(job, requirements[job.id] ?? [], holder: holder, at: now)
+          // The selection ends when enough are chosen.
+          return retries.jobs.count > count
+        },
+        prepare: { jobs in
+          requirements = try self.requirements(of: jobs.map(\.id))
+          try findHolders(of: jobs.compactMap(\.settings.unique))
+        })
     }
     if retries.jobs.isEmpty, let refusal = retries.refusal { throw refusal }
     finishedJobs.formUnion(retries.jobs.map(\.id))
@@ -90,7 +106,10 @@ extension JobTransaction {
     return retries.jobs.count
   }
 
-  private func prune() throws -> Int {
+  /// Deletes jobs whose retention is over, and everything else that is no longer needed.
+  ///
+  /// - Parameter expired: The jobs, which were found outside of the transaction.
+  private func prune(_ expired: [JobID]) throws -> Int {
     for (table, time) in [("key", "until"), ("bucket", "fills")] {
       runLater(
         """
@@ -104,12 +123,10 @@ extension JobTransaction {
       WHERE stored < clock_timestamp() - interval '1 hour' LIMIT \(JobCommand.maxPrunedKeyCount) FOR UPDATE SKIP LOCKED)
       """)
     sweepCheckpoints()
-    let expired = try run(
-      """
-      SELECT id FROM headway.done WHERE expires <= $1 AND NOT \(JobRow.isNeeded("done.id"))
-      ORDER BY expires LIMIT \(JobCommand.maxChangedCount) FOR UPDATE SKIP LOCKED
-      """, now)
-    return try delete(expired.rows.map { $0.int64(0) })
+    var lock = statement("SELECT id FROM headway.done WHERE id = ANY($1) AND expires <= $2 FOR UPDATE SKIP LOCKED")
+    lock.add(array: expired.map(\.rawValue))
+    lock.add(now)
+    return try delete(run(lock).rows.map { $0.int64(0) })
   }
 
   /// Deletes checkpoints of jobs that have succeeded or do not exist, in the part of the table after the last one.

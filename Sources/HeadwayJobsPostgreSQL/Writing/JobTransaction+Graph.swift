@@ -100,10 +100,11 @@ extension JobTransaction: JobGraphRows {
     return Set(try run(select).rows.map { $0.id(0) })
   }
 
-  func edges(to id: JobID) throws -> [JobEdge] {
-    try run(
-      "SELECT \(JobRow.edgeColumns) FROM headway.edge WHERE dependent = $1 ORDER BY dependency", id.rawValue
-    ).rows.map(JobRow.readEdge)
+  func edges(to ids: [JobID]) throws -> [JobEdge] {
+    var select = statement(
+      "SELECT \(JobRow.edgeColumns) FROM headway.edge WHERE dependent = ANY($1) ORDER BY dependent, dependency")
+    select.add(array: ids.map(\.rawValue))
+    return try run(select).rows.map(JobRow.readEdge)
   }
 
   func insert(_ edges: [JobEdge]) throws {

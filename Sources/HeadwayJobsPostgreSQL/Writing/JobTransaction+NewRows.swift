@@ -48,23 +48,58 @@ struct NewRows {
 }
 
 extension JobTransaction {
-  /// Draws numbers for jobs that will be added, and finds the holders of their keys.
+  /// Draws numbers for jobs that will be added, finds the holders of their keys, and takes free timed keys.
   ///
-  /// If another transaction takes a key that was free, inserting the job is a conflict, and this transaction is
+  /// If another transaction takes another key that was free, inserting the job is a conflict, and this transaction is
   /// repeated.
   func willAdd(_ new: [NewJob]) throws {
-    let keys = new.compactMap(\.settings.unique).filter(\.isHeldByState).map(\.key)
-    // If several jobs have the same key, each one's effect depends on those before it.
-    let counts = Dictionary(keys.map { ($0, 1) }, uniquingKeysWith: +)
-    let single = keys.filter { counts[$0] == 1 }
-    if single.count > 1 {
-      var find = statement("SELECT unique_key, id FROM headway.job WHERE unique_key = ANY($1)")
-      find.add(array: single)
-      if isRepeatable { for key in single { preparedKeys.updateValue(nil, forKey: key) } }
-      for row in try run(find).rows { preparedKeys.updateValue(row.id(1), forKey: row.text(0)) }
-    }
     try drawNumbers(new.count)
+    // If several jobs have the same key, each one's effect depends on those before it.
+    let counts = Dictionary(new.compactMap(\.settings.unique).map { ($0.key, 1) }, uniquingKeysWith: +)
+    let single = zip(new, newRows.numbers.reversed()).compactMap { job, numbers in
+      job.settings.unique.flatMap { counts[$0.key] == 1 ? (unique: $0, id: numbers.id) : nil }
+    }
+    guard isRepeatable, single.count > 1 else { return }
+    try findHolders(of: single.map(\.unique))
+    try takeTimedKeys(single)
   }
+
+  /// Finds the holders of keys that are held by the state of a job.
+  func findHolders(of uniques: [UniqueKey]) throws {
+    let keys = uniques.filter(\.isHeldByState).map(\.key)
+    guard !keys.isEmpty else { return }
+    var find = statement("SELECT unique_key, id FROM headway.job WHERE unique_key = ANY($1)")
+    find.add(array: keys)
+    for key in keys { preparedKeys.updateValue(nil, forKey: key) }
+    for row in try run(find).rows { preparedKeys.updateValue(row.id(1), forKey: row.text(0)) }
+  }
+
+  /// Takes free timed keys for jobs that will be added, and finds the holders of the others.
+  private func takeTimedKeys(_ jobs: [(unique: UniqueKey, id: JobID)]) throws {
+    // In the same order in all transactions.
+    let rows = jobs.compactMap { unique, id in unique.duration.map { (key: unique.key, id: id, until: now + $0) } }
+      .sorted { $0.key < $1.key }
+    guard !rows.isEmpty else { return }
+    var take = statement(Self.takeKeys)
+    take.add(array: rows.map(\.key))
+    take.add(array: rows.map(\.id.rawValue))
+    take.add(array: rows.map(\.until))
+    take.add(now)
+    for row in try run(take).rows { preparedTimedKeys.updateValue(nil, forKey: row.text(0)) }
+    let held = rows.map(\.key).filter { preparedTimedKeys[$0] == nil }
+    guard !held.isEmpty else { return }
+    var find = statement("SELECT key, job FROM headway.key WHERE key = ANY($1) AND until > $2")
+    find.add(array: held)
+    find.add(now)
+    for row in try run(find).rows { preparedTimedKeys.updateValue(row.id(1), forKey: row.text(0)) }
+  }
+
+  /// Takes keys for a time, unless other jobs hold them.
+  static let takeKeys = """
+    INSERT INTO headway.key AS k (key, job, until)
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::timestamptz[])
+    ON CONFLICT (key) DO UPDATE SET job = excluded.job, until = excluded.until WHERE k.until <= $4 RETURNING key
+    """
 
   /// Returns the numbers of the next job.
   func nextNumbers() throws -> NewRows.Numbers {

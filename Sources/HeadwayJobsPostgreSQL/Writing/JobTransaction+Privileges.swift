@@ -67,7 +67,7 @@ extension JobTransaction {
 
 extension UniqueKey {
   /// For how long the key is held; nil if the state of the job decides.
-  fileprivate var duration: Duration? {
+  var duration: Duration? {
     if case .duration(let duration) = scope { return duration }
     return nil
   }

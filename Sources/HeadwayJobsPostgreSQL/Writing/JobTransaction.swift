@@ -36,10 +36,14 @@ final class JobTransaction {
   var meetBudget = JobGraph.maxMetCount
   var cascadeBudget = JobGraph.maxCascadeCount
   var awaited: Set<JobID> = []
-  /// Whether the transaction is repeated after a conflict; false for one of the application.
+  /// Whether the changes are repeated after a conflict.
   var isRepeatable = true
-  /// The keys of jobs that will be added, each with its holder; nil if it is free.
+  /// The keys of jobs that will be added or run again, each with its holder; nil if it is free.
   var preparedKeys: [String: JobID?] = [:]
+  /// The timed keys of jobs that will be added, each with its holder; nil if it was taken for the new job.
+  var preparedTimedKeys: [String: JobID?] = [:]
+  /// The numbers of the job that is being added.
+  private var numbers: NewRows.Numbers?
   /// The new rows that are not written yet.
   var newRows = NewRows()
   /// The jobs that were read from the table of finished ones, and have not been written since.
@@ -110,15 +114,18 @@ final class JobTransaction {
 
   func nextPosition() throws -> Int64 {
     // A job that takes the place of a new one also takes its position.
-    if let numbers = newRows.numbers.popLast() { return numbers.position }
-    return try nextPositions(1)[0]
+    try numbers?.position ?? nextPositions(1)[0]
   }
 
   // MARK: New jobs
 
   func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool) throws -> Enqueued {
-    if let unique = new.settings.unique, unique.isHeldByState,
-      let known = preparedKeys.removeValue(forKey: unique.key)
+    // Each job has numbers of its own, even if it is not stored, so that the order of the numbers is that of the jobs.
+    numbers = try nextNumbers()
+    defer { numbers = nil }
+    if let unique = new.settings.unique,
+      let known = unique.isHeldByState
+        ? preparedKeys.removeValue(forKey: unique.key) : preparedTimedKeys.removeValue(forKey: unique.key)
     {
       if let other = known, unique.conflict == .keep { return Enqueued(id: other, isNew: false) }
       if known == nil, let id = try insert(new, dependencies, hasDependents, isKeyFree: true) {
@@ -150,12 +157,12 @@ final class JobTransaction {
   private func insert(
     _ new: NewJob, _ dependencies: [JobGraph.Requirement], _ hasDependents: Bool, isKeyFree: Bool = false
   ) throws -> JobID? {
-    let numbers = try nextNumbers()
+    let numbers = try numbers ?? nextNumbers()
     var job = JobRecord(id: numbers.id, new, at: now)
     (job.position, job.ready) = (numbers.position, now)
     if let unique = job.settings.unique {
       if case .duration(let duration) = unique.scope {
-        guard try take(unique.key, for: duration, job.id) else { return nil }
+        guard try isKeyFree || take(unique.key, for: duration, job.id) else { return nil }
       } else {
         job.holdsKey = true
       }
@@ -195,16 +202,16 @@ final class JobTransaction {
 
   /// Takes a key for a time, unless another job holds it.
   private func take(_ key: String, for duration: Duration, _ id: JobID) throws -> Bool {
-    let taken = try run(
-      """
-      INSERT INTO headway.key AS k (key, job, until) VALUES ($1, $2, $3)
-      ON CONFLICT (key) DO UPDATE SET job = excluded.job, until = excluded.until WHERE k.until <= $4 RETURNING job
-      """, key, id.rawValue, now + duration, now)
-    return !taken.isEmpty
+    var take = statement(Self.takeKeys)
+    take.add(array: [key])
+    take.add(array: [id.rawValue])
+    take.add(array: [now + duration])
+    take.add(now)
+    return try !run(take).isEmpty
   }
 
   func holder(of unique: UniqueKey) throws -> JobID? {
-    if unique.isHeldByState, let known = preparedKeys[unique.key] { return known }
+    if let known = unique.isHeldByState ? preparedKeys[unique.key] : preparedTimedKeys[unique.key] { return known }
     let rows =
       if case .duration = unique.scope {
         try run("SELECT job FROM headway.key WHERE key = $1 AND until > $2", unique.key, now)
@@ -308,10 +315,7 @@ final class JobTransaction {
 
 extension UniqueKey {
   /// Whether the key is free when the job has ended, at the latest.
-  var isHeldByState: Bool {
-    if case .duration = scope { return false }
-    return true
-  }
+  var isHeldByState: Bool { duration == nil }
 }
 
 // MARK: Damage

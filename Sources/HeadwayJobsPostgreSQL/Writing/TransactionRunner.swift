@@ -93,12 +93,37 @@ struct TransactionRunner: Sendable {
     Statement(sql, isFrequent: true, schema.lockClass, StoreLock.store.rawValue)
   }
 
-  /// Begins to change jobs in a transaction of the application.
-  func join(_ session: PostgresSession) throws -> JobTransaction {
-    let time = try session.run(Statement("SELECT clock_timestamp()", isFrequent: true))
-    let transaction = JobTransaction(session, schema, hold: .none, at: note(time))
-    transaction.isRepeatable = false
-    return transaction
+  /// Changes jobs in a transaction of the application.
+  ///
+  /// - Parameters:
+  ///   - session: The connection.
+  ///   - isRepeatable: Whether the changes are repeated after a conflict, which requires a savepoint.
+  ///   - body: Makes the changes. It can be called several times.
+  /// - Throws: The error of the body.
+  /// - Returns: The answer, and the hints for observers.
+  func join<Answer>(
+    _ session: PostgresSession, isRepeatable: Bool = false, _ body: (JobTransaction) throws -> Answer
+  ) throws -> (answer: Answer, hints: JobHints) {
+    var conflicts = 0
+    while true {
+      if isRepeatable { session.runLater(Statement("SAVEPOINT headway_changes")) }
+      let time = try session.run(Statement("SELECT clock_timestamp()", isFrequent: true))
+      let transaction = JobTransaction(session, schema, hold: .none, at: note(time))
+      transaction.isRepeatable = isRepeatable
+      do {
+        let answer = try body(transaction)
+        try transaction.settleAll()
+        transaction.writeNewRowsLater()
+        if isRepeatable { _ = try session.run(Statement("RELEASE headway_changes")) }
+        return (answer, transaction.hints)
+      } catch let error as PostgresError
+        where isRepeatable && error.isConflict && conflicts < Self.maxConflictCount
+      {
+        conflicts += 1
+        session.forgetDeferred()
+        _ = try session.run([Statement("ROLLBACK TO headway_changes"), Statement("RELEASE headway_changes")])
+      }
+    }
   }
 
   /// Returns the time of a transaction from the answer of the server.

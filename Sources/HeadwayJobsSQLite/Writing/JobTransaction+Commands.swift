@@ -3,7 +3,14 @@ import GRDB
 import HeadwayJobs
 
 extension JobTransaction {
-  func perform(_ command: JobCommand) throws -> Int {
+  /// Changes jobs or a queue.
+  ///
+  /// - Parameters:
+  ///   - command: The change.
+  ///   - expired: The jobs whose retention is over, if the command prunes the store.
+  /// - Throws: `JobError`, or an error of the database.
+  /// - Returns: The number of jobs or queues that were changed.
+  func perform(_ command: JobCommand, expired: [Int64] = []) throws -> Int {
     switch command {
     case .cancel(let filter):
       return try change(filter) { job in
@@ -14,7 +21,7 @@ extension JobTransaction {
     case .retry(let filter): return try retry(filter)
     case .delete(let filter):
       return try delete(selected(filter, areFinished: true) { try !isNeeded($0.id) }.map(\.id.rawValue))
-    case .prune: return try prune()
+    case .prune: return try prune(expired)
     case .setPriority(let filter, let priority):
       return try change(filter) { job in
         guard !job.state.isFinished, job.state != .running, job.priority != priority else { return (false, false) }
@@ -60,7 +67,7 @@ extension JobTransaction {
       _ = try selected(filter, areFinished: true) { job in
         guard retries.accepts(job) else { return false }
         let (count, holder) = (retries.jobs.count, try job.settings.unique.flatMap(self.holder))
-        retries.consider(job, try requirements(of: job.id), holder: holder, at: now)
+        retries.consider(job, try requirements(of: [job.id])[job.id] ?? [], holder: holder, at: now)
         // The selection ends when enough are chosen.
         return retries.jobs.count > count
       }
@@ -70,7 +77,10 @@ extension JobTransaction {
     return retries.jobs.count
   }
 
-  private func prune() throws -> Int {
+  /// Deletes jobs whose retention is over, and everything else that is no longer needed.
+  ///
+  /// - Parameter expired: The jobs, which were found outside of the transaction.
+  private func prune(_ expired: [Int64]) throws -> Int {
     for (table, time) in [("headway_key", "until"), ("headway_bucket", "full")] {
       let deletion = try statement(
         """
@@ -80,14 +90,13 @@ extension JobTransaction {
       deletion.bind(now.microseconds, at: 1)
       try deletion.run()
     }
-    let expired = try statement(
-      """
-      SELECT id FROM headway_done WHERE expires <= ?1 AND NOT \(JobRow.isNeeded("headway_done.id"))
-      ORDER BY expires LIMIT \(JobCommand.maxChangedCount)
-      """)
-    expired.bind(now.microseconds, at: 1)
-    var ids: [Int64] = []
-    try expired.forEachRow { ids.append($0.int64(0)) }
+    let find = try statement("SELECT 1 FROM headway_done WHERE id = ?1 AND expires <= ?2")
+    let ids = try expired.filter { id in
+      find.bind(id, at: 1)
+      find.bind(now.microseconds, at: 2)
+      defer { find.reset() }
+      return try find.step() && !isNeeded(JobID(rawValue: id))
+    }
     return try delete(ids)
   }
 

@@ -106,10 +106,12 @@ extension JobTransaction: JobGraphRows {
     Set(try ids.filter { try !unmetEdges(from: [$0], limit: 1).isEmpty })
   }
 
-  func edges(to id: JobID) throws -> [JobEdge] {
-    try edges(
-      "SELECT \(JobRow.edgeColumns) FROM headway_edge WHERE dependent = ?1 ORDER BY dependency LIMIT ?2", id,
-      limit: .max)
+  func edges(to ids: [JobID]) throws -> [JobEdge] {
+    try ids.flatMap { id in
+      try edges(
+        "SELECT \(JobRow.edgeColumns) FROM headway_edge WHERE dependent = ?1 ORDER BY dependency LIMIT ?2", id,
+        limit: .max)
+    }
   }
 
   private func edges(_ sql: String, _ id: JobID, limit: Int) throws -> [JobEdge] {

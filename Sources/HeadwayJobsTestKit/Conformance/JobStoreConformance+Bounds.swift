@@ -61,6 +61,65 @@ extension JobStoreConformance {
       try probe.expect(try await probe.counts()[.waiting], count - 9, "the number of dependents at last")
       try probe.expect(try await probe.counts()[.held], 0, "the number of held dependents after the store advanced")
     },
+    JobStoreCheck("J185: the claims of an exchange return at most 1,000 jobs together") { probe in
+      for queue in ["first", "second", "third"] {
+        _ = try await probe.store.enqueue(
+          Array(repeating: probe.job(options: JobOptions(queue: queue)), count: 600))
+      }
+      let worker = try await probe.register()
+      let claims = ["first", "second", "third"].map {
+        JobClaim(queue: $0, count: 600, allowsSuspect: false, kinds: ["test": 1])
+      }
+      for expected in [[600, 400, 0], [0, 200, 600], [0, 0, 0]] {
+        let answer = try await probe.store.exchange(JobExchange(worker: worker, claims: claims))
+        try probe.expect(answer.claimed.map(\.count), expected, "the numbers of claimed jobs")
+      }
+    },
+    JobStoreCheck("J10, J185: a batch with many keys, some of them held, is stored in its order") { probe in
+      let held = try await probe.store.enqueue([
+        probe.job(options: JobOptions(unique: .for(.seconds(60), "timed 3"))),
+        probe.job(options: JobOptions(unique: .unfinished("key 4"))),
+        probe.job(options: JobOptions(unique: .for(.seconds(1), "old 5"))),
+      ]).map(\.id)
+      _ = try await probe.pass(.seconds(2))
+      let keys: [@Sendable (Int) -> UniqueKey?] = [
+        { .for(.seconds(60), "timed \($0)") }, { .unfinished("key \($0)") }, { .for(.seconds(60), "old \($0)") },
+        // The same text as that of a key of another kind.
+        { .for(.seconds(60), "key \($0)") }, { _ in nil },
+      ]
+      let new = (0..<10).flatMap { number in keys.map { probe.job(options: JobOptions(unique: $0(number))) } }
+      let stored = try await probe.store.enqueue(new)
+      let others = stored.enumerated().filter { !$1.isNew }
+      try probe.expect(others.map(\.offset), [15, 21], "the places of the jobs whose keys are held")
+      try probe.expect(others.map(\.element.id), Array(held[0...1]), "the holders")
+      let ids = stored.filter(\.isNew).map(\.id)
+      try probe.expect(ids, ids.sorted(), "the order of the numbers")
+      let worker = try await probe.register()
+      try probe.expect(try await probe.claim(99, by: worker).map(\.id), held + ids, "the order of the claimed jobs")
+      let again = try await probe.store.enqueue(new.filter { $0.settings.unique != nil })
+      try probe.expect(again.map(\.isNew), Array(repeating: false, count: 40), "whether jobs are new")
+    },
+    JobStoreCheck("J44, J185: many jobs with dependencies and keys run again together") { probe in
+      let first = try await probe.enqueue()
+      let jobs = (0..<300).map { number in
+        var job = probe.job(options: JobOptions(unique: .unfinished("key \(number)"), after: [first.success]))
+        if number % 3 == 2 { job.dependencies.append(JobDependency(.batch(number - 1), requiring: .success)) }
+        return job
+      }
+      let ids = try await probe.store.enqueue(jobs).map(\.id)
+      let worker = try await probe.register()
+      try await probe.end(probe.claimOne(by: worker), .fail(JobEndReason(.failed), nil))
+      _ = try await probe.store.advance()
+      let holder = try await probe.enqueue(options: JobOptions(unique: .unfinished("key 7")))
+      try probe.expect(try await probe.store.perform(.retry(.all)), 299, "the number of jobs that run again")
+      try probe.expect(try await probe.counts()[.held], 298, "the number of held jobs")
+      try probe.expect(try await probe.stored(ids[7]).state, .cancelled, "the job whose key is held")
+      try probe.expect(try await probe.stored(ids[8]).state, .cancelled, "the job that requires it")
+      let claimed = try await probe.claim(9, by: worker)
+      try probe.expect(claimed.map(\.id), [holder, first], "the claimed jobs")
+      try await probe.end(claimed[1], .succeed(result: nil))
+      try probe.expect(try await probe.counts()[.waiting], 199, "the number of jobs that are ready then")
+    },
     JobStoreCheck("J185: more than 1,000 jobs of a worker return when it stops, and when it has died") { probe in
       let count = JobCommand.maxChangedCount + 5
       try await probe.enqueueBatch(of: count)
