@@ -62,7 +62,7 @@ private struct StoreAudit {
         AND NOT EXISTS (SELECT FROM headway.done WHERE id = e.dependent)
         """),
     Rule(
-      what: "held jobs wait for a job that has ended, and whose dependents are not being updated",
+      what: "held jobs wait for a job that has ended or was deleted, and whose dependents are not being updated",
       sql: """
         SELECT DISTINCT dependent FROM headway.edge e JOIN headway.job ON job.id = e.dependent
         WHERE status = 0 AND NOT EXISTS (SELECT FROM headway.job WHERE id = e.dependency)

@@ -88,8 +88,10 @@ extension SQLiteJobStore {
     let next = try await read { try Self.nextTime($0, now) }
     changes.note(next: next, version)
     guard let next, next <= now else { return next }
+    let definitions = try await read { try ScheduleRow.dueDefinitions($0, now) }
     return try await change(size: WriterInbox.maxSize) { transaction in
-      try transaction.advance() ? transaction.now : Self.nextTime(transaction.database, transaction.now)
+      transaction.knownDefinitions = definitions
+      return try transaction.advance() ? transaction.now : Self.nextTime(transaction.database, transaction.now)
     }
   }
 

@@ -99,6 +99,13 @@ private struct StoreAudit {
           SELECT id FROM headway_job UNION ALL SELECT id FROM headway_done)
         """),
     Rule(
+      what: "held jobs wait for a job that has ended or was deleted, and whose dependents are not being updated",
+      sql: """
+        SELECT DISTINCT dependent FROM headway_edge JOIN headway_job ON headway_job.id = dependent
+        WHERE headway_edge.status = 0 AND dependency NOT IN (
+          SELECT id FROM headway_job UNION ALL SELECT job FROM headway_cascade)
+        """),
+    Rule(
       what: "keys that are held for a time belong to jobs with a number that was not assigned",
       sql: "SELECT job FROM headway_key WHERE job > (SELECT value FROM headway_meta WHERE name = 'job')"),
   ]

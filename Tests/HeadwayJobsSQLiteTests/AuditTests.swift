@@ -63,6 +63,10 @@ import Testing
       ("UPDATE headway_job SET unique_key = 'x'", "job 1 holds a key that is not its own: x"),
       ("UPDATE headway_job SET settings = x'00'", "job 1 can't be read"),
       ("INSERT INTO headway_checkpoint VALUES (7, 'a', x'00')", "1 checkpoints belong to jobs that do not exist"),
+      (
+        "INSERT INTO headway_edge VALUES (9, 1, 0, 0); UPDATE headway_job SET state = 0, unmet = 1",
+        "1 held jobs wait for a job that has ended or was deleted"
+      ),
       ("INSERT INTO headway_key VALUES ('x', 7, 0)", "1 keys that are held for a time belong to jobs"),
     ])
   func faults(fault: String, defect: String) async throws {

@@ -1,8 +1,11 @@
 #if Jobs
+import GRDB
 import HeadwayJobs
 
 /// The rows of schedules.
 enum ScheduleRow {
+  typealias KnownDefinitions = [[UInt8]: ScheduleDefinition]
+
   static let columns = "name, definition, anchor, decided, last_tick, last_job, paused, next"
   static let replace = "INSERT OR REPLACE INTO headway_schedule (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
 
@@ -22,15 +25,19 @@ enum ScheduleRow {
   /// - Parameters:
   ///   - row: A row with ``columns``.
   ///   - substitute: A definition to use if the stored one can't be read; nil to throw an error.
+  ///   - known: Definitions that were decoded before, by their stored form.
   /// - Throws: `JobError` with the code `undecodablePayload`, unless there is a substitute.
   /// - Returns: The schedule.
-  static func read(_ row: SQLStatement, orWith substitute: ScheduleDefinition? = nil) throws -> ScheduleRecord {
+  static func read(
+    _ row: SQLStatement, orWith substitute: ScheduleDefinition? = nil, known: KnownDefinitions = [:]
+  ) throws -> ScheduleRecord {
     func time(_ column: Int32) -> StoreTime? {
       row.isNull(column) ? nil : StoreTime(microseconds: row.int64(column))
     }
     let definition: ScheduleDefinition
     do {
-      definition = try ScheduleDefinition(stored: row.bytes(1))
+      let stored = row.bytes(1)
+      definition = try known[stored] ?? ScheduleDefinition(stored: stored)
     } catch {
       guard let substitute else {
         throw JobError(
@@ -48,6 +55,22 @@ enum ScheduleRow {
     schedule.isPaused = row.int(6) != 0
     schedule.next = time(7)
     return schedule
+  }
+
+  /// Decodes the definitions of due schedules, up to the limit of a transaction.
+  ///
+  /// This takes longer than everything else that a tick requires, so it happens before the transaction.
+  static func dueDefinitions(_ database: Database, _ now: StoreTime) throws -> KnownDefinitions {
+    let due = try SQLStatement(
+      "SELECT definition FROM headway_schedule WHERE next <= ?1 ORDER BY next, name LIMIT ?2", database)
+    due.bind(now.microseconds, at: 1)
+    due.bind(JobCommand.maxChangedCount, at: 2)
+    var known: KnownDefinitions = [:]
+    try due.forEachRow { row in
+      let stored = row.bytes(0)
+      if known[stored] == nil { known[stored] = try? ScheduleDefinition(stored: stored) }
+    }
+    return known
   }
 }
 #endif

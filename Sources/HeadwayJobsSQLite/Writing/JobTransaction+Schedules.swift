@@ -29,7 +29,7 @@ extension JobTransaction: ScheduleRows {
     var schedules: [DueSchedule] = []
     try due.forEachRow { row in
       do {
-        let schedule = try ScheduleRow.read(row)
+        let schedule = try ScheduleRow.read(row, known: knownDefinitions)
         let isUnfinished = try schedule.lastJob.map(isUnfinished) ?? false
         schedules.append(DueSchedule(name: schedule.name, schedule, isLastJobUnfinished: isUnfinished))
       } catch let error as JobError where error.code == .undecodablePayload {

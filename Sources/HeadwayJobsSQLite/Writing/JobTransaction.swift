@@ -18,6 +18,8 @@ final class JobTransaction {
   var meetBudget = JobGraph.maxMetCount
   var cascadeBudget = JobGraph.maxCascadeCount
   var awaited: Set<JobID> = []
+  /// The definitions of due schedules.
+  var knownDefinitions: ScheduleRow.KnownDefinitions = [:]
   /// The state of the connection to restore after the transaction; nil if that is not necessary.
   var leftovers: SessionState?
   /// The last assigned numbers, or nil if they have not been read.
