@@ -6,8 +6,8 @@ import HeadwayJobs
 extension Database {
   /// Checks that the path of the database still names its file.
   ///
-  /// A file that was deleted or moved can still be read and written as long as it is open, but other processes no longer
-  /// use it. The check costs one call of `stat`.
+  /// A file that was deleted or moved can still be read and written as long as it is open, but other processes no
+  /// longer use it. The check costs one call of `stat`.
   ///
   /// - Throws: `JobError` with the code `unusableStore`.
   func checkFile() throws {

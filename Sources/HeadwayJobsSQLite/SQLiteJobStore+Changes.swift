@@ -88,11 +88,18 @@ extension SQLiteJobStore {
     let next = try await read { try Self.nextTime($0, now) }
     changes.note(next: next, version)
     guard let next, next <= now else { return next }
-    let definitions = try await read { try ScheduleRow.dueDefinitions($0, now) }
-    return try await change(size: WriterInbox.maxSize) { transaction in
-      transaction.knownDefinitions = definitions
-      return try transaction.advance() ? transaction.now : Self.nextTime(transaction.database, transaction.now)
+    var isMore = false
+    for part in JobTransaction.Advance.allCases {
+      guard try await read({ try part.isNecessary($0, now) }) else { continue }
+      let definitions = part == .ticks ? try await read { try ScheduleRow.dueDefinitions($0, now) } : [:]
+      let hasMore = try await change(size: WriterInbox.maxSize) { transaction in
+        transaction.knownDefinitions = definitions
+        return try transaction.advance(part)
+      }
+      isMore = isMore || hasMore
     }
+    let time = self.now
+    return isMore ? time : try await read { try Self.nextTime($0, time) }.map { max($0, time) }
   }
 
   private static func nextTime(_ database: Database, _ now: StoreTime) throws -> StoreTime? {

@@ -29,7 +29,8 @@ import Testing
       ("CREATE TEMP TABLE leftover (number)", "SELECT group_concat(name) FROM temp.sqlite_master"),
       (
         "CREATE TEMP TABLE first (id INTEGER PRIMARY KEY); INSERT INTO first VALUES (1);"
-          + "CREATE TEMP TABLE second (id REFERENCES first); INSERT INTO second VALUES (1); CREATE INDEX i ON second (id)",
+          + "CREATE TEMP TABLE second (id REFERENCES first); INSERT INTO second VALUES (1);"
+          + "CREATE INDEX i ON second (id)",
         "SELECT group_concat(name) FROM temp.sqlite_master"
       ),
       ("CREATE VIRTUAL TABLE temp.words USING fts5(word)", "SELECT group_concat(name) FROM temp.sqlite_master"),

@@ -100,8 +100,8 @@ public final class JobWorker: Sendable {
   /// to finish, unless the task is cancelled. After that, they are cancelled and return to their queues, and their
   /// attempts are not counted. Finally, the worker leaves the store.
   ///
-  /// If the store fails while the worker runs, the worker tries again after a pause of up to 30 s. If the store can't be
-  /// used any longer, for example because its file was deleted, the worker stops.
+  /// If the store fails while the worker runs, the worker tries again after a pause of up to 30 s. If the store can no
+  /// longer be used, for example because its file was deleted, the worker stops.
   ///
   /// - Throws: ``JobError`` if the worker can't register with the store, or if it could not record some endings before
   ///   it had to stop. The jobs of those endings run again. The code is ``JobError/Code/unusableStore`` if the store

@@ -131,7 +131,9 @@ public struct JobClaim: Hashable, Sendable {
 
 extension JobExchange {
   /// Calls a function that claims jobs for each claim, in their order, with the number of jobs that the claims of its
-  /// group have left. All claims together return at most ``JobCommand/maxChangedCount`` jobs.
+  /// group have left.
+  ///
+  /// All claims together return at most ``JobCommand/maxChangedCount`` jobs.
   ///
   /// - Parameter claim: The function of a store. It is not called for a claim that can't return further jobs.
   /// - Returns: The claimed jobs of each claim.

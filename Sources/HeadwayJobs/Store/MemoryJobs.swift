@@ -181,6 +181,7 @@ struct MemoryJobs {
       JobTransitions.expire(&job, at: now)
       put(job, at: now)
     }
+    settleAll()
     let due = timed.compactMap { jobs[$0] }.filter { $0.dueTime.map { $0 <= now } ?? false }
     for var job in due.sorted(by: { ($0.due ?? now, $0.id) < ($1.due ?? now, $1.id) }).prefix(limit) {
       JobTransitions.becomeWaiting(&job, at: now)

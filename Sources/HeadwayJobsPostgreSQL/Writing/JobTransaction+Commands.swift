@@ -109,6 +109,8 @@ extension JobTransaction {
   /// Deletes jobs whose retention is over, and everything else that is no longer needed.
   ///
   /// - Parameter expired: The jobs, which were found outside of the transaction.
+  /// - Throws: `PostgresError`.
+  /// - Returns: The number of deleted jobs.
   private func prune(_ expired: [JobID]) throws -> Int {
     for (table, time) in [("key", "until"), ("bucket", "fills")] {
       runLater(

@@ -86,6 +86,7 @@ extension JobTransaction {
       JobTransitions.expire(&job, at: now)
       try put(job)
     }
+    try settleAll()
     let due = try jobs("state = 1 AND due <= $1 ORDER BY due, id LIMIT \(limit)")
     let positions = try nextPositions(due.count)
     for (var job, position) in zip(due, positions) {

@@ -80,6 +80,8 @@ extension JobTransaction {
   /// Deletes jobs whose retention is over, and everything else that is no longer needed.
   ///
   /// - Parameter expired: The jobs, which were found outside of the transaction.
+  /// - Throws: An error of the database.
+  /// - Returns: The number of deleted jobs.
   private func prune(_ expired: [Int64]) throws -> Int {
     for (table, time) in [("headway_key", "until"), ("headway_bucket", "full")] {
       let deletion = try statement(

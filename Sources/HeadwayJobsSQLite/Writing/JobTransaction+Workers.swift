@@ -100,34 +100,70 @@ extension JobTransaction {
 
   // MARK: Time
 
-  /// Adds the jobs of due ticks, cancels jobs that have missed their deadline, makes due jobs wait for a worker, and
-  /// continues to cancel the dependents of failed jobs.
+  /// The parts of advancing a store, in their order.
+  ///
+  /// Each one has a transaction of its own, so that none is long.
+  enum Advance: CaseIterable {
+    /// Adds the jobs of due ticks.
+    case ticks
+    /// Continues to settle the dependents of jobs that have ended.
+    case cascades
+    /// Cancels jobs that have missed their deadline.
+    case late
+    /// Makes due jobs wait for a worker.
+    case due
+
+    /// The condition that there is something to do at the time `?1`.
+    private var condition: String {
+      switch self {
+      case .ticks: "SELECT 1 FROM headway_schedule WHERE next <= ?1"
+      case .cascades: "SELECT 1 FROM headway_cascade WHERE ?1 NOT NULL"
+      case .late: "SELECT 1 FROM headway_job WHERE deadline <= ?1 AND deadline NOT NULL AND state < 3"
+      case .due: "SELECT 1 FROM headway_job WHERE state = 1 AND due <= ?1"
+      }
+    }
+
+    func isNecessary(_ database: Database, _ now: StoreTime) throws -> Bool {
+      let find = try SQLStatement("\(condition) LIMIT 1", database)
+      defer { find.reset() }
+      find.bind(now.microseconds, at: 1)
+      return try find.step()
+    }
+  }
+
+  /// Executes a part of advancing the store.
   ///
   /// - Returns: Whether there might be more to do.
-  func advance() throws -> Bool {
+  func advance(_ part: Advance) throws -> Bool {
     let limit = JobCommand.maxChangedCount
-    let hasMoreTicks = try advanceSchedules(limit: limit)
-    try continueAllCascades()
-    let late = try jobs(
-      """
-      SELECT \(JobRow.unfinishedColumns) FROM headway_job
-      WHERE deadline <= ?1 AND deadline NOT NULL AND state < 3 ORDER BY deadline, id LIMIT \(limit)
-      """)
-    for var job in late {
-      JobTransitions.expire(&job, at: now)
-      try put(job)
+    switch part {
+    case .ticks: return try advanceSchedules(limit: limit)
+    case .cascades: try continueAllCascades()
+    case .late:
+      let late = try jobs(
+        """
+        SELECT \(JobRow.unfinishedColumns) FROM headway_job
+        WHERE deadline <= ?1 AND deadline NOT NULL AND state < 3 ORDER BY deadline, id LIMIT \(limit)
+        """)
+      for var job in late {
+        JobTransitions.expire(&job, at: now)
+        try put(job)
+      }
+      return late.count == limit
+    case .due:
+      let due = try jobs(
+        """
+        SELECT \(JobRow.unfinishedColumns) FROM headway_job
+        WHERE state = 1 AND due <= ?1 ORDER BY due, id LIMIT \(limit)
+        """)
+      for var job in due {
+        JobTransitions.becomeWaiting(&job, at: now)
+        try place(&job)
+        try put(job)
+      }
+      return due.count == limit
     }
-    let due = try jobs(
-      """
-      SELECT \(JobRow.unfinishedColumns) FROM headway_job WHERE state = 1 AND due <= ?1 ORDER BY due, id LIMIT \(limit)
-      """)
-    for var job in due {
-      JobTransitions.becomeWaiting(&job, at: now)
-      try place(&job)
-      try put(job)
-    }
-    try settleAll()
-    return try hasMoreTicks || late.count == limit || due.count == limit || !cascades().isEmpty
+    return false
   }
 
   private func jobs(_ sql: String) throws -> [JobRecord] {
