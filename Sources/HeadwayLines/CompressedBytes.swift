@@ -5,6 +5,7 @@
 /// Used only by the object that owns the file.
 final class CompressedBytes {
   private let descriptor: Int32
+  private let isSeekable: Bool
   /// Bytes that were read before this object was created and that have not been handed out.
   private var head: [UInt8]
   private let buffer: UnsafeMutableRawBufferPointer
@@ -16,8 +17,9 @@ final class CompressedBytes {
   /// - Parameters:
   ///   - head: The bytes that have already been read from the file.
   ///   - descriptor: The open file. This object does not close it.
-  init(head: [UInt8], descriptor: Int32) {
-    (self.head, self.descriptor, bytesRead) = (head, descriptor, head.count)
+  ///   - isSeekable: Whether bytes at any position of the file can be read.
+  init(head: [UInt8], descriptor: Int32, isSeekable: Bool) {
+    (self.head, self.descriptor, self.isSeekable, bytesRead) = (head, descriptor, isSeekable, head.count)
     buffer = .allocate(byteCount: max(Self.bufferSize, head.count), alignment: 16)
   }
 
@@ -31,7 +33,7 @@ final class CompressedBytes {
   func next() throws(Platform.Failure) -> UnsafeMutableRawBufferPointer {
     let count: Int
     if head.isEmpty {
-      count = try Platform.read(descriptor, into: buffer)
+      count = try Platform.read(descriptor, into: buffer, at: isSeekable ? bytesRead : nil)
       bytesRead += count
     } else {
       count = head.count

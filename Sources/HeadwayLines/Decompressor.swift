@@ -12,14 +12,12 @@ final class Decompressor: Unpacker, @unchecked Sendable {
   /// Whether the unpacked content is empty.
   private var isEmpty = false
 
-  /// - Parameters:
-  ///   - head: The bytes that have already been read from the file.
-  ///   - descriptor: The open file. This object does not close it.
+  /// - Parameter input: The bytes of the file.
   /// - Throws: ``UnpackingProblem``.
-  init(head: [UInt8], descriptor: Int32) throws(UnpackingProblem) {
+  init(_ input: CompressedBytes) throws(UnpackingProblem) {
     guard let archive = archive_read_new() else { fatalError("Out of memory: unpacking a file.") }
     self.archive = archive
-    input = CompressedBytes(head: head, descriptor: descriptor)
+    self.input = input
     archive_read_support_filter_all(archive)
     archive_read_support_format_raw(archive)
     // A file without content has no entry, which is not a failure here.

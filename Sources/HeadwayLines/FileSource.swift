@@ -33,6 +33,13 @@ package struct FileSource: ~Copyable, Sendable {
   package private(set) var bytesRead = 0
 
   private let descriptor: Int32
+  /// The identity of a regular file.
+  private let identity: Platform.FileStatus.Identity?
+  /// Whether this value, and not the descriptor, determines the position of the next bytes.
+  ///
+  /// The position of a descriptor can be moved by other code that uses the same number by mistake, after it has closed
+  /// it.
+  private let isSeekable: Bool
   /// Whether this value closes the descriptor.
   private let closesDescriptor: Bool
   private var reachedEnd = false
@@ -73,12 +80,14 @@ package struct FileSource: ~Copyable, Sendable {
       if Platform.isNoFolder(error), let inArchive = ArchivePath(path) {
         let entry = try Self.open(inArchive, path: path)
         (descriptor, size, unpacker) = (entry.file.descriptor, entry.reader.size, entry.reader)
+        (identity, isSeekable) = (nil, false)
         return
       }
       #endif
       throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, systemErrorNumber: error.errorNumber)
     }
-    (descriptor, size, isNonblocking) = (file.descriptor, file.size, file.isNonblocking)
+    (descriptor, size, isNonblocking) = (file.descriptor, file.status?.size, file.isNonblocking)
+    (identity, isSeekable) = (file.status?.identity, file.isSeekable)
     #if Compression
     unpacker = nil
     #endif
@@ -93,6 +102,7 @@ package struct FileSource: ~Copyable, Sendable {
   ///   - path: The name of the file in errors.
   package init(descriptor: Int32, path: String) {
     (self.path, self.descriptor, size, closesDescriptor) = (path, descriptor, nil, false)
+    (identity, isSeekable) = (nil, false)
     #if Compression
     unpacker = nil
     #endif
@@ -107,7 +117,7 @@ package struct FileSource: ~Copyable, Sendable {
     do { file = try Platform.open(inArchive.archive) } catch {
       throw LineReaderError(Platform.openingCode(error.errorNumber), path: path, systemErrorNumber: error.errorNumber)
     }
-    do { return (file, try ZipEntryReader(inArchive, archiveSize: file.size ?? 0)) } catch {
+    do { return (file, try ZipEntryReader(inArchive, archiveSize: file.status?.size ?? 0)) } catch {
       Platform.close(file.descriptor)
       throw error.error(path: path)
     }
@@ -173,12 +183,17 @@ package struct FileSource: ~Copyable, Sendable {
 
   private mutating func readPlain(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     var count = try readOnce(into: buffer)
-    if count == 0, let size, bytesRead < size {
-      // The file is truncated, unless its size was never correct: files in /sys always report 4096 and contain less. If
-      // the file has the reported size now, it either grew back since the read above or is one of those files. A second
-      // read distinguishes the two.
-      guard try sizeNow() >= size else { throw LineReaderError(.truncated, path: path, byteOffset: bytesRead) }
-      count = try readOnce(into: buffer)
+    if count == 0, let size, let identity {
+      let status = try statusNow()
+      // If other code has closed the descriptor by mistake, another file can have its number since then.
+      guard status.identity == identity else { throw readingError(.badDescriptor) }
+      if bytesRead < size {
+        // The file is truncated, unless its size was never correct: files in /sys always report 4096 and contain less.
+        // If the file has the reported size now, it either grew back since the read above or is one of those files. A
+        // second read distinguishes the two.
+        guard status.size >= size else { throw LineReaderError(.truncated, path: path, byteOffset: bytesRead) }
+        count = try readOnce(into: buffer)
+      }
     }
     bytesRead += count
     reachedEnd = count == 0
@@ -196,9 +211,8 @@ package struct FileSource: ~Copyable, Sendable {
     guard let compression = Compression(of: buffer[..<count]) else { return count }
     let head = Array(buffer[..<count])
     do {
-      unpacker =
-        compression == .gzip
-        ? GzipDecompressor(head: head, descriptor: descriptor) : try Decompressor(head: head, descriptor: descriptor)
+      let input = CompressedBytes(head: head, descriptor: descriptor, isSeekable: isSeekable)
+      unpacker = compression == .gzip ? GzipDecompressor(input) : try Decompressor(input)
     } catch { throw unpackingError(error) }
     reachedEnd = false
     return try unpack(into: buffer)
@@ -220,11 +234,12 @@ package struct FileSource: ~Copyable, Sendable {
   #endif
 
   private func readOnce(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
-    do { return try Platform.read(descriptor, into: buffer) } catch { throw readingError(error) }
+    let position = isSeekable ? bytesRead : nil
+    do { return try Platform.read(descriptor, into: buffer, at: position) } catch { throw readingError(error) }
   }
 
-  private func sizeNow() throws(LineReaderError) -> Int {
-    do { return try Platform.size(of: descriptor) } catch { throw readingError(error) }
+  private func statusNow() throws(LineReaderError) -> Platform.FileStatus {
+    do { return try Platform.status(of: descriptor) } catch { throw readingError(error) }
   }
 
   private func readingError(_ failure: Platform.Failure) -> LineReaderError {

@@ -60,7 +60,7 @@ struct FollowedFile: ~Copyable, Sendable {
     // Owned from now on, so that it is closed after an error.
     descriptor = file.descriptor
     // For directories and missing permissions, opening has failed.
-    guard let size = file.size else { throw LineReaderError(.cannotFollow, path: path) }
+    guard let size = file.status?.size else { throw LineReaderError(.cannotFollow, path: path) }
     switch start {
     case .beginning: position = 0
     case .end: position = try startOfLastLines(0, size: size, check)

@@ -20,11 +20,9 @@ final class GzipDecompressor: Unpacker, @unchecked Sendable {
   /// Specifies gzip headers and checksums, and a window of 32 KB.
   private static let windowBits = Int32(MAX_WBITS + 16)
 
-  /// - Parameters:
-  ///   - head: The bytes that have already been read from the file.
-  ///   - descriptor: The open file. This object does not close it.
-  init(head: [UInt8], descriptor: Int32) {
-    input = CompressedBytes(head: head, descriptor: descriptor)
+  /// - Parameter input: The bytes of the file.
+  init(_ input: CompressedBytes) {
+    self.input = input
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
     let size = Int32(MemoryLayout<z_stream>.size)

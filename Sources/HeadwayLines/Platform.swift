@@ -17,10 +17,12 @@ package enum Platform {
   /// Properties of a file that are known after opening it.
   struct OpenFile {
     let descriptor: Int32
-    /// The size of a regular file.
+    /// The status of a regular file.
     ///
     /// Nil for any other kind of file: a pipe or a terminal has no size.
-    let size: Int?
+    let status: FileStatus?
+    /// Whether bytes at any position can be read.
+    let isSeekable: Bool
     /// Whether it is a FIFO that was opened without waiting for a writer.
     let isNonblocking: Bool
   }
@@ -45,6 +47,9 @@ package enum Platform {
   /// A system call that failed.
   struct Failure: Error {
     let errorNumber: Int32
+
+    /// The descriptor is not that of the file that was opened.
+    static let badDescriptor = Failure(errorNumber: EBADF)
   }
 
   // MARK: Files
@@ -74,8 +79,11 @@ package enum Platform {
     // read-ahead.
     _ = posix_fadvise(descriptor, 0, 0, Int32(POSIX_FADV_SEQUENTIAL))
     #endif
+    let isRegular = kind == S_IFREG
+    // Some regular files of the system, and of file systems in user space, can only be read in order.
     return OpenFile(
-      descriptor: descriptor, size: kind == S_IFREG ? Int(status.st_size) : nil, isNonblocking: isNonblocking)
+      descriptor: descriptor, status: isRegular ? FileStatus(status) : nil,
+      isSeekable: isRegular && lseek(descriptor, 0, SEEK_CUR) == 0, isNonblocking: isNonblocking)
   }
 
   /// Opens a file, and does not wait for the writer of a FIFO.
@@ -112,29 +120,22 @@ package enum Platform {
     return count > 0 || (count < 0 && errno != EINTR)
   }
 
-  static func size(of descriptor: Int32) throws(Failure) -> Int {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw Failure(errorNumber: errno) }
-    return Int(status.st_size)
-  }
-
   /// Reads the available bytes, at most the buffer's size.
   ///
-  /// Returns zero at the end of the file.
-  static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
+  /// - Parameters:
+  ///   - descriptor: An open file.
+  ///   - buffer: The destination.
+  ///   - position: The position in the file; nil for the position of the descriptor, which moves.
+  /// - Returns: The number of bytes. Zero at the end of the file and after it.
+  static func read(
+    _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at position: Int?
+  ) throws(Failure) -> Int {
     // Linux transfers at most 2 GiB minus one page per call; Darwin rejects more than 2 GiB - 1.
     let count = min(buffer.count, 1 << 30)
-    return try retryingInterrupted { readBytes(descriptor, buffer.baseAddress, count) }
-  }
-
-  /// Reads the bytes at a position, at most the buffer's size.
-  ///
-  /// Returns zero at the end of the file and after it.
-  static func read(
-    _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at position: Int
-  ) throws(Failure) -> Int {
-    let count = min(buffer.count, 1 << 30)
-    return try retryingInterrupted { pread(descriptor, buffer.baseAddress, count, off_t(position)) }
+    return try retryingInterrupted {
+      guard let position else { return readBytes(descriptor, buffer.baseAddress, count) }
+      return pread(descriptor, buffer.baseAddress, count, off_t(position))
+    }
   }
 
   static func status(of descriptor: Int32) throws(Failure) -> FileStatus {
@@ -174,7 +175,7 @@ package enum Platform {
     guard status.st_mode & S_IFMT == S_IFREG, let descriptor = try? open(path).descriptor else { return false }
     defer { close(descriptor) }
     return withUnsafeTemporaryAllocation(byteCount: 4, alignment: 1) { bytes in
-      guard (try? read(descriptor, into: bytes)) == 4 else { return false }
+      guard (try? read(descriptor, into: bytes, at: 0)) == 4 else { return false }
       return bytes.elementsEqual([0x50, 0x4B, 3, 4])
     }
   }

@@ -42,25 +42,58 @@ import Testing
     #expect(try read(&attribute, 4_096).isEmpty)
   }
 
+  /// The descriptors of this process that belong to a file.
+  private func descriptors(of path: String) throws -> [Int32] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { number in
+      let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+      return link == path ? Int32(number) : nil
+    }
+  }
+
+  @Test("I21: a file is read from its start to its end even if the position of its descriptor is moved")
+  func movedPosition() throws {
+    let folder = try TemporaryFolder()
+    let text = Array("from,1,to,9\nmade,2020-01-01\n".utf8)
+    let path = try folder.write(text)
+    var source = try FileSource(path: path)
+    let descriptor = try #require(descriptors(of: path).first)
+    var others = [UInt8](repeating: 0, count: 16)
+    #expect(Foundation.read(descriptor, &others, others.count) == others.count)
+    #expect(try read(&source, 4) == Array("from".utf8))
+    #expect(lseek(descriptor, 0, SEEK_END) == off_t(text.count))
+    #expect(try read(&source, 4_096) == Array(text.dropFirst(4)))
+    #expect(try read(&source, 4_096).isEmpty)
+  }
+
+  @Test("I21: reading fails if the descriptor of a file is closed and belongs to another file")
+  func replacedDescriptor() throws {
+    let folder = try TemporaryFolder()
+    for other in ["", "abcdef"] {
+      let path = try folder.write("abcde".utf8)
+      var source = try FileSource(path: path)
+      #expect(try read(&source, 5) == Array("abcde".utf8))
+      let replacement = open(try folder.write(other, to: "other"), O_RDONLY | O_CLOEXEC)
+      let descriptor = try #require(descriptors(of: path).first)
+      #expect(dup2(replacement, descriptor) == descriptor && close(replacement) == 0)
+      let error = #expect(throws: LineReaderError.self) { while try !read(&source, 5).isEmpty {} }
+      #expect(error?.code == .inputOutputError && error?.systemErrorNumber == EBADF)
+    }
+  }
+
   @Test("L5: a file is closed after it is read, and child processes do not inherit its descriptor")
   func closing() async throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("abc".utf8)
-    func descriptors() throws -> [String] {
-      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
-      }
-    }
     do {
       var source = try FileSource(path: path)
       _ = try read(&source, 1)
-      let open = try descriptors()
+      let open = try descriptors(of: path)
       #expect(open.count == 1)
-      #expect(fcntl(try #require(Int32(open[0])), F_GETFD) & FD_CLOEXEC != 0)
+      #expect(fcntl(try #require(open.first), F_GETFD) & FD_CLOEXEC != 0)
     }
-    #expect(try descriptors().isEmpty)
+    #expect(try descriptors(of: path).isEmpty)
     for form in Form.allCases { _ = await form.read(LineReader(path: path)) }
-    #expect(try descriptors().isEmpty)
+    #expect(try descriptors(of: path).isEmpty)
   }
   #endif
 }
