@@ -220,7 +220,7 @@ let modules = [
     traits: [sqlite: ["GRDB"]]),
   Module(
     name: "HeadwayHTTPTests", kind: .tests, needs: ["Headway", "HeadwayHTTP", "HeadwayTestKit", "HeadwayTestSupport"],
-    traits: [http: ["Crypto", "NIOHTTP1"]]),
+    traits: [http: ["AsyncHTTPClient", "Crypto", "NIOHTTP1"]]),
   Module(
     name: "HeadwayDrawingTests", kind: .tests, exclude: ["Pictures"],
     needs: ["Headway", "HeadwayDrawing", "HeadwayTestKit", "HeadwayTestSupport"],

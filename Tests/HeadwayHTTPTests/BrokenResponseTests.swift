@@ -1,6 +1,7 @@
 #if HTTP
+import AsyncHTTPClient
 import Headway
-import HeadwayHTTP
+@testable import HeadwayHTTP
 import HeadwayTestSupport
 import NIOHTTP1
 import Synchronization
@@ -58,6 +59,18 @@ import Testing
       try await stream.run()
       #expect(received.withLock { $0 } == Self.pieceBytes)
       #expect(stream.httpError?.code == (framing == .invalidChunk ? .invalidResponse : .connectionBroken))
+    }
+  }
+
+  @Test("H10: a cancellation that was not requested is a broken connection") func cancellation() async {
+    for error in [CancellationError(), HTTPClientError.cancelled] as [any Error] {
+      let broken = HTTPExchange.translated(error, "http://a.example/")
+      #expect((broken as? RequestError)?.code == .connectionBroken)
+      let requested = await Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return HTTPExchange.translated(error, "http://a.example/")
+      }.value
+      #expect(requested is CancellationError)
     }
   }
 

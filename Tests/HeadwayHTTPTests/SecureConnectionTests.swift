@@ -31,6 +31,36 @@ import Testing
     #expect(throws: RequestError.self) { try HTTPConnectionPool(configuration) }
   }
 
+  @Test("H9: a download uses HTTP/1.1 even if the server prefers HTTP/2") func protocols() async throws {
+    try await withFolder { folder in
+      // This server announces HTTP/2, but can't speak it.
+      try await withServer(certificate: .usual, protocols: ["h2", "http/1.1"]) { _ in
+        Server.answer(.ok, [:], content(1_000))
+      } _: { server in
+        let pool = try trusting()
+        let request = RequestOperation(server.url(), limits: .once, connectionPool: pool)
+        try await request.run()
+        #expect(request.error != nil && server.questions.isEmpty)
+        let download = DownloadOperation(server.url(), to: "\(folder)/file", limits: .once, connectionPool: pool)
+        try await download.run()
+        #expect(download.error == nil && bytes("\(folder)/file") == content(1_000))
+      }
+    }
+  }
+
+  @Test("H9: a download tries HTTP/2 if the response to HTTP/1.1 is not valid") func onlyHTTP2() async throws {
+    try await withFolder { folder in
+      try await withServer(certificate: .usual, protocols: ["h2"]) { _ in
+        [.raw(Array("no HTTP/1.1\r\n\r\n".utf8)), .closeConnection]
+      } _: { server in
+        let download = DownloadOperation(
+          server.url(), to: "\(folder)/file", limits: .once, connectionPool: try trusting())
+        try await download.run()
+        #expect(download.error != nil && server.connectionCount == 2 && server.questions.count == 1)
+      }
+    }
+  }
+
   @Test("H3: a TLS failure is described in words, and the request is not retried") func words() async throws {
     try await withServer { _ in
       Server.answer()

@@ -84,10 +84,11 @@ package struct LoopbackCertificate: Sendable {
     -----END PRIVATE KEY-----
     """
 
-  func context() throws -> NIOSSLContext {
-    let configuration = TLSConfiguration.makeServerConfiguration(
+  func context(protocols: [String]) throws -> NIOSSLContext {
+    var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: try certificates.map { .certificate($0) },
       privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(Self.key.utf8), format: .pem)))
+    configuration.applicationProtocols = protocols
     return try NIOSSLContext(configuration: configuration)
   }
 

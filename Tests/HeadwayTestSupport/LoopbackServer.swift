@@ -71,15 +71,17 @@ package final class LoopbackServer: Sendable {
   ///
   /// - Parameters:
   ///   - certificate: Its certificate, if it uses TLS.
+  ///   - protocols: The protocols that it selects from during a TLS handshake, in the order of its preference.
   ///   - observer: Called before the body of a request is read.
   ///   - behaviour: The responses.
   /// - Returns: The server, which listens for connections.
   /// - Throws: An error of NIO if the server can't be started.
   package static func start(
-    certificate: LoopbackCertificate? = nil, observer: HeadObserver? = nil, _ behaviour: @escaping Behaviour
+    certificate: LoopbackCertificate? = nil, protocols: [String] = [], observer: HeadObserver? = nil,
+    _ behaviour: @escaping Behaviour
   ) async throws -> LoopbackServer {
     let box = Box()
-    let context = try certificate?.context()
+    let context = try certificate?.context(protocols: protocols)
     let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 1_024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -219,10 +221,11 @@ package final class LoopbackServer: Sendable {
 
 /// Calls `body` with a server that is stopped afterwards.
 package func withServer(
-  certificate: LoopbackCertificate? = nil, observer: LoopbackServer.HeadObserver? = nil,
+  certificate: LoopbackCertificate? = nil, protocols: [String] = [], observer: LoopbackServer.HeadObserver? = nil,
   _ behaviour: @escaping LoopbackServer.Behaviour, _ body: (LoopbackServer) async throws -> Void
 ) async throws {
-  let server = try await LoopbackServer.start(certificate: certificate, observer: observer, behaviour)
+  let server = try await LoopbackServer.start(
+    certificate: certificate, protocols: protocols, observer: observer, behaviour)
   do {
     try await body(server)
   } catch {

@@ -21,7 +21,7 @@ public final class HTTPConnectionPool: Sendable {
     /// The maximum number of simultaneous connections per host, at least 1; 8 by default.
     ///
     /// Further requests wait for a connection without a time limit; to limit the wait, set ``HTTPLimits/totalTimeout``.
-    /// HTTP/2 requests share one connection, and this property does not limit them.
+    /// HTTP/2 requests share one connection, and this property does not limit them. Downloads use HTTP/1.1.
     public var maxConnectionsPerHost = 8
     /// The maximum ratio of the decompressed size of a body to its compressed size, at least 1; 100 by default.
     ///

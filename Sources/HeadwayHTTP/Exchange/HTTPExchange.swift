@@ -16,6 +16,10 @@ struct HTTPExchange: Sendable {
   let clock: any Clock<Duration>
   /// Whether content that is compressed for transfer is decompressed.
   var decodesContent = true
+  /// Whether HTTP/1.1 is used if the server supports it.
+  ///
+  /// Bytes that have arrived before an HTTP/2 connection ends are lost if they have not been read.
+  var prefersHTTP1 = false
 
   /// A response whose body has not been read yet.
   struct Answer {
@@ -71,10 +75,22 @@ struct HTTPExchange: Sendable {
   }
 
   private func response(to request: Request) async throws -> HTTPClientResponse {
+    // Other URLs never use HTTP/2.
+    guard prefersHTTP1, request.url.lowercased().hasPrefix("https:") else {
+      return try await response(to: request, usingHTTP1: false)
+    }
+    do {
+      return try await response(to: request, usingHTTP1: true)
+    } catch let error as RequestError where request.isIdempotent && error.mayRequireHTTP2 {
+      return try await response(to: request, usingHTTP1: false)
+    }
+  }
+
+  private func response(to request: Request, usingHTTP1: Bool) async throws -> HTTPClientResponse {
     var clientRequest = try Self.clientRequest(request)
     let target = RequestTarget(request.url)
     if let target { clientRequest.url = target.hiddenURL }
-    let route = try connectionPool.route(to: request.url, requiresHTTP1: target != nil)
+    let route = try connectionPool.route(to: request.url, requiresHTTP1: usingHTTP1 || target != nil)
     do {
       return try await Self.translating(request.url) {
         try await route.client.execute(clientRequest, deadline: .distantFuture)

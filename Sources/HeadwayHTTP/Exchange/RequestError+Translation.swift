@@ -11,6 +11,11 @@ extension RequestError {
   package var isHostUnknown: Bool {
     code == .cannotConnect && (underlyingError as? NIOConnectionError)?.connectionErrors.isEmpty == true
   }
+
+  /// Whether a server that only supports HTTP/2 responds like this to a request with HTTP/1.1.
+  var mayRequireHTTP2: Bool {
+    code == .invalidResponse || underlyingError.map { "\($0)".contains("NO_APPLICATION_PROTOCOL") } == true
+  }
 }
 
 extension HTTPExchange {
@@ -36,9 +41,11 @@ extension HTTPExchange {
       RequestError(code, url: url, context: context, underlyingError: error, contextIncludesCause: true)
     }
     switch error {
-    case is RequestError, is CancellationError: return error
+    case is RequestError: return error
+    // AsyncHTTPClient also reports a connection that closes as a cancellation, which the task has not requested then.
+    case is CancellationError where Task.isCancelled: return error
     case let error as HTTPClientError:
-      return error == .cancelled ? CancellationError() : translated(error, failure)
+      return error == .cancelled && Task.isCancelled ? CancellationError() : translated(error, failure)
     case let error as BrokenResponse: return translated(error, url)
     case let error as ContentDecodingError:
       return switch error {

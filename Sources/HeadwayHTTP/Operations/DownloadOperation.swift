@@ -20,7 +20,8 @@ import Synchronization
 ///
 /// After a broken connection, the operation requests the rest, if the server supports this and the content is still the
 /// same (`Range` with `If-Range`, RFC 9110, 13.1.5). With ``keepsPartialFile``, a download in a later process can do
-/// so, too. `progress` counts bytes; its `totalUnitCount` is 0 while the length is unknown.
+/// so, too. `progress` counts bytes; its `totalUnitCount` is 0 while the length is unknown. A download uses HTTP/2 only
+/// if the server does not support HTTP/1.1, because received bytes can get lost when an HTTP/2 connection ends.
 ///
 /// The file contains the bytes that the server sends, as with curl and wget. The operation requests content that is not
 /// compressed for transfer. If a server labels an archive as compressed content, the archive is still stored unchanged.
@@ -136,7 +137,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
       record?.addConditions(to: &request)
     }
     var exchange = exchange
-    exchange.decodesContent = decodesContent
+    (exchange.decodesContent, exchange.prefersHTTP1) = (decodesContent, true)
     let answer = try await exchange.answer(to: request) {
       $0 == .rangeNotSatisfiable && validator != nil || $0 == .notModified && record != nil
     }
