@@ -11,10 +11,11 @@ extension CSVDialect {
   ///   because the quote might enclose the delimiters after it. The first record, which is usually the header, has the
   ///   extra weight of an eighth of the records. Lines at the beginning that start with `#` don't count, unless there
   ///   are no others. If several delimiters do equally well, these criteria follow: fields in quotes that contain other
-  ///   delimiters; more values that are numbers, dates or times; more fields; the order here. If none of these divides
-  ///   the first record, a space is considered in two cases: some fields are in quotes and the space divides all
-  ///   records into the same number of fields; or every row has a quoted field after another field, and most records
-  ///   have as many fields as the first one. If nothing divides the sample, the delimiter is the comma.
+  ///   delimiters; a last such line, without a space after the `#`, that has as many names as the records have fields;
+  ///   more values that are numbers, dates or times; such a line with a space; more fields; the order here. If none of
+  ///   these divides the first record, a space is considered in two cases: some fields are in quotes and the space
+  ///   divides all records into the same number of fields; or every row has a quoted field after another field, and most
+  ///   records have as many fields as the first one. If nothing divides the sample, the delimiter is the comma.
   /// - **The quote** is `'` only if no field is in `"`. In addition, no record may then be malformed, with or without a
   ///   backslash as the escape, and either the apostrophes enclose delimiters or line ends inside fields, or all values
   ///   of one column are in apostrophes. If such fields contain single apostrophes, so that records are malformed, at
@@ -50,7 +51,8 @@ extension CSVDialect {
       in: bytes, behindLine: skippedLineCount, endsLinesAtCarriageReturn: known.endsRecordsAtLoneCarriageReturn)
     let detection = DialectDetection(
       bytes: bytes, known: known, findsQuote: quote == nil, findsEscape: escape == nil,
-      skippedLineCount: comment == nil ? comments.nextLine - 1 : skippedLineCount)
+      skippedLineCount: comment == nil ? comments.nextLine - 1 : skippedLineCount,
+      lastComment: comment == nil ? comments.lines.last?.bytes : nil)
     return detection.best(among: delimiter.map { [$0] } ?? usualDelimiters, isKnown: delimiter != nil)
   }
 

@@ -8,6 +8,8 @@ struct DialectDetection {
   let findsEscape: Bool
   /// The number of physical lines at the start that are not records.
   let skippedLineCount: Int
+  /// The last of the lines at the start that begin with `#`, which might be the header.
+  let lastComment: [UInt8]?
 
   private static let (apostrophe, backslash, space) = (UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: " "))
 
@@ -36,8 +38,19 @@ struct DialectDetection {
 
   private func isBetter(_ next: DialectSample, than best: DialectSample) -> Bool {
     guard next.score.isEqual(to: best.score) else { return best.score < next.score }
+    let areNames = [next, best].map { lastCommentNames($0) }
+    // Without a space after it, the `#` is rather the start of a name.
+    if areNames[0] != areNames[1], lastComment?.dropFirst().first != Self.space { return areNames[0] }
     let shares = [next, best].map { $0.typedShare(of: bytes, skippedLineCount: skippedLineCount) }
-    return (shares[0], next.score.fieldCount) > (shares[1], best.score.fieldCount)
+    guard shares[0] == shares[1] else { return shares[0] > shares[1] }
+    return areNames[0] == areNames[1] ? next.score.fieldCount > best.score.fieldCount : areNames[0]
+  }
+
+  /// Whether the last comment has as many names as the records of a sample have fields.
+  private func lastCommentNames(_ sample: DialectSample) -> Bool {
+    guard let lastComment else { return false }
+    let names = lastComment.dropFirst().split(separator: sample.dialect.delimiter, omittingEmptySubsequences: false)
+    return names.count == sample.score.fieldCount && names.allSatisfy { !$0.isEmpty }
   }
 
   /// Returns the best dialect with a delimiter.

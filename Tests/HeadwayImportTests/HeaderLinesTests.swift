@@ -106,5 +106,20 @@ struct HeaderLinesTests {
       #expect(operation.report.headerNotes.isEmpty)
     }
   }
+
+  @Test(
+    "I16: if several delimiters divide the rows equally well, the names in the last comment decide",
+    arguments: [
+      ("#id;name\n1,5;x\n", ["1,5|x"]), ("#id;name\n1,5;x\n2,6;y\n", ["1,5|x", "2,6|y"]),
+      ("# made in 2020, by us\n#id;name\n1,5;x\n2,6;y\n", ["1,5|x", "2,6|y"]),
+      ("#a\tb\n1,x\ty\n2,z\tw\n", ["1,x|y", "2,z|w"]), ("# id;name\n1,5;x\n2,6;y\n", ["1,5|x", "2,6|y"]),
+      ("# by us, with care\nid;v\n1,5;3\n2,6;4\n", ["1,5|3", "2,6|4"]),
+    ])
+  func namesInComment(text: String, rows: [String]) throws {
+    try imported(text, options: ImportOptions(columnTypePolicy: .text)) { (database, operation) throws in
+      #expect(try database.strings("SELECT * FROM t") == rows)
+      #expect(try database.columns("t").count == 2)
+    }
+  }
 }
 #endif
