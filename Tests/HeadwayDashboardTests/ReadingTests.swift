@@ -45,6 +45,18 @@ import Testing
     #expect(EndingStatistics([], limit: 10, at: now).failedPart == nil)
   }
 
+  @Test("J197: pages state which failures they might not show") func partialFailures() {
+    func overview(failed: Int, inLastHour: Int) -> JobsOverview {
+      JobsOverview(
+        countLimit: 10, snapshot: JobsSnapshot(time: now), failedCount: failed,
+        endings: (0..<inLastHour).map { ending(Double($0), .failed) } + [ending(100)])
+    }
+    #expect(PageRenderer.partialFailures(overview(failed: 10, inLastHour: 0), count: 5) == nil)
+    #expect(PageRenderer.partialFailures(overview(failed: 11, inLastHour: 5), count: 5) == nil)
+    let text = PageRenderer.partialFailures(overview(failed: 11, inLastHour: 4), count: 5)
+    #expect(text?.hasPrefix("More than 10 jobs have failed. ") == true)
+  }
+
   @Test("J150: JSON is indented with its numbers as they are, and other payloads are shown too")
   func json() {
     let text = #"{"a":[1,2.50,{}],"b":{"c":null},"d":[],"Token":{"x":"}\"{"},"e":"\u003c"}"#

@@ -26,6 +26,7 @@ extension PageRenderer {
         "time": Readable.time(group.last.finished ?? group.last.enqueued, at: now),
       ]
     }
+    view["partial"] = Self.partialFailures(overview, count: .max)
     view["sample"] = newest.count < overview.failedCount ? Readable.number(newest.count) : nil
     return Page(template: "failures", heading: "Failures", view: view)
   }

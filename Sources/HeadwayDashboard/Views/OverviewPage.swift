@@ -23,7 +23,24 @@ extension PageRenderer {
     let failures = try await records(Array(overview.latestFailures.prefix(Self.failureLimit)))
     view["failures"] = failures.map { row($0, at: overview.time) }
     view["hasFailures"] = !failures.isEmpty
+    view["partial"] = Self.partialFailures(overview, count: Self.failureLimit)
     return Page(template: "overview", heading: "Overview", view: view)
+  }
+
+  /// Returns a sentence about failures that a page might not show, because too many jobs have failed.
+  ///
+  /// - Parameters:
+  ///   - overview: The overview.
+  ///   - count: The number of latest failures on the page.
+  /// - Returns: The sentence; nil if no failure is missing.
+  static func partialFailures(_ overview: JobsOverview, count: Int) -> String? {
+    // The endings of the last hour are complete from the latest one on.
+    guard overview.failedCount > overview.countLimit, overview.endings.count(where: { $0.state == .failed }) < count
+    else { return nil }
+    let limit = Readable.number(overview.countLimit)
+    return
+      "More than \(limit) jobs have failed. Failures that ended more than an hour ago are missing here, unless they "
+      + "are among the \(limit) with the highest job numbers."
   }
 
   /// Returns jobs in the order of a list of numbers, without those that were deleted.
