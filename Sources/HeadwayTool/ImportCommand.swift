@@ -13,9 +13,9 @@ struct ImportCommand: AsyncParsableCommand {
       """,
     discussion: """
       Other programs can read the rows while they arrive. If you import a file again, its rows are updated in place, \
-      by their key. In a table without a key, this works only if all rows are from this file; otherwise, use --append \
-      or --replace. For a newer release of a feed, --replace removes all rows of the older one from the tables that \
-      the newer one has. Ctrl-C stops the import: committed batches stay in the table, and the same command completes \
+      by their key; with --ignore, existing rows stay as they are. In a table without a key, this works only if all \
+      rows are from this file; otherwise, use --append or --replace. For a newer release of a feed, --replace removes \
+      all rows of the older one from the tables that the newer one has. Ctrl-C stops the import: committed batches stay in the table, and the same command completes \
       the import. Rejected rows are written to the folder DATABASE.rejected-rows, one file per table and import.
 
       A source is the folder or zip archive of a feed, a CSV or JSON Lines file, compressed or not, a file in an \
@@ -94,6 +94,9 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Flag(help: "Add the rows to the existing rows of the table.")
   var append = false
+
+  @Flag(help: "Add only rows whose key the table does not have, and leave out the others. The table needs a key.")
+  var ignore = false
 
   @Flag(
     help: "Replace the existing rows of each table, in one transaction at the end of its import.")
@@ -186,8 +189,12 @@ struct ImportCommand: AsyncParsableCommand {
       throw ValidationError("--dry-run prints statements: use it without --progress and --watch.")
     }
     if table?.isEmpty == true { throw ValidationError("--table '': name the table.") }
-    guard !append || !replace else { throw ValidationError("--append and --replace: use one of them.") }
+    let policies = [("--append", append), ("--ignore", ignore), ("--replace", replace)].filter(\.1).map(\.0)
+    guard policies.count < 2 else {
+      throw ValidationError("\(policies.joined(separator: " and ")): use one of them.")
+    }
     #if Jobs
+    guard !durable || !ignore else { throw ValidationError("--durable and --ignore: use one of them.") }
     guard !durable || !append else {
       throw ValidationError("--durable and --append: use one of them. --append completes an append that ended early.")
     }

@@ -175,7 +175,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   /// - Parameters:
   ///   - batch: The rows.
   ///   - known: Rows that are known to be refused, by their position, with the reasons.
-  ///   - stopsAtRefused: Whether to write no rows after the first refused one.
+  ///   - stopsAtRefused: Whether to write no rows after the first refused one, except those that are ignored.
   ///   - mayGoOn: Called every few rows. Returns whether to continue.
   ///   - database: The writing connection.
   /// - Returns: The rows that a constraint of the table refuses; nil if `mayGoOn` returned false.
@@ -223,9 +223,9 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
           hasDuplicates = true
         }
         refused.append(RefusedRow(position: single, reason: reason))
-        if stopsAtRefused { break }
+        if stopsAtRefused, !plan.isIgnored(reason) { break }
       }
-      if stopsAtRefused, let first = refused.first {
+      if stopsAtRefused, let first = refused.last, !plan.isIgnored(first.reason) {
         end = first.position
         break
       }

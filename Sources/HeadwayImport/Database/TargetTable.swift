@@ -106,7 +106,8 @@ final class TargetTable: @unchecked Sendable {
     let references = preparation.references
     let isClear = row.reason == TablePlan.brokenReference && references.toTable.isEmpty && references.own.count == 1
     return RowIssue(
-      table: plan.table, lineNumber: batch.origins[row.position].lineNumber, status: .rejected,
+      table: plan.table, lineNumber: batch.origins[row.position].lineNumber,
+      status: plan.isIgnored(row.reason) ? .ignored : .rejected,
       // SQLite uses the table's temporary name until its rows replace the others.
       reason: isClear ? references.own[0].reason : row.reason.replacing(storage.table, with: plan.table),
       record: batch.record(of: row.position))

@@ -59,8 +59,8 @@ struct TargetTablePreparation: Sendable {
       } else if group != nil {
         // An earlier file might have written a row with the same key.
         places.updates = true
-      } else if !places.appends {
-        // In an append, a row with the same key might be another program's.
+      } else if !options.existingRowPolicy.keepsRows {
+        // Otherwise, a row with the same key might be another program's.
         places.emptyAtDataVersion = try connection.dataVersion()
       }
       guard !places.isTemporary else { return .commit }
@@ -194,6 +194,7 @@ struct TargetTablePreparation: Sendable {
           .unsuitableTable, path: history.file,
           context: "The rows of the table \(plan.table) can't be numbered further.")
       }
+    case .ignore: break
     case .replace:
       if !plan.hasKey { places.lastRowBefore = try connection.lastRow(of: plan.table, plan.rowIdentifier) }
       try stage(plan, connection)

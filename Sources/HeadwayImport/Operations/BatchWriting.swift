@@ -89,7 +89,7 @@ struct BatchWriting {
           return .rollback
         }
         all?.append(Written(batch: batch, refused: refused))
-        if stopsAtFirstMalformedRow, !refused.isEmpty { break }
+        if stopsAtFirstMalformedRow, let last = refused.last, !target.plan.isIgnored(last.reason) { break }
       }
       if target.places.enforcesReferences, !stopsAtFirstMalformedRow, let written = all {
         all = try retry(written, database)
@@ -123,19 +123,19 @@ struct BatchWriting {
     for written in all {
       let batch = written.batch
       let refused = written.refused.map { target.rejected(batch, $0) }
-      if operation.options.stopsAtFirstMalformedRow, let end = written.refused.first?.position,
-        let first = refused.first
+      let positions = Set(written.refused.map(\.position))
+      if operation.options.stopsAtFirstMalformedRow, let end = written.refused.last?.position,
+        let last = refused.last, last.status == .rejected
       {
-        // A strict import ends here. Of this batch, only the rows before this one are in the database.
-        rows += end
-        conversions.count(in: batch, keepsEach: target.mayRefuseAtEnd) { $0 < end }
-        issues += batch.issues.filter { $0.lineNumber < first.lineNumber } + [first]
-        failure = first.error(path: operation.file)
+        // A strict import ends here. Of this batch, only the rows before this one are in the database or ignored.
+        rows += end - refused.count + 1
+        conversions.count(in: batch, keepsEach: target.mayRefuseAtEnd) { $0 < end && !positions.contains($0) }
+        issues += batch.issues.filter { $0.lineNumber < last.lineNumber } + refused
+        failure = last.error(path: operation.file)
       } else {
         // A flagged row is in the database, and the refused rows are not.
         let lines = Set(refused.map(\.lineNumber))
         rows += batch.count - refused.count
-        let positions = Set(written.refused.map(\.position))
         conversions.count(in: batch, keepsEach: target.mayRefuseAtEnd) { !positions.contains($0) }
         issues += (batch.issues.filter { !lines.contains($0.lineNumber) } + refused).sorted {
           $0.lineNumber < $1.lineNumber

@@ -183,7 +183,7 @@ extension ImportDatabase {
       files.map { _ in policy }
     }
     switch options.existingRowPolicy {
-    case .append: return (all(.append), nil)
+    case .append, .ignore: return (all(options.existingRowPolicy), nil)
     case .replace: return (all(.replace), FileGroup(count: files.count, replaces: true, of: self))
     case .update:
       let completed = columns.flatMap { existing?.completing(table, header: $0) } ?? table

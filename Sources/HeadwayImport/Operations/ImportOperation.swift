@@ -249,6 +249,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
       state.conversions.merge(conversions)
       state.report.rowCount += rows
       state.report.rejectedRowCount += issues.count { $0.status == .rejected }
+      state.report.ignoredRowCount += issues.count { $0.status == .ignored }
       state.report.flaggedRowCount += issues.count { $0.status == .importedWithIssue }
       state.report.skippedRecordCount += issues.count { $0.status == .skipped }
       state.report.committedByteCount = max(state.report.committedByteCount, endOffsets.last ?? 0)
@@ -260,6 +261,7 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
   }
 
   private func write(_ issues: [RowIssue]) throws {
+    let issues = issues.filter { $0.status != .ignored }
     guard !issues.isEmpty, let issueHandler else { return }
     try issueHandler.append(issues)
     let path = issueHandler.rejectedRowsPath

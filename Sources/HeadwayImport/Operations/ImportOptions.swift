@@ -131,10 +131,17 @@ public struct ImportOptions: Sendable, Hashable {
     /// changed, or their rows no longer exist, the import fails with ``ImportError/Code/unfinishedAppend`` and adds
     /// nothing. This also applies to pipes with the same name. See ``ImportOptions/completesAppend``.
     case append
+    /// Existing rows stay, and rows of the file whose key exists already are left out.
+    ///
+    /// ``TableReport/ignoredRowCount`` counts these rows; they are not among the rejected rows. The table needs a key.
+    case ignore
     /// The rows of the file replace the existing rows, in one transaction at the end of the import.
     ///
     /// If the import fails or is cancelled before that, nothing has changed.
     case replace
+
+    /// Whether existing rows stay as they are.
+    var keepsRows: Bool { self == .append || self == .ignore }
   }
 
   private static func requireBatchSize(_ size: Int) {

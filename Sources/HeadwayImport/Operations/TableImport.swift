@@ -65,7 +65,7 @@ final class TableImport {
     let report = operation.report
     let takesNone = report.rowCount == 0 && report.rejectedRowCount > 0
     // Rows that are appended a second time already exist, and earlier files might have all rows of this one.
-    let mayHaveAll = options.existingRowPolicy == .append && plan.hasKey
+    let mayHaveAll = options.existingRowPolicy.keepsRows && plan.hasKey
     let hasDuplicates = group != nil && (encoder.hasDuplicates || target.writer.hasDuplicates)
     if takesNone, !options.allowsNoRows, !mayHaveAll, !hasDuplicates { throw noRows(report) }
     try line.report(target.unresolved(encoder.selfReferences))
@@ -104,6 +104,11 @@ final class TableImport {
       throw ImportError(
         .unsuitableTable, path: path,
         context: "The columns rowid, _rowid_ and oid leave no name for the row's number: specify the key.")
+    }
+    guard plan.hasKey || !plan.ignoresExisting else {
+      throw ImportError(
+        .unsuitableTable, path: path,
+        context: "The table \(plan.table) has no key, so no row of the file can be one that exists: specify the key.")
     }
     return (records, header, plan)
   }
@@ -162,7 +167,8 @@ final class TableImport {
     plan.hasHeader = layout.hasHeader
     plan.meet(existingColumns: existing.columns)
     plan.isJSONLines = records.isJSONLines
-    plan.isAppended = options.existingRowPolicy == .append
+    plan.isAppended = options.existingRowPolicy.keepsRows
+    plan.ignoresExisting = options.existingRowPolicy == .ignore
     plan.endsRowsWithDelimiter = layout.endsRowsWithDelimiter
     plan.namesSurplusFields = layout.namesSurplusFields
     plan.repeatedLines = layout.repeatedLines
@@ -188,13 +194,13 @@ final class TableImport {
   /// - Throws: ``ImportError`` with the code `lostRecords`.
   private func requireAll(of records: RecordSource) throws {
     let report = operation.report
-    let accounted = records.headerCount + report.rowCount + report.rejectedRowCount
+    let accounted = records.headerCount + report.rowCount + report.rejectedRowCount + report.ignoredRowCount
     let skipped = records.layout.skippedRecords.count
     guard accounted == records.count, report.skippedRecordCount == skipped else {
       throw ImportError(
         .lostRecords, path: path,
         context: "Of \(records.count + skipped) records, \(accounted + report.skippedRecordCount) are the header, "
-          + "in the table or rejected. This is a fault in Headway: please report it.")
+          + "in the table, ignored or rejected. This is a fault in Headway: please report it.")
     }
   }
 

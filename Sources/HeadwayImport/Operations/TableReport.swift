@@ -10,6 +10,9 @@ public struct TableReport: Sendable, Hashable {
   public internal(set) var rowCount = 0
   /// The number of rows that are not in the database; each is in the file of rejected rows.
   public internal(set) var rejectedRowCount = 0
+  /// The number of rows that were left out because the table had a row with their key, with
+  /// ``ImportOptions/ExistingRowPolicy/ignore``.
+  public internal(set) var ignoredRowCount = 0
   /// The number of rows that are in the database, and in the file of rejected rows as well, because they have a
   /// problem.
   public internal(set) var flaggedRowCount = 0

@@ -315,8 +315,8 @@ struct RowEncoder {
     if !plan.hasKey { batch.rejectedRecordNumbers.append(record.recordNumber) }
     batch.issues.append(
       RowIssue(
-        table: plan.table, lineNumber: record.lineNumber, status: .rejected, reason: reason,
-        record: Array(record.rawBytes)))
+        table: plan.table, lineNumber: record.lineNumber, status: plan.isIgnored(reason) ? .ignored : .rejected,
+        reason: reason, record: Array(record.rawBytes)))
   }
 
   private func report(_ record: borrowing CSVRecord, _ batch: RowBatch, _ reason: String) {

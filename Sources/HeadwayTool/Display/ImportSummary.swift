@@ -57,6 +57,10 @@ struct ImportSummary {
     var lines = SummaryTable(titles: titles, rows: rows).lines(columns: Terminal.outputColumns)
     for report in reports {
       lines += report.changes(saysRemoved: true)
+      if case let count = report.ignoredRowCount, count > 0 {
+        lines.append(
+          "\(report.table): \(count.groupedRows) \(count == 1 ? "was" : "were") left out, because the key exists.")
+      }
       for note in report.notes { lines.append("\(report.table): \(note).") }
       for reference in report.uncheckedReferences { lines.append("\(report.table): \(reference).") }
     }

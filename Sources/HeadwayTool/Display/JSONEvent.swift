@@ -59,6 +59,7 @@ enum JSONEvent {
     let percent: Int
     let rowCount: Int
     let rejectedRowCount: Int
+    let ignoredRowCount: Int
     let flaggedRowCount: Int
     let replacedRowCount: Int
     let removedRowCount: Int
@@ -79,6 +80,7 @@ enum JSONEvent {
       self.event = event
       (table, file, self.percent) = (report.table, report.file, percent)
       (rowCount, rejectedRowCount) = (report.rowCount, report.rejectedRowCount)
+      ignoredRowCount = report.ignoredRowCount
       (flaggedRowCount, skippedRecordCount) = (report.flaggedRowCount, report.skippedRecordCount)
       rejectedRowsPath = report.rejectedRowsPath
       (replacedRowCount, removedRowCount) = (report.replacedRowCount, report.removedRowCount)

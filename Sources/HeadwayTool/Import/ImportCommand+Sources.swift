@@ -65,7 +65,7 @@ extension ImportCommand {
   var options: ImportOptions {
     var options = fileOptions.options
     (options.batchSize, options.stopsAtFirstMalformedRow) = (batchSize, strict)
-    options.existingRowPolicy = append ? .append : replace ? .replace : .update
+    options.existingRowPolicy = append ? .append : ignore ? .ignore : replace ? .replace : .update
     options.requiresSchemaColumns = !columnType.isEmpty
     (options.addsColumns, options.allowsNoRows, options.completesAppend) = (addColumns, allowRejectedRows, !fromStart)
     return options
