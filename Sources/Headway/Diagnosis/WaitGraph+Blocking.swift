@@ -166,7 +166,7 @@ extension WaitGraph {
 
   /// Suspends the calling task, which waits for something that one of several operations can bring about.
   ///
-  /// A cycle is searched for if the task belongs to an operation that others may wait for, or to an operation in `queue`.
+  /// A cycle is searched for if the task belongs to an operation that others may wait for, or to one in `queue`.
   ///
   /// - Parameters:
   ///   - goal: The event to wait for.

@@ -2,8 +2,8 @@
 ///
 /// Stopping them takes three steps, so that no lock is held for long, however many there are:
 ///
-/// 1. Each queue is held: until the last step, none of its operations starts. Operations that threads have taken need no
-///    lock to begin, so they are stopped in the same critical section.
+/// 1. Each queue is held: until the last step, none of its operations starts. Operations that threads have taken need
+///    no lock to begin, so they are stopped in the same critical section.
 /// 2. The other operations are stopped, at most ``mostAtOnce`` in one critical section.
 /// 3. The queues are released.
 ///
