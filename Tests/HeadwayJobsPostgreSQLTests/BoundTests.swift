@@ -76,6 +76,69 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J185: jobs with keys, and jobs that run again, are not sent one by one")
+  func keysAndRetries() async throws {
+    let test = try await TestStore()
+    func jobs(_ key: (Int) -> UniqueKey, after: [any JobReference] = []) -> [NewJob] {
+      (0..<1_000).map { number in
+        let options = JobOptions(unique: key(number), after: after.isEmpty ? nil : after.map(\.dependency))
+        return NewJob(kind: "plain", payload: JobPayload(bytes: [1]), options: options)
+      }
+    }
+    let first = try await test.jobs.enqueue(PlainJob(number: 1))
+    let (timed, timedCount) = try count(test) { try $0.enqueue(jobs { .for(.seconds(60), "\($0)") }) }
+    #expect(timed.map(\.isNew) == Array(repeating: true, count: 1_000))
+    #expect(timedCount < 20)
+    let dependents = jobs({ .unfinished("\($0)") }, after: [first.success])
+    let (_, heldCount) = try count(test) { try $0.enqueue(dependents) }
+    #expect(heldCount < 20)
+    _ = try await test.store.perform(.cancel(.id(first.id)))
+    while try await test.jobs.counts()["default"]?[.held] ?? 0 > 0 { _ = try await test.store.advance() }
+    _ = try await test.store.perform(.retry(.id(first.id)))
+    let (changed, retryCount) = try count(test) { try $0.perform(.retry(JobFilter(states: [.cancelled]))) }
+    #expect(changed == 1_000)
+    #expect(retryCount < 40)
+    #expect(try await test.jobs.counts()["default"]?[.held] == 1_000)
+    await test.store.close()
+  }
+
+  @Test("J185, J13: a key that another transaction takes at the same moment is no error for a batch of the application")
+  func conflictInTransaction() async throws {
+    let test = try await TestStore()
+    let other = try await test.openAgain()
+    let (process, gate) = (AsyncStream.makeStream(of: String.self), Gate())
+    let taking = Task {
+      try await other.store.transaction(within: .seconds(3_600)) { transaction in
+        let handle = try other.jobs.enqueue(PlainJob(number: 1), unique: .unfinished("b"), in: transaction)
+        let rows = try transaction.rows("SELECT pg_backend_pid()::text AS process")
+        process.continuation.yield((rows[0]["process"] ?? nil) ?? "")
+        gate.wait()
+        return handle.id
+      }
+    }
+    var processes = process.stream.makeAsyncIterator()
+    let blocker = try #require(await processes.next())
+    let adding = Task {
+      try await test.store.transaction(within: .seconds(3_600)) { transaction in
+        var batch = JobBatch()
+        for key in ["a", "b", "c"] { batch.add(PlainJob(number: 2), options: JobOptions(unique: .unfinished(key))) }
+        _ = try test.jobs.enqueue(batch, in: transaction)
+        try transaction.execute("SELECT 1")
+      }
+    }
+    try await poll {
+      try test.psql("SELECT count(*) FROM pg_stat_activity WHERE \(blocker) = ANY(pg_blocking_pids(pid))") != "0"
+    }
+    gate.open()
+    let holder = try await taking.value
+    try await adding.value
+    let stored = try await test.jobs.jobs()
+    #expect(stored.count == 3)
+    #expect(stored.map(\.id).contains(holder))
+    await other.store.close()
+    await test.store.close()
+  }
+
   @Test("J186: the number of requests for claims does not depend on the number of queues without jobs")
   func queues() async throws {
     let test = try await TestStore()
