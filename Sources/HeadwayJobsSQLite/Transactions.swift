@@ -114,6 +114,9 @@ extension JobContext {
   /// Other requests to the store wait while `body` runs, so it must be short. After the time limit, its statements are
   /// interrupted.
   ///
+  /// When `body` has returned, the store restores the settings (`PRAGMA`) of the connection, and removes temporary
+  /// tables and attached databases that `body` has added, so that they don't affect other code.
+  ///
   /// If code of another job in the same transaction exceeds its time limit or ends the transaction, the writes are
   /// undone, and `body` is called again.
   ///

@@ -8,7 +8,7 @@ import Testing
 
 /// Errors of the server, and whether another attempt can succeed.
 @Suite(.hangLimit, .serialized) struct PostgresRefusedValueTests {
-  /// Statements after which the server refuses each new job with the payload of `PlainJob(number: 7)`.
+  /// Statements that make the server reject each new job with the payload of `PlainJob(number: 7)`.
   ///
   /// Functions raise the errors that can't be caused otherwise.
   private static let refusals: [(state: String, isRetryable: Bool, sql: String)] =

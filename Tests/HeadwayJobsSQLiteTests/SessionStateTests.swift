@@ -5,7 +5,7 @@ import HeadwayJobsSQLite
 import HeadwayTestSupport
 import Testing
 
-/// What code of an application leaves behind on the connection of a store.
+/// The state that code of an application leaves behind on the connection of a store.
 @Suite(.hangLimit) struct SessionStateTests {
   private typealias Application = TransactionTests.Application
 

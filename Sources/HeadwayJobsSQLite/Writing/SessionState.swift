@@ -4,7 +4,7 @@ import GRDBSQLite
 
 /// The state of a connection that code of an application can change, and that outlives the transaction of this code.
 ///
-/// The connection can't be replaced, because it is that of the application's pool, whose observers it notifies.
+/// The connection can't be replaced, because it belongs to the application's pool, and notifies the pool's observers.
 /// Therefore, the state is read before the code runs, and restored before other code uses the connection.
 struct SessionState {
   private let settings: [String]
@@ -76,7 +76,7 @@ struct SessionState {
 
   /// The types and names of temporary objects: those that depend on others first.
   ///
-  /// Tables that belong to a virtual table come after it, because they are deleted with it.
+  /// The tables of a virtual table follow it, because they are deleted with it.
   private static func temporaryObjects(_ database: Database) throws -> [[String]] {
     try rows(
       """
@@ -112,7 +112,7 @@ struct SessionState {
 extension Database {
   /// Checks that no foreign key is violated whose check is deferred to the end of the transaction.
   ///
-  /// Otherwise, the commit would fail, also for the other requests in the transaction.
+  /// Otherwise, the commit would fail for all requests in the transaction.
   ///
   /// - Throws: `DatabaseError`.
   func checkDeferredForeignKeys() throws {
