@@ -127,6 +127,7 @@ package enum Platform {
   ///   - buffer: The destination.
   ///   - position: The position in the file; nil for the position of the descriptor, which moves.
   /// - Returns: The number of bytes. Zero at the end of the file and after it.
+  /// - Throws: ``Failure``.
   static func read(
     _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at position: Int?
   ) throws(Failure) -> Int {

@@ -26,7 +26,7 @@ import Testing
   @Test("Z7: subclasses can call functions of the system") func functionsOfTheSystem() throws {
     final class Files: OperationQueue, @unchecked Sendable {
       static func elapsed() -> Int { Int(clock()) }
-      /// The results for an open descriptor, and for one that no process has, since other tests open files meanwhile.
+      /// The results for an open descriptor, and for -1, which is never the number of a file that another test opens.
       func closed(_ descriptor: Int32) -> (open: Int32, invalid: Int32) {
         waitUntilAllOperationsAreFinished()
         let invalid = EventRecorder<Int32>()
