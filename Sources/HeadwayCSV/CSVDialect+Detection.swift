@@ -14,7 +14,7 @@ extension CSVDialect {
   ///   delimiters; a last such line, without a space after the `#`, that has as many names as the records have fields;
   ///   more values that are numbers, dates or times; such a line with a space; more fields; the order here. If none of
   ///   these divides the first record, a space is considered in two cases: some fields are in quotes and the space
-  ///   divides all records into the same number of fields; or every row has a quoted field after another field, and most
+  ///   divides all records into the same number of fields; or each row has a quoted field after another field, and most
   ///   records have as many fields as the first one. If nothing divides the sample, the delimiter is the comma.
   /// - **The quote** is `'` only if no field is in `"`. In addition, no record may then be malformed, with or without a
   ///   backslash as the escape, and either the apostrophes enclose delimiters or line ends inside fields, or all values
