@@ -56,7 +56,8 @@ extension JobTransaction {
   ///
   /// - Throws: The error of the code; `JobError` with the code `timeLimitExceeded`.
   func run<Result>(within limit: Duration, _ code: (Database) throws -> Result) throws -> Result {
-    let state = try SessionState(database)
+    let state = try session ?? SessionState(database)
+    session = state
     defer { if !state.restore(database) { leftovers = state } }
     return try database.run(within: limit, code)
   }

@@ -20,6 +20,10 @@ final class JobTransaction {
   var awaited: Set<JobID> = []
   /// The definitions of due schedules.
   var knownDefinitions: ScheduleRow.KnownDefinitions = [:]
+  /// The state of the connection without changes by code of the application, or nil if it has not been read.
+  ///
+  /// It is read once per transaction, because reading it compiles more than 30 statements.
+  var session: SessionState?
   /// The state of the connection to restore after the transaction; nil if that is not necessary.
   var leftovers: SessionState?
   /// The last assigned numbers, or nil if they have not been read.
