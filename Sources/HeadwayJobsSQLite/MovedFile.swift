@@ -4,7 +4,7 @@ internal import GRDBSQLite
 import HeadwayJobs
 
 extension Database {
-  /// Checks that the path of the database still names its file.
+  /// Checks that the path of the database still refers to the open file.
   ///
   /// A file that was deleted or moved can still be read and written as long as it is open, but other processes no
   /// longer use it. The check costs one call of `stat`.
@@ -16,8 +16,8 @@ extension Database {
     guard code == SQLITE_OK, isMoved != 0 else { return }
     throw JobError(
       .unusableStore,
-      "The file of the jobs was deleted, moved or replaced while it was open. Restore it if necessary, and restart the "
-        + "program.")
+      "The file of the store was deleted, moved or replaced while it was open. Restore it if necessary, and restart "
+        + "the program.")
   }
 }
 #endif

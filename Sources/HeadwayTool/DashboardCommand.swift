@@ -76,7 +76,7 @@ struct DashboardCommand: AsyncParsableCommand {
     guard listen?.isEmpty != true else { throw ValidationError("--listen: name an address.") }
     guard 0...65_535 ~= port else { throw ValidationError("--port \(port): use 0 to 65535.") }
     for origin in origin where !origin.lowercased().contains(/^https?:\/\/[^\/]+\/?$/) {
-      throw ValidationError("--origin \(origin): name a scheme and a host, such as https://jobs.example.org.")
+      throw ValidationError("--origin \(origin): specify a scheme and a host, such as https://jobs.example.org.")
     }
   }
 

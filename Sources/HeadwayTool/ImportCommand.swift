@@ -15,9 +15,9 @@ struct ImportCommand: AsyncParsableCommand {
       Other programs can read the rows while they arrive. If you import a file again, its rows are updated in place, \
       by their key; with --ignore, existing rows stay as they are. In a table without a key, this works only if all \
       rows are from this file; otherwise, use --append or --replace. For a newer release of a feed, --replace removes \
-      all rows of the older one from the tables that the newer one has. Ctrl-C stops the import: committed batches \
-      stay in the table, and the same command completes the import. Rejected rows are \
-      written to the folder DATABASE.rejected-rows, one file per table and import.
+      all rows of the older release from the tables that the newer release has. Ctrl-C stops the import: committed \
+      batches stay in the table, and the same command completes the import. Rejected rows are written to the folder \
+      DATABASE.rejected-rows, one file per table and import.
 
       A source is the folder or zip archive of a feed, a CSV or JSON Lines file, compressed or not, a file in an \
       archive, written as ARCHIVE/FILE, a folder or archive of CSV files, a pattern such as 'data/*.csv', the URL of \
@@ -96,7 +96,7 @@ struct ImportCommand: AsyncParsableCommand {
   @Flag(help: "Add the rows to the existing rows of the table.")
   var append = false
 
-  @Flag(help: "Add only rows whose key the table does not have, and leave out the others. The table needs a key.")
+  @Flag(help: "Add only rows whose key is not in the table yet, and ignore the other rows. The table needs a key.")
   var ignore = false
 
   @Flag(

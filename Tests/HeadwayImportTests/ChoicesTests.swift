@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Import: number formats, missing values, and selected columns", .hangLimit)
 struct ChoicesTests {
-  @Test("I3: a file can have as many columns as a table of SQLite", arguments: [true, false])
+  @Test("I3: a file can have as many columns as an SQLite table", arguments: [true, false])
   func manyColumns(hasKey: Bool) throws {
     func text(_ count: Int) -> String {
       let names = (0..<count).map { "c\($0)" }.joined(separator: ",")
@@ -28,7 +28,7 @@ struct ChoicesTests {
       }
       let wider = ImportOperation(file: try workspace.write(text(2_001), to: "u.csv"), into: database)
       run(wider)
-      #expect(try importError(wider).context.contains("2001 columns, and a table of SQLite has 2000 at most"))
+      #expect(try importError(wider).context.contains("2001 columns, but an SQLite table has 2000 at most"))
     }
   }
 

@@ -250,7 +250,7 @@ struct FeedImportTests {
       #expect(report.flaggedRowCount == 0)
       #expect(
         report.uncheckedReferences == [
-          "shape_id refers to shapes.shape_id, and there is no table shapes: not checked"
+          "shape_id refers to shapes.shape_id, but there is no table shapes: not checked"
         ])
       #expect(try database.count("trips") == 2)
     }

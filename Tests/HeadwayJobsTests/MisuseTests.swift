@@ -50,7 +50,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .pendingLimit: "A queue with the pending limit 0 would accept no jobs: use a positive number."
     case .failureLimit: "The queue default can't be paused after 0 failures: use a positive number."
     case .aging: "The jobs of the queue default can't rise every 0.0 seconds: use a positive interval"
-    case .interval: "The interval of a schedule is 0.0 seconds: use one from a second to 100 years."
+    case .interval: "The interval of a schedule is 0.0 seconds: use one second to 100 years."
     case .namelessSchedule: "A schedule has no name"
     case .otherBatch: "The entry belongs to another batch. Use the handles of that batch."
     case .otherEntry: "A dependency is an entry of another batch. Use entries of this batch"

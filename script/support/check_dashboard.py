@@ -153,7 +153,7 @@ def is_live(driver):
 
 
 def check_parts(driver, program):
-    """Parts that appear later are shown, and what a person has selected, focused and typed stays."""
+    """Parts that appear later are shown, and the selection, the focus and typed text remain."""
     driver.open(program.origin + "/jobs?label=Long&state=running")
     address = link(driver, "Long conversion 2")
     driver.open(address)
@@ -187,7 +187,7 @@ def check_loss(driver, program, store):
         begin()
         driver.wait(f"the page states that the {name} is gone", lambda: not is_live(driver))
         text = driver.text("#warning")
-        assert re.match(r"Not connected since \d.*, so this page shows old numbers\. .+", text), text
+        assert re.match(r"Not connected since \d.*, so this page is out of date\. .+", text), text
         height = driver.run("return document.querySelector('#warning').getBoundingClientRect().height")
         assert height > 20, height
         end()

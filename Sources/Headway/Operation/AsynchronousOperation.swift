@@ -59,14 +59,14 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   /// the operation leaves its queue, its dependents no longer wait for it, and then its observers are notified.
   ///
   /// An operation finishes once, so calling the method again has no effect. If you call it before the operation starts,
-  /// the operation ends without running. If it was not cancelled, that is probably a mistake: the first time in a
-  /// process, Headway writes a warning to the standard error stream.
+  /// the operation ends without running. Unless it was cancelled, this is probably a mistake, so Headway writes a
+  /// warning to standard error for the first such call in a process.
   public final func finish() {
     let word = state.current
     if word.phase == .pending, !word.isCancelled, !word.hasPendingCancellation {
       warnOnce(
         """
-        finish() was called on \(self), which has not started, so it does not run: call finish() when the work is \
+        finish() was called on \(self), which has not started and now never runs: call finish() when the work is \
         done, or cancel the operation.
         """, since: earlyFinishWasReported)
     }
@@ -85,5 +85,5 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
   }
 }
 
-/// Whether a process has been warned that an operation was finished before it had started.
+/// Whether this process has already written a warning about an operation that was finished before it had started.
 private let earlyFinishWasReported = Atomic(false)

@@ -13,9 +13,9 @@ extension OperationProtocol {
   /// of service that matches the task's priority. The default priority, `.medium`, raises nothing.
   ///
   /// If the task of an operation waits for that operation itself, or for a group that contains it, it waits until it is
-  /// cancelled. The wait is reported as ``OperationQueueEvent/deadlocked(_:)``. If the operation is in no queue and has
-  /// not been started, it does not end: the first time in a process that this is so for a second, Headway writes a
-  /// warning to the standard error stream.
+  /// cancelled. The wait is reported as ``OperationQueueEvent/deadlocked(_:)``. If the operation is not in a queue and
+  /// has not been started, it does not end. If such a wait lasts for a second, Headway writes a warning to standard
+  /// error, once per process.
   ///
   /// - Throws: `CancellationError` if the waiting task is cancelled; the operation continues.
   /// - Complexity: O(1), even if the waiting task is cancelled.
@@ -65,15 +65,15 @@ extension Operation {
 
   private static let hasWarnedOfMissingQueue = Atomic(false)
 
-  /// Writes a warning if the operation is still in no queue after a second: then nothing will end the wait.
+  /// Writes a warning if the operation is still not in a queue after a second, because the wait might never end.
   ///
-  /// Other code may add the operation later, so the wait continues. Only the first time in a process.
+  /// Other code can still add the operation later, so the wait continues. The warning is written once per process.
   fileprivate final func reportWaitIfNeverAdded() {
     guard state.current.phase == .pending, !Self.hasWarnedOfMissingQueue.load(ordering: .relaxed) else { return }
     DispatchQueue.global().asyncAfter(deadline: .now() + 1) { [weak self] in
       guard let self, self.state.current.phase == .pending, !self.state.current.isReserved else { return }
       warnOnce(
-        "\(self) is awaited, and is in no queue: add it to a queue, or call its start().",
+        "\(self) is awaited, but is not in a queue: add it to a queue, or call its start().",
         since: Self.hasWarnedOfMissingQueue)
     }
   }
@@ -107,7 +107,7 @@ extension Operation {
     case .success: return
     case .failure(let error): throw error
     case .cancelled: throw CancellationError()
-    case nil: misuse("The outcome of \(self) was read before its end.")
+    case nil: misuse("The outcome of \(self) was read before the operation finished.")
     }
   }
 }

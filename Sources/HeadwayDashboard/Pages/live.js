@@ -63,7 +63,7 @@ function show(state, reason = "") {
   sign.classList.toggle("on", !problem);
   sign.textContent = problem ? "not live" : isRefused ? "every 5 s" : "live";
   sign.title = problem || (isRefused
-    ? "There are too many streams of events, so the page is read every five seconds" : "The page follows the store");
+    ? "Too many event streams are open, so the page is updated every five seconds" : "The page follows the store");
   sign.hidden = false;
   warning.hidden = !problem;
   if (!problem) return;
@@ -71,7 +71,7 @@ function show(state, reason = "") {
   const time = upToDate.toLocaleString([], {
     dateStyle: isToday ? undefined : "medium", timeStyle: "short", hourCycle: "h23",
   });
-  const text = `${state} since ${time}, so this page shows old numbers. ${reason}`;
+  const text = `${state} since ${time}, so this page is out of date. ${reason}`;
   if (warning.textContent !== text) warning.textContent = text;
 }
 

@@ -34,16 +34,16 @@ extension PageRenderer {
   ///   - count: The number of latest failures on the page.
   /// - Returns: The sentence; nil if no failure is missing.
   static func partialFailures(_ overview: JobsOverview, count: Int) -> String? {
-    // The endings of the last hour are complete from the latest one on.
+    // The list of jobs that ended in the last hour is complete from the latest one backward.
     guard overview.failedCount > overview.countLimit, overview.endings.count(where: { $0.state == .failed }) < count
     else { return nil }
     let limit = Readable.number(overview.countLimit)
     return
-      "More than \(limit) jobs have failed. Failures that ended more than an hour ago are missing here, unless they "
+      "More than \(limit) jobs have failed. Jobs that failed more than an hour ago are missing here, unless they "
       + "are among the \(limit) with the highest job numbers."
   }
 
-  /// Returns jobs in the order of a list of numbers, without those that were deleted.
+  /// Returns jobs in the order of a list of numbers, except deleted jobs.
   func records(_ ids: [JobID]) async throws -> [JobRecord] {
     guard !ids.isEmpty else { return [] }
     let found = try await jobs.jobs(JobFilter(ids: ids), limit: ids.count)

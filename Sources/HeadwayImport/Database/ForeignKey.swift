@@ -3,10 +3,10 @@ import GRDB
 
 /// A foreign key that a table of the database declares.
 struct ForeignKey: Sendable {
-  /// The table that refers to the other, with its columns.
+  /// The referring table, with its columns.
   let table: String
   let columns: [String]
-  /// The table that is referred to, with its columns.
+  /// The referenced table, with its columns.
   let parent: String
   let parentColumns: [String]
 
@@ -50,7 +50,7 @@ struct ForeignKey: Sendable {
     return parentColumns.count == columns.count && parent.identifiesRows(by: parentColumns)
   }
 
-  /// The condition for rows that refer to a row that does not exist, as SQL.
+  /// The SQL condition for rows that refer to a missing row.
   ///
   /// - Parameters:
   ///   - row: The name of the row.
@@ -63,7 +63,7 @@ struct ForeignKey: Sendable {
       + "\(parent ?? "main.\(SQL.name(self.parent))") AS parent WHERE \(isSame.joined(separator: " AND ")))"
   }
 
-  /// The number of rows that refer to a row that does not exist.
+  /// The number of rows that refer to a missing row.
   func brokenCount(_ connection: Database) throws -> Int {
     try Int.fetchOne(
       connection, sql: "SELECT count(*) FROM main.\(SQL.name(table)) AS child WHERE \(isBroken("child"))") ?? 0
@@ -105,19 +105,19 @@ struct EnforcedReferences: Sendable {
         "\(key.columns.joined(separator: ", ")) of \(key.table) refers to \(key.parent), but not to columns that "
         + "identify its rows: not checked"
     }
-    // SQLite refuses all rows if one of the keys can't be checked.
+    // SQLite rejects all rows if one of the keys can't be checked.
     let areAllChecked = own.count == keys.count && toTable.count == keysToTable.count
     isEnforced = !isOwn && !(own.isEmpty && toTable.isEmpty) && areAllChecked
   }
 
-  /// The number of rows of other tables that refer to rows that do not exist.
+  /// The number of rows of other tables that refer to missing rows.
   func orphanCounts(_ connection: Database) throws -> [Int] { try toTable.map { try $0.brokenCount(connection) } }
 
-  /// Ensures that no more rows of other tables refer to rows that do not exist than before.
+  /// Ensures that the number of rows of other tables that refer to missing rows has not increased.
   ///
   /// - Parameters:
-  ///   - before: The former numbers of such rows, for each foreign key.
-  ///   - replaced: Tables, in lower case, whose rows are replaced after those of this table.
+  ///   - before: The previous number of such rows for each foreign key.
+  ///   - replaced: Tables, in lowercase, whose rows are replaced after the rows of this table.
   ///   - path: The path of the file, for errors.
   ///   - connection: The writing connection.
   /// - Throws: ``ImportError`` with the code `brokenReferences`.
@@ -129,7 +129,7 @@ struct EnforcedReferences: Sendable {
       throw ImportError(
         .brokenReferences, path: path,
         context: "\((now - count).rows) of the table \(key.table) would refer to rows of \(key.parent) that the file "
-          + "does not have. Nothing has changed: change or remove them first.")
+          + "does not have. Nothing has changed: change or remove the referring rows first.")
     }
   }
 }

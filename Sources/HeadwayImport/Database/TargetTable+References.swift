@@ -41,13 +41,13 @@ extension TargetTable {
     return try [preparation.references.unchecked].compactMap(\.self)
       + unchecked.compactMap { column, reference in
         let (name, table) = (plan.columns[column].name, reference.table)
-        // Such a column usually has an index, and then this is a single lookup.
+        // Such a column usually has an index, so this is a single lookup.
         let value = try database.read {
           try Row.fetchOne(
             $0, sql: "SELECT 1 FROM \(SQL.name(plan.table)) WHERE \(SQL.name(name)) > '' LIMIT 1")
         }
         guard value != nil else { return nil }
-        return "\(name) refers to \(table).\(reference.column), and there is no table \(table): not checked"
+        return "\(name) refers to \(table).\(reference.column), but there is no table \(table): not checked"
       }
   }
 

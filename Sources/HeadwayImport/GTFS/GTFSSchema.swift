@@ -38,7 +38,7 @@ public enum GTFSSchema {
   /// All tables, ordered so that each one follows the tables that it refers to.
   public static let loadOrder: [TableSchema] = {
     guard let order = TableSchema.loadOrder(of: tables) else {
-      misuse("The tables of GTFSSchema refer to each other in a circle.")
+      misuse("The tables of GTFSSchema refer to each other in a cycle.")
     }
     return order
   }()

@@ -108,7 +108,7 @@ final class TableImport {
     guard plan.hasKey || !plan.ignoresExisting else {
       throw ImportError(
         .unsuitableTable, path: path,
-        context: "The table \(plan.table) has no key, so no row of the file can be one that exists: specify the key.")
+        context: "The table \(plan.table) has no key, so existing rows can't be recognized: specify the key.")
     }
     return (records, header, plan)
   }
@@ -119,14 +119,14 @@ final class TableImport {
     var notes: [String] = []
     if layout.hasHeader, !records.isJSONLines, layout.headerRecordCount > 1 {
       notes.append(
-        "the first \(layout.headerRecordCount) lines of the table name its columns together. If only one of them does, "
+        "the first \(layout.headerRecordCount) lines of the table together form its header. If only one of them does, "
           + "use --header")
     }
     let skipped = layout.skippedRecords.filter { $0.record.first != UInt8(ascii: "#") }
     if let first = skipped.first {
       let lines =
         skipped.count == 1 ? "line \(first.lineNumber) is" : "\(skipped.count) lines from line \(first.lineNumber) are"
-      notes.append("\(lines) not imported: \(first.reason). The file of rejected rows has it")
+      notes.append("\(lines) not imported: \(first.reason). The file of rejected rows contains it")
     }
     return notes
   }

@@ -57,14 +57,14 @@ struct TablePlan: Sendable {
   var inferredColumns: [String] { columns.filter(\.isInferred).map(\.name) }
   /// Whether the rows are appended, so that the table can already have a row with the same key.
   var isAppended = false
-  /// Whether a row whose key already exists is left out, and not rejected.
+  /// Whether a row whose key already exists is ignored instead of rejected.
   var ignoresExisting = false
   /// The reason for rejecting a row whose key already exists.
   var duplicateReason: String {
     let names = key.map { columns[$0].name }.joined(separator: ", ")
     return isAppended ? "the table has a row with this key (\(names))" : "an earlier row has this key (\(names))"
   }
-  /// Whether a row that the table refuses for this reason is not a rejected row.
+  /// Whether a row that the table rejects for this reason counts as ignored instead of rejected.
   func isIgnored(_ reason: String) -> Bool { ignoresExisting && reason == duplicateReason }
   /// A name of SQLite's row number that is not the name of a column.
   var rowIdentifier: String { SQL.rowIdentifier(besideColumns: columns.map(\.name) + existingColumns) }
@@ -142,7 +142,7 @@ struct TablePlan: Sendable {
     guard columns.count <= Self.mostColumns else {
       throw ImportError(
         .badHeader, path: path, lineNumber: 1,
-        context: "There are \(columns.count) columns, and a table of SQLite has \(Self.mostColumns) at most. Choose "
+        context: "There are \(columns.count) columns, but an SQLite table has \(Self.mostColumns) at most. Choose "
           + "some of them (--columns).")
     }
     table = schema.name

@@ -116,7 +116,7 @@ final class JobEventListener: Sendable {
           let isDue = withPending { pending in
             require(
               pending.waiter == nil,
-              "next() of the events of jobs was called by two tasks concurrently. Make an iterator for each task.")
+              "next() of the events of jobs was called by two tasks concurrently. Create an iterator for each task.")
             if !pending.isDue { pending.waiter = continuation }
             return pending.isDue
           }

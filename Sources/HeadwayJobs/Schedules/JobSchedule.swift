@@ -45,7 +45,7 @@ public struct JobSchedule: Hashable, Codable, Sendable, CustomStringConvertible 
   public static func cron(_ expression: CronExpression, in zone: TimeZone = .gmt) -> JobSchedule {
     require(
       LocalClock.zone(named: zone.identifier) != nil,
-      "The time zone \(zone.identifier) has no known identifier. Use one that has, such as Europe/Berlin."
+      "The time zone \(zone.identifier) has no known identifier. Use a named time zone, such as Europe/Berlin."
     )
     return JobSchedule(.cron(expression, zone: zone.identifier))
   }
@@ -60,7 +60,7 @@ public struct JobSchedule: Hashable, Codable, Sendable, CustomStringConvertible 
   public static func every(_ interval: Duration) -> JobSchedule {
     require(
       interval >= .seconds(1) && interval <= .seconds(36_525 * 86_400),
-      "The interval of a schedule is \(interval): use one from a second to 100 years.")
+      "The interval of a schedule is \(interval): use one second to 100 years.")
     return JobSchedule(.every(interval))
   }
 

@@ -52,8 +52,8 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
     return name + (place.isEmpty ? "" : " (\(place.joined(separator: " of ")))")
   }
 
-  /// Whether messages of a class can contain values: errors of data, of constraints, and those that functions, triggers
-  /// and extensions raise.
+  /// Whether messages of a class can contain values: data errors, constraint errors, and errors that functions,
+  /// triggers and extensions raise.
   private static func hasValues(_ sqlState: String) -> Bool {
     let plain = ["08", "0A", "25", "26", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58", "XX"]
     return !plain.contains(String(sqlState.prefix(2)))
@@ -64,10 +64,11 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
   /// See <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
   private static let conditions = [
     "21": "a statement returned or changed a row too often", "22": "a value is not valid",
-    "22001": "a text is too long", "22003": "a number is out of range", "22007": "a date or time is not valid",
-    "22008": "a date or time is out of range", "22012": "a division by zero", "22021": "a text has an invalid encoding",
-    "22023": "the value of a parameter is not valid", "22P02": "a text does not have the form of its type",
-    "23": "a constraint is violated", "23502": "a value is null that must not be", "23503": "a foreign key is violated",
+    "22001": "a string is too long", "22003": "a number is out of range", "22007": "a date or time is not valid",
+    "22008": "a date or time is out of range", "22012": "a division by zero",
+    "22021": "a string has an invalid encoding",
+    "22023": "the value of a parameter is not valid", "22P02": "a string does not have the format of its type",
+    "23": "a constraint is violated", "23502": "a required value is null", "23503": "a foreign key is violated",
     "23505": "a key is not unique", "23514": "a check is violated", "23P01": "an exclusion constraint is violated",
     "44": "a check of a view is violated", "P0": "a function or trigger raised an error",
   ]
@@ -108,7 +109,7 @@ extension PostgresError {
 }
 
 extension PostgresError {
-  /// Whether the server refuses a value of a row of the store, so that the same request always fails.
+  /// Whether the server rejects a value of a row of the store, so that the same request always fails.
   ///
   /// These are errors of data (class 22), exceeded limits of the server (class 54), and violated constraints of the
   /// row itself. All other errors depend on something that can change: other rows (other errors of the class 23),
@@ -155,7 +156,7 @@ extension JobError {
           "A name has more than 512 bytes, or a key more than 1,024. Use hashes, or store the texts in the job. "
             + consequence, underlying: error)
       case _ where error.isOfValue:
-        self.init(.refusedValue, "PostgreSQL does not accept a value: \(error). \(consequence)", underlying: error)
+        self.init(.refusedValue, "PostgreSQL rejects a value: \(error). \(consequence)", underlying: error)
       default:
         self.init(.storeFailed, "PostgreSQL failed: \(error). \(consequence)", underlying: error)
       }

@@ -268,7 +268,7 @@ extension JobError {
       self.init(.storeFull, "The disk or the database is full. \(consequence)", underlying: error)
     // The same request always fails.
     case .SQLITE_TOOBIG?, .SQLITE_MISMATCH?, .SQLITE_CONSTRAINT_CHECK?, .SQLITE_CONSTRAINT_NOTNULL?:
-      self.init(.refusedValue, "The database does not accept a value: \(error). \(consequence)", underlying: error)
+      self.init(.refusedValue, "The database rejects a value: \(error). \(consequence)", underlying: error)
     default:
       self.init(.storeFailed, "The database failed: \(error). \(consequence)", underlying: error)
     }

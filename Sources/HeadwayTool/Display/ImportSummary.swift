@@ -4,8 +4,8 @@ import Headway
 import HeadwayImport
 
 extension TableReport {
-  /// Returns the records that might be rows but were not imported as such, the changes that the import made to an
-  /// existing table, except new rows, and the changes that it made to values.
+  /// Returns the records that might be rows but were not imported as rows, the changes to an existing table except new
+  /// rows, and the changes to values.
   func changes(saysRemoved: Bool) -> [String] {
     var sentences = (headerNotes + schemaChanges).map { "\(table): \($0)." }
     if saysRemoved, removedRowCount > 0 {
@@ -59,7 +59,8 @@ struct ImportSummary {
       lines += report.changes(saysRemoved: true)
       if case let count = report.ignoredRowCount, count > 0 {
         lines.append(
-          "\(report.table): \(count.groupedRows) \(count == 1 ? "was" : "were") left out, because the key exists.")
+          "\(report.table): \(count.groupedRows) \(count == 1 ? "was" : "were") ignored, because the key already "
+            + "exists.")
       }
       for note in report.notes { lines.append("\(report.table): \(note).") }
       for reference in report.uncheckedReferences { lines.append("\(report.table): \(reference).") }

@@ -44,10 +44,10 @@ import Testing
       })
   }
 
-  @Test("W3: an operation that is awaited and in no queue is reported, and the wait continues") func neverAdded() async
+  @Test("W3: awaiting an operation that is not in a queue is reported, and the wait continues") func neverAdded() async
   {
     expectMessage(
-      "‘parse’ (ready) is awaited, and is in no queue: add it to a queue, or call its start().",
+      "‘parse’ (ready) is awaited, but is not in a queue: add it to a queue, or call its start().",
       in: await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
         let operation = TaskOperation { 7 }
         operation.name = "parse"
@@ -58,7 +58,7 @@ import Testing
       })
   }
 
-  @Test("O2: finish() before the start is reported, and not after a cancellation") func earlyFinish() async {
+  @Test("O2: finish() before the start is reported, unless the operation was cancelled") func earlyFinish() async {
     let text = "finish() was called on ‘load’ (ready), which has not started"
     expectMessage(
       text,
