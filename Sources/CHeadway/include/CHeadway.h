@@ -12,7 +12,7 @@ static inline void headway_pause(void) {
 #endif
 }
 
-/// Whether ThreadSanitizer watches the code.
+/// Whether ThreadSanitizer is active.
 _Bool headway_is_watched(void);
 
 /// From Swift's runtime (`HeapObject.h`): retains an object, whose memory must still be allocated. Returns null if the

@@ -23,11 +23,11 @@ struct AdmissionSituation {
 struct AdmissionObstacles {
   /// All of these must finish first.
   var all: [Operation] = []
-  /// Of each of these sets, one operation must finish first.
+  /// In each of these sets, one operation must finish first.
   ///
   /// For example, its operations occupy all concurrency slots of a queue with a limit. An empty set is no obstacle.
   var any: [[Operation]] = []
-  /// How often the queue's limit had been set, and how many waits of the operation for its resources had ended.
+  /// How often the queue's limit had been set, and how often the operation had finished waiting for its resources.
   var changes = 0
 }
 
@@ -56,7 +56,7 @@ extension Admission {
   /// - A barrier waits for the operations that were added since the barrier before it, and for that barrier.
   /// - Any other operation waits for the barrier before it.
   /// - If operations start in the order of adding, each waits for the one before it.
-  /// - If its policy keeps it from starting, it waits for operations that have its resources or its key.
+  /// - If its policy keeps it from starting, it waits for operations that use its resources or its key.
   /// - If all concurrency slots are occupied, it waits for one of the running operations.
   ///
   /// O(*n*) for barriers, in the number of operations between it and the barrier before it. Otherwise O(log

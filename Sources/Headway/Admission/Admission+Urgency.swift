@@ -36,10 +36,10 @@ struct UrgentCounts: Equatable {
 /// - *A limit.* These are the operations that run, and those that start earlier, which can change. So no ready
 ///   operation is moved. While an urgent operation is ready, no operation starts on a thread of a lower class (the
 ///   ``floor``). The same applies while it waits for the rate limit of the queue. There is one list of running
-///   operations per class. While no concurrency slot is free, the lists of the lower classes are emptied into that of
-///   the floor. Each operation moves twice at most, so this takes constant time for each.
+///   operations per class. While no concurrency slot is free, the operations in the lists of the lower classes move to
+///   the list of the floor. Each operation moves at most twice, so this takes constant time per operation.
 /// - *The limits of a key.* The lane of the key does the same with its own operations: see ``KeyLane``.
-/// - *Resources.* These are the operations that use them or requested them before, in any queue: see
+/// - *Resources.* These are the operations in any queue that use the resources or requested them earlier: see
 ///   ``ResourceTable``. An urgent operation that begins to wait for its resources is recorded.
 ///
 /// An operation that has no quality of service of its own is raised as well, although it runs on a normal thread,

@@ -14,7 +14,7 @@ import Synchronization
 struct Admission: ~Copyable {
   /// The maximum number of outstanding tickets: each worker that arrives continues while there is work.
   static let mostTickets = 64
-  /// How many operations end because they were cancelled in one critical section.
+  /// How many cancelled operations end in one critical section.
   static let mostCancelled = 64
   /// How many operations that may have to leave a batch run on their own, after one of them did so.
   static let mostAlone = 64
@@ -114,7 +114,7 @@ struct Admission: ~Copyable {
   var isSuspended = false {
     didSet { if isSuspended { reclaimBatches() } }
   }
-  /// How many calls keep operations from starting, until they have stopped all of them.
+  /// The number of calls that keep operations from starting until they have stopped all of them.
   ///
   /// See ``StoppedOperations``.
   var stopCount = 0 {
@@ -404,8 +404,8 @@ struct Admission: ~Copyable {
 
   /// How many operations workers of each class could start now.
   ///
-  /// If operations of different classes start in one order, of the ready operations, only those of the class of the
-  /// first one count, or all that are held to the ``floor`` if the first one is.
+  /// If operations of different classes start in one order, only the ready operations with the class of the first one
+  /// count. If the first one is held to the ``floor``, all operations that are held to it count.
   var startable: PerClass<Int> { countStartable(allowance: allowance) }
 
   private func countStartable(allowance: Int) -> PerClass<Int> {

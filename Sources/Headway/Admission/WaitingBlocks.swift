@@ -88,7 +88,7 @@ struct WaitingBlocks: ~Copyable {
     return operation
   }
 
-  /// Removes the first block without making its operation.
+  /// Removes the first block without creating its operation.
   mutating func popFirstBlock() -> BlockOperation.FirstBlock {
     let place = firstChunk!.pointee.blocks + start
     var block = BlockOperation.FirstBlock()
@@ -132,7 +132,7 @@ struct WaitingBlocks: ~Copyable {
 }
 
 /// Blocks that were cancelled before they had operations, and have left their queue.
-final class CancelledBlocks: @unchecked Sendable {  // One thread after the other uses it.
+final class CancelledBlocks: @unchecked Sendable {  // Used by one thread at a time.
   let count: Int
   @exclusivity(unchecked) private var blocks = WaitingBlocks()
 

@@ -16,7 +16,7 @@ final class KnownWait: Sendable {
     case first(of: [Operation])
     /// The end of all operations of a queue.
     case empty(OperationQueue)
-    /// The end of an operation of a queue that holds as many as it should.
+    /// The end of an operation of a queue that has reached its limit.
     case place(in: OperationQueue)
     /// A result of one of several operations; the list is empty if they are not known.
     case result(of: @Sendable () -> [Operation])
@@ -49,7 +49,7 @@ final class KnownWait: Sendable {
     switch goal {
     case .end(let operation): obstacles.all.append(operation)
     case .state(let operation):
-      // It becomes ready when its dependencies have finished, even if something else keeps it from starting.
+      // The operation becomes ready when its dependencies have finished, even if something else keeps it from starting.
       let dependencies = operation.state.current.phase == .pending ? operation.unfinishedDependencies : []
       obstacles.all += dependencies.isEmpty ? [operation] : dependencies
     case .empty(let queue): obstacles.all += queue.operations
@@ -59,7 +59,7 @@ final class KnownWait: Sendable {
     }
   }
 
-  /// Whether an operation, a group that contains it, or one of their queues can be what its own wait is for.
+  /// Whether the wait can be for an operation, for a group that contains it, or for one of their queues.
   fileprivate func concerns(_ caller: Operation) -> Bool {
     switch goal {
     case .end(let operation), .state(let operation): caller.withGroups.contains { $0 === operation }
@@ -141,8 +141,8 @@ extension WaitGraph {
   /// Suspends the calling task, which waits for `operation`.
   ///
   /// If the task belongs to `operation` itself, or to an operation in that group, this is reported like a blocking
-  /// wait. Longer cycles are searched for only if other operations may wait for what the task's operation uses: see
-  /// ``lookForCycle(through:in:while:after:)``.
+  /// wait. Longer cycles are searched for only if other operations can wait for something that the task's operation
+  /// uses: see ``lookForCycle(through:in:while:after:)``.
   ///
   /// - Parameters:
   ///   - operation: The operation to wait for.
@@ -164,9 +164,10 @@ extension WaitGraph {
     try await suspending(KnownWait(for: .empty(queue)), in: queue, isEndless: true, suspend)
   }
 
-  /// Suspends the calling task, which waits for something that one of several operations can bring about.
+  /// Suspends the calling task, which waits for an event that one of several operations can cause.
   ///
-  /// A cycle is searched for if the task belongs to an operation that others may wait for, or to one in `queue`.
+  /// A cycle is searched for if the task belongs to an operation that other operations can wait for, or to an operation
+  /// in `queue`.
   ///
   /// - Parameters:
   ///   - goal: The event to wait for.
@@ -204,20 +205,20 @@ extension WaitGraph {
 
   /// Searches for a cycle while an operation waits without blocking a thread, and reports it.
   ///
-  /// This is called for operations that others may wait for because of resources, keys or concurrency slots. Each cycle
-  /// through such a wait contains one of them. It takes O(*n*) in the number of operations that the operation waits
-  /// for, at increasing intervals.
+  /// Called for operations that other operations can wait for because of resources, keys or concurrency slots. Each
+  /// cycle through such a wait contains one of them. At increasing intervals, the search takes O(*n*) in the number of
+  /// operations that the operation waits for.
   ///
   /// - Parameters:
   ///   - operation: The operation.
   ///   - queue: The queue of the operation that it waits for.
-  ///   - isWaiting: Returns whether it still waits.
-  ///   - milliseconds: How long it must wait before the search.
+  ///   - isWaiting: Returns whether the operation still waits.
+  ///   - milliseconds: How long the operation must wait before the search.
   static func lookForCycle(
     through operation: Operation, in queue: OperationQueue?, while isWaiting: @escaping @Sendable () -> Bool,
     after milliseconds: Int = firstLook
   ) {
-    // Neither the operation nor the queue is kept, so that they are freed when the wait ends.
+    // The operation and the queue are not retained, so they can be freed when the wait ends.
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
       [weak operation, weak queue] in
       guard isWaiting(), let operation, !report(from: [operation], in: queue, waitingForMainThread: { nil }) else {
@@ -268,7 +269,7 @@ extension WaitGraph {
 }
 
 extension Operation {
-  /// Whether other operations may wait for something that this operation uses while it runs: a resource, a limit of its
+  /// Whether other operations can wait for something that this operation uses while it runs: a resource, a limit of its
   /// key, or a concurrency slot.
   final var mayKeepOthersWaiting: Bool {
     resourceGate != nil || laneMember != nil || queue?.hasLimit == true

@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// It covers dependencies, barriers, queues and keys that have reached their limits, resources, groups that have not
 /// started, and threads and tasks that wait inside operations. The graph is not stored: it is read from the operations
-/// on each request, one lock at a time. The first part may be out of date when the last part is read. So there may be
-/// no cycle even though each part of it existed at some time.
+/// on each request, one lock at a time. The first part may be out of date when the last part is read. Therefore, a
+/// cycle that is found might not exist, even though each part of it existed at some time.
 ///
 /// Therefore, operations that seem to be stuck are read once more. They count only if they still wait for the same
 /// operations, and if none of their waits has been withdrawn in between. Then all parts were true together, between the
@@ -19,13 +19,14 @@ struct WaitGraph {
     let operation: Operation
     /// All of these operations must finish first.
     var all: [Int] = []
-    /// Of each of these sets, one operation must finish first.
+    /// In each of these sets, one operation must finish first.
     ///
     /// A set is empty once one of its operations can finish.
     var any: [[Int]] = []
     /// How many of its waits had been withdrawn before it was read.
     var withdrawals = 0
-    /// The vertices that have this one among their obstacles, and which set of their `any` contains it.
+    /// The vertices that have this vertex among their obstacles, and the index of the set in their `any` that contains
+    /// it.
     var waiting: [(vertex: Int, set: Int?)] = []
     var unfinishedObstacles = 0
     /// Whether it can never run, as far as can be determined.

@@ -6,9 +6,9 @@ import CHeadway
 /// when it has more. Each piece of memory contains the address of the next one, and the number of pieces in the chain.
 ///
 /// An object usually owns the value. A thread that accesses the value has a reference to the object, and the thread
-/// that releases the last reference frees the value. So the counts of references order these accesses before the next
-/// value. ThreadSanitizer does not see this order, because the counts are in the runtime. It would report accesses to
-/// earlier values, so the memory is freed instead if ThreadSanitizer watches.
+/// that releases the last reference frees the value. Therefore, reference counts order these accesses before the next
+/// value. ThreadSanitizer can't observe this order, because the runtime manages the counts. It would report accesses to
+/// earlier values, so the memory is freed instead if ThreadSanitizer is active.
 struct RecycledMemory<Value: ~Copyable>: Sendable {
   private static var mostKept: Int { 32 }
 

@@ -1,10 +1,10 @@
-/// Cancels several operations, so that none of those that have not started starts in the meantime.
+/// Cancels several operations so that none that has not started starts in the meantime.
 ///
-/// Cancelling an operation can run user code, and can end an operation, which makes room for another one. So before the
-/// first user code runs, all of the operations are either cancelled or *stopped*. An operation is stopped if its class
-/// overrides ``Operation/cancel()``: the override must find it as usual, not cancelled. The operations of a group are
-/// stopped as well, because the group cancels them. A stopped operation has a pending cancellation, as if a required
-/// dependency had failed. It can start again if an override has not cancelled it.
+/// Cancelling an operation can run user code, and can end an operation, which makes room for another one. Therefore,
+/// before any user code runs, all of the operations are either cancelled or *stopped*. An operation is stopped if its
+/// class overrides ``Operation/cancel()``: the override must find it in its usual state, not cancelled. The operations
+/// of a group are stopped as well, because the group cancels them. A stopped operation has a pending cancellation, as
+/// if a required dependency had failed. If an override does not cancel it, the operation can start again.
 extension Operation {
   /// Cancels operations together.
   package static func cancel(together operations: [Operation]) {
@@ -16,7 +16,7 @@ extension Operation {
     stopped.finish()
   }
 
-  /// Lets the operations start that were stopped, and that no code has cancelled.
+  /// Allows stopped operations that no code has cancelled to start.
   static func resumeUncancelled(_ stopped: [Operation]) {
     for operation in stopped {
       guard let word = operation.state.withdrawPendingCancellation(), word.isReady else { continue }
@@ -39,7 +39,7 @@ extension OperationQueue {
     stopped.finish()
   }
 
-  /// Keeps all operations of the queue that have not started from starting, and those in its groups.
+  /// Keeps all operations of the queue and of its groups that have not started from starting.
   ///
   /// They are then cancelled, and ``StoppedOperations/finish()`` is called. Blocks without operations leave the queue.
   ///
@@ -49,7 +49,7 @@ extension OperationQueue {
   /// - Returns: The operations.
   final func stop(_ way: StoppedOperations.Way = .mark, leaving effects: inout Effects) -> StoppedOperations {
     var stopped = StoppedOperations()
-    // The progress counts each block, and a trace contains it.
+    // The progress counts each block, and a trace contains each block.
     let takesBlocks = trackedProgress == nil && !Trace.isRecording
     stopped.stop(self, way, takingBlocks: takesBlocks, leaving: &effects)
     return stopped

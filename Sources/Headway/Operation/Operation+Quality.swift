@@ -61,12 +61,12 @@ extension Operation {
     if level > 0, state.current.unfinishedDependencies > 0 { Self.raise(dependencies, level: level) }
   }
 
-  /// Raises the operations that keep the request of this operation for its resources waiting.
+  /// Raises the operations that keep this operation's request for resources waiting.
   private final func raiseResources(level: Int) {
     if level > 0 { Self.raise(obstaclesAtResources(raisingTo: level), level: level) }
   }
 
-  /// The operations that keep the request of this operation for its resources waiting, and that the caller raises.
+  /// The operations that the caller raises, because they keep this operation's request for resources waiting.
   private final func obstaclesAtResources(raisingTo level: Int) -> [Operation] {
     guard let gate = resourceGate else { return [] }
     return ResourceTable.shared.withLock { $0.obstacles(of: gate, raisingTo: level) }

@@ -253,8 +253,8 @@ open class Operation: @unchecked Sendable {
   /// Code that is called because the operation has finished can read them, for example to use the results of its
   /// inputs: the ``completionBlock``, observers, instruments, and the ``OperationQueueProtocol/failureHandler``. When
   /// this code has returned, the operation releases its dependencies, and the list is empty. Otherwise, the last
-  /// operation of a long chain would keep all operations before it in memory, with their results. Code that needs the
-  /// result of an operation later keeps a reference to that operation.
+  /// operation of a long chain would keep all earlier operations and their results in memory. If you need the result of
+  /// an operation later, keep a reference to that operation.
   ///
   /// - Complexity: O(*n*) in the number of dependencies.
   open var dependencies: [Operation] { links.withLock { listedDependencies(&$0) } }

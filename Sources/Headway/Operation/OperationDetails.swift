@@ -13,7 +13,7 @@ struct OperationDetails: ~Copyable {
   var completionBlock: CompletionBlock?
   /// Whether there is a completion block that has not returned.
   let completionIsDue = Atomic<Bool>(false)
-  /// The code that may still read the dependencies of the operation, which has ended.
+  /// The code that may still read the dependencies of the finished operation.
   var readers = DependencyReaders()
   /// How many instruments of the queue follow the operation.
   ///

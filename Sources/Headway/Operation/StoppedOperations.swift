@@ -1,15 +1,16 @@
-/// The operations of a queue that are about to be cancelled, and those in its groups.
+/// The operations of a queue and of its groups that are about to be cancelled.
 ///
-/// Stopping them takes three steps, so that no lock is held for long, however many there are:
+/// Stopping them takes three steps, so that no lock is held for long, even if there are many operations:
 ///
-/// 1. Each queue is held: until the last step, none of its operations starts. Operations that threads have taken need
-///    no lock to begin, so they are stopped in the same critical section.
+/// 1. Each queue is held: none of its operations starts until the last step. Operations that threads have taken can
+///    begin without a lock, so they are stopped in the same critical section.
 /// 2. The other operations are stopped, at most ``mostAtOnce`` in one critical section.
 /// 3. The queues are released.
 ///
-/// Until then, no user code is called, and no user object is released: either could wait for an operation that is held.
+/// Until then, no user code is called and no user object is released, because both could wait for an operation that is
+/// held.
 ///
-/// `Models/queue.pml` (`Stopper`) shows that none of these operations starts, and that no other one is lost.
+/// `Models/queue.pml` (`Stopper`) shows that none of these operations starts, and that no other operation is lost.
 struct StoppedOperations {
   /// How many operations are stopped in one critical section.
   static let mostAtOnce = 256
@@ -31,13 +32,13 @@ struct StoppedOperations {
     let before: OperationWord?
   }
 
-  /// The operations of the queue, except jobs of tasks, in the order of adding.
+  /// The operations of the queue, except jobs of tasks, in insertion order.
   private(set) var operations: [Operation] = []
-  /// With the way `cancel`, the operations that must still be cancelled, in the order of adding.
+  /// With the way `cancel`, the operations that must still be cancelled, in insertion order.
   private(set) var items: [Item] = []
   /// The blocks that had no operations, and have left the queue.
   private var blocks: CancelledBlocks?
-  /// All operations that have a pending cancellation because of this, including those in groups.
+  /// All operations that have a pending cancellation because of this call, including the operations in groups.
   private var marked: [Operation] = []
 
   var blockCount: Int { blocks?.count ?? 0 }
@@ -55,7 +56,7 @@ struct StoppedOperations {
     operations = stopAll(queue, way, takingBlocks: takesBlocks, leaving: &effects)
   }
 
-  /// Stops an operation, or the operations in it, if it is a group that has started.
+  /// Stops an operation or, if it is a group that has started, the operations in it.
   ///
   /// - Parameters:
   ///   - operation: The operation.
@@ -72,7 +73,7 @@ struct StoppedOperations {
   func finish() {
     Operation.resumeUncancelled(marked)
     guard let blocks else { return }
-    // On another thread: the calling thread may hold something that the release of a user object waits for.
+    // On another thread, because the calling thread might hold something that the release of a user object waits for.
     WorkerPool.shared.submit(PoolBlock { blocks.release() }, count: 1)
   }
 
@@ -89,7 +90,7 @@ struct StoppedOperations {
 
   /// Stops the operations of a queue, and those in its groups.
   ///
-  /// - Returns: The operations of the queue, except jobs of tasks, in the order of adding.
+  /// - Returns: The operations of the queue, except jobs of tasks, in insertion order.
   private mutating func stopAll(
     _ queue: OperationQueue, _ way: Way, takingBlocks takesBlocks: Bool, leaving effects: inout Effects
   ) -> [Operation] {
@@ -101,7 +102,7 @@ struct StoppedOperations {
         let way = position == 0 ? way : .mark
         var groups: [OperationQueue]? = held[position].slices.others.compactMap(\.queueOfParts)
         while let queues = groups {
-          // Groups that run are held before more operations are stopped.
+          // Running groups are held before more operations are stopped.
           for queue in queues { held.append(hold(queue, .mark, takingBlocks: false)) }
           groups = stopNext(in: &held[position], way)
         }
@@ -132,7 +133,7 @@ struct StoppedOperations {
     return Held(queue: queue, update: update, slices: slices, end: end)
   }
 
-  /// Lets the operations of a queue start that are not stopped, unless another call holds the queue as well.
+  /// Allows operations of a queue that are not stopped to start, unless another call also holds the queue.
   func release(_ held: Held, leaving effects: inout Effects) {
     held.queue.update(collectingBatches: true, leaving: &effects) { $0.admission.stopCount -= 1 }
   }

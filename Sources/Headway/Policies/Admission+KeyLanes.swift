@@ -59,7 +59,8 @@ extension Admission {
     return true
   }
 
-  /// Raises the operations of a key, one of which must end before an urgent one that waits for the limits can start.
+  /// Raises the running operations of a key, because an urgent operation that waits for the limits needs one of them to
+  /// end.
   private mutating func raiseStarted(in lane: KeyLane) {
     let urgency = lane.urgency
     guard urgency.isMoreUrgent(than: lane.startedClass), lane.limits.waitsForEnd else { return }
@@ -133,7 +134,8 @@ extension Admission {
   /// - Parameters:
   ///   - operation: The operation.
   ///   - now: The time of the queue's clock, if starts depend on it.
-  /// - Returns: False if the operation waits for its resources, or if its time is over, so that it is about to end.
+  /// - Returns: False if the operation waits for its resources, or if its time limit has passed, so that it is about to
+  ///   end.
   mutating func passPolicies(of operation: Operation, at now: PolicyTime) -> Bool {
     let member = operation.laneMember
     if let member, member.isReady {

@@ -1,4 +1,4 @@
-/// The operations that must finish before the policy of another one lets it start.
+/// The operations that must finish before the policy of another operation allows it to start.
 extension Admission {
   /// Adds the operations that keep an operation with a policy waiting for its resources, or for the limits of its key.
   func addObstacles(of operation: Operation, to obstacles: inout AdmissionObstacles) {

@@ -21,9 +21,9 @@ extension Admission {
 
   /// Gives a request its resources, or makes it wait.
   ///
-  /// If it waits, the owner raises what it waits for. If later requests wait for this one, it is raised itself. A
-  /// thread that raises an operation marks it and then reads its request. So either this function sees the mark, or
-  /// that thread finds that the request waits.
+  /// If the request waits, its owner raises the operations that it waits for. If later requests wait for this one, the
+  /// owner itself is raised. A thread that raises an operation marks it and then reads its request. Therefore, either
+  /// this function finds the mark, or the other thread finds that the request waits.
   private mutating func acquire(_ gate: ResourceGate, for operation: Operation) -> Bool {
     let (isGranted, levelBehind) = ResourceTable.shared.withLock { ($0.acquire(gate), $0.levelBehind(gate)) }
     if levelBehind > 0 { _ = operation.state.raiseQuality(level: levelBehind) }
@@ -75,7 +75,7 @@ extension Admission {
       changeGrantedCount(by: -1)
       let isOverdue = operation.isOverdue(at: now)
       if !isOverdue, operation.hasPause || operation.state.claim() { return operation }
-      // Its time is over, a dependency was added to it, or it has ended.
+      // Its time limit has passed, a dependency was added to it, or it has ended.
       returnAllowance()
       operation.admission.place = isOverdue ? .gated : .waiting
       endGrantInLane(of: operation)

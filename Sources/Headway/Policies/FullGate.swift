@@ -51,7 +51,7 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
 
   override func isOverdue(at now: PolicyTime) -> Bool { totalEnd <= now }
 
-  /// Ends the operation if the time from when it was added is over.
+  /// Ends the operation if its total timeout has passed.
   ///
   /// Called in the task of the operation, before an attempt.
   ///
@@ -60,7 +60,7 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
     let now = time
     guard isOverdue(at: now), let error = exceededLimit(at: now) else { return }
     noteOver()
-    // If the alarm has rung, another thread does the same, and only one of the two has an effect.
+    // If the alarm has rung, another thread does the same. Only one of the two threads has an effect.
     target.fail(exceeding: error)
     throw CancellationError()
   }
@@ -119,7 +119,7 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
       return value
     } catch {
       if let exceeded = endAttempt()?.error { throw exceeded }
-      // As without a time limit, when the function cancels the task of the operation.
+      // The same happens without a time limit if the function cancels the operation's task.
       if task.isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
       throw error
     }

@@ -20,7 +20,7 @@ final class KeyLane {
   /// The ready operations, except the representatives.
   private var waiting = ReadyByClass()
   private var representatives = PerClass<OperationReference?>(nil)
-  /// The operations that count toward the limits: those that run or are about to.
+  /// The operations that count toward the limits: they are running or about to run.
   private(set) var started: [OperationReference] = []
   private var startedMembers: [KeyLaneMember] = []
   /// The class that all of these have been raised to.

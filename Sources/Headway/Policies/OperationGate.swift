@@ -111,7 +111,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
     clock.remove(self)
   }
 
-  /// Whether the operation must not start, because the time from when it was added is over.
+  /// Whether the operation must not start, because its total timeout has passed since it was added.
   ///
   /// Its alarm rings soon, or has rung, and ends the operation.
   func isOverdue(at now: PolicyTime) -> Bool { false }
@@ -171,7 +171,7 @@ extension Operation {
   /// The gate of an operation that has a policy.
   final var policyGate: OperationGate? { hasGate ? links.withLock { $0.details?.pointee.gate } : nil }
 
-  /// Whether the operation must not start, because its total timeout is over.
+  /// Whether the operation must not start, because its total timeout has passed.
   final func isOverdue(at now: PolicyTime) -> Bool { gateKind == .other && policyGate?.isOverdue(at: now) == true }
 
   /// The gate of an operation that needs resources.

@@ -139,9 +139,9 @@ extension AlarmThread: AlarmDriver {
 
 /// Tasks that sleep on a clock, one at a time.
 ///
-/// The times are those of the clock, except after it has gone back, for example because it follows the time of day.
-/// Then they continue from the last one, as if no time had passed: see ``ClockReading``. While a task sleeps, the clock
-/// is read now and then, because nothing else would notice that the task sleeps too long.
+/// The times equal those of the clock until the clock goes back, for example because it follows the time of day. The
+/// times then continue from the last one, as if no time had passed: see ``ClockReading``. While a task sleeps, the
+/// clock is read periodically, because nothing else would detect that the task sleeps too long.
 private final class SleepingTasks<UserClock: Clock>: AlarmDriver where UserClock.Duration == Duration {
   private struct Sleeper {
     let identifier: UInt64
@@ -200,7 +200,7 @@ private final class SleepingTasks<UserClock: Clock>: AlarmDriver where UserClock
     return Sleeper(identifier: identifier, time: time, wake: wake, tasks: [sleeping] + (watching.map { [$0] } ?? []))
   }
 
-  /// Sleeps until the same time again, because the clock has gone back.
+  /// Sleeps again until the same time, because the clock has gone back.
   private func sleepAgain() {
     guard let old = sleeper.withLock({ $0 }) else { return }
     let new = makeSleeper(until: old.time, old.wake)

@@ -101,7 +101,7 @@ struct WaitingRequests {
 
   var first: ResourceGate? { head < requests.count ? requests[head].request : nil }
 
-  /// Calls `body` with each request whose ticket is between two others.
+  /// Calls `body` with each request whose ticket is between two given tickets.
   func forEach(after first: UInt64 = 0, before ticket: UInt64, _ body: (ResourceGate) -> Void) {
     var position = first == 0 ? head : self.position(of: first + 1)
     while position < requests.count, requests[position].ticket < ticket {

@@ -1,12 +1,12 @@
 /// What a request waits for.
 ///
 /// A request waits for the operations that use one of its resources, and for earlier requests that exclude it. Only the
-/// direct obstacles are read. If an earlier request excludes all others, it waits for everything before it, so the
-/// search ends there. So raising or reporting everything that many requests wait for takes linear time.
+/// direct obstacles are read. If an earlier request excludes all others, it waits for all requests before it, so the
+/// search ends there. Therefore, raising or reporting everything that many requests wait for takes linear time.
 extension ResourceTable {
   /// The operations that a waiting request directly waits for.
   ///
-  /// They exist as long as the lock is held. The references must be released after that.
+  /// The operations exist as long as the lock is held. The references must be released after the lock.
   func obstacles(of gate: ResourceGate) -> [Operation] {
     guard gate.request == .waiting else { return [] }
     var found: [Operation] = []
@@ -14,7 +14,7 @@ extension ResourceTable {
     return found
   }
 
-  /// The operations that a waiting request directly waits for, because it raises them.
+  /// Returns the operations that a waiting request directly waits for, to raise them.
   ///
   /// - Parameters:
   ///   - gate: The request that waits.
@@ -51,7 +51,7 @@ extension ResourceTable {
   ) -> (operations: [Operation], isInUse: Bool) {
     var operations: [Operation] = []
     let earlier = resource.exclusive.last(before: gate.ticket)
-    // Whatever the earlier request waits for comes before it.
+    // Everything that the earlier request waits for comes before it.
     if let earlier {
       operations.append(earlier.target)
     } else {

@@ -41,7 +41,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   public var jitter: Jitter
   /// The maximum time from the beginning of the first attempt to the beginning of the last one; nil for no limit.
   ///
-  /// If a pause would end later, or if the operation has waited longer by the time that it could continue, there is no
+  /// If a pause would end after this time, or if this time has passed when the operation can continue, there is no
   /// further attempt.
   public var maxElapsedTime: Duration?
   /// The longest pause that an error may request with ``RetryableError/retryDelay``; nil for no limit.

@@ -16,9 +16,9 @@ extension OperationQueueProtocol {
   ///
   /// The method closes the queue as ``OperationQueueDynamicMembers/close`` does. Running and waiting operations
   /// continue. When all operations have finished and their failures have been reported, the method returns. If some
-  /// have not finished when the time is up, it calls ``OperationQueue/cancelAllOperations()`` and returns immediately.
-  /// No other operation starts. The method does not wait for running operations to react to the cancellation. To give
-  /// them time for that, call the method again:
+  /// have not finished when the time is up, the method calls ``OperationQueue/cancelAllOperations()`` and returns
+  /// immediately. No waiting operation starts. The method does not wait for running operations to react to the
+  /// cancellation. To give them time for that, call the method again:
   ///
   /// ```swift
   /// var report = await queue.drain(within: .seconds(10))
@@ -44,7 +44,7 @@ extension OperationQueueProtocol {
     let deadline = clock.now.advanced(by: min(limit, .seconds(100 * 365 * 86_400)))
     beginClosing()
     let count = cancellableCount
-    // Otherwise, operations could start before the task that sleeps has begun.
+    // Otherwise, operations could start before the sleeping task has begun.
     guard limit > .zero else { return cancelRest(of: count) }
     let includesReports = ReportScope.isAwaited(of: self)
     await withTaskGroup(of: Void.self) { group in

@@ -101,8 +101,8 @@ extension OperationQueue {
     func finish(leaving effects: inout Effects) { queue.finishUpdate(after, &effects) }
   }
 
-  /// Changes the state like ``update(collectingBatches:leaving:_:)``, collecting batches, but postpones everything that
-  /// follows the critical section: all of it can run user code, or sends workers.
+  /// Changes the state like ``update(collectingBatches:leaving:_:)``, collecting batches, but postpones all steps that
+  /// follow the critical section, because they can run user code or request workers.
   final func postponingUpdate(_ body: (inout QueueState) -> Void) -> PostponedUpdate {
     let update = PostponedUpdate(of: self)
     state.withLock { state in

@@ -350,8 +350,8 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Cancels all operations that are currently in the queue.
   ///
-  /// None of the operations that have not started when you call this method starts, not even if running ones end during
-  /// the call. The same applies to operations in groups.
+  /// Operations that have not started when you call this method do not start, even if running operations end during the
+  /// call. The same applies to operations in groups.
   ///
   /// You can call this method from inside one of the operations. Operations added later are not cancelled. Running
   /// operations end when they check ``Operation/isCancelled``. To continue only after they have ended, wait for the

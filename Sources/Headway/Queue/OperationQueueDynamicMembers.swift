@@ -1,4 +1,4 @@
-/// Members of an ``OperationQueue`` that have the names of functions of the C library.
+/// Members of an ``OperationQueue`` that have the same names as functions of the C library.
 ///
 /// Use them like other members:
 ///
@@ -17,11 +17,11 @@ public struct OperationQueueDynamicMembers {
   /// The default is `ContinuousClock`, which includes the time while the machine sleeps. Changes to the time of day
   /// don't affect it. In tests, set a `ManualClock` of `HeadwayTestKit`.
   ///
-  /// If a clock of your own goes back, for example because it follows the time of day, policies continue as if no time
-  /// had passed. This is noticed within a quarter of a second. If the clock jumps ahead, they continue as if that time
-  /// had passed.
+  /// If your own clock goes back, for example because it follows the time of day, policies continue as if no time had
+  /// passed. The change is noticed within a quarter of a second. If the clock jumps ahead, they continue as if that
+  /// time had passed.
   ///
-  /// - Precondition: You set it while the queue is empty.
+  /// - Precondition: The queue is empty when you set the clock.
   public var clock: any Clock<Duration> {
     get { queue.state.withLock { $0.policyClock }.clock }
     nonmutating set { queue.setClock(newValue) }
@@ -33,11 +33,11 @@ public struct OperationQueueDynamicMembers {
   /// ``OperationQueueProtocol/drain(within:clock:)`` or ``OperationQueueProtocol/untilAllOperationsAreFinished()``.
   /// Closing a closed queue has no effect.
   ///
-  /// An operation that is added to a closed queue does not run, but is not lost. It is cancelled with a
-  /// ``QueueClosedError``, and finishes: its dependents are released, and its completion block runs. Its
+  /// An operation that is added to a closed queue does not run, but it is not lost: it is cancelled with a
+  /// ``QueueClosedError`` and finishes. Its dependents are released, and its completion block runs. Its
   /// ``Operation/outcome`` is ``OperationOutcome/failure(_:)`` with that error, and the queue calls its
   /// ``OperationQueueProtocol/failureHandler``. Without a handler, the first such operation in a process is reported on
-  /// the standard error stream. Methods that add an operation and can throw also throw the error, such as
+  /// standard error. Methods that add an operation and can throw also throw the error, such as
   /// ``OperationQueueProtocol/addOperationWhenBelowLimit(_:)-(Operation)`` and
   /// ``OperationQueueProtocol/run(_:)-(Operation)``.
   ///
@@ -47,7 +47,7 @@ public struct OperationQueueDynamicMembers {
   /// If another thread adds an operation at the same time, the operation is either accepted or cancelled, as if one of
   /// the two calls had returned before the other.
   ///
-  /// Jobs of tasks and actors that the queue executes are still accepted, because the tasks could not end without them.
+  /// Jobs of tasks and actors that the queue executes are still accepted, because the tasks could not finish otherwise.
   ///
   /// - Precondition: The queue is not ``OperationQueue/main``, which belongs to the whole process.
   /// - Complexity: O(1).

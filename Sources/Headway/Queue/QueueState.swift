@@ -13,7 +13,7 @@ struct QueueState: ~Copyable {
   var executor: (any WorkExecutor)?
   /// The clock of the policies.
   var policyClock = PolicyClock.continuous
-  /// Whether the queue has had an operation that must not start after a time.
+  /// Whether the queue has ever had an operation that must not start after a certain time.
   var limitsStarts = false
   /// Limits the rate of starts, if a limit is set.
   var rate: RateGate?

@@ -13,7 +13,7 @@ import Android
 /// Stops the process because of a programming error, in every kind of build, with a message that names the object and
 /// the remedy. (`precondition` drops its message in optimized builds.)
 ///
-/// All modules use this function; `script/lint` finds other ways to stop.
+/// All modules use this function; `script/lint` finds calls that stop the process in other ways.
 @inlinable
 package func require(
   _ condition: Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line

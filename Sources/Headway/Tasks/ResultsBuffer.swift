@@ -211,7 +211,7 @@ final class ResultsBuffer: Sendable {
     }
   }
 
-  /// The operations of which one must end before the next result is available.
+  /// One of these operations must end before the next result is available.
   ///
   /// Empty if another operation may be created first.
   private var awaited: [Operation] {

@@ -32,7 +32,7 @@ class ScopedOperationQueue: OperationQueue, @unchecked Sendable {
     // A group names the operation inside it.
     let label = operation.labelOfFailedMember ?? operation.label
     failure.withLock { if $0 == nil { $0 = (label, error) } }
-    // Before the operation leaves: the queue might become empty then, or have room for another operation.
+    // Before the operation leaves, because the queue might then become empty, or have room for another operation.
     over.store(true, ordering: .sequentiallyConsistent)
     _ = stop(leaving: &effects)
   }

@@ -10,7 +10,7 @@ extension Operation {
     if Trace.isRecording { recordAdded(to: queue) }
   }
 
-  /// Records that the operation was about to be added to a queue, and had been cancelled and had ended before.
+  /// Records that the operation was about to be added to a queue, but had already been cancelled and had ended.
   final func traceRefused(by queue: OperationQueue) {
     guard Trace.isRecording else { return }
     recordAdded(to: queue)
@@ -51,7 +51,7 @@ extension Operation {
   }
 
   private func noteDependency(on operation: Operation) {
-    // The other operation may have no event of its own yet.
+    // The other operation might not have its own event yet.
     Trace.note(.dependency(on: operation.address), of: address, keeping: operation)
   }
 
@@ -76,7 +76,7 @@ extension Operation {
     let error = error
     let word = state.current
     let result: TraceRecording.Result = error != nil ? .failure : word.isCancelled ? .cancelled : .success
-    // An operation that was cancelled, and that no queue has, is not shown unless it is added later.
+    // A cancelled operation that is not in a queue is not shown unless it is added later.
     note(.finished(type(of: self), result, error, wasHeld: word.isReserved || word.phase == .executing))
     if let name { Trace.note(.named(name), of: address) }
   }

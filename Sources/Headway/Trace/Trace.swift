@@ -169,8 +169,8 @@ public final class Trace: Sendable {
   /// - Parameters:
   ///   - kind: The event.
   ///   - object: The address of the operation or the queue, or the number of the span.
-  ///   - operation: An operation whose address is in the event, and must not become that of another operation.
-  ///   - queue: A queue whose address is in the event, and must not become that of another queue.
+  ///   - operation: An operation whose address is in the event. No other operation may get this address.
+  ///   - queue: A queue whose address is in the event. No other queue may get this address.
   ///   - time: The time of the event.
   static func note(
     _ kind: TraceEvent.Kind, of object: UInt = 0, keeping operation: Operation? = nil, _ queue: OperationQueue? = nil,

@@ -45,7 +45,7 @@ struct TraceBuilder {
     case .suspended(let isSuspended): noteSuspension(of: queue(at: event.object), isSuspended, at: time)
     case .added(let type, let queue, let parent):
       let position = makeIfNew(event.object, type)
-      // An operation that has ended can be refused more than once.
+      // An operation that has ended can be rejected more than once.
       recording.operations[position].addedTime = recording.operations[position].addedTime ?? time
       recording.operations[position].queue = self.queue(at: queue)
       recording.operations[position].parent = parent == 0 ? nil : operations[parent]

@@ -16,8 +16,8 @@ extension OperationQueueProtocol {
 /// See `Docs/decisions/0035-following-operations.md`.
 ///
 /// Read without a lock. A list is never changed: a longer one replaces it, and the new list keeps the old one alive as
-/// long as the queue. Each operation stores the number of instruments that were notified before it was added. So the
-/// same instruments follow it to its end, even if another thread adds one in the meantime.
+/// long as the queue. Each operation stores the number of instruments that were notified before it was added.
+/// Therefore, the same instruments follow it until it ends, even if another thread adds an instrument in the meantime.
 final class InstrumentList: Sendable {
   private let instruments: [any OperationQueueInstrument]
   /// The list without the last instrument.

@@ -321,9 +321,9 @@ struct OperationStateMachine: ~Copyable {
     } != nil
   }
 
-  /// Lets an operation start again, because an override of `cancel()` has not cancelled it.
+  /// Allows an operation to start again, because an override of `cancel()` has not cancelled it.
   ///
-  /// - Returns: The word after, or nil if nothing changed.
+  /// - Returns: The new word, or nil if nothing changed.
   func withdrawPendingCancellation() -> OperationWord? {
     update { word -> OperationWord? in
       guard word.phase == .pending, !word.isCancelled, word.hasPendingCancellation else { return nil }
