@@ -4,18 +4,19 @@ extension CSVDialect {
 
   /// Detects the dialect of a file from its first bytes.
   ///
-  /// The sample is parsed with each dialect that it might have. The one that reads it best is chosen.
+  /// The sample is parsed with each possible dialect, and the best one is chosen.
   ///
   /// - **The delimiter** is the comma, semicolon, tab or bar that divides the largest share of the records into the
-  ///   same number of fields, more than one. A record with a quote inside a field that is not quoted counts half,
-  ///   because the quote might enclose the delimiters after it. The first record, which is usually the header, has the
-  ///   extra weight of an eighth of the records. Lines at the beginning that start with `#` don't count, unless there
-  ///   are no others. If several delimiters do equally well, these criteria follow: fields in quotes that contain other
-  ///   delimiters; a last such line, without a space after the `#`, that has as many names as the records have fields;
-  ///   more values that are numbers, dates or times; such a line with a space; more fields; the order here. If none of
-  ///   these divides the first record, a space is considered in two cases: some fields are in quotes and the space
-  ///   divides all records into the same number of fields; or each row has a quoted field after another field, and most
-  ///   records have as many fields as the first one. If nothing divides the sample, the delimiter is the comma.
+  ///   same number of fields, more than one. A record with a quote inside an unquoted field counts only half, because
+  ///   the quote might enclose the delimiters after it. The first record, which is usually the header, has an extra
+  ///   weight of an eighth of the records. Lines at the beginning that start with `#` don't count, unless there are no
+  ///   other lines. If several delimiters do equally well, the following criteria decide, in this order: quoted fields
+  ///   that contain other delimiters; a last comment line, without a space after the `#`, that has as many names as the
+  ///   records have fields; more values that are numbers, dates or times; such a line with a space; more fields; the
+  ///   order of the delimiters above. If no delimiter divides the first record, a space is considered in two cases:
+  ///   some fields are in quotes and the space divides all records into the same number of fields; or every row has a
+  ///   quoted field after another field, and most records have as many fields as the first one. If nothing divides the
+  ///   sample, the delimiter is the comma.
   /// - **The quote** is `'` only if no field is in `"`. In addition, no record may then be malformed, with or without a
   ///   backslash as the escape, and either the apostrophes enclose delimiters or line ends inside fields, or all values
   ///   of one column are in apostrophes. If such fields contain single apostrophes, so that records are malformed, at

@@ -64,7 +64,7 @@ extension CSVRecord {
     return strings
   }
 
-  /// Returns whether a line of JSON Lines does not have the member of a field.
+  /// Returns whether a line of JSON Lines lacks the member for a field.
   package func isAbsent(at index: Int) -> Bool { ends[index].isPlain }
 
   /// Returns whether a field is in quotes in the file, so that an importer can distinguish `""` from nothing.

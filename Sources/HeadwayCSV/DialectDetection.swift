@@ -1,4 +1,4 @@
-/// Finds the dialect that reads a sample best, by parsing the sample with each one that it might have.
+/// Finds the dialect that fits a sample best, by parsing the sample with each possible dialect.
 struct DialectDetection {
   let bytes: UnsafeRawBufferPointer
   /// The known properties of the dialect.
@@ -13,10 +13,10 @@ struct DialectDetection {
 
   private static let (apostrophe, backslash, space) = (UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: " "))
 
-  /// Returns the best dialect with one of some delimiters, of which the first is preferred.
+  /// Returns the best dialect that uses one of the given delimiters.
   ///
   /// - Parameters:
-  ///   - delimiters: The delimiters.
+  ///   - delimiters: The delimiters, with the preferred one first.
   ///   - isKnown: Whether the delimiter is not detected.
   /// - Returns: The dialect.
   func best(among delimiters: [UInt8], isKnown: Bool) -> CSVDialect {
@@ -39,7 +39,7 @@ struct DialectDetection {
   private func isBetter(_ next: DialectSample, than best: DialectSample) -> Bool {
     guard next.score.isEqual(to: best.score) else { return best.score < next.score }
     let areNames = [next, best].map { lastCommentNames($0) }
-    // Without a space after it, the `#` is rather the start of a name.
+    // Without a space after it, the `#` is more likely the start of a name.
     if areNames[0] != areNames[1], lastComment?.dropFirst().first != Self.space { return areNames[0] }
     let shares = [next, best].map { $0.typedShare(of: bytes, skippedLineCount: skippedLineCount) }
     guard shares[0] == shares[1] else { return shares[0] > shares[1] }
@@ -68,7 +68,7 @@ struct DialectDetection {
     return withoutSpaces(best) ?? best
   }
 
-  /// Returns the sample with apostrophes as quotes, if they are.
+  /// Returns the sample with apostrophes as quotes, if they are used as quotes.
   private func withApostrophes(_ plain: DialectSample) -> DialectSample? {
     let alone = plain.dialect.with(\.quote, Self.apostrophe)
     let mayHaveEscape = findsEscape && alone.delimiter != Self.backslash
@@ -83,7 +83,7 @@ struct DialectDetection {
     return nil
   }
 
-  /// Returns the sample with spaces around fields that are not part of them, if there are such spaces.
+  /// Returns the sample with spaces around fields ignored, if the spaces are not part of the fields.
   private func withoutSpaces(_ plain: DialectSample) -> DialectSample? {
     guard plain.dialect.delimiter != Self.space,
       plain.beginsFieldsWithSpaces || plain.malformedCount > 0 || plain.strayCount > 0
@@ -91,7 +91,7 @@ struct DialectDetection {
     let next = sample(plain.dialect.with(\.skipsSpacesAfterDelimiter, true))
     if plain.beginsFieldsWithSpaces { return next.malformedCount <= plain.malformedCount ? next : nil }
     let isSound = next.malformedCount == 0 && next.strayCount == 0
-    // Without the spaces, quotes enclose fields.
+    // If the spaces are ignored, quotes enclose fields.
     return isSound && next.quotedCount > 0 && (plain.malformedCount > 0 || next.score.protectsDelimiters) ? next : nil
   }
 

@@ -84,7 +84,7 @@ struct DialectSample {
 
   /// Returns the share of the values in the rows that are missing, numbers, dates or times.
   ///
-  /// The comma in `1,50` is a decimal comma if that makes more values numbers.
+  /// The comma in `1,50` is a decimal comma if more values are then numbers.
   func typedShare(of bytes: UnsafeRawBufferPointer, skippedLineCount: Int) -> Double {
     var (count, typed, recordCount) = (0, 0, 0)
     var parser = CSVParser(dialect: dialect, skippedLineCount: skippedLineCount)
@@ -102,7 +102,7 @@ struct DialectSample {
     return count > 0 ? Double(typed) / Double(count) : 0
   }
 
-  /// Longer values are texts.
+  /// Longer values are text.
   private static let longestValue = 40
   private static let mostTypedRecords = 200
 

@@ -37,8 +37,8 @@ package struct FileSource: ~Copyable, Sendable {
   private let identity: Platform.FileStatus.Identity?
   /// Whether this value, and not the descriptor, determines the position of the next bytes.
   ///
-  /// The position of a descriptor can be moved by other code that uses the same number by mistake, after it has closed
-  /// it.
+  /// Other code can move the position of a descriptor if it has closed its own file and still uses the same number by
+  /// mistake.
   private let isSeekable: Bool
   /// Whether this value closes the descriptor.
   private let closesDescriptor: Bool
@@ -185,7 +185,7 @@ package struct FileSource: ~Copyable, Sendable {
     var count = try readOnce(into: buffer)
     if count == 0, let size, let identity {
       let status = try statusNow()
-      // If other code has closed the descriptor by mistake, another file can have its number since then.
+      // If other code has closed the descriptor by mistake, another file might now have the same descriptor.
       guard status.identity == identity else { throw readingError(.badDescriptor) }
       if bytesRead < size {
         // The file is truncated, unless its size was never correct: files in /sys always report 4096 and contain less.

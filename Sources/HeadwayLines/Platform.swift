@@ -48,7 +48,7 @@ package enum Platform {
   struct Failure: Error {
     let errorNumber: Int32
 
-    /// The descriptor is not that of the file that was opened.
+    /// The descriptor no longer belongs to the file that was opened.
     static let badDescriptor = Failure(errorNumber: EBADF)
   }
 
@@ -80,7 +80,7 @@ package enum Platform {
     _ = posix_fadvise(descriptor, 0, 0, Int32(POSIX_FADV_SEQUENTIAL))
     #endif
     let isRegular = kind == S_IFREG
-    // Some regular files of the system, and of file systems in user space, can only be read in order.
+    // Some regular files of the system and of user-space file systems can only be read sequentially.
     return OpenFile(
       descriptor: descriptor, status: isRegular ? FileStatus(status) : nil,
       isSeekable: isRegular && lseek(descriptor, 0, SEEK_CUR) == 0, isNonblocking: isNonblocking)
@@ -125,9 +125,9 @@ package enum Platform {
   /// - Parameters:
   ///   - descriptor: An open file.
   ///   - buffer: The destination.
-  ///   - position: The position in the file; nil for the position of the descriptor, which moves.
-  /// - Returns: The number of bytes. Zero at the end of the file and after it.
-  /// - Throws: ``Failure``.
+  ///   - position: The position in the file; nil to read at the position of the descriptor and advance it.
+  /// - Returns: The number of bytes; zero at or after the end of the file.
+  /// - Throws: `Failure` if the system call fails.
   static func read(
     _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at position: Int?
   ) throws(Failure) -> Int {

@@ -8,7 +8,7 @@
 ///
 /// The field of a number, or of an object or array inside the object, is its text. The field of a string is its
 /// content, and counts as quoted. `true` is 1 and `false` is 0, as in SQLite's own JSON functions. `null` is an empty
-/// field without quotes. A member that the line does not have is also absent (``CSVRecord/isAbsent(at:)``).
+/// field without quotes. If the line does not have the member, the field is also absent (``CSVRecord/isAbsent(at:)``).
 ///
 /// A line is malformed if it is not a single JSON object, or if the object contains a member twice or a member that is
 /// not a column.

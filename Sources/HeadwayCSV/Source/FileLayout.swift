@@ -163,7 +163,7 @@ package struct FileLayout: Sendable {
     found.drop(count)
   }
 
-  /// Uses only the first record as the header, because the others might be rows.
+  /// Uses only the first record as the header, because the other records might be rows.
   mutating func keepFirstHeaderRecord() { (headerRecordCount, typedColumns) = (1, []) }
 
   private mutating func findHeader(

@@ -1,10 +1,10 @@
 extension LayoutRecords {
   /// The number of records that name the columns.
   ///
-  /// The first record is a row unless something proves that it is not, because a row that becomes part of the names is
-  /// lost. In several columns, the additional records have no value of the column's type. In columns of text, they have
-  /// no text that might be a value. Each of them repeats the first record, fills its gaps, or has units and names of
-  /// types. A word alone never proves anything, because a word in a column of numbers can mean that there is no value.
+  /// A record counts as a row unless it is proved not to be one, because a row that becomes part of the names is lost.
+  /// In several columns, the additional records have no value of the column's type. In text columns, they have no text
+  /// that might be a value. Each of them repeats the first record, fills its gaps, or has units and type names. A word
+  /// alone never proves anything, because a word in a column of numbers can represent a missing value.
   var headerRecordCount: Int {
     for depth in [3, 2] where records.count > depth + 1 {
       let typed = Set(typedColumns(behind: depth))
@@ -40,7 +40,7 @@ extension LayoutRecords {
       }
   }
 
-  /// Returns whether a record has a text with digits, or a text that occurs again below in its column.
+  /// Returns whether a record has text with digits, or text that occurs again farther down in its column.
   private func isLikeRow(_ record: SampleRecord, from start: Int) -> Bool {
     let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
     return record.fields.indices.contains { column in
@@ -52,7 +52,7 @@ extension LayoutRecords {
   }
 }
 
-/// Words that the second line of a header can have below the name of a column.
+/// Words that can appear in the second line of a header, below the name of a column.
 enum HeaderWord {
   /// Returns whether a field is the name of a type.
   static func isType(_ field: [UInt8]) -> Bool { types.contains(String(decoding: field, as: UTF8.self).lowercased()) }

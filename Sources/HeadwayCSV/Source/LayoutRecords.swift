@@ -153,7 +153,7 @@ package struct LayoutRecords: Sendable {
     }.count
     guard (1...Self.longestPreamble).contains(count), records.count > count + 1 else { return nil }
     let (title, next) = (records[count - 1], records[count])
-    // The next record might only have the names that this one lacks.
+    // The next record might contain only the names that this record lacks.
     let hasOtherNames =
       title.filledCount == 1 && zip(title.fields, next.fields).allSatisfy { $0.isEmpty != $1.isEmpty }
     guard !hasOtherNames else { return nil }
@@ -162,7 +162,7 @@ package struct LayoutRecords: Sendable {
 
   // MARK: The header
 
-  /// Whether the first record might be a row after a header, to which a comment before it belongs.
+  /// Whether the first record might be a row, and the comment before it the header.
   ///
   /// - Parameter isSpaced: Whether a space follows the first character of the comment.
   /// - Returns: False if the types of the rows show that the first record is a header, or that nothing is known.

@@ -33,7 +33,7 @@ struct LeadingComments {
       lines.append(Line(number: number, bytes: Array(line.last == carriageReturn ? line.dropLast() : line)))
       nextLine = number + 1
     }
-    // A file of comments alone is a table of one column.
+    // A file that contains only comments is a table of one column.
     if rest.isEmpty || rest.first == UInt8(ascii: "#") { (lines, nextLine) = ([], count + 1) }
   }
 }

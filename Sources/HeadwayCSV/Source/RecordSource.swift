@@ -71,9 +71,9 @@ package final class RecordSource {
 
   deinit { buffer.deallocate() }
 
-  /// Uses only the first record as the header if the rest of the file does not show that the others are not rows.
+  /// Uses only the first record as the header if the other header records might be rows.
   ///
-  /// They might be rows if a later row has a text in a column that seemed to have no texts, or if the file can be read
+  /// They might be rows if a later row has text in a column that seemed to contain none, or if the file can be read
   /// only once.
   private func confirmHeader() throws(CSVReaderError) {
     guard let whole = try text.reopened() else { return layout.keepFirstHeaderRecord() }

@@ -66,7 +66,7 @@ final class TextSource {
   private func findJSONLines(isQuestioned: Bool) throws(CSVReaderError) {
     while !isAtEnd, pending.count < FileContent.sampleSize { try fill() }
     let source = UnsafeRawBufferPointer(rebasing: buffer[pending])
-    // A character of one byte has at most three bytes in UTF-8.
+    // A single-byte character becomes at most three bytes in UTF-8.
     let text = UnsafeMutableRawBufferPointer.allocate(byteCount: 3 * source.count + 16, alignment: 1)
     defer { text.deallocate() }
     let count: Int

@@ -75,7 +75,7 @@ struct ForeignKey: Sendable {
   }
 }
 
-/// The foreign keys that an import into a table that no import has created must not violate.
+/// The foreign keys that rows must not violate when they are imported into a table that no import has created.
 struct EnforcedReferences: Sendable {
   /// The foreign keys of the table.
   var own: [ForeignKey] = []
@@ -83,7 +83,7 @@ struct EnforcedReferences: Sendable {
   var toTable: [ForeignKey] = []
   /// Whether SQLite checks the foreign keys while rows are written.
   var isEnforced = false
-  /// The reason why foreign keys can't be checked, in words; nil if they can, or if there are none.
+  /// The reason why foreign keys can't be checked, in words; nil if they can be checked, or if there are none.
   var unchecked: String?
 
   init() {}

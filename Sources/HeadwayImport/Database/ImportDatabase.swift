@@ -18,7 +18,7 @@ import Synchronization
 ///
 /// The database is in WAL mode, so readers, in this process and in others, are never blocked by the import and never
 /// block it. In a table that no import has created, a row that violates a foreign key is rejected. In a table that an
-/// import has created, a row whose reference does not exist is imported and reported.
+/// import has created, a row that refers to a missing row is imported and reported.
 public final class ImportDatabase: Sendable {
   /// The path of the database file.
   public let path: String

@@ -156,15 +156,15 @@ enum SQL {
 
   /// Statements that copy rows with their numbers from one table to another.
   ///
-  /// A table can have as many columns as a query can have results, without the row's number. The last column is then
-  /// copied by a second statement.
+  /// A table can have as many columns as a query can have results, not counting the row number. In this case, a second
+  /// statement copies the last column.
   ///
   /// - Parameters:
   ///   - columns: The names of the columns, with an expression for the value of each.
   ///   - source: The table with the rows, as SQL.
   ///   - target: The empty table, as SQL.
-  ///   - identifier: The name of the row's number in both tables; nil if it is not copied.
-  ///   - order: The name of the row's number, if rows are inserted in this order.
+  ///   - identifier: The name of the row number in both tables; nil if it is not copied.
+  ///   - order: The name of the row number, if rows are inserted in this order.
   /// - Returns: The statements.
   static func copyRows(
     _ columns: [(name: String, value: String)], from source: String, to target: String, identifier: String?,

@@ -3,19 +3,19 @@ import GRDB
 import GRDBSQLite
 
 extension TableWriter {
-  /// The statements for rows that have values in some columns only, by these columns.
+  /// The statements for rows that have values only in some columns, by these columns.
   struct PartialStatements {
-    /// Checks whether the table has the key of a row; nil if rows are only inserted.
+    /// Checks whether a row's key is in the table; nil if rows are only inserted.
     let existing: Statement?
     var inserts: [[Int]: Statement] = [:]
     var updates: [[Int]: Statement] = [:]
   }
 
-  /// Inserts a row, or updates the row with its key, without touching the columns that the row does not have.
+  /// Inserts a row, or updates the row with the same key, without touching columns that the row does not have.
   ///
   /// `INSERT … ON CONFLICT` can't update a row without a value for each column that must have one.
   ///
-  /// - Returns: The reason that the table refuses the row; nil if it was written.
+  /// - Returns: The reason why the table rejects the row; nil if the row was written.
   func writePartially(_ batch: RowBatch, _ row: Int, _ database: Database) throws -> String? {
     let values = batch.values + row * batch.columnCount
     let present = plan.columns.indices.filter { values[$0].kind != .absent }
@@ -33,7 +33,7 @@ extension TableWriter {
     return try execute(statement, present, number: plan.hasKey ? nil : .some(rowNumber(batch, row)), batch, row)
   }
 
-  /// The number that a row gets in a table without a key; nil if SQLite numbers the rows.
+  /// The number of a new row in a table without a key; nil if SQLite numbers the rows.
   private func rowNumber(_ batch: RowBatch, _ row: Int) -> Int? {
     state.isMixed ? nil : number(ofRecord: batch.origins[row].recordNumber)
   }

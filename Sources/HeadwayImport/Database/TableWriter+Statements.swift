@@ -96,10 +96,10 @@ extension TableWriter {
     return count != 0
   }
 
-  /// Writes rows that were refused only because they violate foreign keys, as far as rows that were written later
-  /// allow.
+  /// Writes rows again that were rejected only because they violate foreign keys, if rows written in the meantime allow
+  /// it.
   ///
-  /// - Returns: The rows that are still refused.
+  /// - Returns: The rows that are still rejected.
   func retry(_ refused: [RefusedRow], of batch: RowBatch, _ database: Database) throws -> [RefusedRow] {
     guard let statements else { return refused }
     return try refused.filter { row in
@@ -194,7 +194,7 @@ extension TableWriter {
     return try step(statement)
   }
 
-  /// Executes a statement whose parameters are values of a row, after the row's number, if there is one.
+  /// Executes a statement whose parameters are the row number, if there is one, and then the values of a row.
   func execute(
     _ statement: Statement, _ columns: [Int], number: Int?? = nil, _ batch: RowBatch, _ row: Int
   ) throws -> String? {
@@ -213,7 +213,7 @@ extension TableWriter {
     return try step(statement)
   }
 
-  /// Whether a line does not have all members.
+  /// Whether a line lacks members.
   private func hasAbsentValues(_ batch: RowBatch, _ row: Int) -> Bool {
     let values = batch.values + row * batch.columnCount
     return (0..<batch.columnCount).contains { values[$0].kind == .absent }

@@ -100,7 +100,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
     }
     let existing = try ExistingTable(named: plan.table, isTemporary: places.isTemporary, database)
     let updatesByKey = updates && plan.hasKey
-    // Members that a line lacks keep their values, or get the default of the column.
+    // Columns whose members a line lacks keep their values, or get the column's default value.
     if !plan.existingColumns.isEmpty,
       plan.isJSONLines || (updatesByKey && existing?.requiresColumns(besides: plan) == true)
     {
@@ -175,7 +175,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   /// - Parameters:
   ///   - batch: The rows.
   ///   - known: Rows that are known to be refused, by their position, with the reasons.
-  ///   - stopsAtRefused: Whether to write no rows after the first refused one, except those that are ignored.
+  ///   - stopsAtRefused: Whether to write no rows after the first rejected one, except ignored rows.
   ///   - mayGoOn: Called every few rows. Returns whether to continue.
   ///   - database: The writing connection.
   /// - Returns: The rows that a constraint of the table refuses; nil if `mayGoOn` returned false.

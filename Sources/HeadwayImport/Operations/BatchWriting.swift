@@ -76,7 +76,7 @@ struct BatchWriting {
     writer.begin()
     defer { if isCommitted { writer.commit() } else { writer.rollback() } }
     try database.inTransaction(.immediate) {
-      // Violations are then counted, and a row can refer to one that follows.
+      // SQLite then counts violations, and a row can refer to a later row.
       if target.places.enforcesReferences { try database.execute(sql: "PRAGMA defer_foreign_keys = ON") }
       for (position, batch) in batches.enumerated() {
         current = position
@@ -103,7 +103,7 @@ struct BatchWriting {
     return all
   }
 
-  /// Writes rows again that refer to rows that follow them.
+  /// Writes rows again that refer to later rows.
   private func retry(_ all: [Written], _ database: Database) throws -> [Written] {
     var all = all
     var count = -1
@@ -127,7 +127,7 @@ struct BatchWriting {
       if operation.options.stopsAtFirstMalformedRow, let end = written.refused.last?.position,
         let last = refused.last, last.status == .rejected
       {
-        // A strict import ends here. Of this batch, only the rows before this one are in the database or ignored.
+        // A strict import ends here. Only rows of this batch that precede this one are in the database or ignored.
         rows += end - refused.count + 1
         conversions.count(in: batch, keepsEach: target.mayRefuseAtEnd) { $0 < end && !positions.contains($0) }
         issues += batch.issues.filter { $0.lineNumber < last.lineNumber } + refused

@@ -54,7 +54,7 @@ package struct FilesImport: Sendable {
         if let parent = byTable[parent.lowercasedAsName] { operation.addDependency(parent) }
       }
     }
-    // Tables that exist can refer to each other without a description.
+    // Existing tables can refer to each other without a description.
     let references = try database.read { connection in
       try operations.map { try ForeignKey.keys(of: $0.table.name, connection).map(\.parent.lowercasedAsName) }
     }
@@ -163,7 +163,7 @@ package struct FilesImport: Sendable {
 }
 
 extension Headway.Operation {
-  /// Whether an operation is this one, or one that it waits for.
+  /// Whether an operation is this operation, or one that it waits for.
   fileprivate func isAfter(_ other: Headway.Operation) -> Bool {
     self === other || dependencies.contains { $0.isAfter(other) }
   }

@@ -113,9 +113,9 @@ public struct ImportOptions: Sendable, Hashable {
 
   /// How an import treats rows that are already in the table.
   public enum ExistingRowPolicy: Sendable, Hashable {
-    /// In a table with a key, rows with a key of the file are updated in place, and others stay. Columns that the file
-    /// does not have keep their values. In JSON Lines, so does a column for which a line has no member; `null` removes
-    /// its value.
+    /// In a table with a key, rows whose key is in the file are updated in place, and other rows stay. Columns that the
+    /// file does not have keep their values. In JSON Lines, a column keeps its value if a line has no member for it;
+    /// `null` removes the value.
     ///
     /// In a table without a key, rows that an earlier import of the same file has written are written again. If there
     /// are other rows, or the last row has changed, the import fails with ``ImportError/Code/foreignRows``. Rows are
@@ -131,7 +131,7 @@ public struct ImportOptions: Sendable, Hashable {
     /// changed, or their rows no longer exist, the import fails with ``ImportError/Code/unfinishedAppend`` and adds
     /// nothing. This also applies to pipes with the same name. See ``ImportOptions/completesAppend``.
     case append
-    /// Existing rows stay, and rows of the file whose key exists already are left out.
+    /// Existing rows stay, and rows of the file whose key already exists are ignored.
     ///
     /// ``TableReport/ignoredRowCount`` counts these rows; they are not among the rejected rows. The table needs a key.
     case ignore

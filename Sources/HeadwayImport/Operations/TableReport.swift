@@ -10,7 +10,7 @@ public struct TableReport: Sendable, Hashable {
   public internal(set) var rowCount = 0
   /// The number of rows that are not in the database; each is in the file of rejected rows.
   public internal(set) var rejectedRowCount = 0
-  /// The number of rows that were left out because the table had a row with their key, with
+  /// The number of rows that were ignored because the table already had a row with the same key, with
   /// ``ImportOptions/ExistingRowPolicy/ignore``.
   public internal(set) var ignoredRowCount = 0
   /// The number of rows that are in the database, and in the file of rejected rows as well, because they have a
@@ -21,8 +21,8 @@ public struct TableReport: Sendable, Hashable {
   ///
   /// Each is in the file of rejected rows.
   public internal(set) var skippedRecordCount = 0
-  /// Records at the beginning of the file that are neither rows nor comments, although they might be rows: those that
-  /// name the columns together with the first line, and those before the header; one sentence each, without a period.
+  /// Records at the beginning of the file that might be rows but were not imported as rows: additional header lines,
+  /// and records before the header that are not comments; one sentence each, without a period.
   public internal(set) var headerNotes: [String] = []
   /// The number of existing rows that rows of the file have replaced: with ``ImportOptions/ExistingRowPolicy/replace``,
   /// and in a table without a key that is imported again.

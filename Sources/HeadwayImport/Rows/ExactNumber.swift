@@ -33,8 +33,8 @@ enum ExactNumber {
   /// A decimal fraction of at most 15 digits, or one of more that is written with the fewest digits that read as the
   /// same `Double`, as many programs write their numbers; otherwise nil.
   ///
-  /// A number with an exponent must have a decimal point, or the form that programs write, as in `2e-07`: `1e5`,
-  /// `12E+5` and `5E-3` might be names.
+  /// A number with an exponent must have a decimal point, or the form that programs write, as in `2e-07`, because
+  /// `1e5`, `12E+5` and `5E-3` might be names.
   static func fraction(_ field: UnsafeRawBufferPointer) -> Fraction? {
     let zero = UInt8(ascii: "0")
     var rest = field[...]

@@ -9,7 +9,7 @@ public struct RowIssue: Sendable, Hashable {
     case skipped
     /// The row is in the database, but has a problem.
     case importedWithIssue
-    /// The row is not in the database, because the table has a row with its key.
+    /// The row is not in the database, because the table already has a row with the same key.
     ///
     /// See ``ImportOptions/ExistingRowPolicy/ignore``. A file of rejected rows does not contain such rows.
     case ignored

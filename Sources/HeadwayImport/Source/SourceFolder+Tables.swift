@@ -27,7 +27,7 @@ extension SourceFolder {
     return filesInside.filter { file in endings.contains(where: Self.plainName(of: file).hasSuffix) }
   }
 
-  /// The files, except those that are imported, that look like tables by their names.
+  /// The files whose names look like tables, except the imported files.
   ///
   /// - Parameter imported: The names of the files that are imported.
   /// - Returns: The names.
@@ -35,7 +35,7 @@ extension SourceFolder {
     let endings =
       Self.tableEndings + [".txt", ".tab", ".psv", ".dat", ".json", ".geojson", ".xlsx", ".xls", ".ods", ".parquet"]
     return files.map(\.name).filter { name in
-      // Text that does not look like a table is named only in a feed, whose files are called like that.
+      // Text files that do not look like tables are listed only for feeds, whose files have such names.
       !imported.contains(name) && (isFeed || !name.lowercased().hasSuffix(".txt"))
         && endings.contains(where: Self.plainName(of: name).hasSuffix)
     }
