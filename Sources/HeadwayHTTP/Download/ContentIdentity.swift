@@ -1,7 +1,7 @@
 #if HTTP
 import NIOHTTP1
 
-/// What a server has sent about content, so that later responses can be compared with it.
+/// The metadata that a server has sent about content, for comparison with later responses.
 struct ContentIdentity {
   /// The validator of the content; nil if the server has not sent one.
   var validator: String?
@@ -12,7 +12,7 @@ struct ContentIdentity {
   /// The entity tag of the content, even if it is weak and therefore no validator.
   var entityTag: String?
 
-  /// What a response contains.
+  /// The kind of content in a response.
   enum Fit {
     /// The requested part of the content.
     case rest(ContentRange)
@@ -22,17 +22,17 @@ struct ContentIdentity {
     case neither
   }
 
-  /// Compares what a response says about its content with what was requested, whatever its status is.
+  /// Compares the header fields that describe a response's content with the request, whatever the status is.
   ///
   /// - Parameters:
   ///   - answer: The response, with a status that is not an error.
-  ///   - start: The offset from which the rest of the content was requested; nil if the whole was requested.
-  /// - Returns: What the response contains.
+  ///   - start: The offset from which the rest of the content was requested; nil if the whole content was requested.
+  /// - Returns: The kind of content in the response.
   func fit(of answer: HTTPExchange.Answer, from start: Int?) -> Fit {
     let (headers, length) = (answer.headers, answer.announcedLength)
     let part = ContentRange(headers)
     let hasPartLength = part.map { length ?? $0.count == $0.count } == true
-    // Some servers send a part with the status 200. If the length differs, the range means nothing (RFC 9110, 14.4).
+    // Some servers send a part with the status 200. If the length differs, the range has no meaning (RFC 9110, 14.4).
     if answer.status == .partialContent || hasPartLength {
       guard let part, hasPartLength else { return .neither }
       if part.isWhole, part.total != nil || answer.status != .partialContent { return .whole }
@@ -62,7 +62,7 @@ struct ContentIdentity {
     headers["Content-Type"].contains { $0.lowercased().hasPrefix("multipart/byteranges") }
   }
 
-  /// Returns whether the content has this size according to a response without content, which contains the total size.
+  /// Returns whether a response without content, which contains the total size, confirms this size.
   func hasSize(_ count: Int, by headers: HTTPHeaders) -> Bool {
     guard let total = ContentRange.totalWithoutPart(headers) else { return false }
     return total == count && belongs(headers, total: total)

@@ -91,9 +91,9 @@ struct DownloadRecord: Codable {
     #endif
   }
 
-  /// Returns whether a response identifies other content than that of the file.
+  /// Returns whether a response identifies content that differs from the file's content.
   func isContradicted(by headers: HTTPHeaders) -> Bool {
-    // A server may change a strong tag into a weak one on the way.
+    // A proxy or server might change a strong tag into a weak one in transit.
     if let entityTag, let tag = Validator.entityTag(headers) { return Self.strong(tag) != Self.strong(entityTag) }
     guard entityTag == nil, let lastModified, let text = headers.uniqueValue("Last-Modified") else { return false }
     return HTTPDate.parsed(text) != HTTPDate.parsed(lastModified)

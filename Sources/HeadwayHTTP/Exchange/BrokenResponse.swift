@@ -33,7 +33,7 @@ enum BrokenResponse: Error {
   private static let lostCode: CInt = -1
   private static let invalidCode: CInt = -2
 
-  /// The piece that ends the body of a response that broke for this reason.
+  /// The last piece of the body of a response that broke for this reason.
   var lastPiece: ByteBuffer {
     var piece = ByteBuffer()
     for number in Self.mark { piece.writeInteger(number) }
@@ -66,10 +66,10 @@ enum BrokenResponse: Error {
 
 /// Passes on all bytes of a response that arrived before its connection broke.
 ///
-/// If a connection breaks, NIO reads what the system has received, and AsyncHTTPClient 1.37 drops what its reader has
-/// not requested yet. With a server that breaks connections after a few kilobytes, no download would make progress.
-/// Therefore this handler ends a broken response as if it were complete, after a last piece with the reason.
-/// `ContentBody` turns that piece into an error.
+/// If a connection breaks, NIO reads all bytes that the system has received, but AsyncHTTPClient 1.37 drops the bytes
+/// that its reader has not requested yet. With a server that breaks connections after a few kilobytes, no download
+/// would make progress. Therefore, this handler ends a broken response as if it were complete, after a last piece with
+/// the reason. `ContentBody` turns that piece into an error.
 final class BrokenResponseHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias InboundOut = HTTPClientResponsePart
@@ -111,7 +111,7 @@ final class BrokenResponseHandler: ChannelInboundHandler {
   private func end(_ reason: BrokenResponse, _ context: ChannelHandlerContext) {
     state = .broken
     // After this call, AsyncHTTPClient expects no part before it reads again. If a response ends there, AsyncHTTPClient
-    // passes on what it has, closes the connection, and does not use it for another request.
+    // passes on the bytes that it has, closes the connection, and does not use it for another request.
     context.fireChannelReadComplete()
     context.fireChannelRead(wrapInboundOut(.body(reason.lastPiece)))
     context.fireChannelRead(wrapInboundOut(.end(nil)))

@@ -83,7 +83,7 @@ public final class HTTPConnectionPool: Sendable {
 
   /// Creates a pool with the default configuration that sends each request through the proxy for its URL.
   ///
-  /// The URL that a redirect leads to can have another proxy than the URL of the request.
+  /// The target of a redirect can have a different proxy than the original URL.
   ///
   /// - Parameter environment: The proxies.
   package convenience init(_ environment: ProxyEnvironment) {
@@ -103,7 +103,7 @@ public final class HTTPConnectionPool: Sendable {
   ///   - url: The URL.
   ///   - requiresHTTP1: Whether the request must not use HTTP/2.
   /// - Returns: The same client for the same proxy.
-  /// - Throws: ``RequestError`` with the code `invalidURL` if the value in the environment is not the URL of a proxy.
+  /// - Throws: ``RequestError`` with the code `invalidURL` if the value in the environment is not a valid proxy URL.
   func route(to url: String, requiresHTTP1: Bool) throws -> Route {
     let proxy = environment?.proxy(for: url)
     guard proxy != nil || requiresHTTP1 else { return route }

@@ -8,18 +8,18 @@ package enum HTTPDate {
   private static let secondsPerDay = 86_400
   private static let fiftyYears = 50 * 365.2425 * 86_400
 
-  /// Parses a time in one of the forms that every recipient must accept.
+  /// Parses a time in one of the formats that every recipient must accept.
   ///
   /// - `Sun, 06 Nov 1994 08:49:37 GMT`
   /// - `Sunday, 06-Nov-94 08:49:37 GMT` (RFC 850)
   /// - `Sun Nov  6 08:49:37 1994` (`asctime`)
   ///
-  /// A weekday that does not belong to the date is ignored. `UTC` and `+0000` mean the same as `GMT`.
+  /// A wrong weekday is ignored. `UTC` and `+0000` mean the same as `GMT`.
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - now: The current time. A year of two digits is at most fifty years later.
-  /// - Returns: The time; nil if the text is not a time in one of these forms.
+  ///   - now: The current time. A two-digit year is at most fifty years later.
+  /// - Returns: The time; nil if the text is not a time in one of these formats.
   package static func parsed(_ text: String, now: Date = Date()) -> Date? {
     var parts = text.lowercased().split { " ,-\t".contains($0) }
     if let first = parts.first, weekdays.contains(String(first.prefix(3))) { parts.removeFirst() }
@@ -52,7 +52,7 @@ package enum HTTPDate {
     let numbers = text.split(separator: ":", omittingEmptySubsequences: false)
     guard numbers.count == 3, numbers.allSatisfy({ $0.count == 2 }), let hour = Int(digits: numbers[0]),
       let minute = Int(digits: numbers[1]), let second = Int(digits: numbers[2]),
-      // A leap second is the sixtieth.
+      // A leap second has the number 60.
       hour < 24, minute < 60, second <= 60
     else { return nil }
     return (hour * 60 + minute) * 60 + second
@@ -60,12 +60,12 @@ package enum HTTPDate {
 
   private static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 
-  /// The number of days of a month, which is numbered from 0.
+  /// The number of days in a month; months are numbered from 0.
   private static func length(ofMonth month: Int, in year: Int) -> Int {
     month == 1 ? (isLeap(year) ? 29 : 28) : [3, 5, 8, 10].contains(month) ? 30 : 31
   }
 
-  /// The number of days from the beginning of 1970 to that of a month in the Gregorian calendar.
+  /// The number of days from the beginning of 1970 to the beginning of a month, in the Gregorian calendar.
   private static func days(before month: Int, in year: Int) -> Int {
     let years = year - 1
     let days = years * 365 + years / 4 - years / 100 + years / 400 - 719_162
@@ -74,7 +74,7 @@ package enum HTTPDate {
 }
 
 extension Int {
-  /// Creates a number from ASCII digits without a sign; nil for any other text, and for a number that is too large.
+  /// Creates a number from ASCII digits without a sign; nil for any other text and for numbers that are too large.
   init?(digits text: some StringProtocol) {
     guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = Int(text) else {
       return nil

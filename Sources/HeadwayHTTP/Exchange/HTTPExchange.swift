@@ -18,7 +18,7 @@ struct HTTPExchange: Sendable {
   var decodesContent = true
   /// Whether HTTP/1.1 is used if the server supports it.
   ///
-  /// Bytes that have arrived before an HTTP/2 connection ends are lost if they have not been read.
+  /// Bytes that arrive before an HTTP/2 connection ends are lost if they have not been read.
   var prefersHTTP1 = false
 
   /// A response whose body has not been read yet.
@@ -96,7 +96,7 @@ struct HTTPExchange: Sendable {
         try await route.client.execute(clientRequest, deadline: .distantFuture)
       }
     } catch let error as RequestError {
-      // Behind a proxy, the server may not be reachable.
+      // Behind a proxy, the server might not be reachable.
       throw route.usesProxy ? error : await explained(error)
     }
   }

@@ -22,7 +22,8 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeaders {
-  /// Returns the value of a field that may occur only once; nil if the field is missing, or has different values.
+  /// Returns the value of a field that may occur only once; nil if the field is missing, or occurs with different
+  /// values.
   func uniqueValue(_ name: String) -> String? {
     let values = self[name]
     return values.dropFirst().allSatisfy { $0 == values[0] } ? values.first : nil

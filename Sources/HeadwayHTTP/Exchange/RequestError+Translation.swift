@@ -42,7 +42,7 @@ extension HTTPExchange {
     }
     switch error {
     case is RequestError: return error
-    // AsyncHTTPClient also reports a connection that closes as a cancellation, which the task has not requested then.
+    // AsyncHTTPClient also reports a closing connection as a cancellation. In this case, the task has not requested it.
     case is CancellationError where Task.isCancelled: return error
     case let error as HTTPClientError:
       return error == .cancelled && Task.isCancelled ? CancellationError() : translated(error, failure)

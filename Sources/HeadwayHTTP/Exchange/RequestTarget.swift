@@ -3,9 +3,9 @@ import Foundation
 
 /// The path and the query of a URL whose path contains percent-encoded bytes that are not UTF-8.
 ///
-/// AsyncHTTPClient 1.37 would request `/` instead of such a path. Therefore it receives a URL in which the path and the
-/// query are the query of a path that no server can know, and a handler of the connection restores them. HTTP/2 has no
-/// such handler, so these requests use HTTP/1.1.
+/// AsyncHTTPClient 1.37 would request `/` instead of such a path. Therefore, it receives a URL with a random path whose
+/// query contains the original path and query. A handler of the connection restores them. HTTP/2 has no such handler,
+/// so these requests use HTTP/1.1.
 struct RequestTarget {
   private static let mark = "/\(UUID().uuidString)?"
 

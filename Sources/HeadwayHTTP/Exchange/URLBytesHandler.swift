@@ -2,10 +2,10 @@
 import NIOCore
 import NIOHTTP1
 
-/// Keeps the bytes of URLs that are not UTF-8.
+/// Preserves bytes of URLs that are not UTF-8.
 ///
-/// It percent-encodes such bytes in a `Location` field, as curl does. NIO's header fields are strings in which they are
-/// replaced, so the redirect would lead to another URL. In a request, it restores a ``RequestTarget``.
+/// It percent-encodes such bytes in a `Location` field, as curl does. NIO's header fields are strings in which such
+/// bytes are replaced, so the redirect would lead to another URL. In a request, it restores a ``RequestTarget``.
 final class URLBytesHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -31,7 +31,7 @@ final class URLBytesHandler: ChannelDuplexHandler {
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    // There is one request at a time.
+    // The connection handles one request at a time.
     guard case .head(var head) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
     state = .beginning
     head.uri = RequestTarget.restored(head.uri)

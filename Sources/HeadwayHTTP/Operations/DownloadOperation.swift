@@ -21,7 +21,7 @@ import Synchronization
 /// After a broken connection, the operation requests the rest, if the server supports this and the content is still the
 /// same (`Range` with `If-Range`, RFC 9110, 13.1.5). With ``keepsPartialFile``, a download in a later process can do
 /// so, too. `progress` counts bytes; its `totalUnitCount` is 0 while the length is unknown. A download uses HTTP/2 only
-/// if the server does not support HTTP/1.1, because received bytes can get lost when an HTTP/2 connection ends.
+/// if the server does not support HTTP/1.1, because received bytes can be lost when an HTTP/2 connection ends.
 ///
 /// The file contains the bytes that the server sends, as with curl and wget. The operation requests content that is not
 /// compressed for transfer. If a server labels an archive as compressed content, the archive is still stored unchanged.
@@ -73,7 +73,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
 
   // Used only by the operation's task.
   private var file: PartialFile?
-  /// Whether a response has shown that the record of the existing file is about other content.
+  /// Whether a response has shown that the record of the existing file describes different content.
   private var ignoresRecord = false
 
   /// Creates a download.
@@ -143,7 +143,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
     }
     switch answer.status {
     case .notModified where record?.isContradicted(by: answer.headers) == true:
-      // The response is about other content than that of the existing file.
+      // The response is for different content than the existing file.
       ignoresRecord = true
       return false
     case .notModified:
@@ -162,18 +162,18 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
       switch file.content.fit(of: answer, from: validator.map { _ in file.count }) {
       case .rest(let part):
         let size = part.total ?? file.content.size
-        // Without an announced length, only the body shows that it does not fit its range.
+        // Without an announced length, only the body shows whether it matches its range.
         guard try await receives(answer, until: part.end + 1, size: size, file) else {
           try await file.empty()
           return false
         }
-        // A server may send less than was requested.
+        // A server may send less than the requested part.
         if let size, file.count < size { return false }
       case .whole:
         try await file.restart(answer.headers, size: answer.announcedLength, isDecoded: answer.body.isDecoded)
         let size = answer.announcedLength
         guard try await receives(answer, until: size, size: size, file) else {
-          throw RequestError(.invalidResponse, url: answer.url, context: "The body is longer than it was announced.")
+          throw RequestError(.invalidResponse, url: answer.url, context: "The body is longer than announced.")
         }
       case .neither:
         guard validator != nil else {
@@ -201,7 +201,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   ///   - end: The size of the file in bytes after this response; nil if unknown.
   ///   - size: The size of the whole content in bytes; nil if unknown.
   ///   - file: The file.
-  /// - Returns: False if the body is longer than that, and the file now has wrong content.
+  /// - Returns: False if the body is longer. The file then has wrong content.
   /// - Throws: ``RequestError``, or `CancellationError`.
   private func receives(
     _ answer: HTTPExchange.Answer, until end: Int?, size: Int?, _ file: PartialFile

@@ -1,7 +1,7 @@
 #if HTTP
 import Foundation
 
-/// The proxies that environment variables specify, in the variables that curl also reads.
+/// The proxies in the environment variables that curl also reads.
 package struct ProxyEnvironment: Sendable {
   private let variables: [String: String]
   private let exceptions: ProxyExceptions
@@ -10,14 +10,14 @@ package struct ProxyEnvironment: Sendable {
   ///
   /// - Parameter variables: The variables of the environment.
   package init(_ variables: [String: String] = ProcessInfo.processInfo.environment) {
-    // An empty variable means the same as none.
+    // An empty variable is treated like a missing one.
     self.variables = variables.filter { !$0.value.isEmpty }
     exceptions = ProxyExceptions(self.variables["no_proxy"] ?? self.variables["NO_PROXY"] ?? "")
   }
 
   /// Returns the address of the proxy for a URL; nil if no proxy should be used.
   ///
-  /// `HTTP_PROXY` in capitals is not read, because a web server sets it from a header field of a request.
+  /// `HTTP_PROXY` in uppercase is not read, because a web server sets it from a header field of a request.
   package func proxy(for address: String) -> String? {
     guard let url = URL(string: address), let scheme = url.scheme?.lowercased(), let host = url.host else { return nil }
     let names = scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]

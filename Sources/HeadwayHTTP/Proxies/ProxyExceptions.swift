@@ -10,8 +10,8 @@ import Foundation
 /// - Each of these with a port, such as `example.org:8080` or `[2001:db8::1]:8080`: only this port of the host.
 /// - `*`: all hosts.
 ///
-/// Other programs differ in some of these. Headway accepts what any of curl, Go's `net/http` and Python's requests
-/// accepts, because a request that must stay in a network must not reach a proxy. No name is resolved.
+/// Other programs support different forms. Headway accepts every form that curl, Go's `net/http` or Python's requests
+/// accepts, because a request that must stay inside a network must not reach a proxy. Names are not resolved.
 struct ProxyExceptions: Sendable {
   private enum Host {
     case all
@@ -39,7 +39,7 @@ struct ProxyExceptions: Sendable {
   /// - Parameters:
   ///   - host: A name, or an address, with or without brackets.
   ///   - port: The port of the request.
-  /// - Returns: Whether no proxy should be used.
+  /// - Returns: True if no proxy should be used.
   func contains(_ host: String, port: Int) -> Bool {
     var name = host.lowercased()[...]
     if name.hasPrefix("["), name.hasSuffix("]") { name = name.dropFirst().dropLast() }
@@ -96,7 +96,7 @@ struct ProxyExceptions: Sendable {
     return nil
   }
 
-  /// Returns whether two addresses of the same kind have the same first bits.
+  /// Returns whether two addresses of the same family have the same leading bits.
   private static func agree(_ address: [UInt8], _ network: [UInt8], bits: Int) -> Bool {
     guard address.count == network.count else { return false }
     return address.indices.allSatisfy { index in

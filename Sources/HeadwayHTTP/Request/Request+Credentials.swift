@@ -26,9 +26,9 @@ extension Request {
 }
 
 extension String {
-  /// A URL that is not valid, without the part that could be a user name and a password.
+  /// An invalid URL, without the part that could be a user name and a password.
   ///
-  /// A password that is not percent-encoded can contain the characters that end the other parts of a URL.
+  /// A password that is not percent-encoded can contain the characters that delimit the parts of a URL.
   package var withoutCredentials: String {
     guard let end = lastIndex(of: "@") else { return self }
     let scheme = range(of: "://").map { self[..<$0.upperBound] } ?? ""
