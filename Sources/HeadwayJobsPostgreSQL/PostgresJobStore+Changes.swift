@@ -138,9 +138,9 @@ extension PostgresJobStore {
     }
   }
 
-  /// Returns jobs whose retention is over, up to the limit of a transaction.
+  /// Returns jobs whose retention has expired, up to the limit of a transaction.
   ///
-  /// Many such jobs can still be needed, so the search is not part of the transaction.
+  /// Many of these jobs might still be needed, so the search is not part of the transaction.
   private func expiredJobs() async throws -> [JobID] {
     var search = Statement(
       """
@@ -182,7 +182,7 @@ extension JobError {
   /// Whether a statement has waited too long for a lock.
   fileprivate var isLockTimeout: Bool { (underlying as? PostgresError)?.sqlState == "55P03" }
 
-  /// Whether the server can't store an ending: it refuses a value, or a constraint is violated.
+  /// Whether the server can't store an ending, because it rejects a value or a constraint is violated.
   fileprivate var isOfEnding: Bool {
     (underlying as? PostgresError)?.sqlState.map { ["22", "23", "54"].contains($0.prefix(2)) } ?? false
   }

@@ -8,10 +8,10 @@ extension PostgresJobStore {
     case read
     /// Add jobs, but neither read nor change those of others: for programs without workers.
     ///
-    /// Such a role adds jobs only by the function `enqueue` of the schema, which the store calls. The role can read the
-    /// settings of queues, and how many jobs wait in a queue. If a job's unique key is held, the role learns the number
-    /// of the holder. Jobs with dependencies, and unique keys with `replace`, require ``work``, because they change
-    /// other jobs.
+    /// Such a role can add jobs only through the function `enqueue` of the schema, which the store calls. The role can
+    /// read the settings of queues, and the number of jobs that wait in a queue. If a job's unique key is held, the
+    /// role receives the number of the holder. Jobs with dependencies, and unique keys with `replace`, require
+    /// ``work``, because they change other jobs.
     case enqueue
     /// Everything except changing the tables themselves: for workers.
     case work

@@ -114,14 +114,14 @@ enum SchemaVersion1 {
       stored timestamptz NOT NULL) WITH (fillfactor = 50)
     """,
     pendingCount, enqueue, notify, meet, finish, writeReceipt, readReceipt,
-    // Functions that run as the owner of the tables must not be open to every role.
+    // Not every role may call the functions that run as the owner of the tables.
     """
     REVOKE EXECUTE ON FUNCTION headway.pending_count, headway.enqueue, headway.notify, headway.meet, headway.finish,
     headway.write_receipt, headway.read_receipt FROM PUBLIC
     """,
   ]
 
-  /// What makes a function run with the privileges of the owner of the tables.
+  /// The options that make a function run with the privileges of the owner of the tables.
   ///
   /// The search path contains no schema in which another role can create objects.
   private static let asOwner = "SECURITY DEFINER SET search_path = pg_catalog, pg_temp"
@@ -152,7 +152,7 @@ enum SchemaVersion1 {
     $body$
     """
 
-  /// The edges that the ends of jobs can meet, in their order, up to a limit.
+  /// The edges that ended jobs can meet, in order, up to a limit.
   ///
   /// The server executes this as a loop over the jobs, which ends as soon as there are enough edges.
   private static let meetable = """
@@ -171,7 +171,7 @@ enum SchemaVersion1 {
     """
   /// Makes the same changes as `JobGraph.status` and `JobGraph.meet`, for several jobs that have ended.
   ///
-  /// A separate statement, so that it reads the versions of the rows that are locked. Its last row contains the number
+  /// This is a separate statement, so that it reads the locked versions of the rows. Its last row contains the number
   /// of edges instead of a state.
   static let meetEdges = """
     WITH meetable AS MATERIALIZED (\(meetable)),
@@ -240,7 +240,7 @@ enum SchemaVersion1 {
 
   /// Writes and reads receipts, for roles that have no privilege for their table.
   ///
-  /// Both require the random numbers of the receipt, so no role can find the receipts of others.
+  /// Both require the random numbers of the receipt, so no role can find the receipts of other roles.
   private static let writeReceipt = """
     CREATE FUNCTION headway.write_receipt(number bigint, token bigint, ids bigint[], are_new boolean[]) RETURNS void
     LANGUAGE sql \(asOwner) AS $body$
@@ -258,7 +258,7 @@ enum SchemaVersion1 {
 
   /// Adds a job in a transaction of any client.
   ///
-  /// It is the only way to add jobs for a role that may do nothing else.
+  /// For a role that may only enqueue, it is the only way to add jobs.
   private static let enqueue = """
     CREATE FUNCTION headway.enqueue(
       kind text, payload bytea, queue text DEFAULT 'default', version bigint DEFAULT 1, priority bigint DEFAULT 0,

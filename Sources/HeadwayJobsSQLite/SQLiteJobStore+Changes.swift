@@ -25,7 +25,7 @@ extension SQLiteJobStore {
     let version = changes.version()
     let nothing = JobExchangeAnswer(verdicts: [], claimed: exchange.claims.map { _ in [] })
     if changes.knowsNothingWaits(version) { return nothing }
-    // An idle worker of many queues does not lock the database.
+    // An idle worker that serves many queues does not lock the database.
     if try await read({ try WaitingQueues(exchange.claims, $0).isEmpty }) { return nothing }
     let answer = try await exchangeNow(exchange)
     if answer.claimed.allSatisfy(\.isEmpty), let version, changes.version() == version,
@@ -127,9 +127,9 @@ extension SQLiteJobStore {
     return try await change(size: WriterInbox.maxSize) { try $0.perform(command, expired: expired) }
   }
 
-  /// Returns jobs whose retention is over, up to the limit of a transaction.
+  /// Returns jobs whose retention has expired, up to the limit of a transaction.
   ///
-  /// Many such jobs can still be needed, so the search is not part of the transaction.
+  /// Many of these jobs might still be needed, so the search is not part of the transaction.
   private func expiredJobs() async throws -> [Int64] {
     try await read { [now] database in
       let search = try SQLStatement(

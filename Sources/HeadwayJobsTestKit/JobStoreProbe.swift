@@ -41,7 +41,7 @@ struct JobStoreProbe: Sendable {
       WorkerDescription(name: "check", processIdentifier: 1, queues: ["default"], kinds: ["test": 1]))
   }
 
-  /// Claims jobs of the kind `test`, in several requests if there are more than one can return.
+  /// Claims jobs of the kind `test`, in several requests if there are more than one request can return.
   @discardableResult
   func claim(
     _ count: Int, by worker: WorkerID, queue: String = "default", kinds: [JobKind: Int] = ["test": 1],

@@ -7,8 +7,8 @@ extension Jobs {
   ///
   /// - Parameter command: The change.
   /// - Returns: The number of jobs or queues that were changed.
-  /// - Throws: ``JobError``. Earlier changes remain. Jobs that can't be run again are an error only if there are no
-  ///   others.
+  /// - Throws: ``JobError``. Earlier changes remain. Jobs that can't be run again cause an error only if no other job
+  ///   was changed.
   @discardableResult
   public func perform(_ command: JobCommand) async throws -> Int { try await perform(command) { _, _ in } }
 
@@ -50,7 +50,7 @@ extension Jobs {
       for part in left.parts(of: JobCommand.maxChangedCount) {
         let filter = JobFilter(ids: part, states: command.changedStates)
         let found = try await store.jobs(filter, after: nil, limit: part.count)
-        // The others have run again, and failed again.
+        // The remaining jobs have run and failed again.
         ids += found.filter { ($0.finished ?? begin) <= begin && !$0.history.hasRetry(since: begin) }.map(\.id)
       }
     }
@@ -58,7 +58,7 @@ extension Jobs {
     return changed
   }
 
-  /// Repeats a command that has no filter until it changes nothing more.
+  /// Repeats a command that has no filter until it changes nothing.
   private func performRepeatedly(_ command: JobCommand) async throws -> Int {
     var total = 0
     while true {

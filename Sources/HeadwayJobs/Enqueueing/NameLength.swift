@@ -1,4 +1,4 @@
-/// The maximum lengths of names and keys, so that a store can index them, and those of labels and tags.
+/// The maximum lengths of names and keys, which stores index, and of labels and tags.
 enum NameLength {
   /// The maximum length of the name of a queue, kind, schedule or checkpoint, and of a tag, in bytes of UTF-8.
   static let name = 512

@@ -55,7 +55,7 @@ extension JobGraph {
 }
 
 extension JobGraph {
-  /// Returns, for each job of a batch, whether it has a dependent in the batch that is certainly new.
+  /// Returns, for each job of a batch, whether the batch contains a dependent that is certain to be new.
   ///
   /// If another job holds the key of a dependent, the dependencies of the dependent have no effect.
   package static func awaitedIndexes(of jobs: [NewJob]) -> [Bool] {
@@ -66,7 +66,7 @@ extension JobGraph {
     return isAwaited
   }
 
-  /// Returns the stored jobs that new ones wait for, in the order of their numbers.
+  /// Returns the stored jobs that new jobs wait for, in the order of their numbers.
   package static func storedDependencies(of jobs: [NewJob]) -> [JobID] {
     let ids = jobs.flatMap(\.dependencies).compactMap { dependency -> JobID? in
       if case .job(let id) = dependency.target { id } else { nil }
@@ -76,7 +76,7 @@ extension JobGraph {
 }
 
 extension JobError {
-  /// Creates the error for a new job that waits for an unknown one.
+  /// Creates the error for a new job that waits for an unknown job.
   init(unknownJob id: JobID, waitedForBy job: NewJob) {
     self.init(
       .unknownJob,

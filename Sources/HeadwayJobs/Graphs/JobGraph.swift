@@ -12,8 +12,8 @@ public import Headway
 /// 2. The other edges become failed, and ``cancel(_:because:at:)`` ends the dependents. The edges of these are settled
 ///    next. At most ``maxCascadeCount`` edges fail in one transaction.
 ///
-/// The store notes which jobs have unmet edges left, and continues when it advances. Until then, these edges hold their
-/// dependents.
+/// The store notes which jobs still have unmet edges, and continues when it advances. Until then, these edges hold
+/// their dependents.
 public enum JobGraph {
   /// The maximum number of dependents that a transaction cancels.
   public static let maxCascadeCount = 1_000

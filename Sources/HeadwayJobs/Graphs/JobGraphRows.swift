@@ -17,7 +17,7 @@ package protocol JobGraphRows {
   /// The states of the jobs that exist.
   func standings(of ids: [JobID]) throws -> [JobID: JobGraph.Standing]
   func holder(of unique: UniqueKey) throws -> JobID?
-  /// The unfinished ones of several jobs, in the order of their numbers.
+  /// Returns the unfinished jobs among several jobs, in the order of their numbers.
   func findUnfinished(_ ids: [JobID]) throws -> [JobRecord]
   mutating func nextPositions(_ count: Int) throws -> [Int64]
   /// Called with the jobs that ``add(_:_:hasDependents:)`` will add next, in their order.
@@ -31,13 +31,13 @@ package protocol JobGraphRows {
 
   /// The unmet edges from dependencies, in the order of the dependencies, and then of the dependents' numbers.
   func unmetEdges(from ids: [JobID], limit: Int) throws -> [JobEdge]
-  /// The ones of several jobs from which there are unmet edges.
+  /// Returns the jobs among several jobs that have unmet edges.
   func jobsWithUnmetEdges(_ ids: [JobID]) throws -> Set<JobID>
   /// The edges to dependents, in the order of the dependencies' numbers for each of them.
   func edges(to ids: [JobID]) throws -> [JobEdge]
   mutating func insert(_ edges: [JobEdge]) throws
   mutating func setStatus(_ status: JobEdge.Status, of edges: [JobEdge]) throws
-  /// Marks edges from jobs as met if the ends of the jobs fulfill their requirements, and updates the dependents.
+  /// Marks edges from ended jobs as met if the results fulfill the requirements, and updates the dependents.
   ///
   /// The edges are marked in the order of the ends, and then of the dependents' numbers, up to a limit.
   ///
@@ -68,7 +68,7 @@ extension JobGraphRows {
     }
   }
 
-  /// Continues to settle the edges that earlier transactions have left.
+  /// Continues to settle the edges that earlier transactions have not settled.
   package mutating func continueCascades() throws {
     let ends = try cascades()
     guard !ends.isEmpty else { return }
@@ -79,7 +79,7 @@ extension JobGraphRows {
 
   /// Settles edges up to the limits of the transaction.
   ///
-  /// - Returns: The jobs that have unmet edges left.
+  /// - Returns: The jobs that still have unmet edges.
   private mutating func settle(_ ends: [JobGraph.Standing]) throws -> [JobGraph.Standing] {
     let count = try meetEdges(of: ends, limit: meetBudget)
     let hasMetAll = count < meetBudget

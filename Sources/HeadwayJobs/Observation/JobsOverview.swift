@@ -11,7 +11,7 @@ public struct JobsOverview: Hashable, Sendable {
   public var countLimit: Int
   /// The queues with the numbers of unfinished jobs, the workers, and the failures by kind.
   ///
-  /// If more jobs have failed than ``countLimit``, the failures by kind contain only those with the greatest numbers.
+  /// If more jobs have failed than ``countLimit``, the failures by kind contain only those with the highest numbers.
   public var snapshot: JobsSnapshot
   /// The number of failed jobs.
   public var failedCount: Int
@@ -21,7 +21,7 @@ public struct JobsOverview: Hashable, Sendable {
   public var endings: [EndedJob]
   /// The jobs that failed last, latest first; at most ``maxLatestFailureCount``.
   ///
-  /// They are chosen among the ``endings`` and the failed jobs with the greatest numbers, up to ``countLimit`` of each.
+  /// They are chosen from the ``endings`` and the failed jobs with the highest numbers, up to ``countLimit`` of each.
   public var latestFailures: [JobID]
 
   /// The maximum number of ``latestFailures``.
@@ -50,9 +50,9 @@ public struct JobsOverview: Hashable, Sendable {
     self.latestFailures = latestFailures
   }
 
-  /// Adds failures to those that have ended in the last hour, and updates the latest failure of each kind.
+  /// Adds failures to the failures of the last hour, and updates the latest failure of each kind.
   ///
-  /// - Parameter failures: Failed jobs with the times of their endings, in any order.
+  /// - Parameter failures: Failed jobs with the times when they ended, in any order.
   package mutating func noteFailures(_ failures: [(id: JobID, finished: StoreTime)]) {
     let failed = endings.filter { $0.state == .failed }
     var times = Dictionary(uniqueKeysWithValues: failed.map { ($0.id, $0.finished) })

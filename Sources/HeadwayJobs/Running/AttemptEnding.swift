@@ -13,14 +13,14 @@ struct AttemptEnding {
   var hasReturned = false
 
   func action(at now: StoreTime, using generator: inout some RandomNumberGenerator) -> JobEnding.Action {
-    // Its code has not run, and does not run.
+    // Its code has not run, and will not run.
     if cause == .givenBack { return .release }
     if let signal = error as? JobSignal { return action(for: signal) }
-    // Without a cancelled operation, nothing has requested the cancellation that the code throws. For example, a child
-    // task had a time limit of its own.
+    // If the operation was not cancelled, the cancellation error was not requested. For example, a child task had its
+    // own time limit.
     let isCancellation = isCancelled && (error is CancellationError || !hasBegun)
     if let error, !isCancellation {
-      // A job that can't succeed is not run again by another worker, either.
+      // If a job can't succeed, no other worker runs it again.
       let isPermanent = (error as? JobError)?.isRetryable == false
       return cause == .stopping && !isPermanent ? .release : action(for: error, at: now, using: &generator)
     }

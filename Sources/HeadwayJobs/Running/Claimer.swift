@@ -64,8 +64,8 @@ struct Claimer {
   ///
   /// - Parameters:
   ///   - queues: The queues of the store.
-  ///   - groups: The index of the slots of each queue. By default, each has slots of its own.
-  ///   - kinds: The kinds that the worker knows, with the newest version of each.
+  ///   - groups: The index of the slots of each queue. By default, each queue has its own slots.
+  ///   - kinds: The kinds that the worker supports, with the newest version of each.
   init(queues: [String], groups: [Int]? = nil, kinds: [JobKind: Int]) {
     lanes = zip(queues, groups ?? Array(queues.indices)).map { Lane(queue: $0, group: $1) }
     self.groups = (0..<(lanes.map { $0.group + 1 }.max() ?? 0)).map { [lanes] group in
@@ -101,7 +101,7 @@ struct Claimer {
       if granted == 0 { left -= count }
       let allowsSuspect = index == laneForSuspect
       if allowsSuspect { suspectCount += 1 }
-      // The claims of a group return at most this number together.
+      // The claims of a group return at most this number in total.
       groups[lane.group].heldCount = group.heldCount + count
       lanes[index].hintCountAtClaim = lane.hintCount
       // Suspects are not claimed ahead.
@@ -132,7 +132,7 @@ struct Claimer {
       let possible = left[group] ?? claim.count
       let count = jobs?.count ?? 0
       left[group] = possible - count
-      // After a failure, the worker sends another request. Without room for its jobs, a queue was not read.
+      // After a failure, the worker sends another request. A queue without room for its jobs was not read.
       if jobs != nil, count < possible, lanes[index].hintCount == lanes[index].hintCountAtClaim {
         lanes[index].mayHaveMore = false
       }
@@ -180,7 +180,7 @@ struct Claimer {
   ///
   /// - Parameters:
   ///   - limit: The number of operations that can run at a time.
-  ///   - operationCount: The number of operations in the queue. Those that don't run jobs use slots, too.
+  ///   - operationCount: The number of operations in the queue. Operations that don't run jobs also use slots.
   ///   - others: The slots that other workers of the process use; nil if the next slot is for one of them.
   ///   - group: The index of the slots.
   mutating func setSlots(
@@ -194,7 +194,7 @@ struct Claimer {
     groups[group].areUsedByOthers = otherCount > 0
   }
 
-  /// What the worker uses of each operation queue.
+  /// The worker's use of each operation queue.
   var uses: [SharedSlots.Use] {
     groups.indices.map { index in
       let group = groups[index]
@@ -205,7 +205,7 @@ struct Claimer {
     }
   }
 
-  /// Returns how many jobs the worker holds that it would not claim now.
+  /// Returns the number of jobs that the worker holds but would not claim now.
   mutating func surplus(ofGroup group: Int, at time: Duration) -> Int {
     groups[group].advance(to: time)
     let ahead = groups[group].slots == 0 ? 0 : groups[group].ahead

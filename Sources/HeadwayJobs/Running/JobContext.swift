@@ -216,7 +216,7 @@ public final class JobContext: Sendable {
 
   /// Whether ``withdraw()`` might prevent the job's code from running.
   ///
-  /// It can't prevent an operation of the job itself from starting.
+  /// It can't prevent the job's own operation from starting.
   var canBeWithdrawn: Bool { state.withLock { !$0.hasBegun && $0.observation == nil } }
 
   /// Prevents the code of the job from running, unless it has begun.

@@ -44,7 +44,7 @@ public final class JobWorker: Sendable {
   ///   - gracePeriod: How long running jobs can continue after the worker begins to stop.
   ///   - cancellationPeriod: How long they have after that to respond to their cancellation.
   ///   - clock: The clock that measures pauses and periods.
-  /// - Precondition: There is a type, each has a kind of its own, and no period is negative.
+  /// - Precondition: There is at least one type, each type has its own kind, and no period is negative.
   public init(
     _ jobs: Jobs, kinds: [any Job.Type], name: String = "worker", gracePeriod: Duration = .seconds(25),
     cancellationPeriod: Duration = .seconds(3), clock: some Clock<Duration> = ContinuousClock()
@@ -105,7 +105,7 @@ public final class JobWorker: Sendable {
   ///
   /// - Throws: ``JobError`` if the worker can't register with the store, or if it could not record some endings before
   ///   it had to stop. The jobs of those endings run again. The code is ``JobError/Code/unusableStore`` if the store
-  ///   can't be used any longer.
+  ///   can no longer be used.
   /// - Precondition: The function has not been called before, and the worker serves a queue.
   public func run() async throws {
     let lanes = lanes.withLock { $0 }

@@ -1,7 +1,7 @@
 import Headway
 import Synchronization
 
-/// The slots of operation queues that run the jobs of one or more workers of this process.
+/// The slots of operation queues that run the jobs of one or more workers in this process.
 ///
 /// A worker counts the jobs that it holds. This object adds the counts of workers that share an operation queue, so
 /// that together they claim no more jobs than the queue has slots. It also makes the workers take turns.
@@ -18,7 +18,8 @@ final class SharedSlots: Sendable {
     var workerCount = 0
   }
 
-  /// An operation queue: the number of operations that can run at a time, and of those in the queue.
+  /// An operation queue, with the number of operations that can run at a time and the number of operations in the
+  /// queue.
   struct Queue {
     let queue: OperationQueue
     let limit: Int
@@ -32,7 +33,7 @@ final class SharedSlots: Sendable {
 
   fileprivate struct Share {
     var members: [ObjectIdentifier: Member] = [:]
-    /// The worker that has claimed jobs last.
+    /// The worker that claimed jobs last.
     var last: ObjectIdentifier?
   }
 
@@ -64,10 +65,10 @@ final class SharedSlots: Sendable {
   ///
   /// - Parameters:
   ///   - queues: The operation queues of the worker.
-  ///   - uses: What the worker uses of each queue until now.
+  ///   - uses: The worker's use of each queue until now.
   ///   - worker: The worker.
-  ///   - body: Determines what the worker uses of each queue from now on. It receives what the other workers use, or
-  ///     nil for a queue whose next slot is for another worker. It is called with the lock.
+  ///   - body: Returns the worker's use of each queue from now on. It receives the use of the other workers, or nil for
+  ///   a queue whose next slot is for another worker. It is called with the lock held.
   /// - Returns: The result of the function.
   func change<Result>(
     _ queues: [Queue], from uses: [Use], by worker: AnyObject,
@@ -89,7 +90,7 @@ final class SharedSlots: Sendable {
 }
 
 extension SharedSlots.Share {
-  /// Returns what other workers use; nil if the next slot is for one of them, whose bell the function passes on.
+  /// Returns the use of other workers; nil if the next slot is for one of them, whose bell the function passes on.
   fileprivate mutating func others(
     of id: ObjectIdentifier, _ own: SharedSlots.Use, _ queue: SharedSlots.Queue, _ ring: (Doorbell) -> Void
   ) -> SharedSlots.Use? {

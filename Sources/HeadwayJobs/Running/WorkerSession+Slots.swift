@@ -3,9 +3,9 @@ import Headway
 import Synchronization
 
 extension WorkerSession {
-  // Read once, because Foundation reads files for it.
+  // Read once, because Foundation reads files to determine it.
   private static let processorCount = ProcessInfo.processInfo.activeProcessorCount
-  /// How soon the slots are read again while others use them, because the ends of their operations are not observed.
+  /// How soon the slots are read again while other code uses them, because the ends of its operations are not observed.
   private static let slotInterval = Duration.milliseconds(100)
 
   /// Determines what to send to the store next; nil if there is nothing to send.

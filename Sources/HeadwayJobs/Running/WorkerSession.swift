@@ -70,7 +70,7 @@ final class WorkerSession: Sendable {
     exchangeBell.ring()
   }
 
-  /// Reports the error of a request, and stops the worker if the store can't be used any longer.
+  /// Reports the error of a request, and stops the worker if the store can no longer be used.
   func note(_ error: any Error, _ user: WorkerReports.User) {
     reports.failed(error, user)
     guard let error = error as? JobError, error.code == .unusableStore else { return }

@@ -43,7 +43,7 @@ struct WorkerState {
   /// Whether the worker no longer waits for attempts.
   var hasGivenUp = false
 
-  /// The error of a store that can't be used any longer.
+  /// The error of a store that can no longer be used.
   private(set) var failure: JobError?
 
   /// The number of unrecorded endings at which the worker stops claiming jobs.
@@ -125,7 +125,7 @@ struct WorkerState {
   /// How long an operation waits for a slot before its job is given back.
   private static let patience = Duration.seconds(1)
 
-  /// Returns attempts whose operations wait in queues that have no slots for them.
+  /// Returns the attempts whose operations wait in queues that have no slots for them.
   ///
   /// For example, a queue was suspended, its limit was lowered, or long jobs use the slots for which jobs were claimed
   /// ahead.
@@ -138,7 +138,7 @@ struct WorkerState {
         claimer.lanes[attempt.lane].group == group && attempt.cause == nil && time - attempt.added >= Self.patience
           && attempt.context.canBeWithdrawn
       }
-      // Those that would begin last.
+      // The operations that would begin last.
       let last = waiting.sorted { left, right in
         (left.job.priority, right.job.position) < (right.job.priority, left.job.position)
       }.prefix(surplus)
@@ -147,7 +147,7 @@ struct WorkerState {
     return fences
   }
 
-  /// Stops the worker, which waits neither for attempts nor for the store.
+  /// Stops the worker, without waiting for attempts or for the store.
   mutating func fail(_ error: JobError) {
     failure = failure ?? error
     (isStopping, hasGivenUp) = (true, true)

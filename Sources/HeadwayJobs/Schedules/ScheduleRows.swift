@@ -10,7 +10,7 @@ package protocol ScheduleRows: JobGraphRows {
   /// Returns whether a job exists and has not ended.
   func isUnfinished(_ id: JobID) throws -> Bool
   mutating func write(_ schedule: ScheduleRecord) throws
-  /// Writes what ``ScheduleTransitions/tick(_:isLastJobUnfinished:at:)`` has changed, and the last job.
+  /// Writes the changes of ``ScheduleTransitions/tick(_:isLastJobUnfinished:at:)``, and the last job.
   mutating func writeTick(of schedule: ScheduleRecord) throws
   /// Sets the time of the next tick, without changing anything else.
   mutating func postpone(_ name: String, to time: StoreTime) throws
@@ -36,7 +36,7 @@ package struct DueSchedule {
 extension ScheduleRows {
   /// Adds the jobs of due ticks.
   ///
-  /// - Parameter limit: The maximum number of schedules. After as many jobs, no further schedule is processed.
+  /// - Parameter limit: The maximum number of schedules. After this number of jobs, no further schedule is processed.
   /// - Throws: ``JobError``, or an error of the store.
   /// - Returns: Whether there might be more due ticks.
   package mutating func addDueJobs(limit: Int) throws -> Bool {

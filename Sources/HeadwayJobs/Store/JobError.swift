@@ -26,8 +26,8 @@ public struct JobError: RetryableError, Sendable, CustomStringConvertible {
 
   /// Whether another attempt might succeed.
   ///
-  /// It is false if the error depends only on the code of the job and on its values, for example because a value is too
-  /// large. A job that throws such an error fails and is not retried, so its effects are not repeated.
+  /// False if the error depends only on the job's code and values, for example because a value is too large. A job that
+  /// throws such an error fails and is not retried, so its effects are not repeated.
   public var isRetryable: Bool { !Self.permanentCodes.contains(code) }
 
   private static let permanentCodes: Set<Code> = [
@@ -60,7 +60,7 @@ extension JobError {
     ///
     /// Nothing was stored.
     public static let unencodablePayload = Code("unencodable payload")
-    /// The database of a store does not accept a value, for example because its encoding lacks a character.
+    /// The database of a store rejects a value, for example because its encoding lacks a character.
     ///
     /// Nothing was stored.
     public static let refusedValue = Code("refused value")

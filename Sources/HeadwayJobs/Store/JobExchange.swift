@@ -104,7 +104,7 @@ public struct JobClaim: Hashable, Sendable {
   public var freeSlotCount: Int
   /// The kinds that the worker knows, with the newest version of each.
   public var kinds: [JobKind: Int]
-  /// The number of a group of claims of the same exchange that return at most `count` jobs together; nil for none.
+  /// The number of a group of claims of the same exchange that return at most `count` jobs in total; nil for none.
   public var group: Int?
 
   /// Creates a claim.
@@ -130,10 +130,10 @@ public struct JobClaim: Hashable, Sendable {
 }
 
 extension JobExchange {
-  /// Calls a function that claims jobs for each claim, in their order, with the number of jobs that the claims of its
-  /// group have left.
+  /// Calls a function that claims jobs for each claim in order, with the number of jobs that the claim's group can
+  /// still claim.
   ///
-  /// All claims together return at most ``JobCommand/maxChangedCount`` jobs.
+  /// All claims return a total of at most ``JobCommand/maxChangedCount`` jobs.
   ///
   /// - Parameter claim: The function of a store. It is not called for a claim that can't return further jobs.
   /// - Returns: The claimed jobs of each claim.

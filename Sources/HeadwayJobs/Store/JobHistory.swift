@@ -29,7 +29,7 @@ public struct JobHistory: Hashable, Codable, Sendable {
     if transitions.count > Self.maxTransitionCount { transitions.removeFirst() }
   }
 
-  /// The beginning of the note of a job that is run again on request.
+  /// The beginning of the note for a job that is run again on request.
   static let retryNote = "retried manually after: "
 
   /// Returns whether the job was run again on request at a time or later.

@@ -4,8 +4,8 @@ import Headway
 ///
 /// A store decides which jobs run, and records the results. It does not run jobs itself. Each function is one
 /// transaction: it takes effect as a whole or not at all. Only ``rescue()`` and ``unregister(_:isRunningCode:)`` can
-/// consist of several, for at most ``JobCommand/maxChangedCount`` jobs each. Every write of an attempt contains a
-/// ``JobFence``, and is refused when the job no longer runs under that fence.
+/// consist of several transactions, for at most ``JobCommand/maxChangedCount`` jobs each. Every write of an attempt
+/// contains a ``JobFence``, and is rejected when the job no longer runs under that fence.
 ///
 /// Headway has ``MemoryJobStore``, for tests, `SQLiteJobStore`, for all processes of one machine, and
 /// `PostgresJobStore`, for many machines. To write another store, use ``JobTransitions``, ``JobGraph`` and

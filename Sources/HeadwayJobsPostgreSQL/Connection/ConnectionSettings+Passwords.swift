@@ -4,7 +4,7 @@ import HeadwayJobs
 /// Keeps passwords out of messages.
 ///
 /// libpq and the server repeat the names of hosts, ports, databases and users in their messages. If a password is not
-/// percent-encoded, or not quoted, a part of it would become one of these names.
+/// percent-encoded or quoted, a part of it could be read as one of these names.
 extension ConnectionSettings {
   static let invalid = JobError(
     .unusableStore,
@@ -30,9 +30,9 @@ extension ConnectionSettings {
     return rest.filter { $0 == "@" }.count > 1 || rest.contains("@") && !authority.contains("@")
   }
 
-  /// Whether a value can be that of a parameter.
+  /// Whether a value is plausible for a parameter.
   ///
-  /// If not, it might be a part of a password.
+  /// If not, it might be part of a password.
   static func isPlausible(_ value: String, as parameter: String) -> Bool {
     let parts = value.split(separator: ",")
     switch parameter {
@@ -44,15 +44,15 @@ extension ConnectionSettings {
 
   private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
-  /// Whether a text can be the name or address of a host, or the folder of a socket.
+  /// Whether a string can be the name or address of a host, or the folder of a socket.
   private static func isHost(_ text: Substring) -> Bool {
-    // An @ begins the name of a socket that is not a file.
+    // The name of a socket that is not a file begins with @.
     if text.hasPrefix("/") || text.hasPrefix("@") { return true }
     let others = "0123456789.-_:%".unicodeScalars
     return text.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || others.contains($0) }
   }
 
-  /// The place of the database, without a password: as a URL that leads to the same database.
+  /// The location of the database, without a password, as a URL that leads to the same database.
   var place: String {
     func value(_ name: String) -> String { parameters.first { $0.name == name }?.value ?? "" }
     let (user, host, ports) = (value("user"), value("host"), value("port").split(separator: ","))
@@ -67,7 +67,7 @@ extension ConnectionSettings {
 }
 
 extension PostgresJobStore {
-  /// Returns the place that a connection string names, without a password; nil if the string is not valid.
+  /// Returns the location in a connection string, without a password; nil if the string is not valid.
   package static func place(of connectionString: String) -> String? {
     (try? ConnectionSettings(connectionString))?.place
   }

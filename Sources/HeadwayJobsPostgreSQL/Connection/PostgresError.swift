@@ -5,7 +5,7 @@ import HeadwayJobs
 /// An error of a PostgreSQL server, or of the connection to it.
 ///
 /// The description never contains the password of the connection string, or values of parameters. Therefore, you can
-/// log it, and the history of a job contains it. ``message`` and ``detail`` can contain values.
+/// log the description, and the history of a job contains it. ``message`` and ``detail`` can contain values.
 public struct PostgresError: Error, Sendable, CustomStringConvertible {
   /// The five characters that identify the kind of error in PostgreSQL, such as `23505` for a duplicate key.
   ///
@@ -17,9 +17,9 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
   public let detail: String?
   /// The constraint or the unique index that was violated; nil if there is none.
   public let constraint: String?
-  /// The table that the error is about; nil if there is none.
+  /// The table that caused the error; nil if there is none.
   var table: String?
-  /// The column that the error is about; nil if there is none.
+  /// The column that caused the error; nil if there is none.
   var column: String?
   /// Whether the connection was lost, or could not be opened.
   public internal(set) var isConnectionLost: Bool
@@ -59,7 +59,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
     return !plain.contains(String(sqlState.prefix(2)))
   }
 
-  /// The names of conditions by their SQLSTATE or its class.
+  /// The names of conditions by SQLSTATE or its class.
   ///
   /// See <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
   private static let conditions = [

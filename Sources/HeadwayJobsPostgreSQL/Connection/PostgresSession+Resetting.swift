@@ -3,11 +3,11 @@ import CPostgreSQL
 import HeadwayJobs
 
 extension PostgresSession {
-  /// Ends a transaction in which code of an application has executed statements, and resets the state of the session.
+  /// Ends a transaction in which application code has executed statements, and resets the state of the session.
   ///
   /// Other code uses the session next, and must not find variables, roles, locks, temporary tables, cursors, statements
-  /// or channels of this code. Behind a pooler, both happen on the same connection to the server, because the pooler
-  /// gives it to another client only after the last statement.
+  /// or channels that this code has left behind. Behind a pooler, both steps happen on the same connection to the
+  /// server, because the pooler gives the connection to another client only after the last statement.
   ///
   /// - Parameter statement: `COMMIT` or `ROLLBACK`.
   /// - Throws: `PostgresError` if the transaction was not ended. Then the state is not reset.
@@ -50,14 +50,14 @@ extension PostgresSession {
     ]
   }
 
-  /// Deallocates the prepared statements of an application behind a pooler, and no other ones.
+  /// Deallocates only the prepared statements of an application behind a pooler.
   private static let deallocation = """
     DO $$DECLARE statement text; BEGIN
     FOR statement IN SELECT name FROM pg_catalog.pg_prepared_statements WHERE from_sql
     LOOP EXECUTE pg_catalog.format('DEALLOCATE %I', statement); END LOOP; END$$
     """
 
-  /// Deallocates all prepared statements if code of an application has added or deallocated some.
+  /// Deallocates all prepared statements if application code has added or deallocated some.
   private func noteReset(_ results: [QueryResult]) throws {
     guard !isPooled, let row = results.last?.first else { return }
     guard row.int(0) > 0 || row.int(1) != prepared.count + outdated.count else { return }

@@ -175,7 +175,7 @@ final class PostgresSession {
 
   /// Returns whether the role can write to the tables.
   ///
-  /// Otherwise, it adds jobs only by the function `enqueue`. The first call asks the server.
+  /// Otherwise, it can add jobs only through the function `enqueue`. The first call queries the server.
   func mayInsertJobs(_ schema: SchemaName) throws -> Bool {
     if let mayInsertJobs { return mayInsertJobs }
     let sql = schema.sql("SELECT has_table_privilege('headway.job', 'INSERT')")
@@ -225,7 +225,7 @@ final class PostgresSession {
     var results: [QueryResult] = []
     /// The first error, and the index of its statement.
     ///
-    /// The server has skipped the statements after it.
+    /// The server has skipped the statements after this one.
     var failure: (error: PostgresError, index: Int)?
   }
 

@@ -39,10 +39,10 @@ enum JobRow {
 
   /// Inserts new jobs.
   static let insert = insertion(into: "headway.job", common + unfinished)
-  /// Inserts new jobs, unless others hold their keys.
+  /// Inserts new jobs, unless other jobs hold their keys.
   static let insertIfUnique =
     insert + " ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING RETURNING id"
-  /// Replaces unfinished jobs, or inserts finished ones that are run again.
+  /// Replaces unfinished jobs, or inserts finished jobs that are run again.
   static let put =
     insert + " ON CONFLICT (id) DO UPDATE SET "
     + list(

@@ -119,7 +119,7 @@ struct OverviewReader {
     }
   }
 
-  /// Returns the jobs that failed last, among the failed jobs with the greatest numbers.
+  /// Returns the jobs that failed last, among the failed jobs with the highest numbers.
   private func latestFailures() throws -> [(id: JobID, finished: StoreTime)] {
     try run(
       """

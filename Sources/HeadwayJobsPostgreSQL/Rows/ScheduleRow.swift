@@ -11,7 +11,7 @@ enum ScheduleRow {
     next = excluded.next
     """
 
-  /// Writes what ticks have changed.
+  /// Writes the changes that ticks have caused.
   static let putTicks = """
     UPDATE headway.schedule s SET decided = x.decided, last_tick = x.last_tick, last_job = x.last_job, next = x.next
     FROM unnest($1, $2, $3, $4, $5) AS x(name, decided, last_tick, last_job, next) WHERE s.name = x.name

@@ -15,13 +15,13 @@ import Android
 
 /// The leases of this process's workers.
 ///
-/// A connection with a thread of its own renews them, so neither jobs that block Swift's threads nor other requests of
-/// the store prevent that. A lease is valid by the server's clock. Because this process does not know that clock
-/// exactly, it measures the time from when it sent the last renewal that was answered, by a clock that continues while
-/// the machine sleeps.
+/// A connection with its own thread renews them, so neither jobs that block Swift's threads nor other requests of the
+/// store can prevent a renewal. The server's clock determines how long a lease is valid. Because this process can't
+/// read that clock exactly, it measures the time since it sent the last answered renewal. The clock that it uses
+/// continues while the machine sleeps.
 ///
-/// Another thread detects lost leases, because that connection can wait for the server, or for the address of
-/// its host, for longer than a lease lasts. The thread exists while there are leases that are not lost.
+/// Another thread detects lost leases, because this connection can wait for the server, or for the address of its host,
+/// for longer than a lease lasts. The thread exists while there are leases that are not lost.
 final class LeaseKeeper: Sendable {
   private struct Lease {
     /// When the last renewal that was answered was sent.
@@ -101,7 +101,8 @@ final class LeaseKeeper: Sendable {
     let due = due()
     guard !due.isEmpty else { return next }
     let sent = ContinuousClock.now
-    // It waits for no lock. A worker whose row is locked keeps its lease, and its renewal is tried again.
+    // The statement does not wait for locks. A worker whose row is locked keeps its lease, and its renewal is tried
+    // again.
     var renewal = Statement(
       schema.sql(
         """

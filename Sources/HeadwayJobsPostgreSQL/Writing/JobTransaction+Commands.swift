@@ -6,7 +6,7 @@ extension JobTransaction {
   ///
   /// - Parameters:
   ///   - command: The change.
-  ///   - expired: The jobs whose retention is over, if the command prunes the store.
+  ///   - expired: The jobs whose retention has expired, if the command prunes the store.
   /// - Throws: `PostgresError`, or `JobError`.
   /// - Returns: The number of jobs or queues that were changed.
   func perform(_ command: JobCommand, expired: [JobID] = []) throws -> Int {
@@ -92,7 +92,7 @@ extension JobTransaction {
           guard retries.accepts(job) else { return false }
           let (count, holder) = (retries.jobs.count, try job.settings.unique.flatMap(self.holder))
           retries.consider(job, requirements[job.id] ?? [], holder: holder, at: now)
-          // The selection ends when enough are chosen.
+          // The selection ends when enough jobs are chosen.
           return retries.jobs.count > count
         },
         prepare: { jobs in
@@ -106,7 +106,7 @@ extension JobTransaction {
     return retries.jobs.count
   }
 
-  /// Deletes jobs whose retention is over, and everything else that is no longer needed.
+  /// Deletes jobs whose retention has expired, and everything else that is no longer needed.
   ///
   /// - Parameter expired: The jobs, which were found outside of the transaction.
   /// - Throws: `PostgresError`.
@@ -131,9 +131,9 @@ extension JobTransaction {
     return try delete(run(lock).rows.map { $0.int64(0) })
   }
 
-  /// Deletes checkpoints of jobs that have succeeded or do not exist, in the part of the table after the last one.
+  /// Deletes checkpoints of jobs that have succeeded or do not exist, in the next part of the table.
   ///
-  /// Earlier versions of Headway have left such checkpoints behind.
+  /// Earlier versions of Headway left such checkpoints behind.
   private func sweepCheckpoints() {
     runLater(
       """

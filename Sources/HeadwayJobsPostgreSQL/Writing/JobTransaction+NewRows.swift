@@ -48,13 +48,13 @@ struct NewRows {
 }
 
 extension JobTransaction {
-  /// Draws numbers for jobs that will be added, finds the holders of their keys, and takes free timed keys.
+  /// Reserves numbers for jobs that will be added, finds the holders of their keys, and takes free timed keys.
   ///
   /// If another transaction takes another key that was free, inserting the job is a conflict, and this transaction is
   /// repeated.
   func willAdd(_ new: [NewJob]) throws {
     try drawNumbers(new.count)
-    // If several jobs have the same key, each one's effect depends on those before it.
+    // If several jobs have the same key, the effect of each job depends on the jobs before it.
     let counts = Dictionary(new.compactMap(\.settings.unique).map { ($0.key, 1) }, uniquingKeysWith: +)
     let single = zip(new, newRows.numbers.reversed()).compactMap { job, numbers in
       job.settings.unique.flatMap { counts[$0.key] == 1 ? (unique: $0, id: numbers.id) : nil }
@@ -74,7 +74,7 @@ extension JobTransaction {
     for row in try run(find).rows { preparedKeys.updateValue(row.id(1), forKey: row.text(0)) }
   }
 
-  /// Takes free timed keys for jobs that will be added, and finds the holders of the others.
+  /// Takes free timed keys for jobs that will be added, and finds the holders of the other keys.
   private func takeTimedKeys(_ jobs: [(unique: UniqueKey, id: JobID)]) throws {
     // In the same order in all transactions.
     let rows = jobs.compactMap { unique, id in unique.duration.map { (key: unique.key, id: id, until: now + $0) } }

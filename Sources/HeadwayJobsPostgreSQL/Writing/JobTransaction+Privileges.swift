@@ -1,7 +1,7 @@
 #if PostgreSQL
 import HeadwayJobs
 
-/// Adds jobs by the function `enqueue` of the schema, for roles that can't write to the tables.
+/// Adds jobs through the function `enqueue` of the schema, for roles that can't write to the tables.
 extension JobTransaction {
   /// Calls the function for all jobs.
   ///
@@ -13,7 +13,7 @@ extension JobTransaction {
   func call(_ batch: [NewJob], _ full: [String: Int]) throws -> [Enqueued] {
     for new in batch {
       guard new.dependencies.isEmpty, new.settings.unique?.conflict != .replace else { throw PostgresError.needsWork }
-      // The function finds out whether the key is held.
+      // The function determines whether the key is held.
       if let limit = full[new.queue], new.settings.unique == nil { throw JobError(full: new.queue, limit: limit) }
     }
     for new in batch {
@@ -59,14 +59,14 @@ extension JobTransaction {
     return call
   }
 
-  /// Microseconds of at most about 30 years, which SQL can compute with.
+  /// The microseconds of a duration of at most about 30 years, for calculations in SQL.
   private static func microseconds(_ duration: Duration) -> Int64 {
     Int64(max(0, min(duration / .microseconds(1), 1e15)))
   }
 }
 
 extension UniqueKey {
-  /// For how long the key is held; nil if the state of the job decides.
+  /// How long the key is held; nil if it depends on the state of the job.
   var duration: Duration? {
     if case .duration(let duration) = scope { return duration }
     return nil

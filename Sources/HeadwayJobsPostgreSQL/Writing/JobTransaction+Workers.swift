@@ -12,7 +12,7 @@ extension JobTransaction {
     try !run("SELECT FROM headway.worker WHERE id = $1 AND lease > clock_timestamp()", worker.rawValue).isEmpty
   }
 
-  /// Returns jobs of a worker to their queues, and deletes the worker if it has no others.
+  /// Returns jobs of a worker to their queues, and deletes the worker if it has no other jobs.
   ///
   /// - Parameters:
   ///   - worker: The worker.
@@ -30,7 +30,7 @@ extension JobTransaction {
       JobTransitions.rescue(&job, isCrash: isDead && !isStopped, at: now)
       try put(job)
     }
-    // If its process ends before the other jobs have returned, that is not a crash.
+    // If its process ends before the other jobs have been returned, the end does not count as a crash.
     if !isDead { runLater("UPDATE headway.worker SET stopped = true WHERE id = $1", worker.rawValue) }
     runLater(
       """

@@ -44,7 +44,7 @@ final class JobTransaction {
   var preparedTimedKeys: [String: JobID?] = [:]
   /// The numbers of the job that is being added.
   private var numbers: NewRows.Numbers?
-  /// The new rows that are not written yet.
+  /// The new rows that have not been written yet.
   var newRows = NewRows()
   /// The jobs that were read from the table of finished ones, and have not been written since.
   var finishedJobs: Set<JobID> = []
@@ -120,7 +120,7 @@ final class JobTransaction {
   // MARK: New jobs
 
   func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool) throws -> Enqueued {
-    // Each job has numbers of its own, even if it is not stored, so that the order of the numbers is that of the jobs.
+    // Each job has its own numbers, even if it is not stored, so that the numbers have the same order as the jobs.
     numbers = try nextNumbers()
     defer { numbers = nil }
     if let unique = new.settings.unique,

@@ -93,7 +93,7 @@ struct TransactionRunner: Sendable {
     Statement(sql, isFrequent: true, schema.lockClass, StoreLock.store.rawValue)
   }
 
-  /// Changes jobs in a transaction of the application.
+  /// Changes jobs in an application's transaction.
   ///
   /// - Parameters:
   ///   - session: The connection.
@@ -138,7 +138,7 @@ struct TransactionRunner: Sendable {
   ///
   /// - Parameters:
   ///   - session: The connection.
-  ///   - resets: Whether code of an application has executed statements, whose effects on the session must end.
+  ///   - resets: Whether application code has executed statements whose effects on the session must end.
   /// - Throws: `UnknownCommit` if the connection was lost before the answer arrived; `PostgresError` if it was lost
   ///   before the commit.
   func commit(_ session: PostgresSession, resets: Bool = false) throws {

@@ -13,12 +13,12 @@ struct WaitingQueues: Sendable {
     let hasSuspects: Bool
   }
 
-  /// The queues; those that are missing have no waiting jobs.
+  /// The queues that have waiting jobs.
   private(set) var queues: [String: Queue] = [:]
-  /// The transactions that had ended before the queues were read.
+  /// The transactions that ended before the queues were read.
   private(set) var snapshot: ClaimMark.Snapshot?
 
-  /// Up to this number of queues, claims look for jobs without a key, and skip dead rows by their marks.
+  /// Up to this number of queues, claims search for jobs without a key, and skip marked dead rows.
   private static let maxDirectCount = 16
 
   init(_ claims: [JobClaim], _ transaction: JobTransaction) throws {
@@ -50,8 +50,8 @@ struct WaitingQueues: Sendable {
   /// Finds queues with waiting jobs.
   ///
   /// Each step finds the first queue with waiting jobs that is not before the next name of the list, and continues with
-  /// the name after that queue. Therefore, the number of steps is at most that of the names, and that of the queues
-  /// with waiting jobs.
+  /// the name after that queue. Therefore, there are no more steps than names, and no more steps than queues with
+  /// waiting jobs.
   private static let search = """
     WITH RECURSIVE names AS MATERIALIZED (
       SELECT array_agg(name ORDER BY name) AS list FROM unnest($1::text[]) AS x(name)),

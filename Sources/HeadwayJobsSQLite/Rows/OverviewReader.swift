@@ -173,7 +173,7 @@ struct OverviewReader {
     return failures
   }
 
-  /// Returns the jobs that failed last, among the failed jobs with the greatest numbers.
+  /// Returns the jobs that failed last, among the failed jobs with the highest numbers.
   private func latestFailures() throws -> [(id: JobID, finished: StoreTime)] {
     var failures: [(id: JobID, finished: StoreTime)] = []
     let rows = try statement(

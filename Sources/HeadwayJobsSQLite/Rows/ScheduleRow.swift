@@ -25,7 +25,7 @@ enum ScheduleRow {
   /// - Parameters:
   ///   - row: A row with ``columns``.
   ///   - substitute: A definition to use if the stored one can't be read; nil to throw an error.
-  ///   - known: Definitions that were decoded before, by their stored form.
+  ///   - known: Definitions that have already been decoded, by their stored form.
   /// - Throws: `JobError` with the code `undecodablePayload`, unless there is a substitute.
   /// - Returns: The schedule.
   static func read(
@@ -59,7 +59,7 @@ enum ScheduleRow {
 
   /// Decodes the definitions of due schedules, up to the limit of a transaction.
   ///
-  /// This takes longer than everything else that a tick requires, so it happens before the transaction.
+  /// Decoding takes longer than all other steps of a tick, so it happens before the transaction.
   static func dueDefinitions(_ database: Database, _ now: StoreTime) throws -> KnownDefinitions {
     let due = try SQLStatement(
       "SELECT definition FROM headway_schedule WHERE next <= ?1 ORDER BY next, name LIMIT ?2", database)

@@ -8,7 +8,7 @@ import HeadwayJobs
 /// A commit in the code would commit other requests, but not the end of the job. Therefore, this observer turns it into
 /// a rollback.
 final class TransactionGuard: TransactionObserver {
-  /// The checkpoints of the connection, whose hook the code can replace.
+  /// The checkpoints of the connection, because the code can replace their hook.
   var checkpoint: Checkpoint?
   private var isActive = false
   private var hasEnded = false
@@ -52,7 +52,7 @@ extension JobError {
 }
 
 extension JobTransaction {
-  /// Runs code of the application, and restores the state of the connection.
+  /// Runs application code, and restores the state of the connection.
   ///
   /// - Throws: The error of the code; `JobError` with the code `timeLimitExceeded`.
   func run<Result>(within limit: Duration, _ code: (Database) throws -> Result) throws -> Result {

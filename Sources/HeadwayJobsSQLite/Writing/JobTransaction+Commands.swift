@@ -7,7 +7,7 @@ extension JobTransaction {
   ///
   /// - Parameters:
   ///   - command: The change.
-  ///   - expired: The jobs whose retention is over, if the command prunes the store.
+  ///   - expired: The jobs whose retention has expired, if the command prunes the store.
   /// - Throws: `JobError`, or an error of the database.
   /// - Returns: The number of jobs or queues that were changed.
   func perform(_ command: JobCommand, expired: [Int64] = []) throws -> Int {
@@ -77,7 +77,7 @@ extension JobTransaction {
     return retries.jobs.count
   }
 
-  /// Deletes jobs whose retention is over, and everything else that is no longer needed.
+  /// Deletes jobs whose retention has expired, and everything else that is no longer needed.
   ///
   /// - Parameter expired: The jobs, which were found outside of the transaction.
   /// - Throws: An error of the database.

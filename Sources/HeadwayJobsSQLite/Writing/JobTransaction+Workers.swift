@@ -33,7 +33,7 @@ extension JobTransaction {
     try statement.run()
   }
 
-  /// Returns jobs of a worker to their queues, and deletes the worker if it has no others.
+  /// Returns jobs of a worker to their queues, and deletes the worker if it has no other jobs.
   ///
   /// - Parameters:
   ///   - worker: The worker.
@@ -55,7 +55,7 @@ extension JobTransaction {
     if left.count < limit {
       try delete(worker)
     } else if !isDead {
-      // If its process ends before the other jobs have returned, that is not a crash.
+      // If its process ends before the other jobs have been returned, the end does not count as a crash.
       try noteStopped(worker)
     }
     return left.map(\.id)
@@ -100,9 +100,9 @@ extension JobTransaction {
 
   // MARK: Time
 
-  /// The parts of advancing a store, in their order.
+  /// The parts of advancing a store, in order.
   ///
-  /// Each one has a transaction of its own, so that none is long.
+  /// Each part has its own transaction, so that no transaction is long.
   enum Advance: CaseIterable {
     /// Adds the jobs of due ticks.
     case ticks

@@ -2,9 +2,9 @@
 import GRDB
 import GRDBSQLite
 
-/// The state of a connection that code of an application can change, and that outlives the transaction of this code.
+/// The state of a connection that application code can change and that outlasts the code's transaction.
 ///
-/// The connection can't be replaced, because it belongs to the application's pool, and notifies the pool's observers.
+/// The connection can't be replaced, because it belongs to the application's pool and notifies the pool's observers.
 /// Therefore, the state is read before the code runs, and restored before other code uses the connection.
 struct SessionState {
   private let settings: [String]
@@ -14,8 +14,8 @@ struct SessionState {
 
   /// The settings that SQLite keeps per connection.
   ///
-  /// `wal_autocheckpoint` is not one of them: the writer installs its hook again. Reading `temp_store` is possible in a
-  /// transaction, but changing it is not.
+  /// `wal_autocheckpoint` is not in the list, because the writer installs its hook again. A transaction can read
+  /// `temp_store`, but can't change it.
   private static let pragmas = [
     "analysis_limit", "automatic_index", "busy_timeout", "cache_size", "cache_spill", "cell_size_check",
     "checkpoint_fullfsync", "count_changes", "defer_foreign_keys", "empty_result_callbacks", "foreign_keys",
@@ -37,8 +37,8 @@ struct SessionState {
   ///
   /// Objects of the application that existed before remain, with their rows.
   ///
-  /// - Returns: Whether the whole state was restored. In a transaction, databases that it has used can't be detached,
-  ///   and some settings can't be changed.
+  /// - Returns: Whether the whole state was restored. In a transaction, databases that the transaction has used can't
+  ///   be detached, and some settings can't be changed.
   func restore(_ database: Database) -> Bool {
     do {
       var isComplete = true
@@ -49,7 +49,7 @@ struct SessionState {
       if try Self.isLikeCaseSensitive(database) != isLikeCaseSensitive {
         _ = try Self.rows("PRAGMA case_sensitive_like = \(isLikeCaseSensitive)", database)
       }
-      // By GRDB, which remembers the schema.
+      // GRDB executes the statement, because it caches the schema.
       for object in try Self.temporaryObjects(database) where !temporaryObjects.contains(object) {
         try database.execute(sql: "DROP \(object[0]) IF EXISTS temp.\(object[1].quotedDatabaseIdentifier)")
       }
@@ -74,9 +74,9 @@ struct SessionState {
     try rows("SELECT 'a' LIKE 'A'", database) == [["0"]]
   }
 
-  /// The types and names of temporary objects: those that depend on others first.
+  /// The types and names of temporary objects, with dependent objects first.
   ///
-  /// The tables of a virtual table follow it, because they are deleted with it.
+  /// Tables that belong to a virtual table follow it, because they are deleted with it.
   private static func temporaryObjects(_ database: Database) throws -> [[String]] {
     try rows(
       """
@@ -110,7 +110,7 @@ struct SessionState {
 }
 
 extension Database {
-  /// Checks that no foreign key is violated whose check is deferred to the end of the transaction.
+  /// Checks that no deferred foreign key is violated.
   ///
   /// Otherwise, the commit would fail for all requests in the transaction.
   ///

@@ -109,8 +109,8 @@ final class StoreWriter: Sendable {
   /// Executes the requests in one transaction; a request that fails does not affect the others.
   ///
   /// If code of the application ends the transaction, or fails with an error that ends it in SQLite, the other requests
-  /// are executed again, in another transaction. If the code leaves something behind that only the end of the
-  /// transaction can remove, the requests after it are executed in another transaction.
+  /// are executed again, in another transaction. If the code leaves state behind that only the end of the transaction
+  /// can remove, the requests after it are executed in another transaction.
   ///
   /// A savepoint for each request would be expensive, because SQLite copies each page for each savepoint before it
   /// changes the page. Therefore, batches without code of the application have no savepoints. If a request fails after
@@ -140,7 +140,7 @@ final class StoreWriter: Sendable {
     return (resumptions, hints)
   }
 
-  /// Executes the requests, up to one that leaves something behind, and commits.
+  /// Executes the requests, up to a request that leaves state behind, and commits.
   private func executeOnce(
     _ batch: [WriteRequest], _ usesSavepoints: Bool, _ transactionGuard: TransactionGuard, _ database: Database
   ) throws -> (resumptions: [@Sendable () -> Void], hints: JobHints) {

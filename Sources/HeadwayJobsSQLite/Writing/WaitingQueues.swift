@@ -6,15 +6,15 @@ import HeadwayJobs
 ///
 /// An exchange with claims for many queues costs little if few have jobs.
 struct WaitingQueues {
-  /// The queues that have waiting jobs; nil if all might have some.
+  /// The queues that have waiting jobs; nil if all queues might have waiting jobs.
   private var queues: Set<String>?
 
-  /// Up to this number of queues, claims look for jobs themselves.
+  /// Up to this number of queues, claims search for jobs themselves.
   private static let maxDirectCount = 4
 
   init(_ claims: [JobClaim], _ database: Database) throws {
     guard claims.count > Self.maxDirectCount else { return }
-    // In the order of SQLite.
+    // In SQLite's order.
     let names = claims.map(\.queue).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     var found: Set<String> = []
     for part in ["limit_key IS NULL AND crashes = 0", "limit_key NOT NULL AND crashes = 0", "crashes > 0"] {

@@ -4,7 +4,7 @@ import HeadwayJobs
 
 /// A change that waits for the next transaction of a store.
 struct WriteRequest: Sendable {
-  /// The size that a job counts for, which limits the number of jobs that one transaction changes.
+  /// The size of a job for the limit of a transaction, which restricts how many jobs the transaction changes.
   static let sizeOfJob = 256
 
   /// The approximate number of bytes that it writes.

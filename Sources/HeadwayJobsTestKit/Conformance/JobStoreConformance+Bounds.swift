@@ -84,7 +84,7 @@ extension JobStoreConformance {
       _ = try await probe.pass(.seconds(2))
       let keys: [@Sendable (Int) -> UniqueKey?] = [
         { .for(.seconds(60), "timed \($0)") }, { .unfinished("key \($0)") }, { .for(.seconds(60), "old \($0)") },
-        // The same text as that of a key of another kind.
+        // The same string as a key of another kind.
         { .for(.seconds(60), "key \($0)") }, { _ in nil },
       ]
       let new = (0..<10).flatMap { number in keys.map { probe.job(options: JobOptions(unique: $0(number))) } }
@@ -146,7 +146,8 @@ extension JobStoreConformance {
       var jobs = (0..<2_000).map { number in
         probe.job(options: JobOptions(unique: number < 500 ? .unfinished("key \(number)") : nil))
       }
-      // The first one waits for all, and others for the one before, or for the success of a job that has failed.
+      // The first job waits for all others. Other jobs wait for the job before them, or for the success of a failed
+      // job.
       jobs[0].dependencies = (1..<1_500).map { JobDependency(.batch($0), requiring: .success) }
       for number in 1_500..<2_000 { jobs[number].dependencies = [JobDependency(.batch(number - 1))] }
       for _ in 0..<1_000 { jobs.append(probe.job(options: JobOptions(after: [failed.success]))) }

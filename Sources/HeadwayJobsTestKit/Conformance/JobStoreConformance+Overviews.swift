@@ -137,7 +137,7 @@ extension JobStoreConformance {
       }
       let overview = try await probe.store.overview(countingTo: 9)
       try probe.expect(overview.latestFailures, [1, 2, 0, 3].map { ids[$0] }, "the latest failures")
-      // The two failed jobs with the greatest numbers, and the last two endings.
+      // The two failed jobs with the highest numbers, and the two jobs that ended last.
       let partial = try await probe.store.overview(countingTo: 2)
       try probe.expect(partial.latestFailures.prefix(2), [ids[1], ids[2]], "the latest failures among many")
       try probe.expect(partial.snapshot.failures.map(\.last), [ids[1]], "the last failure of the kind")
