@@ -35,7 +35,7 @@ public final class JobsDashboardServer: Sendable {
 
     /// The path below which a proxy serves the pages, such as `/ops/jobs`.
     ///
-    /// The proxy can remove the path from the requests that it passes on, or leave it. Browsers send cookies only to
+    /// The proxy can remove the path from the requests that it passes on, or keep it. Browsers send cookies only to
     /// pages below this path.
     public var prefix = ""
 

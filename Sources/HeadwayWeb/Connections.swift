@@ -19,8 +19,8 @@ import Darwin
 /// dropped while it is open stops the process (https://github.com/apple/swift-nio/issues/2813). So each connection is
 /// kept here until it is closed, and the remaining ones are closed at the end.
 ///
-/// The number of connections is limited, because each one uses a file descriptor of the process. A new one replaces the
-/// one that has waited for the headers of a request for the longest time.
+/// The number of connections is limited, because each one uses a file descriptor of the process. A new connection
+/// replaces the one that has waited longest for the headers of a request.
 package final class Connections: Sendable {
   /// Sets up and handles connections like Hummingbird, and keeps each one while it is open.
   package struct Keeping: ServerChildChannel {
@@ -58,7 +58,8 @@ package final class Connections: Sendable {
 
   private struct Entry {
     let connection: HTTP1Channel.Value
-    /// The place in the order in which connections began to wait for a request; nil if one is being answered.
+    /// The position in the order in which connections began to wait for a request; nil while a request is being
+    /// answered.
     var waiting: Int?
   }
 
@@ -79,7 +80,7 @@ package final class Connections: Sendable {
 
   /// Creates an empty set of connections.
   ///
-  /// - Parameter maxCount: The number of connections up to which none is replaced.
+  /// - Parameter maxCount: The number of connections above which a new connection replaces an old one.
   package init(maxCount: Int = defaultMaxCount) { self.maxCount = maxCount }
 
   /// Half of the files that the process can open.

@@ -4,8 +4,9 @@ package import NIOHTTP1
 
 /// Closes a connection whose client neither sends a whole request nor reads its response in time.
 ///
-/// Otherwise, a client that sends half of a request, or a byte now and then, would occupy the connection forever, and a
-/// few hundred of them would occupy the server. Responses themselves have no limit: a stream of events can take hours.
+/// Otherwise, a client that sends half of a request, or a byte now and then, would occupy its connection forever, and a
+/// few hundred such clients would occupy the server. Responses themselves have no limit: an event stream can take
+/// hours.
 package final class RequestTimer: ChannelDuplexHandler {
   package typealias InboundIn = HTTPServerRequestPart
   package typealias OutboundIn = HTTPServerResponsePart
@@ -37,7 +38,7 @@ package final class RequestTimer: ChannelDuplexHandler {
   ///
   /// - Parameters:
   ///   - limits: The limits.
-  ///   - onWaiting: Called when the connection begins or ceases to wait for the headers of a request.
+  ///   - onWaiting: Called when the connection starts or stops waiting for the headers of a request.
   package init(
     _ limits: Limits = Limits(), onWaiting: @escaping (_ isWaiting: Bool) -> Void = { _ in }
   ) {

@@ -4,8 +4,8 @@ package import Hummingbird
 
 /// A cookie that scripts can't read.
 ///
-/// On an encrypted connection, it is also `Secure`. Its name then has a prefix, so that neither another host of the
-/// domain nor an unencrypted page can replace it.
+/// On an encrypted connection, the cookie is also `Secure`, and its name has a prefix, so that neither another host of
+/// the domain nor an unencrypted page can replace it.
 package struct SafeCookie: Sendable {
   private let name: String
   private let path: String
@@ -19,7 +19,7 @@ package struct SafeCookie: Sendable {
   /// - Parameters:
   ///   - name: The last part of its name.
   ///   - path: The path of the pages that receive it.
-  ///   - sameSite: `Strict`, or `Lax` if links in pages of other sites must find it.
+  ///   - sameSite: `Strict`, or `Lax` if browsers must also send the cookie when users follow links from other sites.
   package init(_ name: String, path: String = "/", sameSite: String = "Strict") {
     (self.name, self.path, self.sameSite) = (Self.namespace + name, path, sameSite)
   }
@@ -71,9 +71,9 @@ package struct SafeCookie: Sendable {
 extension Request {
   /// Returns whether the browser's connection is encrypted, although the server's own connections are not.
   ///
-  /// A proxy reports that by a header. Otherwise, the origin of a form, or a cookie from an earlier form, shows it.
+  /// A proxy reports this in a header. Otherwise, the origin of a form or a cookie from an earlier form indicates it.
   ///
-  /// - Parameter isUsual: Whether the site is known to be encrypted, if the request does not show it.
+  /// - Parameter isUsual: The answer if the request does not indicate whether the connection is encrypted.
   /// - Returns: Whether the connection is encrypted.
   package func isEncrypted(ifUnknown isUsual: Bool = false) -> Bool {
     if let scheme = forwardedScheme { return scheme == "https" }

@@ -21,7 +21,7 @@ extension Response {
 }
 
 extension HTTPFields {
-  /// The headers of a stream of events, which a proxy must pass on immediately.
+  /// The headers of an event stream, which a proxy must pass on immediately.
   package static let eventStream: HTTPFields = [
     .contentType: "text/event-stream; charset=utf-8", HTTPField.Name("X-Accel-Buffering")!: "no",
     .cacheControl: "no-store, no-transform",

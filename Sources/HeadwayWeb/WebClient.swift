@@ -3,12 +3,12 @@ import NIOCore
 
 /// The client of a request.
 package enum WebClient {
-  /// The address of the client that has sent the current request; empty if it is not known.
+  /// The address of the client that has sent the current request; empty if unknown.
   @TaskLocal package static var address = ""
 
   /// Returns the text of an address.
   ///
-  /// All addresses of one network of IPv6 have the same text.
+  /// All addresses of the same IPv6 network have the same text.
   static func text(of address: SocketAddress?) -> String {
     switch address {
     case .v4, .unixDomainSocket, nil: address?.ipAddress ?? ""

@@ -23,7 +23,7 @@ package struct WebServer: Sendable {
   ///   - host: The address to listen on.
   ///   - port: The port, or the next free one if it is in use; 0 for any port.
   ///   - limits: How long a connection waits for its client.
-  ///   - maxConnectionCount: The number of connections up to which none is replaced.
+  ///   - maxConnectionCount: The number of connections above which a new connection replaces an old one.
   package init(
     host: String, port: Int, limits: RequestTimer.Limits = RequestTimer.Limits(),
     maxConnectionCount: Int = Connections.defaultMaxCount

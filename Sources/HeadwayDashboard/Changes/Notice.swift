@@ -5,8 +5,8 @@ import HeadwayJobs
 enum Notice {
   /// Returns the sentence for the fields of a URL; nil if there was no change.
   ///
-  /// The URL contains only a word, or the name of a change of many jobs, so that a link can't make a page say anything
-  /// else.
+  /// The URL contains only a word, or the name of a change of many jobs, so a link can't make a page show any other
+  /// text.
   static func text(for query: Fields, _ changes: RunningChanges) -> String? {
     if let name = query["change"] { return changes.text(for: name) }
     switch query["done"] {

@@ -3,7 +3,7 @@ import HeadwayJobs
 import HeadwayWeb
 import Synchronization
 
-/// The changes of many jobs that this process makes.
+/// The changes to many jobs that this process is making.
 ///
 /// A change can take minutes. It continues when the browser closes the connection, and a page shows its progress.
 final class RunningChanges: Sendable {
@@ -25,15 +25,15 @@ final class RunningChanges: Sendable {
   /// The number of changes whose results are kept.
   private static let maxCount = 100
 
-  /// Begins a change, and returns when it has ended, or after a pause.
+  /// Begins a change, and returns when it has ended or the pause is over.
   ///
   /// - Parameters:
   ///   - action: The action.
   ///   - filter: The jobs to change.
   ///   - jobs: The jobs of the store.
-  ///   - pause: How long to wait for the end.
+  ///   - pause: The maximum time to wait for the change to end.
   /// - Returns: The name of the change.
-  /// - Throws: The error of a change that has changed nothing.
+  /// - Throws: The error of the change, if it has changed no jobs.
   func begin(
     _ action: DashboardChange.Action, _ filter: JobFilter, on jobs: Jobs, waitingAtMost pause: Duration = .seconds(10)
   ) async throws -> String {

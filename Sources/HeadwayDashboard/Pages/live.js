@@ -1,11 +1,11 @@
-// Keeps the page up to date: reads it again when something might have changed, and changes it into the newer version.
+// Keeps the page up to date: fetches it again when something might have changed, and changes it into the newer version.
 
 import { morphContent } from "./morph.js";
 import { listen } from "./stream.js";
 
-/** How often the page is read without a stream of events. */
+/** How often the page is fetched without an event stream. */
 const pause = 5_000;
-/** After how long a page without an answer states that it is old. */
+/** How long to wait for an answer before the page states that it is out of date. */
 const longestWait = 3_000;
 
 const content = document.querySelector("main");
@@ -13,7 +13,7 @@ const sign = document.getElementById("live");
 const warning = document.getElementById("warning");
 let isReading = false;
 let isStale = false;
-/** Whether there is no stream of events. */
+/** Whether there is no event stream. */
 let isRefused = false;
 /** Why the page is not up to date; empty if it is. */
 let problem = "";
@@ -81,7 +81,7 @@ function receive(event) {
   else show("");
 }
 
-/** Returns a function that begins to listen for events, or ceases to, without the help of other pages. */
+/** Returns a function that starts or stops listening for events, independently of other pages. */
 function alone(address) {
   let stop = null;
   return (isVisible) => {
@@ -93,7 +93,7 @@ function alone(address) {
   };
 }
 
-/** Returns such a function that uses one stream for all pages in this browser, if the browser makes that possible. */
+/** Returns such a function that uses one stream for all pages in this browser, if the browser supports it. */
 function together(address) {
   if (typeof SharedWorker === "undefined") return alone(address);
   const worker = new SharedWorker(new URL("./stream.js", import.meta.url), { type: "module" });
@@ -117,7 +117,7 @@ function follow() {
   listening(!document.hidden);
   document.addEventListener("visibilitychange", change);
   addEventListener("pagehide", () => listening(false));
-  // The browser shows a page that it has kept.
+  // The browser shows a page from its cache.
   addEventListener("pageshow", (event) => { if (event.persisted) change(); });
   setInterval(() => { if (problem || isRefused) read(); }, pause);
 }

@@ -1,9 +1,9 @@
 // Changes a part of the page into its newer version, and keeps every node that is in both.
 // See Docs/decisions/0043-live-pages.md.
 //
-// What a person has selected, focused, typed, opened or scrolled is in the nodes, so it remains.
+// The nodes hold the selection, the focus, typed text, and open and scrolled elements, so these remain.
 
-/** Returns what identifies an element among the children of its parent, if it has something. */
+/** Returns the key that identifies an element among the children of its parent; empty if it has none. */
 function key(node) {
   return node.nodeType === Node.ELEMENT_NODE ? node.id || node.dataset.key || "" : "";
 }
@@ -21,7 +21,7 @@ function morphAttributes(old, next) {
   }
 }
 
-/** Removes the nodes from one up to another, which is returned. */
+/** Removes the nodes from the first one up to, but not including, the second one, and returns the second one. */
 function removeUpTo(node, end) {
   while (node !== end) {
     const following = node.nextSibling;
@@ -31,7 +31,7 @@ function removeUpTo(node, end) {
   return end;
 }
 
-/** Returns the first node from this one on that fulfills a condition, before any element with a key that does not. */
+/** Returns the first node, starting at this one, that fulfills a condition. Stops at another element with a key. */
 function search(node, condition) {
   while (node && !condition(node) && !key(node)) node = node.nextSibling;
   return node && condition(node) ? node : null;
@@ -39,7 +39,7 @@ function search(node, condition) {
 
 function morphChildren(parent, next) {
   const keys = new Set([...next.childNodes].map(key));
-  // Elements that are no longer there must not shift the others.
+  // Removed elements must not shift the other elements.
   for (const child of [...parent.childNodes]) {
     if (key(child) && !keys.has(key(child))) child.remove();
   }
@@ -84,7 +84,7 @@ export function morphContent(element, next) {
   const selection = getSelection();
   const { anchorNode, anchorOffset, focusNode, focusOffset } = selection;
   morphChildren(element, next);
-  // An element that was moved has lost the focus.
+  // A moved element has lost the focus.
   if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
   if (anchorNode?.isConnected && focusNode?.isConnected && anchorNode !== focusNode
     && (selection.anchorNode !== anchorNode || selection.focusNode !== focusNode)) {

@@ -1,11 +1,11 @@
 // Receives the events of the dashboard for all its pages in a browser.
 //
-// A browser has six connections to a host, and each stream of events occupies one. So this runs in a shared worker, and
+// A browser opens six connections to a host, and each event stream occupies one. So this runs in a shared worker, and
 // all pages together have one stream. If the browser has no shared workers, each page runs it for itself.
 
 /** How long a stream can be silent. The server sends an event at least every five seconds. */
 const longestSilence = 8_000;
-/** How long to wait after the server has refused a stream. */
+/** How long to wait after the server has rejected a stream. */
 const pause = 5_000;
 
 /**
@@ -34,7 +34,7 @@ export function listen(address, report) {
       });
     }
     source.addEventListener("error", () => {
-      // After a refusal, the browser does not try again.
+      // After a rejection, the browser does not try again.
       const isRefused = source.readyState === EventSource.CLOSED;
       report(isRefused ? "refused" : "broken");
       if (!isRefused) return;

@@ -8,7 +8,7 @@ import Hummingbird
 /// The token is in a cookie that scripts can't read and that pages of other sites can't send, and in the forms of the
 /// pages. Each process of an application can check it.
 struct ChangeTokens: Sendable {
-  /// All dashboards of a host can share the token, and a proxy can serve them below any path.
+  /// All dashboards on a host can share the token, and a proxy can serve them below any path.
   private static let cookie = SafeCookie("dashboard-token")
   private static let minLength = 20
 

@@ -1,14 +1,14 @@
 #if Dashboard
-/// Slows down guesses of a password.
+/// Slows down guessing of the password.
 ///
-/// The guesses from one address are checked one after another, with a pause between them. Wrong guesses never end
-/// the checks, because anyone could then lock the owner of the password out.
+/// The guesses from one address are checked one after another, with a pause between them. Wrong guesses never stop the
+/// checks, because anyone could then lock out the owner of the password.
 struct GuessLimit {
   typealias Instant = ContinuousClock.Instant
 
   /// The time between two guesses from the same address.
   static let pause = Duration.milliseconds(100)
-  /// How long a guess can wait for its turn; others are refused without a check.
+  /// How long a guess can wait for its turn; guesses that would wait longer are rejected without a check.
   static let maxWait = Duration.seconds(5)
 
   /// When the next guess from an address can be checked, if that is not immediately.

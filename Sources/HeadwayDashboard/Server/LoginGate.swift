@@ -78,7 +78,7 @@ final class LoginGate: RouterMiddleware {
       throw Refusal.wrongHost
     }
     let path = request.uri.path
-    // The proxy has left the prefix, and the browser the slash after it.
+    // The proxy has kept the prefix, and the browser has omitted the slash after it.
     if request.head.path?.hasPrefix("/") != true {
       return Response(status: .seeOther, headers: [.location: prefix + "/" + (request.head.path ?? "")])
     }

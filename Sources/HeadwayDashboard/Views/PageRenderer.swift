@@ -9,7 +9,7 @@ struct PageRenderer: Sendable {
   let jobs: Jobs
   let options: JobsDashboard.Options
   let changes: RunningChanges
-  /// The relative address of the first page, without a slash at its end.
+  /// The relative address of the first page, without a trailing slash.
   let base: String
 
   /// The greatest number that pages count to.
@@ -57,7 +57,7 @@ struct PageRenderer: Sendable {
   private func render(_ template: String, _ heading: String, _ view: View, _ call: Call?) -> String {
     var view = view
     view["heading"] = heading
-    // A page to confirm a change shows the jobs of its time.
+    // A page that asks for confirmation keeps showing the jobs at the time when it was opened.
     view["isLive"] = view["isLive"] ?? (template != "confirm")
     view["site"] = options.title
     view["base"] = base
@@ -82,7 +82,7 @@ struct PageRenderer: Sendable {
   func response(for error: any Error) -> Response {
     let refusal = Refusal(error)
     let heading = "\(refusal.status.code) \(refusal.status.reasonPhrase)"
-    // The same page works again when the store does.
+    // The page works again when the store does.
     let view: View = ["message": refusal.text, "isLive": refusal.status.code >= 500]
     return Self.response(refusal.status, render("message", heading, view, nil))
   }

@@ -60,7 +60,7 @@ function keepClearOfBar() {
   document.documentElement.style.scrollPaddingTop = `${height + 16}px`;
 }
 
-/** A page begins at its heading, and not where the browser scrolls to because of the address. */
+/** A page begins at its heading, not at the position to which the browser scrolls because of the address. */
 function showHeading() {
   if (location.hash !== "") scrollTo(0, 0);
 }

@@ -40,8 +40,8 @@ final class Guardian: RouterMiddleware {
 
   /// Browsers store cookies by host, not by port, so two labs on one machine need two names.
   ///
-  /// With `Strict`, the browser would not send the cookie after the redirection if the user followed a link in a page
-  /// of another site.
+  /// With `Strict`, the browser would not send the cookie after the redirect if the user followed a link on another
+  /// site.
   private var cookie: SafeCookie { SafeCookie("lab-\(port.withLock { $0 })", sameSite: "Lax") }
 
   @concurrent func handle(
@@ -90,7 +90,8 @@ final class Guardian: RouterMiddleware {
     } else if !WebAddress.isLocal(authority, port: port.withLock { $0 }) {
       throw HTTPError(.misdirectedRequest)
     }
-    // A proxy might have changed the host, but the browser still reports that the request is from a page of this site.
+    // A proxy might have changed the host, but the browser still reports that the request comes from a page of this
+    // site.
     if let origin = request.headers[.origin], !["http://\(authority)", "https://\(authority)"].contains(origin),
       request.headers[HTTPField.Name("Sec-Fetch-Site")!] != "same-origin"
     {
