@@ -2,8 +2,8 @@
 // queues under the names of Foundation's.
 //
 // Only the four names are exported, not all of Headway: its other types would be ambiguous in a file that imports a
-// library with types of the same names. The members of the classes are visible. `import Headway` makes the other types
-// visible.
+// library with types of the same names. The members of the classes are visible anyway. `import Headway` makes the other
+// types visible.
 //
 // A name that is exported individually wins over a name that is exported with its module. Therefore these four names
 // are Headway's even in a file that also imports Foundation, or XCTest, which exports Foundation. With only aliases in

@@ -38,7 +38,7 @@ extension SampleFeed {
     } catch {
       throw SampleFeedError(.cannotCreateFolder, path: folder, systemErrorNumber: error.errorNumber)
     }
-    // Two processes don't mix their files: the second one waits, and finds those of the first one.
+    // Two processes don't mix their files: the second process waits, and then finds the files of the first one.
     let lock = folder.withPathBytes { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     defer { if lock >= 0 { close(lock) } }
     if lock >= 0 { while flock(lock, LOCK_EX) != 0, errno == EINTR {} }

@@ -11,10 +11,10 @@ import Synchronization
 /// try await woken
 /// ```
 ///
-/// To test policies, set it as the `clock` of a queue. The queue then sleeps until the earliest
-/// time at which a delay, a pause between attempts, a time limit or a wait for a rate limit ends. A time limit is a
-/// sleeper like any other, so wait for the deadline that you need with ``waitForSleeper(for:)``, not for a number of
-/// sleepers. If several operations of a queue wait, wait for their deadlines in the order of time.
+/// To test policies, set it as the `clock` of a queue. The queue then sleeps until the earliest time when a delay, a
+/// pause between attempts, a time limit or a wait for a rate limit ends. A time limit is a sleeper like any other, so
+/// wait for the deadline that you need with ``waitForSleeper(for:)``, not for a number of sleepers. If several
+/// operations of a queue wait, wait for their deadlines in chronological order.
 public final class ManualClock: Clock, Sendable {
   /// A moment of the clock, as the time since it was created.
   public struct Instant: InstantProtocol, Sendable {
@@ -83,7 +83,7 @@ public final class ManualClock: Clock, Sendable {
   /// The number of sleeping tasks.
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-  /// The earliest moment that a task sleeps until; nil if none sleeps.
+  /// The earliest deadline of a sleeping task; nil if no task sleeps.
   ///
   /// - Complexity: O(*n*) in the number of sleeping tasks.
   public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.lazy.map(\.deadline).min() } }
@@ -139,9 +139,9 @@ public final class ManualClock: Clock, Sendable {
     }
   }
 
-  /// Advances the clock to a moment, like ``advance(by:)``.
+  /// Advances the clock to a given instant, like ``advance(by:)``.
   ///
-  /// - Parameter moment: The moment, for example ``nextDeadline``.
+  /// - Parameter moment: The new time of the clock, for example ``nextDeadline``.
   /// - Precondition: `moment` is not in the past.
   /// - Complexity: O(*n*) in the number of sleeping tasks.
   public func advance(to moment: Instant) { advance(by: now.duration(to: moment)) }
@@ -153,9 +153,9 @@ public final class ManualClock: Clock, Sendable {
   /// - Parameter count: The number of sleeping tasks to wait for.
   public func waitForSleepers(count: Int) async { await wait { $0.sleepers.count >= count } }
 
-  /// Suspends the task until another task sleeps until exactly the moment that is this much later than now.
+  /// Suspends the task until another task sleeps until exactly this much later than now.
   ///
-  /// Use it to wait until an operation pauses: wait for the length of its delay or its pause.
+  /// Use this method to wait until an operation pauses: pass the length of its delay or its pause.
   ///
   /// Cancelling the task does not end the wait.
   ///
@@ -163,12 +163,12 @@ public final class ManualClock: Clock, Sendable {
   /// - Precondition: `duration` is positive.
   public func waitForSleeper(for duration: Duration) async { await waitForSleeper(until: now.advanced(by: duration)) }
 
-  /// Suspends the task until another task sleeps until exactly a moment.
+  /// Suspends the task until another task sleeps until exactly the given deadline.
   ///
   /// Cancelling the task does not end the wait.
   ///
-  /// - Parameter deadline: The moment that the other task sleeps until.
-  /// - Precondition: `deadline` is in the future, because no task sleeps until a moment in the past.
+  /// - Parameter deadline: The instant until which the other task sleeps.
+  /// - Precondition: `deadline` is in the future, because no task sleeps until an instant in the past.
   public func waitForSleeper(until deadline: Instant) async {
     require(now < deadline, "No task sleeps until \(deadline.offset), which is not in the future.")
     await wait { state in state.sleepers.values.contains { $0.deadline == deadline } }

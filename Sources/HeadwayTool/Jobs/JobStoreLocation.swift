@@ -23,9 +23,9 @@ struct JobStoreLocation {
 
   init(_ text: String) { self.text = text }
 
-  /// Whether this is an address or a connection string of a server.
+  /// Whether this is the address or the connection string of a server.
   ///
-  /// Anything that can contain a password is one, even if it is not valid, so that no message repeats it.
+  /// Any string that might contain a password counts as one, even if it is not valid, so that no message repeats it.
   private var isOnServer: Bool {
     if FileManager.default.fileExists(atPath: text) { return false }
     return text.contains("://") || text.contains(/(^|\s)(host|hostaddr|dbname|user|password|service|passfile)\s*=/)

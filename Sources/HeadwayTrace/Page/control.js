@@ -69,7 +69,7 @@ function showTip(event) {
   tip.style.top = `${Math.max(4, Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8))}px`;
 }
 
-/** Scrolls the timeline, and the page as far as the timeline is at its end. */
+/** Scrolls the timeline, and scrolls the page once the timeline has reached its end. */
 function pan(pixels, scrollsPage) {
   const before = view.top;
   scroll(pixels);
@@ -77,7 +77,7 @@ function pan(pixels, scrollsPage) {
   if (scrollsPage && rest !== 0) scrollBy(0, rest);
 }
 
-/** The places of the pressed mouse button, or of each finger, by the number of the pointer. */
+/** The position of the pressed mouse button or of each finger, by pointer number. */
 const pointers = new Map();
 let isMoved = false;
 canvas.addEventListener("pointerdown", (event) => {
@@ -99,7 +99,7 @@ canvas.addEventListener("pointermove", (event) => {
     const center = (event.clientX + other.x) / 2 - canvas.getBoundingClientRect().left;
     zoom(distance(old.x, old.y) / distance(event.clientX, event.clientY), timeAt(Math.max(labelWidth, center)));
   }
-  // With two fingers, their middle moves half as far.
+  // With two fingers, the point between them moves half as far.
   const part = other ? 0.5 : 1;
   move((-dx * part) / plotWidth());
   pan(-dy * part, event.pointerType === "touch");

@@ -5,12 +5,12 @@ import HeadwayImport
 
 /// The right of one process to run durable imports into a database, until it ends.
 ///
-/// The kernel releases the lock when the process ends, in whatever way.
+/// The kernel releases the lock when the process ends, no matter how.
 final class DurableLock: Sendable {
   private let path: String
   private let descriptor: Int32
 
-  /// Acquires the lock, before anything is examined that another process might change.
+  /// Acquires the lock, before reading anything that another process might change.
   ///
   /// - Parameter database: The path of the database.
   /// - Throws: ``ImportError`` with the code `otherWriter` if another process has the lock, or `database` if the file
@@ -43,7 +43,7 @@ final class DurableLock: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Removes the file, when nothing is left to be done.
+  /// Removes the file when no work remains.
   func remove() { _ = path.withPathBytes { unlink($0) } }
 }
 #endif
