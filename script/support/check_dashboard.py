@@ -139,7 +139,7 @@ def check_live(driver, program):
 
 
 def change(driver, **fields):
-    """Sends the form of a button, and leaves the page as it is."""
+    """Sends the form of a button without changing the page."""
     driver.run(
         "const form = new URLSearchParams(arguments[0]);"
         "form.set('token', document.querySelector('input[name=token]').value);"

@@ -475,7 +475,7 @@ def check_board(driver):
 
 
 def check_headings(driver, address):
-    """Each page begins with its heading, below the bar, from wherever the page before it was scrolled to."""
+    """Each page begins with its heading, below the bar, no matter how far the previous page was scrolled."""
     def wait_clear(page):
         place = "return document.querySelector(arguments[0])?.getBoundingClientRect()[arguments[1]] ?? -1"
         driver.wait(f"the heading of {page} at {driver.run('return innerWidth')} pixels is below the bar", lambda: (
@@ -487,7 +487,7 @@ def check_headings(driver, address):
             driver.open("about:blank")
             driver.open(f"{address}#{page}")
             wait_clear(page)
-        # The second click is on the tab of the page that is shown.
+        # The second click is on the tab of the current page.
         for page in [page for page in PAGES for _ in range(2)]:
             driver.run("scrollTo(0, document.documentElement.scrollHeight)")
             driver.run("document.querySelector(`nav a[href='#${arguments[0]}']`).click()", page)

@@ -1,6 +1,6 @@
 """Checks the names of the members that Headway adds to Foundation's classes.
 
-Inside a subclass, a member hides globals of the same name. So no member has the name of a global of Swift, the C library,
+Inside a subclass, a member hides globals of the same name. So no member is named like a global of Swift, the C library,
 Foundation or Dispatch, and the guide "Coming from Foundation" lists all members for people whose own globals they hide.
 """
 
@@ -48,7 +48,7 @@ def members(graph):
 
 
 def missing(uses):
-    """The uses that do not compile because there is no such name."""
+    """The uses that do not compile because the name does not exist."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "Uses.swift"
         imports = "; ".join(f"import {module}" for module in MODULES)

@@ -117,7 +117,7 @@ class Project:
             self.sources.append(source)
 
     def read_libraries(self, folder):
-        """Finds the names of Foundation's that the sources of a dependency declare for others."""
+        """Finds the Foundation names that the sources of a dependency declare for other modules."""
         for place, _, files in os.walk(folder):
             for name in files:
                 path = pathlib.Path(place) / name
@@ -231,7 +231,7 @@ class Project:
         products = {new for source in self.sources for *_, new, kind in source.edits if kind == "import"}
         products |= {module for source in self.sources for module in source.modules & set(MODULES.values())}
         for manifest in self.manifests:
-            # A package that the manifest has needs no line, whichever products its targets use.
+            # A package that the manifest already contains needs no line, whichever products its targets use.
             if not re.search(r"package:\s*\"headway\"|name:\s*\"headway\"|/headway(?:\.git)?\"", manifest.text, re.I):
                 names = "products HeadwayFoundation and HeadwayFoundationNetworking" if (
                     "HeadwayFoundationNetworking" in products) else "product HeadwayFoundation"
@@ -339,7 +339,7 @@ def main(arguments):
         show(project, options.apply)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of the output has seen enough.
+        # The program that reads the output has closed it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

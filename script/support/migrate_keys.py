@@ -1,7 +1,7 @@
-"""Rewrites what classes of operations declare for key-value observing by Objective-C.
+"""Rewrites declarations in operation classes for key-value observing in Objective-C.
 
 The Objective-C runtime finds `class func keyPathsForValuesAffectingIsReady()` by its name, and replaces the setters of
-`@objc dynamic` properties. Headway calls `keyPathsForValuesAffectingValue(forKey:)`, and changes have to be posted.
+`@objc dynamic` properties. Headway calls `keyPathsForValuesAffectingValue(forKey:)`, and changes must be posted.
 """
 
 import re
@@ -83,7 +83,7 @@ def strip(source, found):
 
 
 def rewrite_property(source, found):
-    """Posts the changes of a property that Objective-C observed, unless its accessors do."""
+    """Posts the changes of a property that Objective-C observed, unless its accessors post them."""
     words = found["words"]
     if not re.search(r"@objc\b(?!\()", words):
         return
@@ -134,7 +134,7 @@ def insert(source, position, statements):
 
 
 def rewrite_key_path(source, found, classes):
-    """Replaces a key path of an operation by its text: Objective-C does not know the class."""
+    """Replaces an operation's key path with its text, because the class is not visible to Objective-C."""
     names = found[1].split(".")
     if names[0] in classes or names[0] in ("self", "Self"):
         names.pop(0)

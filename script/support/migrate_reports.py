@@ -32,7 +32,7 @@ OF_OTHERS = re.compile(r"\bCK(?!Operation\b)\w*Operation\b|\bCKOperation\b")
 
 
 def report(source, classes, uses_operations):
-    """Reports what the edits of the source do not change."""
+    """Reports the places that the edits of the source do not change."""
     declarations = source.classes(classes)
     bodies = [(declared.start, declared.end) for declared in declarations]
     extensions = [(declared.start, declared.end) for declared in declarations if declared.kind == "extension"]

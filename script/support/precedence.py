@@ -1,10 +1,10 @@
-"""Checks that expressions that mix the operators of bits with others contain parentheses.
+"""Checks that expressions that mix bitwise operators with other operators contain parentheses.
 
     python3 script/support/precedence.py [PATH…]
 
 Languages disagree about these operators: `a * b >> 20` shifts first in Swift and multiplies first in C, `a & 8 | b & 7`
 is read from left to right in PostgreSQL, and `a & b == c` compares first in C. Therefore, parentheses are required
-between `& | ^ << >>` and any other operator of bits or arithmetic. The same applies to `??` in Swift, to `||`, `->`
+between `& | ^ << >>` and any other bitwise or arithmetic operator. The same applies to `??` in Swift, to `||`, `->`
 and `~` in SQL, and to comparisons in C. The text of each string literal is checked as SQL.
 """
 
@@ -28,13 +28,13 @@ ARITHMETIC = {"+", "-", "*", "/", "%", "//", "&+", "&-", "&*"}
 BITS = {"&", "|", "^", "<<", ">>", "&<<", "&>>"}
 SPECIAL = {"c": BITS, "python": BITS, "swift": BITS | {"??"}, "sql": BITS | {"||", "&&", "->", "#", "~"}}
 COMPARISONS = {"c": {"==", "!=", "===", "!==", "<", ">", "<=", ">="}}
-# A string with one of these words is SQL. In other strings, operators have spaces around them, as in a part of SQL.
+# A string with one of these words is SQL. In other strings, operators have spaces around them, as in fragments of SQL.
 SQL = re.compile(r"\b(?:SELECT|UPDATE|INSERT|DELETE|WHERE|SET|CASE|AND|OR|VALUES|FROM|IS|excluded)\b")
 BLOCK = re.compile(r"^ *```(swift|python|sql|c)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 
 
 class Scanner:
-    """Reads the expressions of a text, and notes those whose operators are mixed."""
+    """Reads the expressions of a text, and notes expressions that mix operators."""
 
     def __init__(self, text, language, line=1):
         self.text, self.language, self.line, self.faults = text, language, line, []
@@ -160,7 +160,7 @@ CLEAR = {
 
 
 def test():
-    """Fails unless the faults of the examples are found, and no others."""
+    """Fails unless exactly the faults of the examples are found."""
     for examples, is_mixed in ((MIXED, True), (CLEAR, False)):
         for language, texts in examples.items():
             for text in texts:

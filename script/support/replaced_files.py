@@ -1,4 +1,4 @@
-"""Replaces files: all of them or, after an error or an interruption, none."""
+"""Replaces either all files or, after an error or an interruption, none."""
 
 import os
 import pathlib
@@ -47,7 +47,7 @@ def obstacle(path):
 
 
 def prepare(path, content):
-    """Makes a file next to `path` with its mode, owner and attributes, and another content."""
+    """Creates a file next to `path` with its mode, owner and attributes, and new content."""
     status = path.stat()
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".migrate-")
     try:
@@ -70,7 +70,7 @@ def prepare(path, content):
 
 
 class Interruptions:
-    """Makes the signals that terminate a process raise an exception, so that the old files can be restored."""
+    """Turns signals that terminate a process into exceptions, so that the old files can be restored."""
 
     SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 

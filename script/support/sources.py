@@ -10,7 +10,7 @@ imports, if that is not Foundation alone; where it compiles, if not everywhere; 
 
 Where: `Foundation`, `Headway`, or one of them and a language mode, as `Foundation 5`; separated by commas; or
 `nowhere`. All cases of one library and mode are compiled in one go, since an error in one file does not hide those in
-others. So what a case declares is private, or has a name of its own. A case can import Library, a module with the
+others. So the declarations of a case are private or have unique names. A case can import Library, a module with the
 types and functions of Library.txt. One more case uses all these types.
 """
 

@@ -51,7 +51,7 @@ class Source:
 
     @functools.cached_property
     def braces(self):
-        """The positions of all braces, and the depth behind each."""
+        """The positions of all braces, and the depth after each."""
         positions, depths, depth = [], [0], 0
         for found in re.finditer(r"[{}]", self.code):
             depth += 1 if found[0] == "{" else -1

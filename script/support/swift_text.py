@@ -12,9 +12,9 @@ LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def masked(text):
-    """The text with blanks for the words of strings, comments and regular expressions, and of the same length.
+    """The text, with blanks instead of the content of strings, comments and regular expressions, in the same length.
 
-    The code in the interpolations of strings is kept.
+    Code in string interpolations is kept.
     """
     kept = list(text)
     mask_code(text, 0, kept, is_interpolation=False)
@@ -50,7 +50,7 @@ def mask_literal(text, start, kept):
         blank(text, start, end, kept)
         return end
     if text[start] == "/":
-        # A regular expression is at the place of an operand and does not begin with a blank.
+        # A regular expression is in the position of an operand and does not begin with a blank.
         before = start
         while before > 0 and text[before - 1] in " \t":
             before -= 1
@@ -111,7 +111,7 @@ def line_number(starts, position):
 
 
 def end_of_braces(code, begin):
-    """Behind the brace that closes the one at `begin`."""
+    """The position after the brace that closes the one at `begin`."""
     depth = 0
     for found in re.compile(r"[{}]").finditer(code, begin):
         depth += 1 if found[0] == "{" else -1

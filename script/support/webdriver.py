@@ -84,7 +84,7 @@ class Driver:
             "type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}]})
 
     def touch(self, selector, *fingers):
-        """Moves fingers at the same time, each over places relative to the center of an element."""
+        """Moves several fingers at the same time, each along positions relative to the center of an element."""
         element = self.find(selector)
 
         def steps(places):
