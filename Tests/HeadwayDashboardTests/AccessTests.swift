@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("J152: with a password, people log in by it, even after many wrong ones from the same address")
+  @Test("J152: the right password is accepted even after many wrong ones from the same address")
   func password() async throws {
     var server = JobsDashboardServer.Options()
     server.password = "correct horse battery"
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(
-    "J156: behind a proxy, people log in under the origin of the site, and cookies are secure",
+    "J156: behind a proxy, logging in works under the origin of the site, and cookies are secure",
     arguments: [
       ("https://jobs.example.org", [:], true), ("https://jobs.example.org:8443", [:], true),
       ("http://jobs.example.org", [:], false), ("http://jobs.example.org", ["X-Forwarded-Proto": "https"], true),
@@ -122,7 +122,7 @@ import Testing
       let cookie = try #require(answer.headers.first(name: "Set-Cookie"))
       #expect(cookie.hasPrefix("__Host-") == isSecure)
       #expect(cookie.hasSuffix("; Secure") == isSecure)
-      // The session shows whether later requests, which have no origin, are encrypted.
+      // The session indicates whether later requests, which have no origin, are encrypted.
       let page = try await dashboard.get("/", headers: HTTPHeaders(headers.map { ($0.key, $0.value) }))
       expect(page.status, is: .ok)
       expect(page.headers.first(name: "Set-Cookie")?.hasPrefix("__Host-headway-dashboard-token="), is: isSecure)
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("J156: an origin in the options is accepted as a host too, and no other origin is")
+  @Test("J156: an origin in the options, and no other origin, is also accepted as a host")
   func origins() async throws {
     var server = JobsDashboardServer.Options()
     server.password = "correct horse battery"
@@ -180,7 +180,7 @@ import Testing
   }
 
   @Test(
-    "J156: the address of the first page is relative to that of each page",
+    "J156: the address of the first page is relative to the address of each page",
     arguments: [
       ("/", "", "."), ("/jobs", "", "."), ("/job/7", "", ".."), ("/jobs/", "", ".."), ("/admin", "/admin", "./admin"),
       ("/admin/", "/admin", "."), ("/admin/job/7", "/admin", ".."), ("/a/b", "/a/b", "./b"), ("//jobs", "", "."),

@@ -91,7 +91,7 @@ import Testing
     #expect(changes.text(for: "another") == nil)
   }
 
-  @Test("J151: a change that a store refuses is an error of the request")
+  @Test("J151: if a store rejects a change, the request fails")
   func refusedChange() async throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteJobStore(path: folder.path + "/jobs.sqlite")

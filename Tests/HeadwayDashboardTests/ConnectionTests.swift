@@ -61,7 +61,7 @@ import Testing
     expectClosed(channel, after: limits.nextHead)
   }
 
-  @Test("J157: the next request of a connection that is pipelined has its own time")
+  @Test("J157: the next pipelined request of a connection has its own time limit")
   func pipelining() throws {
     let channel = try channel()
     for _ in 0..<2 {

@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("J155: a page that is open receives an event when a job changes, also through a proxy that buffers")
+  @Test("J155: an open page receives an event when a job changes, even through a proxy that buffers")
   func live() async throws {
     try await RunningDashboard.with { dashboard in
       let response = try await dashboard.events()

@@ -12,7 +12,7 @@ import Testing
     #expect(QualityOfService.utility == Headway.QualityOfService.utility)
   }
 
-  @Test("Z6: members come with the classes, in a file that does not import Headway") func members() async throws {
+  @Test("Z6: the classes have their members in a file that does not import Headway") func members() async throws {
     let queue = OperationQueue()
     queue.rateLimit = nil
     let values = try await queue.concurrentMap([1, 2]) { 2 * $0 }
@@ -23,10 +23,10 @@ import Testing
     #expect(values == [2, 4] && !queue.isClosed)
   }
 
-  @Test("Z7: subclasses can call functions of the system") func functionsOfTheSystem() throws {
+  @Test("Z7: subclasses can call system functions") func functionsOfTheSystem() throws {
     final class Files: OperationQueue, @unchecked Sendable {
       static func elapsed() -> Int { Int(clock()) }
-      /// The results for an open descriptor, and for -1, which is never the number of a file that another test opens.
+      /// The results for an open descriptor and for an impossible one, because other tests open files in the meantime.
       func closed(_ descriptor: Int32) -> (open: Int32, invalid: Int32) {
         waitUntilAllOperationsAreFinished()
         let invalid = EventRecorder<Int32>()

@@ -196,7 +196,7 @@ import Testing
     var wrong = whole
     wrong[whole.count - 6] ^= 1
     var bodies = [Array(whole.dropLast()), Array(whole.prefix(1)), wrong]
-    // Without a header, any other text might be raw `deflate`.
+    // Without a header, any other bytes might be raw `deflate`.
     if coding == "gzip" { bodies.append(Self.text) }
     for body in bodies {
       for headers in [["Content-Encoding": coding], ["Content-Encoding": coding, "Transfer-Encoding": "chunked"]] {

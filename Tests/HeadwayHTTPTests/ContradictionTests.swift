@@ -7,7 +7,7 @@ import NIOHTTP1
 import Synchronization
 import Testing
 
-/// Responses to range requests that contradict the request, or what is known about the content.
+/// Responses that contradict a range request or the known facts about the content.
 @Suite("HTTP: contradictory responses", .hangLimit) struct ContradictionTests {
   private static let rest = Array(resumedContent[1_000...])
   private static let boundary = Array("--B\r\nContent-Range: bytes 1000-9999/10000\r\n\r\n".utf8)
@@ -60,14 +60,14 @@ import Testing
   }
 
   @Test(
-    "H4: a response that does not fit the request is not used, and the whole content is requested",
+    "H4: a response that does not match the request is not used, and the whole content is requested",
     arguments: [
       // Another part, with either status.
       Response(200, ["ETag": "\"1\"", "Content-Range": "bytes 2000-9999/10000"], Array(resumedContent[2_000...])),
       Response(200, ["ETag": "\"1\"", "Content-Range": "bytes 500-9999/10000"], Array(resumedContent[500...])),
       Response(206, ["ETag": "\"1\"", "Content-Range": "bytes 500-9999/10000"], Array(resumedContent[500...])),
       Response(203, ["ETag": "\"1\"", "Content-Range": "bytes 500-9999/10000"], Array(resumedContent[500...])),
-      // A part of other content, with the status 200.
+      // A part of different content, with the status 200.
       Response(200, ["ETag": "\"2\"", "Content-Range": "bytes 1000-9999/10000"], Self.rest),
       Response(200, ["Content-Range": "bytes 1000-9999/10000"], Self.rest),
       // A part that looks like the whole content.
@@ -97,7 +97,7 @@ import Testing
       Response(206, ["ETag": "\"1\"", "Content-Range": "bytes 1000-9999/+10000"], Self.rest),
       // Past the known end.
       Response(206, ["ETag": "\"1\"", "Content-Range": "bytes 1000-10000/*"], Self.rest + [0]),
-      // A success without the content.
+      // A successful response without content.
       Response(204, ["ETag": "\"1\""], []),
       Response(202, [:], [1, 2, 3]),
     ])
@@ -105,7 +105,7 @@ import Testing
     #expect(try await ranges(response) == [nil, "bytes=1000-", nil])
   }
 
-  @Test("H4: a part with another weak tag belongs to other content, even if its time of change is the same")
+  @Test("H4: a part with a different weak tag belongs to different content, even if its modification date is the same")
   func weakTag() async throws {
     let date: HTTPHeaders = [
       "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 09:49:37 GMT",
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("H4: a part that was not requested is an error, whatever its status is", arguments: [200, 206])
+  @Test("H4: a part that was not requested is rejected, whatever its status is", arguments: [200, 206])
   func notRequested(status: Int) async throws {
     try await withFolder { folder in
       try await withServer { _ in
@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test(
-    "H4: a file is up to date only if the response is about its content",
+    "H4: a file is up to date only if the response refers to its content",
     arguments: [("\"1\"", true), ("W/\"1\"", true), (nil, true), ("\"2\"", false)])
   func notModified(tag: String?, isBelieved: Bool) async throws {
     try await withFolder { folder in

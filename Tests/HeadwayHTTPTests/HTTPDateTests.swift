@@ -11,7 +11,7 @@ import Testing
   private static let now = Date(timeIntervalSince1970: 1_795_867_200)
 
   @Test(
-    "H7: a date is read in each of its forms",
+    "H7: a date is read in each of its formats",
     arguments: [
       "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
       "Sun, 6 Nov 1994 08:49:37 UTC", "06 Nov 1994 08:49:37 +0000", "sun, 06-nov-1994 08:49:37 gmt",
@@ -20,14 +20,14 @@ import Testing
   func forms(text: String) { #expect(HTTPDate.parsed(text, now: Self.now) == Self.time) }
 
   @Test(
-    "H7: a year of two digits is at most fifty years later",
+    "H7: a two-digit year is at most fifty years later",
     arguments: [("26", 2026), ("76", 2076), ("77", 1977), ("99", 1999), ("00", 2000), ("69", 2069)])
   func century(digits: String, year: Int) {
     let short = HTTPDate.parsed("Sunday, 01-Nov-\(digits) 00:00:00 GMT", now: Self.now)
     #expect(short != nil && short == HTTPDate.parsed("Sun, 01 Nov \(year) 00:00:00 GMT"))
   }
 
-  @Test("H7: dates are those of the Gregorian calendar")
+  @Test("H7: dates follow the Gregorian calendar")
   func calendar() throws {
     let format = ISO8601DateFormatter()
     for year in 1600...2400 {
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(
-    "H7: other texts are not dates",
+    "H7: other strings are not dates",
     arguments: [
       "", "0", "-1", "Sun", "Sun, 06 Nov 1994", "Sun, 31 Nov 1994 08:49:37 GMT", "Thu, 29 Feb 1900 00:00:00 GMT",
       "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:00 GMT",

@@ -27,7 +27,7 @@ import Testing
       let environment = ProxyEnvironment(["http_proxy": "p:1", "https_proxy": "p:1", name: list])
       #expect(environment.proxy(for: url) == nil)
     }
-    // An empty variable is no variable, and the one in lowercase counts.
+    // An empty variable counts as missing, and the lowercase variable takes precedence.
     let values = ["all_proxy": "p:1", "http_proxy": "", "no_proxy": "", "NO_PROXY": list]
     #expect(ProxyEnvironment(values).proxy(for: url) == nil)
   }
@@ -50,7 +50,7 @@ import Testing
     #expect(environment.proxy(for: url) == "http://p:1")
   }
 
-  @Test("H8: the variables are those of curl") func variables() {
+  @Test("H8: the variables are the same as curl's") func variables() {
     func proxy(_ variables: [String: String], _ url: String = "http://a/") -> String? {
       ProxyEnvironment(variables).proxy(for: url)
     }
@@ -60,7 +60,7 @@ import Testing
     #expect(proxy(["http_proxy": "p", "no_proxy": "b", "NO_PROXY": "a"]) == "http://p")
   }
 
-  @Test("H8: the URL that a redirect leads to has its own proxy") func redirect() async throws {
+  @Test("H8: the target of a redirect has its own proxy") func redirect() async throws {
     try await withServer { _ in
       [.closeConnection]
     } _: { proxy in

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "H7: bytes of a location that are not UTF-8 are kept, even after other responses of the same connection",
+    "H7: bytes of a location that are not UTF-8 are preserved, even after other responses on the same connection",
     arguments: [
       ("Location: /caf\u{E9}", "/caf%E9"), ("LOCATION:/\u{80}a\u{FF}?\u{E9}", "/%80a%FF?%E9"),
       ("Location: /?\u{E9}", "/?%E9"), ("Location: /a%E9/b?c", "/a%E9/b?c"),

@@ -52,7 +52,7 @@ struct ForeignKeyTests {
   }
 
   @Test(
-    "I17: a row can refer to a row of the same table that follows it",
+    "I17: a row can refer to a later row of the same table",
     arguments: [ImportOptions.ExistingRowPolicy.update, .replace])
   func ownTable(policy: ImportOptions.ExistingRowPolicy) throws {
     let schema = """
@@ -67,7 +67,7 @@ struct ForeignKeyTests {
     }
   }
 
-  @Test("I17: a replacement that leaves rows of other tables without the rows that they refer to changes nothing")
+  @Test("I17: a replacement that would remove rows that other tables refer to changes nothing")
   func orphans() throws {
     let schema = """
       \(Self.parents)
@@ -87,7 +87,7 @@ struct ForeignKeyTests {
     }
   }
 
-  @Test("I17: files for tables that refer to each other are imported in that order, and replaced together")
+  @Test("I17: referenced tables are imported first, and tables that refer to each other are replaced together")
   func severalFiles() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

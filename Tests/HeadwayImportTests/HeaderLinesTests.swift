@@ -22,7 +22,7 @@ struct HeaderLinesTests {
   }
 
   @Test(
-    "I15: a first row whose columns of numbers have words, sizes or units is a row",
+    "I15: a first row with words, sizes or units in numeric columns is a row",
     arguments: [
       "[NULL],[NULL]", "(none),(none)", "(n/a),(n/a)", "(blank),(blank)", "(unknown),(unknown)", "S,M", "min,h",
       "keine,keine", "fehlt,leer", "<leer>,{}", "#N/A N/A,#REF!", "—,…", "12 kB,5 km", "3%,$1.50", "EUR,USD", "m,km",
@@ -38,7 +38,7 @@ struct HeaderLinesTests {
     }
   }
 
-  @Test("I15: any word in the first row is a row's, next to a text") func anyWord() throws {
+  @Test("I15: any word in the first row belongs to a row if it is next to text") func anyWord() throws {
     var random = SeededGenerator(seed: 11)
     let letters = Array("abcdefghijklmnopqrstuvwxyzÄÖÜ()[]<>#/%$°. -")
     for _ in 0..<60 {
@@ -54,7 +54,7 @@ struct HeaderLinesTests {
   }
 
   @Test(
-    "I15: if several lines name the columns, a note says so",
+    "I15: if several lines form the header, a note reports it",
     arguments: [
       ("name,length,weight\ntext,km,kg\n", ["name text", "length km", "weight kg"]),
       ("name,length,weight\n,(km),[kg]\n", ["name", "length (km)", "weight [kg]"]),
@@ -73,7 +73,7 @@ struct HeaderLinesTests {
     }
   }
 
-  @Test("I15: the whole file decides: a later text in a column of numbers shows that the second line is a row")
+  @Test("I15: the whole file counts: later text in a numeric column proves that the second line is a row")
   func wholeFile() throws {
     let rows = (0..<20_000).map { "row \($0),\($0),2.5\n" }.joined()
     for (last, rowCount) in [("", 20_000), ("x,min,h\n", 20_002)] {
@@ -84,7 +84,7 @@ struct HeaderLinesTests {
     }
   }
 
-  @Test("I15: the same word for a missing value in two columns is no name") func noHeader() throws {
+  @Test("I15: the same word for a missing value in two columns is not a name") func noHeader() throws {
     try imported("Alpha,[NULL],[NULL]\nBeta,34.5,36\nGamma,40,42.5\n") { (database, operation) throws in
       #expect(operation.report.rowCount == 3)
       #expect(try database.columns("t") == ["column_1", "column_2", "column_3"])
@@ -102,13 +102,13 @@ struct HeaderLinesTests {
     try imported(header + "1,x\n2,y\n3,z\n") { (database, operation) throws in
       #expect(try database.columns("t") == columns)
       #expect(operation.report.rowCount == 3 && operation.report.skippedRecordCount == skipped)
-      // A comment is no row.
+      // A comment is not a row.
       #expect(operation.report.headerNotes.isEmpty)
     }
   }
 
   @Test(
-    "I16: if several delimiters divide the rows equally well, the names in the last comment decide",
+    "I16: if several delimiters divide the rows equally well, the column names in the last comment decide",
     arguments: [
       ("#id;name\n1,5;x\n", ["1,5|x"]), ("#id;name\n1,5;x\n2,6;y\n", ["1,5|x", "2,6|y"]),
       ("# made in 2020, by us\n#id;name\n1,5;x\n2,6;y\n", ["1,5|x", "2,6|y"]),

@@ -5,8 +5,8 @@ import Headway
 @testable import HeadwayImport
 import Testing
 
-/// Rows that a table does not get although they are no damaged rows, or because its constraints refuse them.
-@Suite("Import: ignored and refused rows", .hangLimit)
+/// Undamaged rows that are not imported, because they are ignored or violate constraints of the table.
+@Suite("Import: ignored and rejected rows", .hangLimit)
 struct IgnoredRowsTests {
   enum Format: String, CaseIterable {
     case csv, jsonl
@@ -20,7 +20,7 @@ struct IgnoredRowsTests {
       }
     }
 
-    /// A line that is no row.
+    /// A line that is not a row.
     var damagedLine: String { self == .csv ? "4\n" : "{\"id\": 4\n" }
   }
 
@@ -64,7 +64,7 @@ struct IgnoredRowsTests {
     #expect(counts == [[2, 2, 1], [0, 4, 1]])
   }
 
-  @Test("I22: a strict import passes over ignored rows, and stops at a refused one", arguments: Format.allCases)
+  @Test("I22: a strict import skips ignored rows, and stops at a rejected one", arguments: Format.allCases)
   func strict(format: Format) throws {
     let options = ImportOptions(stopsAtFirstMalformedRow: true, existingRowPolicy: .ignore)
     try imported(format.text([(1, "x"), (3, "c"), (2, "y")]), format, into: Self.table, options) {
@@ -83,7 +83,7 @@ struct IgnoredRowsTests {
     }
   }
 
-  @Test("I22: without a key, no row can be ignored") func noKey() throws {
+  @Test("I22: without a key, rows can't be ignored") func noKey() throws {
     try imported("id,n\n1,x\n", .csv, into: "", key: [], ImportOptions(existingRowPolicy: .ignore)) {
       (database, operation, _) throws in
       #expect(try importError(operation).code == .unsuitableTable)

@@ -39,7 +39,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I18: a member that a line does not have keeps its value, and null removes it") func partialUpdates() throws {
+  @Test("I18: if a line lacks a member, its value stays, and null removes it") func partialUpdates() throws {
     let table = TableSchema(name: "t", columns: [ColumnSchema(name: "id", type: .integer)], key: ["id"])
     try withWorkspace { workspace in
       let database = try workspace.database()
@@ -59,7 +59,7 @@ struct JSONLinesTests {
     }
   }
 
-  @Test("I18: a new row has the defaults of members that its line does not have, and constraints hold")
+  @Test("I18: a new row has default values for members that its line lacks, and constraints hold")
   func defaults() throws {
     try withWorkspace { workspace in
       let database = try workspace.database()

@@ -7,12 +7,12 @@ import Testing
 
 @testable import HeadwayJobsPostgreSQL
 
-/// Transactions whose size does not depend on that of the store.
+/// Transactions whose size does not depend on the size of the store.
 @Suite(.hangLimit, .serialized) struct PostgresBoundTests {
   private let description = WorkerDescription(
     name: "test", processIdentifier: 1, queues: ["default"], kinds: ["plain": 1])
 
-  /// Runs a transaction on a connection of its own.
+  /// Runs a transaction on its own connection.
   ///
   /// - Returns: The answer, and the number of requests.
   private func count<Answer>(
@@ -25,14 +25,14 @@ import Testing
     return (answer, session.requestCount - before)
   }
 
-  /// The greatest number of rows that one transaction has written.
+  /// The maximum number of rows that one transaction has written.
   private func greatestChange(of table: String, _ test: TestStore) throws -> Int {
     Int(
       try test.psql(
         "SELECT max(n) FROM (SELECT count(*) AS n FROM \(table) GROUP BY xmin::text) AS transactions")) ?? -1
   }
 
-  @Test("J185: 2,500 due schedules are processed by transactions of at most 1,000, with few requests each")
+  @Test("J185: 2,500 due schedules are processed in transactions of at most 1,000, with few requests each")
   func schedules() async throws {
     let test = try await TestStore()
     try await test.jobs.schedule("first", .every(.seconds(3_600)), job: PlainJob(number: 1))
@@ -55,7 +55,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J185: the number of requests that store a graph, and end its jobs, does not grow with the jobs one by one")
+  @Test("J185: the number of requests that store a graph and end its jobs does not grow with each job")
   func graphs() async throws {
     let test = try await TestStore()
     func jobs(_ count: Int) -> [NewJob] {
@@ -177,7 +177,7 @@ import Testing
       }
     }
     for await _ in isLocked.stream {}
-    // They occupy the connections for short and for long tasks.
+    // These tasks occupy the connections for short and for long tasks.
     let waiting = [
       Task { _ = try await test.store.unregister(WorkerID(rawValue: 9_999), isRunningCode: false) },
       Task { _ = try await test.store.perform(.cancel(.all)) },

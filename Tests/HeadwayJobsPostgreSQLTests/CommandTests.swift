@@ -89,7 +89,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J92: pruning deletes checkpoints that earlier versions have left behind, and no others")
+  @Test("J92: pruning deletes only checkpoints that earlier versions have left behind")
   func leftCheckpoints() async throws {
     let test = try await TestStore()
     let ids = try await test.jobs.enqueue(contentsOf: (0..<3).map { PlainJob(number: $0) }).map(\.id)
@@ -100,14 +100,14 @@ import Testing
     let actions: [JobEnding.Action] = [.succeed(result: nil), .fail(JobEndReason(.failed), nil)]
     let endings = zip(claimed, actions).compactMap { job, action in job.fence.map { JobEnding($0, action) } }
     _ = try await test.store.exchange(JobExchange(worker: worker, endings: endings))
-    // One of a job that has succeeded, one of a failed job, one of a running job, and those of jobs that do not exist.
+    // Checkpoints of a job that has succeeded, of a failed job, of a running job, and of jobs that do not exist.
     try test.psql("INSERT INTO checkpoint SELECT id, 'step', '' FROM unnest(ARRAY[\(list(ids))]) AS x(id)")
     try test.psql("INSERT INTO checkpoint SELECT id, 'step', '' FROM generate_series(1001, 3500) AS x(id)")
     #expect(try await test.store.audit().count == 1)
     for _ in 0..<3 { _ = try await test.store.perform(.prune) }
     #expect(try await test.store.audit() == [])
     #expect(try test.psql("SELECT job FROM checkpoint ORDER BY job") == "\(ids[1])\n\(ids[2])")
-    // The table is read again from its beginning.
+    // Pruning continues at the beginning of the table.
     try test.psql("INSERT INTO checkpoint VALUES (900, 'step', '')")
     for _ in 0..<2 { _ = try await test.store.perform(.prune) }
     #expect(try await test.store.audit() == [])

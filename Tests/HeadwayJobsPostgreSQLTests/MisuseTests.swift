@@ -4,7 +4,7 @@ import HeadwayJobs
 import HeadwayJobsPostgreSQL
 import Testing
 
-/// Programming errors, each in a process of its own.
+/// Programming errors, each in its own process.
 @Suite struct PostgresMisuseTests {
   @Test("J104, J183: a time limit that is not positive stops the process, because the server treats zero as no limit")
   func timeLimits() async {

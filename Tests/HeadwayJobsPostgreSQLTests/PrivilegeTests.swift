@@ -99,7 +99,7 @@ import Testing
       }
   }
 
-  /// Executes each statement, undoes it, and returns those that were not denied.
+  /// Executes and undoes each statement, and returns the statements that were not denied.
   private func permitted(_ statements: [String], _ test: TestStore, _ connectionString: String) throws -> Set<String> {
     let texts = statements.map { "$$\($0)$$" }.joined(separator: ", ")
     let output = try psql(
@@ -167,7 +167,7 @@ import Testing
         try psql("SET search_path = \(test.schema); \(statement)", connectionString)
       }
     }
-    // Objects of the caller do not replace those that the function uses.
+    // The caller's objects do not replace the objects that the function uses.
     try psql(
       """
       CREATE FUNCTION pg_temp.clock_timestamp() RETURNS timestamptz LANGUAGE sql
@@ -193,7 +193,7 @@ import Testing
     #expect(try await test.jobs.jobs(JobFilter(), limit: 200).count == 100)
     try await test.jobs.setPendingLimit(1, ofQueue: "small")
     let first = try await jobs.enqueue(PlainJob(number: 1), queue: "small", unique: .unfinished("a"))
-    // A job whose key is held needs no room.
+    // A job whose key is held does not count toward the limit.
     let same = try await jobs.enqueue(
       PlainJob(number: 2), queue: "small", unique: .unfinished("a"), options: JobOptions(fullQueuePolicy: .fail))
     #expect(same.id == first.id)

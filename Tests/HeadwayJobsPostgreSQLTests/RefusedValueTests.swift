@@ -10,7 +10,7 @@ import Testing
 @Suite(.hangLimit, .serialized) struct PostgresRefusedValueTests {
   /// Statements that make the server reject each new job with the payload of `PlainJob(number: 7)`.
   ///
-  /// Functions raise the errors that can't be caused otherwise.
+  /// Functions raise the errors that can't be caused in other ways.
   private static let refusals: [(state: String, isRetryable: Bool, sql: String)] =
     [
       ("23514", false, "ALTER TABLE job ADD CHECK (payload <> '{\"number\":7}') NOT VALID"),

@@ -5,7 +5,7 @@ import HeadwayJobsPostgreSQL
 import HeadwayTestSupport
 import Testing
 
-/// What code of an application leaves behind on a connection that other code uses next.
+/// State that application code leaves behind on a connection that other code uses next.
 @Suite(.hangLimit, .serialized) struct PostgresSessionStateTests {
   /// Statements that change a session, and a query for the state that must not be different afterward.
   private static let changes = [
@@ -40,7 +40,7 @@ import Testing
   private struct Refusal: Error {}
 
   @Test(
-    "J187: state of a session does not reach the next transaction on its connection, also behind a pooler",
+    "J187: session state does not affect the next transaction on the connection, even behind a pooler",
     arguments: [false, true])
   func leftovers(isPooled: Bool) async throws {
     let server = try PostgresServer()
@@ -55,7 +55,7 @@ import Testing
         let before = try await store.transaction { try state(query, $0) }
         let result = await Task {
           try await store.transaction { transaction in
-            // The store has statements of its own on the connection.
+            // The store has its own statements on the connection.
             try jobs.enqueue(PlainJob(number: 1), in: transaction)
             _ = try transaction.rows(change)
             if fails { throw Refusal() }

@@ -29,10 +29,10 @@ import Musl
     #expect(finding == .init(level: level, name: "Space", text: "The disk has \(megabytes) MB of free space."))
   }
 
-  @Test("J109: the free space, the size of the log and the version are those of the store's disk, file and library")
+  @Test("J109: the findings describe the free space of the store's disk, its log size and its library version")
   func database() async throws {
     let fixture = try SQLiteFixture()
-    // Other programs write to the disk in the meantime, so the number is compared with those before and after.
+    // Other programs write to the disk in the meantime, so the number is compared with the numbers before and after.
     func free() throws -> Double {
       var status = statvfs()
       try #require(statvfs(fixture.path, &status) == 0)

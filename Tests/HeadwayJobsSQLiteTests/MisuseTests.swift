@@ -5,7 +5,7 @@ import HeadwayJobsSQLite
 import HeadwayTestSupport
 import Testing
 
-/// Programming errors with transactions of an application, each in a process of its own.
+/// Programming errors with an application's transactions, each in its own process.
 @Suite struct TransactionMisuseTests {
   @Test(
     "J11, J183: a transaction of another database, or with another store, stops the process", arguments: [false, true])
@@ -21,7 +21,7 @@ import Testing
     let message =
       isInMemory
       ? "The jobs are in a MemoryJobStore, which can't take part in a transaction of SQLite. Use an SQLiteJobStore."
-      : "The connection's database is not that of the store of jobs"
+      : "The connection's database is not the job store's database"
     #expect(output.contains("Fatal error: \(message)"), "\(output)")
   }
 

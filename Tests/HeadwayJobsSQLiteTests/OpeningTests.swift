@@ -36,7 +36,7 @@ import Testing
     await #expect(throws: JobError.self) { try await Jobs(again).counts() }
   }
 
-  @Test("J190: using a store whose file was deleted, moved or replaced is an error", arguments: 0..<3)
+  @Test("J190: using a store whose file was deleted, moved or replaced throws an error", arguments: 0..<3)
   func movedFile(change: Int) async throws {
     let store = try SQLiteJobStore(path: path)
     _ = try await Jobs(store).enqueue(Note(text: "a"))
@@ -72,7 +72,7 @@ import Testing
     await store.close()
   }
 
-  @Test("J180: a value that SQLite refuses is not retried")
+  @Test("J180: a job is not retried if SQLite rejects its value")
   func refusedValue() async throws {
     var configuration = Configuration()
     SQLiteJobStore.prepare(&configuration)

@@ -5,7 +5,7 @@ import HeadwayJobsSQLite
 import HeadwayTestSupport
 import Testing
 
-/// The state that code of an application leaves behind on the connection of a store.
+/// State that application code leaves behind on the connection of a store.
 @Suite(.hangLimit) struct SessionStateTests {
   private typealias Application = TransactionTests.Application
 
@@ -47,12 +47,12 @@ import Testing
     ]
 
   @Test(
-    "J187: state that code leaves on the connection of SQLite reaches no other code, in its transaction or later",
+    "J187: state that code leaves on an SQLite connection does not affect other code, in its transaction or later",
     arguments: Ending.allCases)
   func leftovers(ending: Ending) async throws {
     let app = try Application()
     for (change, query) in Self.changes {
-      // In a transaction, SQLite does not change this setting.
+      // SQLite can't change this setting in a transaction.
       if change.contains("synchronous"), ending != .endsTransaction { continue }
       let before = try await app.state(query)
       _ = try await app.jobs.enqueue(Note(text: "first"))
@@ -120,7 +120,7 @@ import Testing
     await app.store.close()
   }
 
-  @Test("J135: a deferred foreign key that code violates fails its own request only")
+  @Test("J135: a violation of a deferred foreign key fails only its own request")
   func deferredForeignKeys() async throws {
     let app = try Application()
     try await app.pool.write {

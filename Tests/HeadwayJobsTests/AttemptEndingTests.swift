@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("J52: a cancellation that nothing has requested is an error, and the job is retried")
+  @Test("J52: an unrequested cancellation counts as an error, and the job is retried")
   mutating func unrequested() {
     guard case .retry(_, let error) = action(error: CancellationError()) else {
       Issue.record("The job is not retried.")
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("J180: an error that can't change is not retried, even when the worker stops")
+  @Test("J180: a permanent error is not retried, even when the worker stops")
   mutating func permanent() {
     for code in [
       JobError.Code.payloadTooLarge, .nameTooLong, .unencodablePayload, .unknownJob, .usedOperation,

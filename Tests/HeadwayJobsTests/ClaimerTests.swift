@@ -50,7 +50,7 @@ import Testing
     #expect(next.count == JobCommand.maxChangedCount)
   }
 
-  @Test("J185: the claims of one exchange ask for at most 1,000 jobs, and the other queues are next")
+  @Test("J185: the claims of one exchange request at most 1,000 jobs, and the remaining queues are next")
   func sumOfClaims() {
     var claimer = Claimer(queues: ["a", "b", "shared 1", "shared 2", "c"], groups: [0, 1, 2, 2, 3], kinds: [:])
     for group in 0...3 { claimer.setSlots(400, group: group) }
@@ -142,7 +142,7 @@ import Testing
     claimer.claimed([[], records(1)], by: found.map(\.claim), lanes: found.map(\.lane))
     #expect(claimer.groups.map(\.heldCount) == [1, 0])
     claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: .seconds(2))
-    // The second queue was read, and has no more jobs.
+    // The second queue was read and has no further jobs.
     #expect(claimer.claims(at: .seconds(3)).map(\.claim.queue) == ["first"])
   }
 
@@ -164,11 +164,11 @@ import Testing
     #expect(found.map(\.claim.count) == [1])
     claimer.claimed([records(1)], by: found.map(\.claim), lanes: [0])
     claimer.added(lane: 0)
-    // The operation of the job is no other operation.
+    // The job's operation does not count as another operation.
     claimer.setSlots(4, besides: 4, group: 0)
     #expect(claimer.claims(at: .zero).isEmpty)
     #expect(claimer.uses[0].isWaiting)
-    // Neither are those of other workers, whose jobs use slots before they have operations.
+    // The operations of other workers don't count either. Their jobs use slots before they have operations.
     claimer.setSlots(4, besides: 2, SharedSlots.Use(heldCount: 2, addedCount: 1), group: 0)
     #expect(claimer.groups[0].slots == 2)
     claimer.setSlots(4, besides: 1, nil, group: 0)
@@ -189,7 +189,7 @@ import Testing
     #expect(claimer.surplus(ofGroup: 0, at: .zero) == 3)
     claimer.ended(lane: 0, isSuspect: false, wasAdded: false, hasRun: false, at: .zero)
     #expect(claimer.surplus(ofGroup: 0, at: .zero) == 2)
-    // One that has run permits one ahead, until the period is over or the queue is suspended.
+    // A job that has run permits claiming one job ahead, until the period has passed or the queue is suspended.
     claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: .zero)
     #expect(claimer.surplus(ofGroup: 0, at: .zero) == 0)
     claimer.setSlots(0, group: 0)

@@ -127,7 +127,7 @@ struct Racing: Job {
   }
 }
 
-/// Throws the error of a cancelled task in an operation of its own.
+/// Throws the error of a cancelled task in its own operation.
 struct RacingOperation: OperationJob {
   static let kind: JobKind = "racing operation"
   func makeOperation(in context: JobContext) -> Operation {

@@ -2,7 +2,7 @@ import Headway
 import HeadwayJobs
 import Testing
 
-/// Programming errors with jobs, each in a process of its own.
+/// Programming errors with jobs, each in its own process.
 @Suite struct MisuseTests {
   @Test(
     "J183: a programming error stops the process with a message that names the object and the remedy",

@@ -28,7 +28,7 @@ import Testing
     #expect(try await jobs.jobs().count == 4)
   }
 
-  @Test("J121: a label or tag that is too long is refused, and so are too many tags")
+  @Test("J121: labels or tags that are too long, and too many tags, are rejected")
   func labels() async throws {
     let jobs = Workshop().jobs
     let (label, tag) = (String(repeating: "l", count: 1_024), String(repeating: "t", count: 512))
@@ -46,7 +46,7 @@ import Testing
     #expect(try await jobs.jobs().count == 1)
   }
 
-  @Test("J182: texts of the history, reasons and progress are shortened to 8 KiB")
+  @Test("J182: history, reasons and progress text are shortened to 8 KiB")
   func texts() {
     let (text, expected) = (String(repeating: "x", count: 9_000), String(repeating: "x", count: 8_192))
     let time = StoreTime(microseconds: 0)

@@ -6,7 +6,7 @@ import Testing
 /// Failures that would occur again in each attempt.
 @Suite struct PermanentFailureTests {
   @Test(
-    "J180: an attempt that fails because of a value is not repeated, and neither are its effects", arguments: Demand.all
+    "J180: if an attempt fails because of a value, neither it nor its effects are repeated", arguments: Demand.all
   )
   func runsOnce(demand: String) async throws {
     let workshop = Workshop()
@@ -87,7 +87,7 @@ private struct Weight: Job {
   func perform(in context: JobContext) async throws {}
 }
 
-/// Returns a text of a length.
+/// Returns a string with the given length.
 private struct Echo: Job {
   static let kind: JobKind = "echo"
   static let defaults = JobOptions(retry: .never)

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("J22: workers with the same operation queue see what the others use, and take turns")
+  @Test("J22: workers with the same operation queue account for each other's slots, and take turns")
   func turns() throws {
     slots.join([queue], first, Doorbell())
     #expect(change(first, from: 0, to: 1)?.workerCount == 0)
@@ -30,14 +30,14 @@ import Testing
     #expect(change(second, from: 0, to: 0, isWaiting: true)?.heldCount == 1)
     // A worker that has no free slot keeps its turn.
     #expect(change(first, from: 1, to: 1) != nil)
-    // Neither does it yield a slot that another operation uses.
+    // The worker does not yield a slot that another operation uses, either.
     #expect(change(first, from: 0, to: 0, operationCount: 1) != nil)
     #expect(change(first, from: 0, to: 1) == nil)
     let use = try #require(change(second, from: 0, to: 1))
     #expect([use.heldCount, use.workerCount] == [0, 1])
     #expect(change(first, from: 0, to: 0, isWaiting: true)?.heldCount == 1)
     #expect(change(second, from: 0, to: 1) == nil)
-    // If the other worker does not use its turn, the next look has the slot.
+    // If the other worker does not use its turn, the slot is available at the next attempt.
     #expect(change(second, from: 0, to: 1)?.heldCount == 0)
     slots.leave([queue], first)
     #expect(change(second, from: 0, to: 1)?.workerCount == 0)

@@ -14,7 +14,7 @@ import Testing
     return (worker, Task { try await worker.run() })
   }
 
-  @Test("J22: a busy worker takes no jobs of its other queues that share the operation queue")
+  @Test("J22: a busy worker claims no jobs of its other queues that share the operation queue")
   func sharedQueue() async throws {
     let (workshop, log) = (Workshop(), Log())
     let queues = ["first", "second", "third"]
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "J22: a worker takes no jobs for slots that other operations use, and takes them when the operations have ended")
+    "J22: a worker claims no jobs for slots that other operations use, until these operations have ended")
   func otherOperations() async throws {
     let (workshop, log) = (Workshop(), Log())
     let queue = OperationQueue(maxConcurrentOperationCount: 1)
@@ -64,7 +64,7 @@ import Testing
       }
       var claimed = log.entries
       while claimed.count < 12 {
-        // One job is claimed at a time, no matter of which store.
+        // One job is claimed at a time, from either store.
         while log.entries.count == claimed.count {
           for workshop in [first, second] where workshop.clock.sleeperCount > 0 {
             workshop.clock.advance(by: .milliseconds(100))
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(
-    "J181: a job that waits in a queue which has no slots any longer is given back, and runs elsewhere",
+    "J181: a job that waits in a queue without free slots is given back, and runs elsewhere",
     arguments: ["suspended", "without slots"])
   func givenBack(change: String) async throws {
     let workshop = Workshop()

@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("I21: a file is read from its start to its end even if the position of its descriptor is moved")
+  @Test("I21: a file is read from beginning to end even if the position of its descriptor is moved")
   func movedPosition() throws {
     let folder = try TemporaryFolder()
     let text = Array("from,1,to,9\nmade,2020-01-01\n".utf8)

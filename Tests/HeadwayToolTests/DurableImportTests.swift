@@ -94,7 +94,7 @@ import Testing
     #expect(try folder.rowCount(of: "stops", in: "db") == 2)
   }
 
-  @Test("I19: while another process imports into the database, a durable import fails, and changes nothing")
+  @Test("I19: while another process imports into the database, a durable import fails and changes nothing")
   func locked() async throws {
     try folder.write("id\n1\n", to: "a.csv")
     let lock = open("\(folder.path)/db.import-lock", O_RDWR | O_CREAT, 0o600)
@@ -110,7 +110,7 @@ import Testing
     #expect(!folder.has("db.import-lock"))
   }
 
-  @Test("I19: of durable imports that begin at the same time, each that succeeds has imported all files")
+  @Test("I19: if durable imports begin at the same time, each successful one has imported all files")
   func together() async throws {
     let names = ["a", "b", "c"]
     let rows = (0..<2_000).map { "\($0),text \($0)\n" }.joined()

@@ -46,7 +46,7 @@ struct FeedTests {
     #expect(run.errors.first == "headway: feed/README.txt does not look like a table, and is left out.")
   }
 
-  @Test("I9: files next to those of a feed that might be tables are named") func otherFiles() async throws {
+  @Test("I9: files next to a feed's files that might be tables are listed") func otherFiles() async throws {
     try folder.writeSmallFeed(to: "feed")
     for name in ["extra.csv", "more.tsv.gz", "locations.geojson"] { try folder.write("a,b\n1,2\n", to: "feed/\(name)") }
     let run = try await Tool.run("import", "feed", "db", in: folder)

@@ -11,7 +11,7 @@ struct OutcomeTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("I15: lines that might be rows, but name columns or precede the header, are reported even with --quiet")
+  @Test("I15: lines that might be rows, but are part of the header or precede it, are reported even with --quiet")
   func headerLines() async throws {
     try folder.write("name,length,weight\ntext,km,kg\na,1,2\nb,3,4\nc,5,6\n", to: "units.csv")
     try folder.write("Sales,,\nname,length,weight\na,1,2\nb,3,4\nc,5,6\n", to: "title.csv")

@@ -1,7 +1,7 @@
 /// A programming error.
 struct Misuse: Sendable {
   let name: String
-  /// What the message contains: the object, and what to do instead.
+  /// Words that the message contains: the object and the remedy.
   let words: [String]
   let commit: @Sendable () async throws -> Void
 

@@ -1,7 +1,7 @@
-// Commits programming errors, so that script/check-misuse can read the messages of a release build.
+// Makes programming errors, so that script/check-misuse can read the messages of a release build.
 //
 //     MisuseProgram         prints a line for each error: its name, and the words that its message contains
-//     MisuseProgram NAME    commits it; returns from main only if nothing stops the process
+//     MisuseProgram NAME makes this error; returns from main only if the error does not stop the process
 
 let misuses =
   misusesOfOperations + misusesOfFiles + misusesOfImport + misusesOfDrawing + misusesOfMetrics + misusesOfJobs

@@ -1,4 +1,4 @@
-// Names of another library, next to those of operations and queues.
+// Names of another library, next to the names of operations and queues.
 
 // MARK: a property whose type is that of a library
 // Imports: Foundation, Library

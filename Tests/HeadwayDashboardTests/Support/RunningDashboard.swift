@@ -85,7 +85,7 @@ struct RunningDashboard: Sendable {
   mutating func send(
     _ method: HTTPMethod, _ path: String, headers: HTTPHeaders = [:], body: String? = nil
   ) async throws -> Answer {
-    // Addresses in pages are relative to that of the page, which here is in the first folder.
+    // Addresses in pages are relative to the page's address, which is in the first folder here.
     var request = HTTPClientRequest(url: origin + path.trimmingPrefix("."))
     request.method = method
     request.headers = headers

@@ -245,7 +245,7 @@ import Testing
         #expect(chosen & (1 << number) != 0, "barrier \(number) did not run")
         continue
       }
-      #expect(chosen & (1 << number) == 0, "barrier \(number) ran though it was cancelled")
+      #expect(chosen & (1 << number) == 0, "barrier \(number) ran although it was cancelled")
       #expect(order[..<barrier].count { $0 % 2 == 1 } == number)
     }
     #expect(Set(order).isSuperset(of: [1, 3, 5, 7]))

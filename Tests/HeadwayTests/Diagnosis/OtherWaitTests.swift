@@ -38,7 +38,7 @@ import Testing
     token.invalidate()
   }
 
-  @Test("W8, Q13: a wait for a place that one of several operations can free is no cycle") func otherPlace()
+  @Test("W8, Q13: a wait for a place that one of several operations can free is not a cycle") func otherPlace()
     async throws
   {
     let (queue, full) = (OperationQueue(), OperationQueue())
@@ -55,7 +55,7 @@ import Testing
     try await full.untilAllOperationsAreFinished()
   }
 
-  @Test("W8, Q13: operations that wait for an operation that waits for a place among them are a cycle")
+  @Test("W8, Q13: an operation that waits for a place, and the operations in the queue that wait for it, form a cycle")
   func placeBehindDependents() async throws {
     let (queue, full) = (OperationQueue(), OperationQueue())
     full.maxOperationCount = 2
@@ -73,7 +73,7 @@ import Testing
   enum First: CaseIterable, Sendable { case finished, succeeded }
 
   @Test(
-    "W6, W8: a wait for the first of several operations is in a cycle only if all of them are",
+    "W6, W8: a wait for the first of several operations is in a cycle only if all of these operations are",
     arguments: First.allCases)
   func first(_ way: First) async throws {
     let queue = OperationQueue()
@@ -119,7 +119,7 @@ import Testing
     #expect(states.events.last == .finished)
   }
 
-  @Test("K3, W8: an operation can become ready while another one that waits for its next state keeps it from starting")
+  @Test("K3, W8: an operation can become ready while an operation that waits for its next state keeps it from starting")
   func nextState() async throws {
     let queue = OperationQueue(limit: 1)
     let dependency = AsynchronousOperation()
@@ -152,7 +152,7 @@ import Testing
 
   enum Wait: CaseIterable, Sendable { case place, first, state }
 
-  @Test("P5, W8: operations that an urgent one waits for are raised, however it waits", arguments: Wait.allCases)
+  @Test("P5, W8: operations that an urgent operation waits for are raised, however it waits", arguments: Wait.allCases)
   func raising(_ wait: Wait) async throws {
     let (low, high) = (OperationQueue(qualityOfService: .background), OperationQueue(qualityOfService: .background))
     low.maxOperationCount = 1

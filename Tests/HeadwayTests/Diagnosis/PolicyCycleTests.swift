@@ -7,7 +7,7 @@ import Testing
 
 /// Waits for operations that wait for something that the waiting operation uses.
 @Suite("Waits in a cycle because of policies", .hangLimit) struct PolicyCycleTests {
-  /// Adds operations that wait for each other, each after the one before it has started.
+  /// Adds operations that wait for each other, each after the previous one has started.
   ///
   /// - Returns: The event that reports the cycle. The cycle is then resolved by cancelling an operation.
   private func cycle(
@@ -74,7 +74,9 @@ import Testing
     return queue
   }
 
-  @Test("W7, X1, X7: an operation blocks on one that needs what it uses itself", arguments: Use.allCases)
+  @Test(
+    "W7, X1, X7: an operation that blocks on an operation that needs its resource or key is reported",
+    arguments: Use.allCases)
   func blocked(on use: Use) async throws {
     let queue = makeQueue()
     let inner = operation("inner", use.other)
@@ -88,7 +90,7 @@ import Testing
 
   enum Wait: CaseIterable, Sendable { case finished, succeeded, value, all, first, run, queue, scope, shared }
 
-  @Test("W7, X1: the same applies to each way to await it", arguments: Wait.allCases)
+  @Test("W7, X1: an operation that awaits such an operation in any way is reported", arguments: Wait.allCases)
   func awaited(by wait: Wait) async throws {
     let (queue, other) = (OperationQueue(), OperationQueue())
     let policy = OperationPolicy(exclusiveResources: ["awaited \(wait)"])
@@ -150,7 +152,7 @@ import Testing
     #expect(event == "waits in a cycle: \(names.map { "‘\($0)’" }.joined(separator: " waits for "))")
   }
 
-  @Test("W7, X1: an operation waits for one whose request is behind another that needs what it uses itself")
+  @Test("W7, X1: a cycle through a request that is behind another request is reported")
   func behindRequest() async throws {
     let queue = OperationQueue()
     let both = operation("both", OperationPolicy(exclusiveResources: ["behind left", "behind right"]))
@@ -168,7 +170,8 @@ import Testing
     #expect(event == "waits in a cycle: ‘outer’ waits for ‘right’ waits for ‘both’ waits for ‘outer’")
   }
 
-  @Test("W7, D6, B4: a group that uses what one of its operations needs is reported", arguments: [false, true])
+  @Test(
+    "W7, D6, B4: a group that uses a resource that one of its operations needs is reported", arguments: [false, true])
   func group(isIndirect: Bool) async throws {
     let (queue, policy) = (OperationQueue(), OperationPolicy(exclusiveResources: ["group"]))
     let (inner, outside) = (operation("inner"), operation("outside", policy))
@@ -181,7 +184,8 @@ import Testing
     #expect(event.contains(isIndirect ? "‘outside’ waits for ‘group’" : "‘inner’ waits for ‘group’"))
   }
 
-  @Test("W7, X7: a task at the limit of its key awaits an operation with the key") func keyOfTask() async throws {
+  @Test("W7, X7: a task at the limit of its key that awaits an operation with the same key is reported")
+  func keyOfTask() async throws {
     let queue = makeQueue()
     let inner = operation("inner", OperationPolicy(key: "key"))
     let outer = task("outer", OperationPolicy(key: "key")) {
@@ -193,7 +197,8 @@ import Testing
     #expect(event == "waits in a cycle: ‘outer’ waits for ‘inner’ waits for ‘outer’")
   }
 
-  @Test("W7, Q3: tasks at the limit of their queue await an operation of the queue", arguments: [1, 2])
+  @Test(
+    "W7, Q3: tasks at the limit of their queue that await an operation of the queue are reported", arguments: [1, 2])
   func slots(limit: Int) async throws {
     let queue = OperationQueue(maxConcurrentOperationCount: limit)
     let inner = operation("inner")
@@ -202,7 +207,7 @@ import Testing
     #expect(event.contains("‘inner’ waits for ‘task"))
   }
 
-  @Test("W7, X2: an operation that pauses waits for a resource of one that waits for it") func pause() async throws {
+  @Test("W7, X2: a cycle through an operation that pauses between attempts is reported") func pause() async throws {
     struct Problem: Error {}
     let (queue, policy) = (OperationQueue(), OperationPolicy(exclusiveResources: ["pause"]))
     let awaited = Mutex<Headway.Operation?>(nil)

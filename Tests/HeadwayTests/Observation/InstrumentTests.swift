@@ -194,7 +194,7 @@ import Testing
     #expect(witness.calls.events.contains("succeeded third"))
   }
 
-  /// Calls a function before its queue accepts it.
+  /// An operation that calls a function before its queue accepts it.
   private final class Calling: Operation, @unchecked Sendable {
     private let body: Mutex<(() -> Void)?>
     init(_ body: @escaping @Sendable () -> Void) { self.body = Mutex(body) }

@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "O9: the code that is called because of the end reads the dependencies, which are released afterward",
+    "O9: code that is called because of the end can read the dependencies, which are released afterward",
     arguments: Way.allCases, [1, 3, 5])
   func readable(way: Way, count: Int) async throws {
     let (queue, census, read) = (OperationQueue(), Crowd(), EventRecorder<String>())

@@ -3,13 +3,14 @@ import Testing
 
 @testable import Headway
 
-/// Programming errors that would otherwise have no visible effect, or let a program hang.
+/// Programming errors that would otherwise have no visible effect, or cause a program to hang.
 @Suite("Programming errors", .hangLimit) struct MisuseTests {
   private func expectMessage(_ text: String, in result: ExitTest.Result?) {
     #expect(result.message.contains(text), "\(result.message)")
   }
 
-  @Test("X2: a retry policy with negative times stops the process, even if they were set later") func retry() async {
+  @Test("X2: a retry policy with negative times stops the process, even if the times were set later") func retry() async
+  {
     expectMessage(
       "negative maxElapsedTime",
       in: await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -31,7 +32,7 @@ import Testing
       })
   }
 
-  @Test("X1, X5: an empty name of a resource and an empty coalescing key stop the process") func names() async {
+  @Test("X1, X5: an empty resource name and an empty coalescing key stop the process") func names() async {
     expectMessage(
       "The policy of ‘save’ has a resource with an empty name",
       in: await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

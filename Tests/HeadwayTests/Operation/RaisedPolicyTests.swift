@@ -34,7 +34,7 @@ import Testing
     ResourceTable.shared.withLock { $0.obstacle(of: operation.resourceGate!) } != nil
   }
 
-  @Test("P6, X1: an operation that uses a resource is raised while an urgent one of another queue waits for it")
+  @Test("P6, X1: an operation that uses a resource is raised while an urgent operation in another queue waits for it")
   func holder() {
     let (low, high) = (OperationQueue(qualityOfService: .background), OperationQueue())
     let policy = OperationPolicy(exclusiveResources: ["raised holder"])
@@ -49,7 +49,7 @@ import Testing
     for queue in [low, high] { queue.waitUntilAllOperationsAreFinished() }
   }
 
-  @Test("P6, X1: operations that share a resource are raised only by urgent ones that can't share it")
+  @Test("P6, X1: operations that share a resource are raised only by urgent operations that can't share it")
   func sharing() {
     let (low, high) = (OperationQueue(qualityOfService: .background), OperationQueue())
     let shared = OperationPolicy(sharedResources: ["raised sharing"])
@@ -62,7 +62,7 @@ import Testing
     for queue in [low, high] { queue.waitUntilAllOperationsAreFinished() }
   }
 
-  @Test("P6, X1: earlier requests are raised, and what these wait for") func earlierRequests() {
+  @Test("P6, X1: earlier requests, and the operations that they wait for, are raised") func earlierRequests() {
     let low = OperationQueue(qualityOfService: .background)
     let holder = Holder(OperationPolicy(exclusiveResources: ["raised left"]), in: low)
     let both = operation(.default, OperationPolicy(exclusiveResources: ["raised left", "raised right"]))
@@ -83,7 +83,9 @@ import Testing
 
   enum Change: CaseIterable, Sendable { case quality, dependent, task, queue, wait }
 
-  @Test("P6: the same applies when an operation that waits for a resource becomes urgent", arguments: Change.allCases)
+  @Test(
+    "P6: operations are also raised when an operation that waits for their resource becomes urgent",
+    arguments: Change.allCases)
   func becomesUrgent(by change: Change) async throws {
     let (low, queue) = (OperationQueue(qualityOfService: .background), OperationQueue(qualityOfService: .background))
     let policy = OperationPolicy(exclusiveResources: ["raised later \(change)"])
@@ -107,7 +109,7 @@ import Testing
     try await queue.untilAllOperationsAreFinished()
   }
 
-  @Test("P6, X1: a request that waits again before urgent ones is raised") func returnedRequest() {
+  @Test("P6, X1: a request that waits again before urgent requests is raised") func returnedRequest() {
     let prefix = "raised request "
     let operations = [["1"], ["1", "2"], ["2"], ["2"]].map { names in
       operation(.default, OperationPolicy(exclusiveResources: Set(names.map { prefix + $0 })))
@@ -125,7 +127,9 @@ import Testing
     }
   }
 
-  @Test("P6, X7: operations of a key are raised while an urgent one waits for the limit of the key", arguments: [1, 2])
+  @Test(
+    "P6, X7: operations of a key are raised while an urgent operation waits for the limit of the key",
+    arguments: [1, 2])
   func key(limit: Int) {
     let queue = OperationQueue(qualityOfService: .background)
     queue.setKeyPolicy(KeyPolicy(maxConcurrentOperationCount: limit), forKey: "key")
@@ -141,7 +145,8 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  @Test("P6, X7: operations of a key are raised while one that waits for its limit becomes urgent") func keyLater() {
+  @Test("P6, X7: operations of a key are raised when an operation that waits for its limit becomes urgent")
+  func keyLater() {
     let queue = OperationQueue(qualityOfService: .background)
     queue.setKeyPolicy(KeyPolicy(maxConcurrentOperationCount: 1), forKey: "key")
     let holder = Holder(OperationPolicy(key: "key"), in: queue)
@@ -177,7 +182,7 @@ import Testing
   }
 
   #if os(Linux)
-  @Test("P6, X6: operations of a key that start before an urgent one run at its class, and later ones do not")
+  @Test("P6, X6: operations of a key run at the class of an urgent one if they start before it")
   func keyOrder() {
     let queue = suspendedQueue(.background)
     queue.setKeyPolicy(KeyPolicy(maxConcurrentOperationCount: 1), forKey: "key")
@@ -191,7 +196,8 @@ import Testing
     #expect(values.events == Array(repeating: processNiceValue(), count: 3) + [low])
   }
 
-  @Test("P6, X4: operations before an urgent one that waits for a rate limit start in order, and run at its class")
+  @Test(
+    "P6, X4: operations before an urgent operation that waits for a rate limit start in order, and run at its class")
   func rate() async throws {
     let (queue, clock) = (OperationQueue(qualityOfService: .background), ManualClock())
     queue.clock = clock

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-/// The steps in which all operations of a queue are stopped, and between them those of other threads.
+/// The steps that stop all operations of a queue, interleaved with the steps of other threads.
 @Suite("Steps of stopping", .hangLimit) struct StoppingStepTests {
   private let queue = OperationQueue()
   private let executor = VisitExecutor()
@@ -17,7 +17,7 @@ import Testing
   /// An operation that ignores requests to cancel it.
   private final class Stubborn: Headway.Operation, @unchecked Sendable { override func cancel() {} }
 
-  @Test("C8, C9: operations are stopped some at a time, and none that waited starts in between") func someAtATime() {
+  @Test("C8, C9: operations are stopped in groups, and no waiting operation starts in between") func someAtATime() {
     let count = 2 * StoppedOperations.mostAtOnce + 10
     let operations = (0..<count).map { block("\($0)") }
     queue.addOperations(operations, waitUntilFinished: false)
@@ -40,7 +40,7 @@ import Testing
     #expect(operations.allSatisfy { $0.isFinished } && later.isFinished && ran.events == ["later"])
   }
 
-  @Test("C8: an operation that a thread has taken and not begun is stopped first") func taken() {
+  @Test("C8: an operation that a thread has taken but not begun is stopped first") func taken() {
     let operations = (0..<300).map { block("\($0)") }
     queue.addOperations(operations, waitUntilFinished: false)
     let thread = SteppedBatch(of: queue, atMost: 2)
@@ -60,7 +60,7 @@ import Testing
     #expect(ran.events == [] && operations.allSatisfy { $0.isFinished })
   }
 
-  @Test("C8, X1: an operation that has been granted its resources does not start either") func granted() {
+  @Test("C8, X1: an operation that has been granted its resources does not start") func granted() {
     let other = OperationQueue()
     other.executor = executor
     let policy = OperationPolicy(exclusiveResources: ["stopped grant"])
@@ -84,7 +84,7 @@ import Testing
     #expect(ran.events == [] && waiting.isFinished)
   }
 
-  @Test("C8: while two calls hold a queue, it starts nothing, and its other operations start after the second")
+  @Test("C8: a queue that two calls hold starts no operations until both calls have released it")
   func twice() {
     let stubborn = Stubborn()
     queue.addOperation(stubborn)
@@ -107,7 +107,7 @@ import Testing
     #expect(stubborn.outcome.isSuccess && later.isFinished)
   }
 
-  @Test("C8, C6: observed blocks that have no operations get them, some at a time") func blocks() {
+  @Test("C8, C6: operations are created in groups for observed blocks that have none") func blocks() {
     for number in 0..<600 { queue.addOperation { [ran] in ran.record("\(number)") } }
     queue.state.withLock { $0.observation.listeners += 1 }
     queue.cancelAllOperations()

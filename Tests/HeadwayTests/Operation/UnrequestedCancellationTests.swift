@@ -5,7 +5,7 @@ import Testing
 
 @testable import Headway
 
-/// Code can throw a `CancellationError` that no one has requested: a child task with a time limit of its own does.
+/// Code can throw a `CancellationError` without a request, for example in a child task with its own time limit.
 @Suite("Cancellation errors without a request", .hangLimit) struct UnrequestedCancellationTests {
   private func expectFailure(_ operation: Headway.Operation) {
     guard case .failure(let error)? = operation.outcome else {
@@ -105,7 +105,9 @@ import Testing
     #expect(failing.attempt == 3)
   }
 
-  @Test("X7: such an attempt counts as a failure for a circuit breaker") func breaker() async throws {
+  @Test("X7: an attempt that fails with the error counts as a failure for a circuit breaker") func breaker()
+    async throws
+  {
     let queue = OperationQueue(on: ManualClock())
     queue.defaultKeyPolicy = KeyPolicy(circuitBreaker: CircuitBreaker(maxFailureCount: 2))
     for _ in 0..<2 {

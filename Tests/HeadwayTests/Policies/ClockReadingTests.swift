@@ -21,20 +21,20 @@ import Testing
     #expect(read(40)! == (5 * second, true) && read(41)! == (6 * second, false))
   }
 
-  @Test("X9: moments that threads note in another order than they have read them do not change the time")
+  @Test("X9: the order in which threads note the instants that they have read does not affect the time")
   func order() {
     var reading = ClockReading(Instant(offset: .zero))
     let version = reading.version
     #expect(reading.note(Instant(offset: .nanoseconds(5)), since: version)! == (5, false))
     #expect(reading.note(Instant(offset: .nanoseconds(3)), since: version)! == (5, false))
-    // The clock goes back before another thread notes what it has read.
+    // The clock goes back before another thread notes the instant that it has read.
     let earlier = reading.version
     #expect(reading.note(Instant(offset: .nanoseconds(1)), since: reading.version)! == (5, true))
     #expect(reading.note(Instant(offset: .nanoseconds(9)), since: earlier) == nil)
     #expect(reading.note(Instant(offset: .nanoseconds(2)), since: reading.version)! == (6, false))
   }
 
-  /// A clock whose moments a test can move back, and whose sleepers then sleep longer.
+  /// A clock that a test can set back, which makes its sleepers sleep longer.
   private final class MovableClock: Clock {
     let manual = ManualClock()
     private let offset = Mutex<Duration>(.zero)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Headway
 
-/// A clock can pass several times together: while a machine sleeps, or while no thread gets a processor.
+/// A clock can pass several deadlines together: while a machine sleeps, or while no thread gets a processor.
 @Suite("Limits that have passed", .hangLimit) struct PassedLimitTests {
   private let clock = ManualClock()
 
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test("X3: an operation whose total timeout is over does not start, even if its delay is over at the same time")
+  @Test("X3: an operation whose total timeout has passed does not start, even if its delay has passed, too")
   func delay() async throws {
     let queue = OperationQueue(on: clock)
     let operations = (0..<200).map { _ in BlockOperation { Issue.record("the operation ran") } }
@@ -32,7 +32,7 @@ import Testing
     expectExceeded(operations, .totalTimeout)
   }
 
-  @Test("X3, X4: operations whose total timeout is over do not start when the rate allows it, and do not count")
+  @Test("X3, X4: operations whose total timeout has passed do not start when the rate allows it, and do not count")
   func rate() async throws {
     let queue = OperationQueue(on: clock)
     queue.rateLimit = .slidingWindow(5, per: .seconds(1))
@@ -150,7 +150,7 @@ import Testing
   }
 }
 
-/// A clock whose sleepers wake only when the test says so, whatever its time is.
+/// A clock whose sleepers wake only when the test wakes them, whatever the time is.
 private final class SilentClock: Clock, Sendable {
   typealias Instant = ManualClock.Instant
 
@@ -166,6 +166,6 @@ private final class SilentClock: Clock, Sendable {
 
   func advance(by duration: Duration) { time.advance(by: duration) }
 
-  /// Wakes the sleepers whose time has come.
+  /// Wakes the sleepers whose deadline has passed.
   func ring() { alarms.advance(by: alarms.now.duration(to: time.now)) }
 }

@@ -38,7 +38,7 @@ import Testing
     #expect(policy.delay(after: Mishap(), attempt: .max - 1, using: &random) == .seconds(60))
   }
 
-  @Test("X2: the length of a late pause takes no longer to compute than that of an early one", arguments: [1, 7, 40])
+  @Test("X2: computing the length of a late pause takes no longer than computing an early one", arguments: [1, 7, 40])
   func lateAttempt(seconds: Int) {
     var random = SeededGenerator(seed: 1)
     func policy(_ factor: Double) -> RetryPolicy {

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Headway
 
-/// If operations are cancelled together, none of them starts because another one ends first.
+/// If operations are cancelled together, none of them starts because another operation ends first.
 @Suite("Cancelling together", .hangLimit) struct CancellingTogetherTests {
-  /// An operation that ends when it is cancelled, and then returns from `cancel()` only after a pause in which another
-  /// operation could start and run to its end.
+  /// An operation that ends when it is cancelled, and returns from `cancel()` only after a pause, during which another
+  /// operation could start and finish.
   private final class EndsWhenCancelled: AsynchronousOperation, @unchecked Sendable {
     private let home: OperationQueue
 
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// An operation that must not run; with its own `cancel()`, which finds the operation not cancelled.
+  /// An operation that must not run, and whose own `cancel()` must find it not cancelled.
   private class Waiting: Operation, @unchecked Sendable {
     override func main() { Issue.record("a waiting operation ran") }
   }
@@ -109,7 +109,8 @@ import Testing
     #expect(outer.outcome.isCancelled && inner.outcome.isCancelled)
   }
 
-  @Test("C8, B4: when an operation of a scope or a group fails, none of the others starts", arguments: [true, false])
+  @Test(
+    "C8, B4: when an operation of a scope or a group fails, no other operation of it starts", arguments: [true, false])
   func failure(inGroup: Bool) async throws {
     let group = GroupOperation(maxConcurrentOperationCount: 1)
     let scope = ScopedOperationQueue()
@@ -125,7 +126,7 @@ import Testing
       })
     if inGroup { outer.addOperation(group) }
     await started.untilOpen()
-    // It is evaluated after the failed operation has left the queue, and before the others are cancelled.
+    // It is evaluated after the failed operation has left the queue, and before the other operations are cancelled.
     let slow = SlowReadiness { queue.runRound() }
     queue.addOperation(slow)
     let operations = waiting(40)
@@ -182,8 +183,8 @@ import Testing
     #expect(second.outcome.isCancelled)
   }
 
-  @Test("C6, Q13: cancelled blocks get no operations, are freed, and leave room for others") func blocks() async throws
-  {
+  @Test("C6, Q13: no operations are created for cancelled blocks, which are freed and leave room for others")
+  func blocks() async throws {
     let (queue, census) = (OperationQueue(), Crowd())
     queue.isSuspended = true
     queue.maxOperationCount = 1_000
@@ -198,7 +199,7 @@ import Testing
     await until { queue.state.withLock { $0.producers.areWaiting } }
     let waitingCount = queue.state.withLock { $0.admission.waitingBlocks.count }
     let stopped = queue.stopAll()
-    // A snapshot of all queues by another test can make operations of some blocks in the meantime.
+    // In the meantime, a snapshot of all queues by another test can create operations for some blocks.
     #expect(stopped.blockCount == waitingCount || waitingCount < 1_000)
     stopped.finish()
     queue.cancelAllOperations()

@@ -4,7 +4,7 @@ import Synchronization
 @testable import Headway
 
 extension PolicyStorm {
-  /// Changes a queue or its operations, or reads them, in most cases not at all.
+  /// Changes or reads a queue or its operations; in most cases, does nothing.
   func change(_ target: Target, _ mine: [Operation], _ generator: inout SeededGenerator) {
     let (queue, operation) = (target.queue, mine.randomElement(using: &generator))
     switch generator.next() % 60 {

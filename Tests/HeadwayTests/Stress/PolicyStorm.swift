@@ -15,7 +15,7 @@ final class PolicyStorm: Sendable {
     let completionCount = Atomic<Int>(0)
   }
 
-  /// A queue, and what is known about it.
+  /// A queue with its known properties.
   struct Target: Sendable {
     let queue: OperationQueue
     let limit: Int?

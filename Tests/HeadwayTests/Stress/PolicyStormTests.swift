@@ -6,7 +6,7 @@ import Testing
 
 /// Policies of every kind at random, from several threads, with everything that can change a queue in the meantime.
 @Suite("Storm of policies", .hangLimit, .serialized) struct PolicyStormTests {
-  @Test("X1, X2, X3, X4, X5, X6, X7, B4, C6, Q17: all policies hold, each operation ends once, and nothing is left")
+  @Test("X1, X2, X3, X4, X5, X6, X7, B4, C6, Q17: all policies hold, each operation ends once, and nothing remains")
   func storm() async {
     let rounds = environmentNumber("HEADWAY_STRESS_ROUNDS") ?? 20
     let first = environmentNumber("HEADWAY_STRESS_SEED") ?? 1
@@ -15,7 +15,7 @@ import Testing
       noteProgress(of: "Storm of policies", "HEADWAY_STRESS_SEED=\(seed)")
       let witness = StormWitness()
       await PolicyStorm(seed: UInt64(seed), witness).run()
-      // Operations, and so their functions, that were not freed.
+      // Functions of operations that were not freed.
       await until { witness.heldCount == 0 }
       #expect(witness.violations == [], "seed \(seed)")
     }

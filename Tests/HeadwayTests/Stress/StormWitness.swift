@@ -33,7 +33,7 @@ final class StormWitness: Sendable {
     deinit { witness.held.subtract(1, ordering: .relaxed) }
   }
 
-  /// How many of these exist.
+  /// The number of these objects that exist.
   var heldCount: Int { held.load(ordering: .relaxed) }
 
   /// Notes that an operation begins or continues.

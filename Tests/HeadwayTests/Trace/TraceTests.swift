@@ -234,7 +234,7 @@ import Testing
     }
   }
 
-  @Test("Q19: an operation that was cancelled is shown only if it was added, and one that was running is shown")
+  @Test("Q19: a cancelled operation is shown only if it was added, and a running one is shown")
   func cancelledAlone() async {
     await #expect(processExitsWith: .success) {
       let (queue, started, end) = (OperationQueue(name: "trace alone"), Gate(), Gate())
@@ -258,7 +258,7 @@ import Testing
     }
   }
 
-  @Test("Q19: an operation is never taken for an earlier one whose memory it uses, even if events were lost")
+  @Test("Q19: an operation is never mistaken for an earlier one at the same address, even if events were lost")
   func identity() async {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue(name: "trace identity", maxConcurrentOperationCount: 1)
@@ -284,7 +284,7 @@ import Testing
     }
   }
 
-  @Test("Q19: a dependency that is added later is never taken for an earlier operation whose memory it uses")
+  @Test("Q19: a dependency that is added later is never mistaken for an earlier operation at the same address")
   func laterDependencies() async {
     await #expect(processExitsWith: .success) {
       let queue = OperationQueue(name: "trace later")
@@ -308,7 +308,7 @@ import Testing
     }
   }
 
-  @Test("Q19: a queue is never taken for an earlier one whose memory it uses, even if events were lost")
+  @Test("Q19: a queue is never mistaken for an earlier one at the same address, even if events were lost")
   func queueIdentity() async {
     await #expect(processExitsWith: .success) {
       let recording = Trace.record(maxEventCountPerThread: 40) {
