@@ -63,7 +63,7 @@ extension Jobs {
     let store = sqliteStore
     require(
       database.isMainDatabase(at: store.file),
-      "The connection's database is not that of the store of jobs, \(store.file). Open the store with the pool of this "
+      "The connection's database is not the job store's database, \(store.file). Open the store with the pool of this "
         + "connection, SQLiteJobStore(pool), or use enqueue(_:) outside of the transaction.")
     try database.checkFile()
     var enqueued: [Enqueued]?

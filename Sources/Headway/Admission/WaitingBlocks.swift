@@ -131,7 +131,7 @@ struct WaitingBlocks: ~Copyable {
   func raisedClass(of sequence: UInt64) -> WorkerClass { sequence < raisedEnd ? raisedClass : .background }
 }
 
-/// Blocks that were cancelled before they had operations, and have left their queue.
+/// Blocks that were cancelled before they had operations and have left their queue.
 final class CancelledBlocks: @unchecked Sendable {  // Used by one thread at a time.
   let count: Int
   @exclusivity(unchecked) private var blocks = WaitingBlocks()

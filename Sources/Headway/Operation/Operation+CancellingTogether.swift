@@ -1,4 +1,4 @@
-/// Cancels several operations so that none that has not started starts in the meantime.
+/// Cancels several operations, and keeps operations that have not started from starting in the meantime.
 ///
 /// Cancelling an operation can run user code, and can end an operation, which makes room for another one. Therefore,
 /// before any user code runs, all of the operations are either cancelled or *stopped*. An operation is stopped if its

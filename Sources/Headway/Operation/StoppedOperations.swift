@@ -36,7 +36,7 @@ struct StoppedOperations {
   private(set) var operations: [Operation] = []
   /// With the way `cancel`, the operations that must still be cancelled, in insertion order.
   private(set) var items: [Item] = []
-  /// The blocks that had no operations, and have left the queue.
+  /// Blocks without operations that have left the queue.
   private var blocks: CancelledBlocks?
   /// All operations that have a pending cancellation because of this call, including the operations in groups.
   private var marked: [Operation] = []

@@ -192,7 +192,7 @@ private final class SleepingTasks<UserClock: Clock>: AlarmDriver where UserClock
       }
     let sleeping = Task.detached(priority: .high) { [weak self] in
       defer { watching?.cancel() }
-      // The sleeper that follows a cancelled one wakes the others.
+      // The sleeper that follows a cancelled sleeper wakes the remaining ones.
       guard (try? await clock.sleep(until: deadline, tolerance: .zero)) != nil else { return }
       _ = self?.exchangeSleeper(identifier, with: nil)
       wake()

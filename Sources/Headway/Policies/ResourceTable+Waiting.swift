@@ -1,4 +1,4 @@
-/// What a request waits for.
+/// The operations and resources that a request waits for.
 ///
 /// A request waits for the operations that use one of its resources, and for earlier requests that exclude it. Only the
 /// direct obstacles are read. If an earlier request excludes all others, it waits for all requests before it, so the

@@ -18,7 +18,7 @@ extension OperationQueueProtocol {
   /// continue. When all operations have finished and their failures have been reported, the method returns. If some
   /// have not finished when the time is up, the method calls ``OperationQueue/cancelAllOperations()`` and returns
   /// immediately. No waiting operation starts. The method does not wait for running operations to react to the
-  /// cancellation. To give them time for that, call the method again:
+  /// cancellation. To give them time to finish, call the method again:
   ///
   /// ```swift
   /// var report = await queue.drain(within: .seconds(10))

@@ -71,7 +71,7 @@ final class PoolManager: Sendable {
     }
   }
 
-  /// Calls `body`, which acquires locks many times, on a thread that may do so.
+  /// Calls `body`, which acquires locks many times, on a thread that may acquire them.
   ///
   /// Therefore, a worker with a raised nice value is not preempted for long between two of its critical sections.
   static func performIfLow(_ body: () -> Void) { if Guarded<Void>.isLow { perform(body) } else { body() } }

@@ -104,8 +104,8 @@ package struct FileLayout: Sendable {
 
   /// Skips lines at the beginning that start with `#`.
   ///
-  /// The last of them is the header if it has as many names as the rows have fields, and the types or a missing space
-  /// after the `#` indicate that the record after it is a row.
+  /// The last one is the header if it has as many names as the rows have fields, and if the next record is a row. The
+  /// types or a missing space after the `#` indicate whether it is a row.
   private mutating func skipComments(
     _ found: inout LayoutRecords, in sample: UnsafeRawBufferPointer, _ dialect: CSVDialect,
     _ records: (Int) -> LayoutRecords

@@ -61,7 +61,7 @@ final class TextSource {
 
   /// Examines the decoded beginning of a file whose bytes don't show whether it is JSON Lines.
   ///
-  /// - Parameter isQuestioned: Whether text in another format is an error.
+  /// - Parameter isQuestioned: Whether text in another format is rejected.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead` or `foreignContent`.
   private func findJSONLines(isQuestioned: Bool) throws(CSVReaderError) {
     while !isAtEnd, pending.count < FileContent.sampleSize { try fill() }

@@ -17,7 +17,7 @@ import NIOPosix
 final class PartialFile: @unchecked Sendable {  // Used by a single task, one call at a time.
   /// The number of bytes received so far.
   var count: Int { writer.end }
-  /// What the server has sent about the content.
+  /// The metadata that the server has sent about the content.
   private(set) var content = ContentIdentity()
 
   /// The path of the file that is replaced at the end, with links resolved.

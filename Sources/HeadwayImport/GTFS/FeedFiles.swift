@@ -6,8 +6,8 @@ public struct FeedFiles: Sendable {
   public let folder: String
   /// One table per file, each after the tables that it refers to.
   public private(set) var tables: [TableSchema]
-  /// The names of files that are not imported: `.txt` files that the reference does not list and that do not look like
-  /// tables, and files with another extension of a table, such as `.csv`, `.geojson`, or `.TXT` in capital letters.
+  /// The names of files that are not imported: `.txt` files that are neither in the reference nor look like tables, and
+  /// files with other extensions of tables, such as `.csv`, `.geojson`, or `.TXT` in uppercase.
   public let ignoredFiles: [String]
   /// The version of the feed from `feed_info.txt`; nil if it has none.
   public let version: String?

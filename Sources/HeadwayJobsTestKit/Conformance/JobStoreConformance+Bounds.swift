@@ -3,7 +3,7 @@ import HeadwayJobs
 
 extension JobStoreConformance {
   static let bounds = [
-    JobStoreCheck("J185: a transaction processes at most 1,000 due schedules, and the others follow immediately") {
+    JobStoreCheck("J185: a transaction processes at most 1,000 due schedules, and further ones follow immediately") {
       probe in
       let limit = JobCommand.maxChangedCount
       let start = probe.store.now
@@ -16,7 +16,7 @@ extension JobStoreConformance {
       try probe.expect(ticks.count, limit + 5, "the number of jobs")
       try probe.expect(Set(ticks).count, limit + 5, "the number of schedules with a job")
     },
-    JobStoreCheck("J185: after 1,000 jobs of ticks, the schedules that are left are processed next") { probe in
+    JobStoreCheck("J185: after 1,000 jobs of ticks, the remaining schedules are processed next") { probe in
       let limit = JobCommand.maxChangedCount
       for number in 0..<3 {
         let definition = ScheduleDefinition(.every(.seconds(1)), missed: .all(limit: limit), job: probe.job())
@@ -39,11 +39,11 @@ extension JobStoreConformance {
       try probe.expect(try await probe.counts()[.waiting], limit, "the number of waiting jobs")
       try probe.expect(try await probe.counts()[.cancelled], limit, "the number of expired jobs")
       _ = try await probe.store.advance()
-      try probe.expect(try await probe.counts()[.waiting], limit + 5, "the number of waiting jobs at last")
+      try probe.expect(try await probe.counts()[.waiting], limit + 5, "the final number of waiting jobs")
       try probe.expect(
-        try await probe.counts()[.cancelled], limit + 5, "the number of expired jobs at last")
+        try await probe.counts()[.cancelled], limit + 5, "the final number of expired jobs")
     },
-    JobStoreCheck("J61, J185: an end meets 5,000 dependencies, and the others are met when the store advances") {
+    JobStoreCheck("J61, J185: an end meets 5,000 dependencies, and more are met when the store advances") {
       probe in
       let count = JobGraph.maxMetCount + 5
       var dependent = probe.job()
@@ -58,7 +58,7 @@ extension JobStoreConformance {
       let first9 = try await probe.claim(9, by: worker).map(\.id)
       try probe.expect(first9, Array(ids[1...9]), "the first dependents in their order")
       try probe.expect(try await other.advance(), nil, "the next time")
-      try probe.expect(try await probe.counts()[.waiting], count - 9, "the number of dependents at last")
+      try probe.expect(try await probe.counts()[.waiting], count - 9, "the final number of dependents")
       try probe.expect(try await probe.counts()[.held], 0, "the number of held dependents after the store advanced")
     },
     JobStoreCheck("J185: the claims of an exchange return at most 1,000 jobs together") { probe in
