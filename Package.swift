@@ -191,7 +191,7 @@ let modules = [
     name: "CHeadwayJobsTestSupport", path: "Tests/CHeadwayJobsTestSupport", traits: [jobs: ["GRDBSQLite"]],
     cSettings: [.define("HEADWAY_JOBS_SQLITE", .when(traits: [jobs]))]),
 
-  // Commits programming errors, for script/check-misuse.
+  // Makes programming errors, for script/check-misuse.
   Module(
     name: "MisuseProgram", kind: .program, path: "Tests/MisuseProgram",
     needs: [

@@ -22,9 +22,10 @@
    queue that an operation has finished shortly before that is published.
 
    Proved: no operation runs twice, and none is lost. At most LIMIT run at the same time. None is taken after a
-   suspension has returned. None that waits when all are cancelled together starts, except one that its cancellation
-   leaves uncancelled, after that. None is taken from a batch that the queue has released. At rest, all have left and no
-   ticket is owed, even if bodies wait until another has begun. Every run ends. README.md lists the numbers of states.
+   suspension has returned. Operations that wait when all are cancelled together do not start, unless their overrides
+   leave them uncancelled: these can start afterward. None is taken from a batch that the queue has released. At rest,
+   all have left and no ticket is owed, even if bodies wait until another has begun. Every run ends. README.md lists
+   the numbers of states.
    */
 
 #ifndef N

@@ -86,7 +86,8 @@ public struct CSVDialect: Sendable, Hashable {
         && [delimiter, quote, escape, comment].allSatisfy { byte in byte.map { !lineEnds.contains($0) } ?? true },
       """
       CSVDialect: the delimiter \(delimiter), the quote \(quote), the escape \(escape.map { "\($0)" } ?? "none") and \
-      the comment \(comment.map { "\($0)" } ?? "none") can't be used together. Use bytes that differ, without CR and LF.
+      the comment \(comment.map { "\($0)" } ?? "none") can't be used together. Use different \
+      bytes, and neither CR nor LF.
       """)
   }
 

@@ -49,7 +49,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .queueLimit: "The limit -1 of the queue default is negative: use 0, or nil for no limit."
     case .pendingLimit: "A queue with the pending limit 0 would accept no jobs: use a positive number."
     case .failureLimit: "The queue default can't be paused after 0 failures: use a positive number."
-    case .aging: "The jobs of the queue default can't rise every 0.0 seconds: use a positive interval"
+    case .aging: "The priority of jobs in the queue default can't rise every 0.0 seconds: use a positive interval"
     case .interval: "The interval of a schedule is 0.0 seconds: use one second to 100 years."
     case .namelessSchedule: "A schedule has no name"
     case .otherBatch: "The entry belongs to another batch. Use the handles of that batch."

@@ -69,10 +69,10 @@ let misusesOfFiles = [
   },
   Misuse("csv: record length", "CSVParser", "0", "1 byte to 2³⁰ − 1") { parse("a,b\n", maxRecordLength: 0) { _ in } },
   Misuse("csv: skipped lines", "CSVParser", "-1", "0 or more") { _ = CSVParser(skippedLineCount: -1) },
-  Misuse("csv: dialect", "CSVDialect", "delimiter 34", "quote 34", "bytes that differ") {
+  Misuse("csv: dialect", "CSVDialect", "delimiter 34", "quote 34", "different bytes") {
     _ = CSVParser(dialect: CSVDialect(delimiter: UInt8(ascii: "\"")))
   },
-  Misuse("csv: dialect of a writer", "CSVDialect", "delimiter 10", "without CR and LF") {
+  Misuse("csv: dialect of a writer", "CSVDialect", "delimiter 10", "neither CR nor LF") {
     _ = CSVWriter(options: .init(dialect: CSVDialect(delimiter: UInt8(ascii: "\n"))))
   },
   Misuse("csv: a field beyond the record", "line 1", "no field 2", "has 2") {

@@ -81,7 +81,7 @@ final class RunningChanges: Sendable {
     case nil: return "\(done) of \(Readable.number(change.count)). The change continues."
     case .success(let count): return "\(change.action.pastTense): \(Readable.count(count, "job"))."
     case .failure(let error):
-      return "\(done) of \(Readable.number(change.count)). Then the change ended. \(Refusal(error).text)"
+      return "\(done) of \(Readable.number(change.count)). Then the change stopped. \(Refusal(error).text)"
     }
   }
 }

@@ -5,7 +5,7 @@ extension Jobs {
   /// added later, or that fail again in the meantime, remain as they are. Each transaction changes at most
   /// ``JobCommand/maxChangedCount`` jobs.
   ///
-  /// - Parameter command: The change.
+  /// - Parameter command: The change to make, with the jobs or the queue that it applies to.
   /// - Returns: The number of jobs or queues that were changed.
   /// - Throws: ``JobError``. Earlier changes remain. Jobs that can't be run again cause an error only if no other job
   ///   was changed.
@@ -15,7 +15,7 @@ extension Jobs {
   /// Changes jobs, or a queue, and reports the progress after each transaction.
   ///
   /// - Parameters:
-  ///   - command: The change.
+  ///   - command: The change to make, with the jobs or the queue that it applies to.
   ///   - onProgress: Called with the number of changed jobs, and the number of jobs that matched.
   /// - Returns: The number of jobs or queues that were changed.
   /// - Throws: ``JobError``.

@@ -65,7 +65,7 @@ extension Jobs {
   public func setAging(_ time: Duration?, ofQueue queue: String) async throws {
     require(
       time ?? .seconds(1) > .zero,
-      "The jobs of the queue \(queue) can't rise every \(time ?? .zero): use a positive interval, or nil.")
+      "The priority of jobs in the queue \(queue) can't rise every \(time ?? .zero): use a positive interval, or nil.")
     _ = try await store.perform(.configure(queue: queue, .aging(time)))
   }
 

@@ -255,7 +255,7 @@ final class PolicyStorm: Sendable {
     }
   }
 
-  /// Adds a call that shares an operation with others.
+  /// Adds a call that shares an operation with other calls.
   private func addCoalesced(to target: Target, _ number: Int, _ generator: inout SeededGenerator) {
     let key = Int.random(in: 0..<3, using: &generator)
     let mode = target.coalescing[key]
@@ -280,6 +280,6 @@ final class PolicyStorm: Sendable {
 }
 
 extension SeededGenerator {
-  /// Returns true in this percentage of the cases.
+  /// Returns true in the given percentage of cases.
   mutating func chance(_ percentage: UInt64) -> Bool { next() % 100 < percentage }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Headway
 
-/// Policies of every kind at random, from several threads, with everything that can change a queue in the meantime.
+/// Random policies of every kind, set by several threads, while other threads change the queues in every way.
 @Suite("Storm of policies", .hangLimit, .serialized) struct PolicyStormTests {
   @Test("X1, X2, X3, X4, X5, X6, X7, B4, C6, Q17: all policies hold, each operation ends once, and nothing remains")
   func storm() async {
