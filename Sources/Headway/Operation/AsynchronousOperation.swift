@@ -66,7 +66,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     if word.phase == .pending, !word.isCancelled, !word.hasPendingCancellation {
       warnOnce(
         """
-        finish() was called on \(self), which has not started and now never runs: call finish() when the work is \
+        finish() was called on \(self), which has not started, so it will not run: call finish() when the work is \
         done, or cancel the operation.
         """, since: earlyFinishWasReported)
     }

@@ -123,7 +123,7 @@ struct RateLimiter {
     }
 
     private mutating func forget(before now: PolicyTime) {
-      // After a long pause, as many starts as the limit allows are available.
+      // After a long pause, the list can contain as many starts as the limit allows, so all are removed together.
       if !starts.isEmpty, starts[starts.count - 1].addedClamped(period) <= now { return starts = FirstInFirstOut() }
       while !starts.isEmpty, starts[0].addedClamped(period) <= now { _ = starts.popFirst() }
     }
