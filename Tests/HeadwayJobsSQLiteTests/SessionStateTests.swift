@@ -33,6 +33,18 @@ import Testing
           + "CREATE INDEX i ON second (id)",
         "SELECT group_concat(name) FROM temp.sqlite_master"
       ),
+      (
+        "CREATE TEMP TABLE child (id REFERENCES parent); CREATE TEMP TABLE parent (id INTEGER PRIMARY KEY);"
+          + "INSERT INTO parent VALUES (1); INSERT INTO child VALUES (1)",
+        "SELECT group_concat(name) FROM temp.sqlite_master"
+      ),
+      (
+        "CREATE TEMP TABLE a (id INTEGER PRIMARY KEY, b REFERENCES b);"
+          + "CREATE TEMP TABLE b (id INTEGER PRIMARY KEY, a REFERENCES a);"
+          + "INSERT INTO a VALUES (1, NULL); INSERT INTO b VALUES (1, 1); UPDATE a SET b = 1",
+        "SELECT group_concat(name) FROM temp.sqlite_master"
+      ),
+      ("CREATE TEMP TABLE \"a\"\"b\" (number)", "SELECT group_concat(name) FROM temp.sqlite_master"),
       ("CREATE VIRTUAL TABLE temp.words USING fts5(word)", "SELECT group_concat(name) FROM temp.sqlite_master"),
       ("CREATE TEMP VIEW photo AS SELECT 1", "SELECT group_concat(name) FROM temp.sqlite_master"),
       (
@@ -88,6 +100,19 @@ import Testing
     await app.store.close()
   }
 
+  @Test(
+    "J187: a setting of the application has the value that it had before", arguments: ["secure_delete", "cache_spill"])
+  func settingOfApplication(name: String) async throws {
+    let app = try Application()
+    let value = name == "secure_delete" ? "FAST" : "50"
+    try await app.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA \(name) = \(value)") }
+    let before = try await app.state("PRAGMA \(name)")
+    _ = try await app.jobs.enqueue(Note(text: "a"))
+    try await app.claim().finish { try $0.execute(sql: "PRAGMA \(name) = 0") }
+    #expect(try await app.state("PRAGMA \(name)") == before)
+    await app.store.close()
+  }
+
   @Test("J187: temporary tables and attached databases of the application remain")
   func kept() async throws {
     let app = try Application()
@@ -120,19 +145,27 @@ import Testing
     await app.store.close()
   }
 
-  @Test("J135: a violation of a deferred foreign key fails only its own request")
-  func deferredForeignKeys() async throws {
+  @Test(
+    "J135, J187: a violation of a deferred foreign key fails only its own request",
+    arguments: ["table", "setting"])
+  func deferredForeignKeys(by deferring: String) async throws {
     let app = try Application()
+    let isDeferred = deferring == "table"
     try await app.pool.write {
       try $0.execute(
-        sql: "CREATE TABLE tag (photo REFERENCES photo (id) DEFERRABLE INITIALLY DEFERRED)")
+        sql: "CREATE TABLE tag (photo REFERENCES photo (id) \(isDeferred ? "DEFERRABLE INITIALLY DEFERRED" : ""))")
     }
     _ = try await app.jobs.enqueue(Note(text: "first"))
     let first = try await app.claim()
     _ = try await app.jobs.enqueue(Note(text: "second"))
     let second = try await app.claim()
     let (writing, gate) = await app.holdWriter()
-    let violating = Task { try await first.finish { try $0.execute(sql: "INSERT INTO tag VALUES (7)") } }
+    let violating = Task {
+      try await first.finish { database in
+        if !isDeferred { try database.execute(sql: "PRAGMA defer_foreign_keys = 1") }
+        try database.execute(sql: "INSERT INTO tag VALUES (7)")
+      }
+    }
     let other = Task { try await second.finish { try $0.execute(sql: "INSERT INTO photo VALUES (8, 8)") } }
     gate.open()
     try await writing.value

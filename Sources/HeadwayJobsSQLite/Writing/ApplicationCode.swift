@@ -59,7 +59,10 @@ extension JobTransaction {
     let state = try session ?? SessionState(database)
     session = state
     defer { if !state.restore(database) { leftovers = state } }
-    return try database.run(within: limit, code)
+    let result = try database.run(within: limit, code)
+    // Before the settings are restored, because SQLite then forgets violations that `defer_foreign_keys` has deferred.
+    try database.checkDeferredForeignKeys()
+    return result
   }
 }
 

@@ -41,21 +41,27 @@ struct SessionState {
   ///   be detached, and some settings can't be changed.
   func restore(_ database: Database) -> Bool {
     do {
-      var isComplete = true
-      for (pragma, former) in zip(Self.pragmas, settings) where try Self.value(of: pragma, database) != former {
-        _ = try? Self.rows("PRAGMA \(pragma) = \(former)", database)
-        if try Self.value(of: pragma, database) != former { isComplete = false }
-      }
+      var isComplete = try restoreSettings(database)
       if try Self.isLikeCaseSensitive(database) != isLikeCaseSensitive {
         _ = try Self.rows("PRAGMA case_sensitive_like = \(isLikeCaseSensitive)", database)
       }
-      // GRDB executes the statement, because it caches the schema.
-      for object in try Self.temporaryObjects(database) where !temporaryObjects.contains(object) {
-        try database.execute(sql: "DROP \(object[0]) IF EXISTS temp.\(object[1].quotedDatabaseIdentifier)")
+      let new = try Self.temporaryObjects(database).filter { !temporaryObjects.contains($0) }
+      if !new.isEmpty {
+        // Tables with foreign keys can then be deleted in any order. The first setting has an effect in a transaction,
+        // and the second one outside of transactions.
+        for change in ["defer_foreign_keys = 1", "foreign_keys = 0"] { _ = try Self.rows("PRAGMA \(change)", database) }
+        // GRDB executes the statement, because it caches the schema.
+        let deletion = Result {
+          for object in new {
+            try database.execute(sql: "DROP \(object[0]) IF EXISTS temp.\(Self.quoted(object[1]))")
+          }
+        }
+        isComplete = try restoreSettings(database) && isComplete
+        try deletion.get()
       }
       for name in try Self.attachedDatabases(database) where !attachedDatabases.contains(name) {
         do {
-          try database.execute(sql: "DETACH DATABASE \(name[0].quotedDatabaseIdentifier)")
+          try database.execute(sql: "DETACH DATABASE \(Self.quoted(name[0]))")
         } catch {
           isComplete = false
         }
@@ -64,6 +70,25 @@ struct SessionState {
     } catch {
       return false
     }
+  }
+
+  /// Restores the settings.
+  ///
+  /// - Returns: Whether all of them were restored.
+  private func restoreSettings(_ database: Database) throws -> Bool {
+    var isComplete = true
+    for (pragma, former) in zip(Self.pragmas, settings) where try Self.value(of: pragma, database) != former {
+      // This setting reads its third value as a number, and does not accept that number.
+      let value = pragma == "secure_delete" && former == "2" ? "FAST" : former
+      _ = try? Self.rows("PRAGMA \(pragma) = \(value)", database)
+      if try Self.value(of: pragma, database) != former { isComplete = false }
+    }
+    return isComplete
+  }
+
+  /// Unlike GRDB's function, this one doubles quotation marks in the name.
+  private static func quoted(_ name: String) -> String {
+    "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
   }
 
   private static func value(of pragma: String, _ database: Database) throws -> String {

@@ -205,7 +205,6 @@ final class StoreWriter: Sendable {
       var resume: @Sendable () -> Void = {}
       try database.inSavepoint {
         resume = try transactionGuard.run(in: database) { try request.perform(transaction) }
-        try database.checkDeferredForeignKeys()
         return .commit
       }
       return resume
