@@ -183,17 +183,12 @@ package struct FileSource: ~Copyable, Sendable {
 
   private mutating func readPlain(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     var count = try readOnce(into: buffer)
-    if count == 0, let size, let identity {
-      let status = try statusNow()
-      // If other code has closed the descriptor by mistake, another file might now have the same descriptor.
-      guard status.identity == identity else { throw readingError(.badDescriptor) }
-      if bytesRead < size {
-        // The file is truncated, unless its size was never correct: files in /sys always report 4096 and contain less.
-        // If the file has the reported size now, it either grew back since the read above or is one of those files. A
-        // second read distinguishes the two.
-        guard status.size >= size else { throw LineReaderError(.truncated, path: path, byteOffset: bytesRead) }
-        count = try readOnce(into: buffer)
-      }
+    if count == 0, let isShorter = try isShorterAtEnd(), let size, bytesRead < size {
+      // The file is truncated, unless its size was never correct: files in /sys always report 4096 and contain less.
+      // If the file has the reported size now, it either grew back since the read above or is one of those files. A
+      // second read distinguishes the two.
+      if isShorter { throw LineReaderError(.truncated, path: path, byteOffset: bytesRead) }
+      count = try readOnce(into: buffer)
     }
     bytesRead += count
     reachedEnd = count == 0
@@ -223,9 +218,12 @@ package struct FileSource: ~Copyable, Sendable {
     do {
       let count = try unpacker.read(into: buffer)
       bytesRead = unpacker.bytesRead
-      reachedEnd = count == 0
-      return count
+      guard count == 0 else { return count }
     } catch { throw unpackingError(error) }
+    // The file can have ended between two compressed parts, which is not visible in them.
+    if try isShorterAtEnd() == true { throw LineReaderError(.truncated, path: path, byteOffset: bytesRead) }
+    reachedEnd = true
+    return 0
   }
 
   private func unpackingError(_ problem: UnpackingProblem) -> LineReaderError {
@@ -236,6 +234,15 @@ package struct FileSource: ~Copyable, Sendable {
   private func readOnce(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     let position = isSeekable ? bytesRead : nil
     do { return try Platform.read(descriptor, into: buffer, at: position) } catch { throw readingError(error) }
+  }
+
+  /// Returns whether the file is shorter than when it was opened; nil if it is not a regular file.
+  private func isShorterAtEnd() throws(LineReaderError) -> Bool? {
+    guard let size, let identity else { return nil }
+    let status = try statusNow()
+    // If other code has closed the descriptor by mistake, another file might now have the same descriptor.
+    guard status.identity == identity else { throw readingError(.badDescriptor) }
+    return status.size < size
   }
 
   private func statusNow() throws(LineReaderError) -> Platform.FileStatus {

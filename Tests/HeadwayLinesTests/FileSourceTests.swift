@@ -80,6 +80,37 @@ import Testing
     }
   }
 
+  #if Compression
+  /// What happens to a file of two compressed parts when a little has been read.
+  enum Loss: CaseIterable, Sendable { case replaced, truncated }
+
+  @Test(
+    "I21, L6: reading fails if a file ends between two compressed parts, because it was replaced or truncated",
+    arguments: ["gzip", "xz", "zstd"], Loss.allCases)
+  func lostPart(filter: String, loss: Loss) throws {
+    let folder = try TemporaryFolder()
+    var state: UInt64 = 1
+    // The bytes can't be compressed, so the first part takes several reads.
+    let lines = (1...30_000).map { _ in
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return String(state, radix: 36)
+    }
+    let part = compressed(Array((lines.joined(separator: "\n") + "\n").utf8), by: filter)
+    let path = try folder.write(part + part)
+    var source = try FileSource(path: path)
+    #expect(try !read(&source, 1_000).isEmpty && source.bytesRead < part.count)
+    if loss == .truncated {
+      #expect(truncate(path, off_t(part.count)) == 0)
+    } else {
+      let replacement = open(try folder.write(part, to: "other"), O_RDONLY | O_CLOEXEC)
+      let descriptor = try #require(descriptors(of: path).first)
+      #expect(dup2(replacement, descriptor) == descriptor && close(replacement) == 0)
+    }
+    let error = #expect(throws: LineReaderError.self) { while try !read(&source, 4_096).isEmpty {} }
+    #expect(error?.code == (loss == .truncated ? .truncated : .inputOutputError))
+  }
+  #endif
+
   @Test("L5: a file is closed after it is read, and child processes do not inherit its descriptor")
   func closing() async throws {
     let folder = try TemporaryFolder()
