@@ -4,6 +4,7 @@ import GRDB
 import Headway
 import HeadwayCSV
 @testable import HeadwayImport
+import Synchronization
 import Testing
 
 @Suite("Import: foreign keys of an app's tables", .hangLimit)
@@ -64,6 +65,29 @@ struct ForeignKeyTests {
       #expect(issues.map(\.lineNumber) == [5, 6])
       #expect(try database.strings("SELECT id FROM node WHERE id < 50 ORDER BY id") == ["1", "2", "3", "6"])
       #expect(try database.strings("PRAGMA foreign_key_check").isEmpty)
+    }
+  }
+
+  @Test("I17: the cost of rows that refer to the next row, or to an earlier such row, does not grow with their number")
+  func chain() throws {
+    try withWorkspace { workspace in
+      let (count, database) = (400, try workspace.database())
+      let attempts = Mutex(0)
+      try database.pool.writeWithoutTransaction { connection in
+        try connection.execute(sql: "CREATE TABLE node(id INTEGER PRIMARY KEY, up INTEGER REFERENCES node(id))")
+        connection.trace { event in
+          if "\(event)" == "SAVEPOINT headway_row" { attempts.withLock { $0 += 1 } }
+        }
+      }
+      // Each row in the first half refers to the next row, and each one in the second half to the first row.
+      let lines = (1...count).map { $0 < count / 2 ? "\($0),\($0 + 1)" : $0 == count / 2 ? "\($0)," : "\($0),1" }
+      let operation = ImportOperation(
+        file: try workspace.write("id,up\n\(lines.joined(separator: "\n"))\n", to: "node.csv"), into: database,
+        options: ImportOptions(batchSize: 2 * count))
+      run(operation)
+      #expect(operation.error == nil && operation.report.rejectedRowCount == 0)
+      #expect(try database.strings("SELECT count(*) FROM node") == ["\(count)"])
+      #expect(attempts.withLock { (count..<4 * count).contains($0) })
     }
   }
 

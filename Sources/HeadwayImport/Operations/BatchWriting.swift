@@ -104,14 +104,22 @@ struct BatchWriting {
   }
 
   /// Writes rows again that refer to later rows.
+  ///
+  /// The last row is tried first, and the direction then alternates. If each row refers to the next one, a single pass
+  /// in the order of the file would write only one more row.
   private func retry(_ all: [Written], _ database: Database) throws -> [Written] {
     var all = all
     var count = -1
+    var isBackward = true
     while case let left = all.reduce(0, { $0 + $1.refused.count }), left > 0, left != count {
       count = left
-      all = try all.map {
-        Written(batch: $0.batch, refused: try target.writer.retry($0.refused, of: $0.batch, database))
+      for position in isBackward ? Array(all.indices.reversed()) : Array(all.indices) {
+        let batch = all[position].batch
+        let refused = isBackward ? all[position].refused.reversed() : all[position].refused
+        let left = try target.writer.retry(refused, of: batch, database)
+        all[position] = Written(batch: batch, refused: isBackward ? left.reversed() : left)
       }
+      isBackward.toggle()
     }
     return all
   }
