@@ -53,6 +53,16 @@ struct BatchGroupTests {
     }
   }
 
+  @Test("W3: an import that waits for the database does not seem to wait forever") func waiting() throws {
+    try withWorkspace { workspace in
+      let halted = try Halted(people(1...400), in: try workspace.database(), workspace)
+      let diagnosis = halted.operation.diagnosis
+      #expect(diagnosis.contains("waits for") && !diagnosis.contains("ready") && !diagnosis.contains("no queue"))
+      halted.gate.open()
+      halted.queue.waitUntilAllOperationsAreFinished()
+    }
+  }
+
   @Test("I2: cancelling keeps committed batches, and rolls back all batches that are written together") func cancelled()
     throws
   {

@@ -47,6 +47,7 @@ final class BatchLine {
   /// - Throws: The error of a batch sent earlier.
   func handOver() throws {
     let next = WaitingBatch(batch: filling, byteCount: filling.byteCount)
+    next.end.start()
     waiting.append(next)
     // Writes all batches that wait when the block runs. The blocks of those batches then find later batches, or none.
     database.write(writeName) { [operation, waiting, mostTogether] in
@@ -55,7 +56,7 @@ final class BatchLine {
       try BatchWriting(batches.map(\.batch), operation, target).run(database)
     } then: { batches, error in
       if let error { batches[0].end.recordError(error) }
-      for batch in batches { batch.end.start() }
+      for batch in batches { batch.end.finish() }
     }
     onTheirWay.append(next)
     bytesOnTheirWay += next.byteCount
@@ -108,11 +109,11 @@ final class BatchLine {
 private struct WaitingBatch {
   let batch: RowBatch
   let byteCount: Int
-  /// Starts, and so finishes, after the batch has been written or skipped.
+  /// Finishes after the batch has been written or skipped.
   ///
-  /// The operation is in no queue; this code calls its `start()`. If batches were written together, the operation of
-  /// the first one has the error.
-  let end = BlockOperation()
+  /// The operation is in no queue, and starts before the batch is handed over: while the database is locked, the wait
+  /// for it can be long. If batches were written together, the operation of the first one has the error.
+  let end = AsynchronousOperation()
 }
 
 /// Batches that wait for the database, in the order of the file.
