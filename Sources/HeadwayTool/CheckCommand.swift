@@ -29,7 +29,7 @@ struct CheckCommand: AsyncParsableCommand {
         73   the temporary database cannot be created
         74   reading or writing failed, for example because the disk is full
         75   a temporary failure of a download
-        76   a server does not follow HTTP
+        76   a server does not follow HTTP, or its content can't be decompressed
         130  SIGINT stopped the check; 129 and 143 are the codes for SIGHUP and SIGTERM
       """)
 

@@ -56,7 +56,7 @@ struct ImportCommand: AsyncParsableCommand {
         73   the database, the file of rejected rows or the trace cannot be created
         74   reading or writing failed, for example because the disk is full
         75   another program holds the database
-        76   a server does not follow HTTP
+        76   a server does not follow HTTP, or its content can't be decompressed
         130  SIGINT stopped the import; 129 and 143 are the codes for SIGHUP and SIGTERM
 
       After an error or a signal, committed batches stay in the table. With --replace, or if no batch was \
@@ -110,7 +110,7 @@ struct ImportCommand: AsyncParsableCommand {
   @Flag(
     help: """
       Import each file as a durable job. If the process ends at any moment, the same command imports only the files \
-      that are not in the database yet.
+      that are not in the database yet. Not with --append or --ignore.
       """)
   var durable = false
   #endif
