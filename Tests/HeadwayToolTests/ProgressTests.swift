@@ -94,6 +94,15 @@ struct ProgressTests {
     #expect(table["rejectedRowsPath"] as? String == "db.rejected-rows/x.csv")
   }
 
+  @Test("I22: the totals of JSON output contain ignored rows") func jsonIgnored() async throws {
+    try folder.write("id\n1\n2\n", to: "x.csv")
+    try folder.write("id\n2\n3\n", to: "y.csv")
+    #expect(try await Tool.run("import", "x.csv", "db", "--table", "t", "--key", "id", in: folder).status == 0)
+    let run = try await Tool.run("import", "y.csv", "db", "--table", "t", "--ignore", "--progress", "json", in: folder)
+    let end = try #require(try run.objects().last)
+    #expect(run.status == 0 && end["rowCount"] as? Int == 1 && end["ignoredRowCount"] as? Int == 1)
+  }
+
   @Test("With --quiet, only errors are printed") func quiet() async throws {
     try folder.write("a;b\n1;2\n", to: "x.csv")
     let run = try await Tool.run("import", "x.csv", "db", "--quiet", in: folder)

@@ -130,6 +130,7 @@ enum JSONEvent {
     let tables: Int
     let rowCount: Int
     let rejectedRowCount: Int
+    let ignoredRowCount: Int
     let flaggedRowCount: Int
     let seconds: Double
     let exitCode: Int32
@@ -141,6 +142,7 @@ enum JSONEvent {
       tables = reports.count
       rowCount = reports.reduce(0) { $0 + $1.rowCount }
       rejectedRowCount = reports.reduce(0) { $0 + $1.rejectedRowCount }
+      ignoredRowCount = reports.reduce(0) { $0 + $1.ignoredRowCount }
       flaggedRowCount = reports.reduce(0) { $0 + $1.flaggedRowCount }
     }
   }
