@@ -23,11 +23,14 @@ import HeadwayJobsSQLite
     try await withThrowingTaskGroup { group in
       if arguments.contains("--scene") {
         let worker = SceneJobs.worker(for: jobs)
-        group.addTask { try await worker.run() }
+        group.addTask {
+          // If the script moves the file of the store, the worker stops, and the dashboard must continue.
+          do { try await worker.run() } catch let error as JobError where error.code == .unusableStore {}
+        }
         try await SceneJobs.enqueue(in: jobs)
       }
       group.addTask { try await server.run { FileHandle.standardOutput.write(Data("\($0)\n".utf8)) } }
-      try await group.next()
+      try await group.waitForAll()
     }
   }
 }
