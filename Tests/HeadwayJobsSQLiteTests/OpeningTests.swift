@@ -7,6 +7,7 @@ import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestSupport
 import Testing
+@testable import JobsCrashProgram
 
 /// Databases that can and that can't be opened.
 @Suite(.hangLimit) struct OpeningTests {
@@ -57,11 +58,11 @@ import Testing
   func workerOfDeletedFile(isRunningJob: Bool) async throws {
     let store = try SQLiteJobStore(path: path)
     let jobs = Jobs(store)
-    let worker = JobWorker(jobs, kinds: [Sleeper.self])
+    let worker = JobWorker(jobs, kinds: [EndlessJob.self])
     worker.run(on: Headway.OperationQueue())
     let events = jobs.events
     let running = Task { try await worker.run() }
-    if isRunningJob { try await jobs.enqueue(Sleeper()) }
+    if isRunningJob { try await jobs.enqueue(EndlessJob()) }
     for await event in events {
       if case .workerStarted = event, !isRunningJob { break }
       if case .started = event { break }
@@ -168,12 +169,5 @@ import Testing
     await #expect(throws: JobError.self) { try await Jobs(store).counts() }
     await store.close()
   }
-}
-
-/// Runs until it is cancelled.
-private struct Sleeper: Job {
-  static let kind: JobKind = "sleeper"
-
-  func perform(in context: JobContext) async throws { try await Task.sleep(for: .seconds(86_400)) }
 }
 #endif
