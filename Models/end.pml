@@ -9,6 +9,7 @@
    takeIn              QueueState.takeIn: a thread that holds the queue's lock accepts the operations of the inbox
    Owner               releases the queue, which is then freed when it is empty (INBOX)
    Canceller           cancel() of a subclass that finishes itself: super.cancel(); finish() (repro `zombie`)
+   Stopper             cancelAllOperations() that stops B, whose own cancel() does nothing
    Failer, Reader      recordError(_:), and a thread that reads the outcome twice (repro `failrace`)
    Waiter              waitUntilFinished(); waitInside: the same in user code that A's end runs (observers, HANDLER)
    QueueWaiter         waitUntilAllOperationsAreFinished()
@@ -74,6 +75,11 @@ inline takeIn() {
 
 inline append(i) { atomic { items ! i } }
 #define isBad (failed || cancelled)
+#ifdef FAULT_SHARED_MARK
+#define SHARED pendingCancel
+#else
+#define SHARED false
+#endif
 
 /* waitUntilFinished() inside user code that A's end runs before `notified`. */
 inline waitInside() {
@@ -158,9 +164,9 @@ inline releaseDependents() {
      /* A thread that finds B ready finds A neither in the queue nor unrecorded. */
      assert(!before || !holdsA && (!inbox || endedOutside));
      atomic { dependent = false; countB--;
-       if :: SUCCESS && !success && phaseB == PENDING -> requiresSuccess = true :: else fi;
+       if :: SUCCESS && !success && phaseB == PENDING && !SHARED -> requiresSuccess = true :: else fi;
 #ifndef FAULT_NO_PENDING_CANCEL
-       pendingCancel = requiresSuccess
+       pendingCancel = pendingCancel || requiresSuccess
 #endif
      }
      links = false; tells = true
@@ -251,6 +257,31 @@ proctype Adder() {
   fi;
 #endif
   added = true
+}
+
+proctype Stopper() {                    /* a call that cancels B, whose override refuses */
+  bool stopped;
+  atomic {
+    if
+    :: phaseB == PENDING && !cancelledB && !SHARED ->
+       stopped = true;
+#ifdef FAULT_SHARED_MARK
+       pendingCancel = true
+#else
+       countB++
+#endif
+    :: else
+    fi }
+  if
+  :: stopped ->
+#ifdef FAULT_SHARED_MARK
+     atomic { if :: !cancelledB -> pendingCancel = false :: else fi }
+#else
+     countB--;
+#endif
+     told = true
+  :: else
+  fi
 }
 
 proctype Owner() {
@@ -350,6 +381,9 @@ proctype Notifier() {                   /* notifies A's observers of something e
 init {
   atomic {
     run Adder(); run Worker(); run WorkerB();
+#ifdef STOPPER
+    run Stopper();
+#endif
 #ifdef CANCELLER
     run Canceller();
 #endif

@@ -127,7 +127,8 @@ bool links;
 #define RUNNING 5
 #define GONE 6
 #define WAITING 7                       /* cancelled, with cancellation code: waits for a concurrency slot */
-bool lock, suspended, stopping;
+bool lock, suspended;
+byte stopping;                          /* calls that hold the queue */
 byte place[N], ready[2], leaving, coded, running, tickets[2], busy;
 byte o, m, k, q, n;                     /* of the thread that holds the lock */
 
@@ -139,7 +140,7 @@ Batch batch[W];
 
 /* For the proof. */
 byte begun, left, inside, blocked;
-byte halted, continuing;                /* must not begin; about to begin as if before any change */
+byte halted[2], continuing;             /* must not begin, by call; about to begin as if before any change */
 bool hasSuspended;
 hidden byte i, j;
 
@@ -147,7 +148,7 @@ hidden byte i, j;
 
 #define order(x) (CLASSES > 1 && has(low, x))
 #define started (running + size(busy))
-#define open (!suspended && !stopping && started < LIMIT)
+#define open (!suspended && stopping == 0 && started < LIMIT)
 #define isStartable(x) (count[x] == 0 || has(cancelled, x))
 /* While an urgent operation is ready, workers of class 0 start everything that is ready (Admission.floor). */
 #define holds0 (LIMIT != 9 && (ready[0] & URGENT) != 0)
@@ -292,7 +293,7 @@ inline issue(c) {                       /* tickets for a class: n is how many op
     n = 0 }
 }
 
-#define isServed (tickets[0] + tickets[1] > 0 || started >= LIMIT && !suspended && !stopping)
+#define isServed (tickets[0] + tickets[1] > 0 || started >= LIMIT && !suspended && stopping == 0)
 
 inline leave() {
   if
@@ -336,7 +337,7 @@ inline leave() {
 
 /* ---- Workers ---- */
 
-inline begin(x) { assert(!has(begun | halted, x) && !has(left, x)); begun = begun | bit(x); phase[x] = EXECUTING }
+inline begin(x) { assert(!has(begun | halted[0] | halted[1], x) && !has(left, x)); begun = begun | bit(x); phase[x] = EXECUTING }
 
 inline wait() { blocked++; (has(begun, TARGET) || SPARE && blocked == W && sent[0] > 0); blocked-- }
 
@@ -586,11 +587,23 @@ proctype Suspender() {
 
 inline hold() { atomic { !lock -> lock = true } }
 
-inline stop(x) {                        /* `cancel()` or `markPendingCancellation()`, then the queue's lists */
+#ifdef FAULT_UNHELD
+#define HOLD 0
+#else
+#define HOLD 1
+#endif
+#ifdef FAULT_ONE_MARK
+byte shared;                            /* one mark for all calls */
+#define MARKED shared
+#else
+#define MARKED marked
+#endif
+
+inline stop(x) {                        /* `cancel()` or `stop()`, then the queue's lists */
   d_step {
-    stops = phase[x] == PENDING && has(listed, x) && !has(cancelled | marked, x);
+    stops = phase[x] == PENDING && has(listed, x) && !has(cancelled | MARKED, x);
     if
-    :: stops && has(STUBBORN, x) -> marked = marked | bit(x); count[x]++
+    :: stops && has(STUBBORN, x) -> MARKED = MARKED | bit(x); count[x]++
     :: stops && !has(STUBBORN, x) -> cancelled = cancelled | bit(x)
     :: else
     fi }
@@ -603,45 +616,43 @@ inline stop(x) {                        /* `cancel()` or `markPendingCancellatio
   if :: stops && place[x] == WAITING -> reclaimAll(busy) :: else fi
 }
 
-proctype Stopper() {                    /* a section for each operation: none starts before all of them are stopped */
+proctype Stopper(byte me) {             /* a section for each operation: none starts before all of them are stopped */
   byte new[2], x, marked; bool stops;
   enter(); leave();
   hold();
-#ifndef FAULT_UNHELD
-  stopping = true;
-#endif
+  stopping = stopping + HOLD;
   reclaimAll(busy);
 #ifndef FAULT_UNMARKED
   /* Threads need no lock to begin what they have taken. */
-  do :: x < N -> if :: place[x] == TAKEN -> stop(x) :: else fi; x++ :: else -> x = 0; break od;
+  do :: x < N -> if :: place[x] == TAKEN && !has(marked, x) -> stop(x) :: else fi; x++ :: else -> x = 0; break od;
 #endif
   skip;
   d_step {
     do
     :: x < N ->
        if
-       :: phase[x] == PENDING && has(listed, x) && !has(continuing, x) -> halted = halted | bit(x)
+       :: phase[x] == PENDING && has(listed, x) && !has(continuing, x) -> halted[me] = halted[me] | bit(x)
        :: else
        fi;
        x++
     :: else -> x = 0; break
     od }
   lock = false;
-  do :: x < N -> hold(); stop(x); lock = false; x++ :: else -> x = 0; break od;
+  do :: x < N -> hold(); if :: !has(marked, x) -> stop(x) :: else fi; lock = false; x++ :: else -> x = 0; break od;
 #ifdef FAULT_UNCALLED
-  hold(); stopping = false; lock = false;
+  hold(); stopping = stopping - HOLD; lock = false;
 #else
-  enter(); stopping = false; leave();
+  enter(); stopping = stopping - HOLD; leave();
 #endif
   do
   :: x < N ->
      if
-     :: d_step { has(marked, x) -> halted = without(halted, x); count[x]-- }
+     :: d_step { has(MARKED, x) -> halted[me] = without(halted[me], x); MARKED = without(MARKED, x); count[x]-- }
         if
         :: phase[x] == PENDING && count[x] == 0 -> enter(); becameReady(x); leave()
         :: phase[x] != PENDING || count[x] != 0
         fi
-     :: !has(marked, x)
+     :: !has(MARKED, x)
      fi;
      x++
   :: else -> break
@@ -679,7 +690,10 @@ init {
     run Suspender();
 #endif
 #ifdef STOPPER
-    run Stopper();
+    run Stopper(0);
+#endif
+#ifdef TWO_STOPPERS
+    run Stopper(1);
 #endif
 #ifdef DEPENDER
     run Depender(DEPENDER);

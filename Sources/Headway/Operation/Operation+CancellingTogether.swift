@@ -3,8 +3,8 @@
 /// Cancelling an operation can run user code, and can end an operation, which makes room for another one. Therefore,
 /// before any user code runs, all of the operations are either cancelled or *stopped*. An operation is stopped if its
 /// class overrides ``Operation/cancel()``: the override must find it in its usual state, not cancelled. The operations
-/// of a group are stopped as well, because the group cancels them. A stopped operation has a pending cancellation, as
-/// if a required dependency had failed. If an override does not cancel it, the operation can start again.
+/// of a group are stopped as well, because the group cancels them. A stopped operation waits as if it had another
+/// dependency for each call that has stopped it. If no override cancels it, the operation can start after these calls.
 extension Operation {
   /// Cancels operations together.
   package static func cancel(together operations: [Operation]) {
@@ -14,14 +14,6 @@ extension Operation {
     effects.perform()
     for operation in operations { operation.cancel() }
     stopped.finish()
-  }
-
-  /// Allows stopped operations that no code has cancelled to start.
-  static func resumeUncancelled(_ stopped: [Operation]) {
-    for operation in stopped {
-      guard let word = operation.state.withdrawPendingCancellation(), word.isReady else { continue }
-      operation.lastDependencyFinished()
-    }
   }
 }
 
@@ -59,9 +51,9 @@ extension OperationQueue {
 extension Admission {
   /// Keeps an operation that has not started from starting, because it is about to be cancelled.
   ///
-  /// - Returns: False if it has started, or is already about to be cancelled.
+  /// - Returns: False if it has started, or was cancelled.
   mutating func stop(_ operation: Operation) -> Bool {
-    guard operation.state.markPendingCancellation() else { return false }
+    guard operation.state.stop() else { return false }
     // Workers do not search for it.
     if operation.admission.place == .ready {
       removeReady(operation)

@@ -19,7 +19,7 @@ struct StoppedOperations {
   enum Way {
     /// Cancel it, unless its class overrides ``Operation/cancel()``.
     case cancel
-    /// Give it a pending cancellation.
+    /// Only stop it.
     case mark
   }
 
@@ -38,7 +38,7 @@ struct StoppedOperations {
   private(set) var items: [Item] = []
   /// Blocks without operations that have left the queue.
   private var blocks: CancelledBlocks?
-  /// All operations that have a pending cancellation because of this call, including the operations in groups.
+  /// All operations that this call has stopped, including the operations in groups, once for each time.
   private var marked: [Operation] = []
 
   var blockCount: Int { blocks?.count ?? 0 }
@@ -62,7 +62,7 @@ struct StoppedOperations {
   ///   - operation: The operation.
   ///   - effects: Receives the steps that can run user code.
   mutating func stop(_ operation: Operation, leaving effects: inout Effects) {
-    if operation.isCancellable, operation.state.markPendingCancellation() { marked.append(operation) }
+    if operation.isCancellable, operation.state.stop() { marked.append(operation) }
     guard let queue = operation.queueOfParts else { return }
     _ = stopAll(queue, .mark, takingBlocks: false, leaving: &effects)
   }
@@ -71,7 +71,7 @@ struct StoppedOperations {
   ///
   /// Called after the operations have been cancelled, with no lock held.
   func finish() {
-    Operation.resumeUncancelled(marked)
+    for operation in marked { operation.dependencyFinished() }
     guard let blocks else { return }
     // On another thread, because the calling thread might hold something that the release of a user object waits for.
     WorkerPool.shared.submit(PoolBlock { blocks.release() }, count: 1)

@@ -227,7 +227,7 @@ extension OperationQueue {
   /// Gives the queue's workers the opportunity to start its operations, and returns when they would have run.
   ///
   /// The workers take an operation of another queue only after they have found nothing to do in this one.
-  fileprivate func runRound() {
+  func runRound() {
     update { _ in }
     for _ in 0..<3 { OperationQueue().addOperations([BlockOperation {}], waitUntilFinished: true) }
   }

@@ -164,9 +164,10 @@ struct OperationStateMachine: ~Copyable {
   /// - Returns: True if this has ended the operation.
   func finishCancelledPlainly() -> Bool {
     let end = OperationPhase.finished.rawValue | OperationWord.settled | OperationWord.notified
+    // Without edges, only calls that have stopped the operation are counted.
     let looked = OperationWord.phaseMask | OperationWord.cancelled | OperationWord.endsSpecially
     var old = word.load(ordering: .relaxed)
-    while old & looked == OperationPhase.pending.rawValue | OperationWord.cancelled, old < OperationWord.oneDependency {
+    while old & looked == OperationPhase.pending.rawValue | OperationWord.cancelled {
       let (exchanged, original) = word.weakCompareExchange(
         expected: old, desired: old | end, ordering: .acquiringAndReleasing)
       if exchanged { return true }
@@ -310,9 +311,10 @@ struct OperationStateMachine: ~Copyable {
     } != nil
   }
 
-  /// Notes that another thread is about to cancel the operation, which can't start until then.
+  /// Notes that a required dependency did not succeed: another thread is about to cancel the operation, which can't
+  /// start until then.
   ///
-  /// - Returns: False if the operation has started or was cancelled.
+  /// - Returns: False if the operation has started or was cancelled, or another thread is about to cancel it.
   func markPendingCancellation() -> Bool {
     update { word -> Void? in
       guard word.phase == .pending, !word.isCancelled, !word.hasPendingCancellation else { return nil }
@@ -321,15 +323,17 @@ struct OperationStateMachine: ~Copyable {
     } != nil
   }
 
-  /// Allows an operation to start again, because an override of `cancel()` has not cancelled it.
+  /// Stops the operation: it can't start before ``dependencyFinished()`` is called, as if it had another dependency.
   ///
-  /// - Returns: The new word, or nil if nothing changed.
-  func withdrawPendingCancellation() -> OperationWord? {
-    update { word -> OperationWord? in
-      guard word.phase == .pending, !word.isCancelled, word.hasPendingCancellation else { return nil }
-      word.rawValue &= ~OperationWord.pendingCancellation
-      return word
-    }
+  /// Unlike a flag, the count tells calls that stop the operation at the same time apart.
+  ///
+  /// - Returns: False if the operation has started, was cancelled, or is in no queue.
+  func stop() -> Bool {
+    update { word -> Void? in
+      guard word.phase == .pending, !word.isCancelled, word.isReserved else { return nil }
+      word.rawValue += OperationWord.oneDependency
+      return ()
+    } != nil
   }
 
   /// Announces a waiter; returns the word before.

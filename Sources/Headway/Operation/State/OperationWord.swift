@@ -57,7 +57,7 @@ struct OperationWord {
   /// Set under the queue's lock, never cleared.
   static let wasReady: UInt64 = 1 << 25
   /// Another thread is about to cancel this operation, which can't start until then: a required dependency did not
-  /// succeed, or several operations are cancelled together.
+  /// succeed.
   static let pendingCancellation: UInt64 = 1 << 26
   /// An error was recorded before the operation ended.
   static let failed: UInt64 = 1 << 27
@@ -88,7 +88,8 @@ struct OperationWord {
   /// Set under the lock of the links, never after the operation has ended, and never cleared.
   static let completes: UInt64 = 1 << 37
   private static let dependencyShift: UInt64 = 38
-  /// The highest bits count the dependencies that have not finished.
+  /// The highest bits count the dependencies that have not finished, and the calls that have stopped the operation
+  /// (``StoppedOperations``).
   static let oneDependency: UInt64 = 1 << dependencyShift
   /// The maximum number of dependencies, not counting those that other threads are adding at the moment.
   static let mostDependencies = 1 << 25

@@ -1,0 +1,121 @@
+import HeadwayTestKit
+import HeadwayTestSupport
+import Synchronization
+import Testing
+
+@testable import Headway
+
+/// Operations whose overrides of `cancel()` do not cancel them, at least not at once.
+@Suite("Refused cancellations", .hangLimit) struct RefusedCancellationTests {
+  private final class Refusing: Headway.Operation, @unchecked Sendable {
+    private let calls = Atomic<Int>(0)
+    private let ran = Atomic<Bool>(false)
+    var hasRun: Bool { ran.load(ordering: .relaxed) }
+    /// Returns whether the operation is cancelled; receives the number of the call, from 1.
+    private let onCall: @Sendable (Int) -> Bool
+
+    init(_ onCall: @escaping @Sendable (Int) -> Bool) { self.onCall = onCall }
+
+    override func main() { ran.store(true, ordering: .relaxed) }
+
+    override func cancel() { if onCall(calls.add(1, ordering: .relaxed).newValue) { super.cancel() } }
+  }
+
+  @Test("C8, D3: a call that cancels all is refused, and the required dependency is cancelled during the call")
+  func requirement() async throws {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let dependency = BlockOperation {}
+    let dependent = Refusing { _ in
+      dependency.waitUntilFinished()
+      return false
+    }
+    dependent.addDependency(dependency, requiring: .success)
+    queue.addOperations([dependency, dependent], waitUntilFinished: false)
+    queue.cancelAllOperations()
+    queue.isSuspended = false
+    try await queue.untilAllOperationsAreFinished()
+    #expect(!dependent.hasRun && dependent.isCancelled)
+    #expect(dependent.error is DependencyError)
+  }
+
+  private final class RefusingGroup: GroupOperation, @unchecked Sendable {
+    let onCall = Mutex<@Sendable () -> Void>({})
+
+    override func cancel() { onCall.withLock { $0 }() }
+  }
+
+  @Test("C8, D3: a group refuses, and a required operation in it fails during the call")
+  func requirementInGroup() async throws {
+    let queue = OperationQueue()
+    let (started, failing) = (Gate(), Gate())
+    let first = BlockOperation {
+      started.open()
+      failing.wait()
+      throw Mishap()
+    }
+    let second = BlockOperation { Issue.record("it ran, although the required operation failed") }
+    second.addDependency(first, requiring: .success)
+    let group = RefusingGroup(operations: [first, second])
+    group.onCall.withLock {
+      $0 = {
+        failing.open()
+        first.waitUntilFinished()
+      }
+    }
+    queue.addOperation(group)
+    await started.untilOpen()
+    queue.cancelAllOperations()
+    try await queue.untilAllOperationsAreFinished()
+    #expect(second.isCancelled)
+  }
+
+  @Test("C8: of two calls at the same time, the first to end starts no operation that the other will cancel")
+  func twoCalls() async throws {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let (firstCallIsAtLast, secondCallIsAtFirst, firstCallHasReturned) = (Gate(), Gate(), Gate())
+    let first = Refusing { call in
+      guard call == 2 else { return false }
+      secondCallIsAtFirst.open()
+      firstCallHasReturned.wait()
+      queue.runRound()
+      return true
+    }
+    let second = Refusing { call in
+      guard call == 1 else { return true }
+      firstCallIsAtLast.open()
+      secondCallIsAtFirst.wait()
+      return false
+    }
+    queue.addOperations([first, second], waitUntilFinished: false)
+    onThreads(2) { number in
+      if number == 0 {
+        queue.cancelAllOperations()
+        firstCallHasReturned.open()
+      } else {
+        firstCallIsAtLast.wait()
+        queue.isSuspended = false
+        queue.cancelAllOperations()
+      }
+    }
+    try await queue.untilAllOperationsAreFinished()
+    #expect(!second.hasRun && second.isCancelled)
+    #expect(!first.hasRun && first.isCancelled)
+  }
+
+  @Test("C8: an operation that refuses runs after the last of two calls") func lastCall() async throws {
+    let queue = OperationQueue()
+    let refusing = Refusing { call in
+      if call == 1 { queue.cancelAllOperations() }
+      return false
+    }
+    queue.isSuspended = true
+    queue.addOperation(refusing)
+    queue.cancelAllOperations()
+    #expect(!refusing.hasRun)
+    queue.isSuspended = false
+    try await queue.untilAllOperationsAreFinished()
+    #expect(refusing.hasRun && !refusing.isCancelled)
+  }
+}
