@@ -5,7 +5,7 @@ import Testing
 
 @testable import Headway
 
-/// Operations whose overrides of `cancel()` do not cancel them, at least not at once.
+/// Operations whose overrides of `cancel()` do not cancel them, or only when called again.
 @Suite("Refused cancellations", .hangLimit) struct RefusedCancellationTests {
   private final class Refusing: Headway.Operation, @unchecked Sendable {
     private let calls = Atomic<Int>(0)

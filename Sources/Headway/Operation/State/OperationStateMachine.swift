@@ -325,7 +325,7 @@ struct OperationStateMachine: ~Copyable {
 
   /// Stops the operation: it can't start before ``dependencyFinished()`` is called, as if it had another dependency.
   ///
-  /// Unlike a flag, the count tells calls that stop the operation at the same time apart.
+  /// This is a count and not a flag, because several calls can stop the operation at the same time.
   ///
   /// - Returns: False if the operation has started, was cancelled, or is in no queue.
   func stop() -> Bool {
