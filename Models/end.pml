@@ -259,7 +259,7 @@ proctype Adder() {
   added = true
 }
 
-proctype Stopper() {                    /* a call that cancels B, whose override refuses */
+proctype Stopper() {                    /* a call that cancels B, whose override ignores it */
   bool stopped;
   atomic {
     if

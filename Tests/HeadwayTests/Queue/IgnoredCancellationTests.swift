@@ -6,8 +6,8 @@ import Testing
 @testable import Headway
 
 /// Operations whose overrides of `cancel()` do not cancel them, or only when called again.
-@Suite("Refused cancellations", .hangLimit) struct RefusedCancellationTests {
-  private final class Refusing: Headway.Operation, @unchecked Sendable {
+@Suite("Ignored cancellations", .hangLimit) struct IgnoredCancellationTests {
+  private final class Ignoring: Headway.Operation, @unchecked Sendable {
     private let calls = Atomic<Int>(0)
     private let ran = Atomic<Bool>(false)
     var hasRun: Bool { ran.load(ordering: .relaxed) }
@@ -21,12 +21,12 @@ import Testing
     override func cancel() { if onCall(calls.add(1, ordering: .relaxed).newValue) { super.cancel() } }
   }
 
-  @Test("C8, D3: a call that cancels all is refused, and the required dependency is cancelled during the call")
+  @Test("C8, D3: an operation ignores a call that cancels all, which cancels its required dependency")
   func requirement() async throws {
     let queue = OperationQueue()
     queue.isSuspended = true
     let dependency = BlockOperation {}
-    let dependent = Refusing { _ in
+    let dependent = Ignoring { _ in
       dependency.waitUntilFinished()
       return false
     }
@@ -39,13 +39,13 @@ import Testing
     #expect(dependent.error is DependencyError)
   }
 
-  private final class RefusingGroup: GroupOperation, @unchecked Sendable {
+  private final class IgnoringGroup: GroupOperation, @unchecked Sendable {
     let onCall = Mutex<@Sendable () -> Void>({})
 
     override func cancel() { onCall.withLock { $0 }() }
   }
 
-  @Test("C8, D3: a group refuses, and a required operation in it fails during the call")
+  @Test("C8, D3: a group ignores a call that cancels all, and a required operation in it fails during the call")
   func requirementInGroup() async throws {
     let queue = OperationQueue()
     let (started, failing) = (Gate(), Gate())
@@ -56,7 +56,7 @@ import Testing
     }
     let second = BlockOperation { Issue.record("it ran, although the required operation failed") }
     second.addDependency(first, requiring: .success)
-    let group = RefusingGroup(operations: [first, second])
+    let group = IgnoringGroup(operations: [first, second])
     group.onCall.withLock {
       $0 = {
         failing.open()
@@ -75,14 +75,14 @@ import Testing
     let queue = OperationQueue()
     queue.isSuspended = true
     let (firstCallIsAtLast, secondCallIsAtFirst, firstCallHasReturned) = (Gate(), Gate(), Gate())
-    let first = Refusing { call in
+    let first = Ignoring { call in
       guard call == 2 else { return false }
       secondCallIsAtFirst.open()
       firstCallHasReturned.wait()
       queue.runRound()
       return true
     }
-    let second = Refusing { call in
+    let second = Ignoring { call in
       guard call == 1 else { return true }
       firstCallIsAtLast.open()
       secondCallIsAtFirst.wait()
@@ -104,18 +104,18 @@ import Testing
     #expect(!first.hasRun && first.isCancelled)
   }
 
-  @Test("C8: an operation that refuses runs after the last of two calls") func lastCall() async throws {
+  @Test("C8: an operation that ignores two calls runs after the last one") func lastCall() async throws {
     let queue = OperationQueue()
-    let refusing = Refusing { call in
+    let ignoring = Ignoring { call in
       if call == 1 { queue.cancelAllOperations() }
       return false
     }
     queue.isSuspended = true
-    queue.addOperation(refusing)
+    queue.addOperation(ignoring)
     queue.cancelAllOperations()
-    #expect(!refusing.hasRun)
+    #expect(!ignoring.hasRun)
     queue.isSuspended = false
     try await queue.untilAllOperationsAreFinished()
-    #expect(refusing.hasRun && !refusing.isCancelled)
+    #expect(ignoring.hasRun && !ignoring.isCancelled)
   }
 }
