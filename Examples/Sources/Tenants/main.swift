@@ -38,8 +38,8 @@ let reports = [("large", 1_000), ("premium", 6), ("small", 2)].flatMap { custome
 }
 service.queue.isSuspended = false
 print(try await reports[reports.count - 1].value)
-print(service.starts.events.prefix(10).joined(separator: " "))
 for report in reports { _ = try await report.value }
+print(service.starts.events.prefix(10).joined(separator: " "))
 print(service.starts.count, "reports")
 
 // The storage of one customer can't be reached. After two failures, the remaining reports of this customer wait.
