@@ -18,14 +18,14 @@ let postgreSQL = "PostgreSQL"
 
 /// The products of other packages that modules depend on, each with its package.
 let packages = [
-  "ArgumentParser": "swift-argument-parser", "AsyncHTTPClient": "async-http-client", "Crypto": "swift-crypto",
+  "ArgumentParser": "swift-argument-parser", "AsyncHTTPClient": "async-http-client",
   "GRDB": "GRDB.swift", "GRDBSQLite": "GRDB.swift", "HTTPTypes": "swift-http-types", "Hummingbird": "hummingbird",
   "HummingbirdCore": "hummingbird", "InMemoryLogging": "swift-log", "InMemoryTracing": "swift-distributed-tracing",
   "Logging": "swift-log", "Metrics": "swift-metrics", "MetricsTestKit": "swift-metrics", "Mustache": "swift-mustache",
   "NIOCore": "swift-nio", "NIOEmbedded": "swift-nio", "NIOHTTP1": "swift-nio", "NIOPosix": "swift-nio",
-  "NIOSSL": "swift-nio-ssl",
+  "NIOSSL": "swift-nio-ssl", "NIOTLS": "swift-nio",
   "ServiceLifecycle": "swift-service-lifecycle", "ServiceLifecycleTestKit": "swift-service-lifecycle",
-  "SwiftASN1": "swift-asn1", "Tracing": "swift-distributed-tracing", "X509": "swift-certificates",
+  "SwiftASN1": "swift-asn1", "Tracing": "swift-distributed-tracing",
 ]
 
 /// A row of the table of modules, which lists the targets of the package.
@@ -108,13 +108,14 @@ let modules = [
   Module(name: "HeadwaySampleData", needs: ["Headway"]),
 
   // Requests.
+  Module(name: "CHeadwaySHA256"),
   Module(name: "CHeadwayHTTP", kind: .system(debian: ["zlib1g-dev"], homebrew: ["zlib"])),
   Module(
     name: "HeadwayHTTP", needs: ["Headway"],
     traits: [
       http: [
-        "AsyncHTTPClient", "CHeadwayHTTP", "Crypto", "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
-        "SwiftASN1", "X509",
+        "AsyncHTTPClient", "CHeadwayHTTP", "CHeadwaySHA256", "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+        "NIOTLS", "SwiftASN1",
       ]
     ]),
 
@@ -220,7 +221,7 @@ let modules = [
     traits: [sqlite: ["GRDB"]]),
   Module(
     name: "HeadwayHTTPTests", kind: .tests, needs: ["Headway", "HeadwayHTTP", "HeadwayTestKit", "HeadwayTestSupport"],
-    traits: [http: ["AsyncHTTPClient", "Crypto", "NIOHTTP1"]]),
+    traits: [http: ["AsyncHTTPClient", "CHeadwaySHA256", "NIOHTTP1"]]),
   Module(
     name: "HeadwayDrawingTests", kind: .tests, exclude: ["Pictures"],
     needs: ["Headway", "HeadwayDrawing", "HeadwayTestKit", "HeadwayTestSupport"],
@@ -365,8 +366,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.0"),
-    .package(url: "https://github.com/apple/swift-certificates.git", from: "1.14.0"),
-    .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.5.1"),

@@ -75,6 +75,10 @@ import Testing
     }
   }
 
+  /// The issuer in the form of RFC 4514, as `openssl x509 -noout -issuer -nameopt RFC2253` prints it.
+  private static let unknownIssuer =
+    ##"CN=\#1\ ,E=a@example.org,2.5.4.4=odd,OU=\ two\ \ +UID=x,O=Größe\, \"A\" \;\<\\\>,DC=org,C=DE"##
+
   @Test(
     "H3: the error describes the problem of a certificate",
     arguments: [
@@ -83,6 +87,7 @@ import Testing
       (.ofOtherHosts, false, "self-signed, and it is not for 127.0.0.1"),
       (.ofOtherHosts, true, "it is not for 127.0.0.1"),
       (.issued, false, "its chain ends in a self-signed certificate (CN=Headway Test)"),
+      (.fromUnknownIssuer, false, "unknown issuer (\(unknownIssuer))"),
     ])
   func certificates(certificate: LoopbackCertificate, isTrusted: Bool, reason: String) async throws {
     try await withServer(certificate: certificate) { _ in

@@ -76,6 +76,25 @@ package struct LoopbackCertificate: Sendable {
       -----END CERTIFICATE-----
       """)
 
+  /// For 127.0.0.1 and localhost, from an issuer that is not sent with it, whose name has special characters.
+  package static let fromUnknownIssuer = LoopbackCertificate(
+    text: """
+      -----BEGIN CERTIFICATE-----
+      MIICIDCCAcWgAwIBAgIUWUG+ia8FK8G/He+PmAUSTQVqBpYwCgYIKoZIzj0EAwIw
+      gZoxCzAJBgNVBAYTAkRFMRMwEQYKCZImiZPyLGQBGRYDb3JnMRowGAYDVQQKDBFH
+      csO2w59lLCAiQSIgOzxcPjEgMA0GA1UECwwGIHR3byAgMA8GCgmSJomT8ixkAQEM
+      AXgxDDAKBgNVBAQMA29kZDEcMBoGCSqGSIb3DQEJARYNYUBleGFtcGxlLm9yZzEM
+      MAoGA1UEAwwDIzEgMCAXDTI2MTEyOTA5Mzc0OFoYDzIxMjYxMTA0MDkzNzQ4WjAU
+      MRIwEAYDVQQDDAkxMjcuMC4wLjEwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATn
+      uWb82L5LkO/4EcDF8ajCw2mzg0kQXzFO8Oc8ZNjgU1Gp+dasqFAUQOUaBJEsZtPM
+      R9MfDyggEWRClqRM9ULro2wwajAMBgNVHRMBAf8EAjAAMBoGA1UdEQQTMBGHBH8A
+      AAGCCWxvY2FsaG9zdDAdBgNVHQ4EFgQU9K+Bsridx/J47NFq3k+x/uzFohAwHwYD
+      VR0jBBgwFoAUaD4SwCpflxHwmwgnE93ZFJyMp5UwCgYIKoZIzj0EAwIDSQAwRgIh
+      AMWyV8Cb/p7WR/S1b+RCilSoWI8Un+Co3JUc2AbMYcQuAiEAjj1BMZ9C8st7hKnH
+      PEtRsmUyyoIjmeWrkAeV3XN5Lf8=
+      -----END CERTIFICATE-----
+      """)
+
   private static let key = """
     -----BEGIN PRIVATE KEY-----
     MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgdBfKDmuOTWvNi8kV

@@ -1,10 +1,13 @@
 #if HTTP
-import Crypto
 import Foundation
 import Headway
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+
+#if canImport(CryptoKit)
+import CryptoKit
+#endif
 
 /// A file that is being downloaded.
 ///

@@ -1,9 +1,12 @@
 #if HTTP
-import Crypto
 import Foundation
 import NIOCore
 import NIOPosix
 import Synchronization
+
+#if canImport(CryptoKit)
+import CryptoKit
+#endif
 
 /// Writes pieces to a file in order, on a thread that may block, while further pieces arrive.
 ///

@@ -1,6 +1,4 @@
 #if HTTP
-import Crypto
-
 /// A SHA-256 checksum of content: 32 bytes (FIPS 180-4).
 public struct SHA256Checksum: Sendable, Hashable, CustomStringConvertible {
   let bytes: [UInt8]
@@ -32,7 +30,7 @@ public struct SHA256Checksum: Sendable, Hashable, CustomStringConvertible {
     return bytes
   }
 
-  init(_ digest: SHA256.Digest) { bytes = Array(digest) }
+  init(_ digest: some Sequence<UInt8>) { bytes = Array(digest) }
 
   /// The checksum as 64 hexadecimal digits.
   public var description: String {

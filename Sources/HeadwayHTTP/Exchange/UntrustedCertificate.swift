@@ -3,8 +3,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
-import SwiftASN1
-import X509
+import NIOTLS
 
 /// Determines why a certificate is not trusted.
 ///
@@ -21,93 +20,111 @@ enum UntrustedCertificate {
   ///     time limit.
   /// - Returns: nil if the reason can't be determined in time, or the task is cancelled.
   static func reason(host: String, port: Int, connectionPool: HTTPConnectionPool) async -> String? {
-    let chain = await chain(host: host, port: port, timeout: connectionPool.connectTimeout)
-    return await reason(of: chain, host: host, trusted: connectionPool.trustedCertificates, now: Date())
+    guard let presented = await presented(host: host, port: port, timeout: connectionPool.connectTimeout) else {
+      return nil
+    }
+    return reason(presented, host: host, trusted: connectionPool.trustedCertificates, now: Date())
   }
 
-  private static func chain(host: String, port: Int, timeout: TimeAmount) async -> [NIOSSLCertificate] {
-    let (chains, answer) = AsyncStream.makeStream(of: [NIOSSLCertificate].self)
+  /// What a server presents in a handshake.
+  private struct Presented {
+    /// The server's certificate, and the certificates that it sent to support it.
+    let chain: [NIOSSLCertificate]
+    /// Whether the certificate is for the host, by the rules of RFC 6125; nil if the handshake failed before that.
+    var isForHost: Bool?
+  }
+
+  /// Completes a handshake without trust, and closes the connection.
+  ///
+  /// NIOSSL compares the names of the certificate, as it does in other handshakes.
+  ///
+  /// - Returns: nil if the server did not send its certificate in time.
+  private static func presented(host: String, port: Int, timeout: TimeAmount) async -> Presented? {
+    let (changes, handshake) = AsyncStream.makeStream(of: Presented.self)
     let eventLoop = MultiThreadedEventLoopGroup.singleton.any()
-    let deadline = eventLoop.scheduleTask(in: timeout) { answer.finish() }
+    let deadline = eventLoop.scheduleTask(in: timeout) { handshake.finish() }
     let address = try? SocketAddress(ipAddress: host, port: port)
     let bootstrap = ClientBootstrap(group: eventLoop)
       .connectTimeout(timeout)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let context = try NIOSSLContext(configuration: .makeClientConfiguration())
+          let observer = HandshakeObserver(handshake)
           let handler = try NIOSSLClientHandler(
             context: context, serverHostname: address == nil ? host : nil,
             customVerificationCallback: { certificates, promise in
-              promise.succeed(.failed)
-              answer.yield(certificates)
+              observer.presented = Presented(chain: certificates)
+              promise.succeed(.certificateVerified)
             })
-          try channel.pipeline.syncOperations.addHandler(handler)
+          try channel.pipeline.syncOperations.addHandlers(handler, observer)
         }
       }
     // An IP address needs no lookup, which would wait for a thread of Dispatch.
     let connection = address.map { bootstrap.connect(to: $0) } ?? bootstrap.connect(host: host, port: port)
-    connection.whenFailure { _ in answer.finish() }
-    connection.whenSuccess { channel in channel.closeFuture.whenComplete { _ in answer.finish() } }
+    connection.whenFailure { _ in handshake.finish() }
+    connection.whenSuccess { channel in channel.closeFuture.whenComplete { _ in handshake.finish() } }
     defer {
       deadline.cancel()
       connection.whenSuccess { $0.close(promise: nil) }
     }
-    for await chain in chains { return chain }
-    return []
+    var presented: Presented?
+    for await change in changes { presented = change }
+    return presented
   }
 
-  private static func isAddress(_ host: String) -> Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }
+  /// Reports what the server presents, and ends the report when the handshake ends.
+  private final class HandshakeObserver: ChannelInboundHandler {
+    typealias InboundIn = Any
+
+    private let handshake: AsyncStream<Presented>.Continuation
+    var presented: Presented? {
+      didSet { presented.map { _ = handshake.yield($0) } }
+    }
+
+    init(_ handshake: AsyncStream<Presented>.Continuation) { self.handshake = handshake }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      guard case TLSUserEvent.handshakeCompleted = event else { return }
+      presented?.isForHost = true
+      handshake.finish()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      if SecureConnectionError.isAboutName(error) { presented?.isForHost = false }
+      handshake.finish()
+    }
+  }
 
   /// Describes what is wrong with a certificate.
   ///
   /// - Parameters:
-  ///   - chain: The server's certificate, and the certificates that it sent to support it.
+  ///   - presented: What the server presents.
   ///   - host: The name or the IP address of the server.
   ///   - trusted: The certificates that are trusted instead of those of the system, if any.
   ///   - now: The current time.
   /// - Returns: nil if none of the checks finds a problem.
   private static func reason(
-    of chain: [NIOSSLCertificate], host: String, trusted: [NIOSSLCertificate], now: Date
-  ) async -> String? {
-    guard let first = chain.first, let certificate = try? Certificate(derEncoded: first.toDERBytes()) else {
-      return nil
-    }
+    _ presented: Presented, host: String, trusted: [NIOSSLCertificate], now: Date
+  ) -> String? {
+    let chain = presented.chain
+    guard let first = chain.first, let names = DistinguishedName.names(in: first) else { return nil }
     let isTrusted = trusted.contains(first)
-    let issuers = chain.dropFirst().compactMap { try? Certificate(derEncoded: $0.toDERBytes()) }
+    let issuers = chain.dropFirst().compactMap { DistinguishedName.names(in: $0) }
     var reasons: [String] = []
-    if !isTrusted, certificate.issuer == certificate.subject {
+    if !isTrusted, names.issuer == names.subject {
       reasons.append("self-signed")
     } else if let last = issuers.last, last.issuer == last.subject, !trusted.contains(chain[chain.count - 1]) {
       reasons.append("its chain ends in a self-signed certificate (\(last.subject))")
     }
-    if certificate.notValidAfter < now { reasons.append("it expired on \(date(certificate.notValidAfter))") }
-    if certificate.notValidBefore > now { reasons.append("it is not valid before \(date(certificate.notValidBefore))") }
-    if reasons.isEmpty, !isTrusted { reasons.append("unknown issuer (\(certificate.issuer))") }
-    if await !isFor(host, certificate) { reasons.append("it is not for \(host)") }
+    let validity = (
+      start: Date(timeIntervalSince1970: Double(first.notValidBefore)),
+      end: Date(timeIntervalSince1970: Double(first.notValidAfter))
+    )
+    if validity.end < now { reasons.append("it expired on \(date(validity.end))") }
+    if validity.start > now { reasons.append("it is not valid before \(date(validity.start))") }
+    if reasons.isEmpty, !isTrusted { reasons.append("unknown issuer (\(names.issuer))") }
+    if presented.isForHost == false { reasons.append("it is not for \(host)") }
     return reasons.isEmpty ? nil : reasons.joined(separator: ", and ")
-  }
-
-  /// Returns whether a certificate is valid for a host, by the rules of RFC 6125.
-  private static func isFor(_ host: String, _ certificate: Certificate) async -> Bool {
-    let isAddress = isAddress(host)
-    var verifier = Verifier(rootCertificates: CertificateStore([certificate])) {
-      NamePolicy(
-        identity: ServerIdentityPolicy(serverHostname: isAddress ? nil : host, serverIP: isAddress ? host : nil),
-        verifyingCriticalExtensions: certificate.extensions.map(\.oid))
-    }
-    let result = await verifier.validate(leaf: certificate, intermediates: CertificateStore())
-    if case .validCertificate = result { return true }
-    return false
-  }
-
-  /// Checks only the names.
-  private struct NamePolicy: VerifierPolicy {
-    var identity: ServerIdentityPolicy
-    let verifyingCriticalExtensions: [ASN1ObjectIdentifier]
-
-    mutating func chainMeetsPolicyRequirements(chain: UnverifiedCertificateChain) async -> PolicyEvaluationResult {
-      identity.chainMeetsPolicyRequirements(chain: chain)
-    }
   }
 
   private static func date(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }

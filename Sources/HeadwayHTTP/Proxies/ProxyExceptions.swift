@@ -90,9 +90,10 @@ struct ProxyExceptions: Sendable {
 
   /// Returns the bytes of an IP address; nil if the text is not one.
   private static func address(_ text: Substring) -> [UInt8]? {
-    var (short, long) = (in_addr(), in6_addr())
-    if inet_pton(AF_INET, String(text), &short) == 1 { return withUnsafeBytes(of: short) { Array($0) } }
-    if inet_pton(AF_INET6, String(text), &long) == 1 { return withUnsafeBytes(of: long) { Array($0) } }
+    for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
+      var bytes = [UInt8](repeating: 0, count: count)
+      if inet_pton(family, String(text), &bytes) == 1 { return bytes }
+    }
     return nil
   }
 
