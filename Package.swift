@@ -172,20 +172,23 @@ let modules = [
   // See Docs/decisions/0001-folder-of-the-tool.md.
   Module(
     name: "HeadwayTool", kind: .program,
-    needs: [
-      "Headway", "HeadwayCSV", "HeadwayDrawing", "HeadwayHTTP", "HeadwayImport", "HeadwayLab", "HeadwayLines",
-      "HeadwaySampleData", "HeadwayTrace", "HeadwayWeb", "LongRunningTechniques",
-    ],
+    needs: ["Headway", "HeadwayCSV", "HeadwayImport", "HeadwayLines", "HeadwaySampleData", "HeadwayTrace"],
     traits: [
-      sqlite: ["ArgumentParser"], jobs: ["HeadwayJobs", "HeadwayJobsSQLite"], dashboard: ["HeadwayDashboard"],
-      postgreSQL: ["HeadwayJobsPostgreSQL"],
+      sqlite: ["ArgumentParser"], http: ["HeadwayHTTP"], drawing: ["HeadwayDrawing"], web: ["HeadwayWeb"],
+      lab: ["HeadwayLab", "LongRunningTechniques"], jobs: ["HeadwayJobs", "HeadwayJobsSQLite"],
+      dashboard: ["HeadwayDashboard"], postgreSQL: ["HeadwayJobsPostgreSQL"],
     ]),
 
   // Helpers of all tests, such as a watchdog that ends a process whose tests hang. No product contains them.
   Module(name: "CHeadwayTestSupport", path: "Tests/CHeadwayTestSupport"),
   Module(
     name: "HeadwayTestSupport", path: "Tests/HeadwayTestSupport", needs: ["CHeadwayTestSupport", "Headway"],
-    traits: [compression: ["CArchive"], http: ["NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL"]]),
+    traits: [compression: ["CArchive"]]),
+
+  // A server for tests of requests.
+  Module(
+    name: "HeadwayHTTPTestSupport", path: "Tests/HeadwayHTTPTestSupport",
+    traits: [http: ["NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL"]]),
 
   // A file system for SQLite whose calls tests can interrupt.
   Module(
@@ -220,7 +223,8 @@ let modules = [
     needs: ["Headway", "HeadwayCSV", "HeadwayImport", "HeadwaySampleData", "HeadwayTestKit", "HeadwayTestSupport"],
     traits: [sqlite: ["GRDB"]]),
   Module(
-    name: "HeadwayHTTPTests", kind: .tests, needs: ["Headway", "HeadwayHTTP", "HeadwayTestKit", "HeadwayTestSupport"],
+    name: "HeadwayHTTPTests", kind: .tests,
+    needs: ["Headway", "HeadwayHTTP", "HeadwayHTTPTestSupport", "HeadwayTestKit", "HeadwayTestSupport"],
     traits: [http: ["AsyncHTTPClient", "CHeadwaySHA256", "NIOHTTP1"]]),
   Module(
     name: "HeadwayDrawingTests", kind: .tests, exclude: ["Pictures"],
@@ -292,16 +296,24 @@ let modules = [
     name: "LongRunningTasksTests", kind: .tests,
     needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport", "LongRunningTechniques"]),
   Module(
-    name: "HeadwayToolTests", kind: .tests, needs: ["HeadwayDrawing", "HeadwayTool", "HeadwayTestSupport"],
+    name: "HeadwayToolTests", kind: .tests,
+    needs: ["HeadwayDrawing", "HeadwayHTTPTestSupport", "HeadwayTool", "HeadwayTestSupport"],
     traits: [
       sqlite: ["ArgumentParser", "GRDB"], http: ["NIOHTTP1"],
       jobs: ["HeadwayJobs", "HeadwayJobsSQLite", "JobsCrashProgram"], postgreSQL: ["HeadwayJobsPostgreSQL"],
     ]),
 ]
 
-// For `script/test-threads`, which builds the core alone: the names of the only modules to build.
+// For scripts that build a part of the package, such as `script/test-threads`: the names of modules. The package then
+// contains only these modules, and the modules that they depend on.
 let names = Context.environment["HEADWAY_MODULES"]?.split(separator: " ").map(String.init)
-let built = modules.filter { module in names?.contains(module.name) ?? true }
+var built = modules.filter { module in names?.contains(module.name) ?? true }
+while true {
+  let needed = Set(built.flatMap { module in [module.name] + module.needs + module.traits.flatMap(\.value) })
+  let all = modules.filter { module in needed.contains(module.name) }
+  if all.count == built.count { break }
+  built = all
+}
 
 let package = Package(
   name: "Headway",
@@ -378,13 +390,14 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-if let names { package.products.removeAll { product in !names.contains(product.name) } }
+if names != nil { package.products.removeAll { product in !built.contains { $0.name == product.name } } }
 
 // Only for `script/documentation`, so that dependents of this package do not resolve a plugin.
 if Context.environment["HEADWAY_DOCUMENTATION"] == "1" {
   package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }
 
+let optimized = (Context.environment["HEADWAY_OPTIMIZED"] ?? "").split(separator: " ").map(String.init)
 let swiftTargets = package.targets.filter { [.executable, .test, .regular].contains($0.type) }
 for target in swiftTargets where !target.name.hasPrefix("CHeadway") {
   var settings = target.swiftSettings ?? []
@@ -403,6 +416,11 @@ for target in swiftTargets where !target.name.hasPrefix("CHeadway") {
 
   // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
   settings.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault"))
+
+  // For `script/demo`, which builds for debugging, since that is faster, and optimizes the modules that take the time.
+  if optimized.contains(target.name) {
+    settings.append(.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"]))
+  }
 
   // Not for dependents of this package, because a newer compiler can have more warnings.
   if Context.environment["HEADWAY_WARNINGS_AS_ERRORS"] == "1" {

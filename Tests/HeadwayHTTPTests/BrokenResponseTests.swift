@@ -1,11 +1,12 @@
 #if HTTP
 import AsyncHTTPClient
 import Headway
-@testable import HeadwayHTTP
+import HeadwayHTTPTestSupport
 import HeadwayTestSupport
 import NIOHTTP1
 import Synchronization
 import Testing
+@testable import HeadwayHTTP
 
 @Suite("HTTP: broken responses", .hangLimit) struct BrokenResponseTests {
   private static let whole = content(300_000)

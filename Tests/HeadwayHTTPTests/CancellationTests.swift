@@ -2,8 +2,9 @@
 import Foundation
 import Headway
 import HeadwayHTTP
-import HeadwayTestSupport
+import HeadwayHTTPTestSupport
 import HeadwayTestKit
+import HeadwayTestSupport
 import NIOHTTP1
 import Synchronization
 import Testing

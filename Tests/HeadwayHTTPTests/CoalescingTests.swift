@@ -1,6 +1,7 @@
 #if HTTP
 import Headway
 import HeadwayHTTP
+import HeadwayHTTPTestSupport
 import HeadwayTestKit
 import HeadwayTestSupport
 import NIOHTTP1

@@ -2,6 +2,7 @@
 import Foundation
 import Headway
 import HeadwayHTTP
+import HeadwayHTTPTestSupport
 import HeadwayTestKit
 import HeadwayTestSupport
 import NIOHTTP1

@@ -1,6 +1,7 @@
 #if HTTP
 import Headway
 import HeadwayHTTP
+import HeadwayHTTPTestSupport
 import HeadwayTestSupport
 import NIOHTTP1
 import Testing

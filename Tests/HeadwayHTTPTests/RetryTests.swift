@@ -1,8 +1,9 @@
 #if HTTP
 import Headway
 import HeadwayHTTP
-import HeadwayTestSupport
+import HeadwayHTTPTestSupport
 import HeadwayTestKit
+import HeadwayTestSupport
 import NIOHTTP1
 import Synchronization
 import Testing

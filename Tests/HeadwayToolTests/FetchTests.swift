@@ -1,5 +1,6 @@
 #if SQLite && HTTP && Compression
 import Foundation
+import HeadwayHTTPTestSupport
 import HeadwayTestSupport
 import NIOHTTP1
 import Synchronization

@@ -2,9 +2,10 @@
 import ArgumentParser
 import Foundation
 import HeadwayDrawing
+import HeadwayHTTPTestSupport
 import HeadwayTestSupport
-@testable import HeadwayTool
 import Testing
+@testable import HeadwayTool
 
 #if HTTP
 import NIOHTTP1

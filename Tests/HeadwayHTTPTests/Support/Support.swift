@@ -2,6 +2,7 @@
 import Foundation
 import Headway
 import HeadwayHTTP
+import HeadwayHTTPTestSupport
 import HeadwayTestSupport
 import NIOHTTP1
 import Synchronization
