@@ -23,7 +23,7 @@ let packages = [
   "HummingbirdCore": "hummingbird", "InMemoryLogging": "swift-log", "InMemoryTracing": "swift-distributed-tracing",
   "Logging": "swift-log", "Metrics": "swift-metrics", "MetricsTestKit": "swift-metrics", "Mustache": "swift-mustache",
   "NIOCore": "swift-nio", "NIOEmbedded": "swift-nio", "NIOHTTP1": "swift-nio", "NIOPosix": "swift-nio",
-  "NIOSSL": "swift-nio-ssl", "NIOTLS": "swift-nio",
+  "NIOSSL": "swift-nio-ssl",
   "ServiceLifecycle": "swift-service-lifecycle", "ServiceLifecycleTestKit": "swift-service-lifecycle",
   "SwiftASN1": "swift-asn1", "Tracing": "swift-distributed-tracing",
 ]
@@ -115,7 +115,7 @@ let modules = [
     traits: [
       http: [
         "AsyncHTTPClient", "CHeadwayHTTP", "CHeadwaySHA256", "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
-        "NIOTLS", "SwiftASN1",
+        "SwiftASN1",
       ]
     ]),
 
@@ -225,7 +225,7 @@ let modules = [
   Module(
     name: "HeadwayHTTPTests", kind: .tests,
     needs: ["Headway", "HeadwayHTTP", "HeadwayHTTPTestSupport", "HeadwayTestKit", "HeadwayTestSupport"],
-    traits: [http: ["AsyncHTTPClient", "CHeadwaySHA256", "NIOHTTP1"]]),
+    traits: [http: ["AsyncHTTPClient", "CHeadwaySHA256", "NIOHTTP1", "NIOSSL"]]),
   Module(
     name: "HeadwayDrawingTests", kind: .tests, exclude: ["Pictures"],
     needs: ["Headway", "HeadwayDrawing", "HeadwayTestKit", "HeadwayTestSupport"],

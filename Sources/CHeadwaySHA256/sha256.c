@@ -124,6 +124,7 @@ void headway_sha256_start(struct headway_sha256 *hash) {
 }
 
 void headway_sha256_update(struct headway_sha256 *hash, const void *bytes, size_t count) {
+  if (count == 0) return;  // `bytes` may be NULL then, which memcpy does not allow.
   const uint8_t *rest = bytes;
   size_t begun = hash->count % 64;
   hash->count += count;

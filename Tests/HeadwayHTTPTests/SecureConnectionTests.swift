@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  /// The issuer in the form of RFC 4514, as `openssl x509 -noout -issuer -nameopt RFC2253` prints it.
+  /// The issuer in the form of RFC 4514.
   private static let unknownIssuer =
     ##"CN=\#1\ ,E=a@example.org,2.5.4.4=odd,OU=\ two\ \ +UID=x,O=Größe\, \"A\" \;\<\\\>,DC=org,C=DE"##
 

@@ -1,5 +1,4 @@
 #if HTTP
-import NIOSSL
 import SwiftASN1
 
 /// The name of the holder or the issuer of a certificate, such as `CN=example.org,O=Example`.
@@ -7,21 +6,18 @@ struct DistinguishedName: Equatable {
   private let encoded: ArraySlice<UInt8>
   private let node: ASN1Node
 
-  private init(_ node: ASN1Node) { (self.node, encoded) = (node, node.encodedBytes) }
+  init(_ node: ASN1Node) { (self.node, encoded) = (node, node.encodedBytes) }
 
   static func == (one: Self, other: Self) -> Bool { one.encoded == other.encoded }
 
-  /// Reads the names in a certificate: the field `tbsCertificate` in RFC 5280, 4.1.
-  ///
-  /// - Returns: nil if the certificate does not have this form.
-  static func names(in certificate: NIOSSLCertificate) -> (issuer: DistinguishedName, subject: DistinguishedName)? {
-    guard let bytes = try? certificate.toDERBytes(), let root = try? DER.parse(bytes),
-      var fields = root.children.first?.children
-    else { return nil }
-    if fields.first?.identifier.tagClass == .contextSpecific { fields.removeFirst() }  // The version.
-    guard fields.count >= 5 else { return nil }
-    return (DistinguishedName(fields[2]), DistinguishedName(fields[4]))
+  /// The last common name, which was the name of the host before certificates had alternative names.
+  var commonName: String? {
+    node.children.flatMap(\.children).map(\.children).last { parts in
+      (try? parts.first.map { try ASN1ObjectIdentifier(derEncoded: $0) }) == Self.commonNameType
+    }?.last.flatMap(Self.string)
   }
+
+  private static let commonNameType: ASN1ObjectIdentifier = [2, 5, 4, 3]
 }
 
 extension DistinguishedName: CustomStringConvertible {
@@ -45,27 +41,26 @@ extension DistinguishedName: CustomStringConvertible {
   }
 
   private static func text(of value: ASN1Node) -> String {
-    let isText = [ASN1Identifier.utf8String, .printableString, .ia5String].contains(value.identifier)
-    guard isText, case .primitive(let bytes) = value.content, let text = String(validating: bytes, as: UTF8.self) else {
-      return "#" + value.encodedBytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-    return escaped(text)
+    if let text = string(value) { return escaped(text) }
+    return "#" + value.encodedBytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// Puts a backslash before a character that has a meaning (RFC 4514, 2.4).
+  private static func string(_ value: ASN1Node) -> String? {
+    let isText = [ASN1Identifier.utf8String, .printableString, .ia5String].contains(value.identifier)
+    guard isText, case .primitive(let bytes) = value.content else { return nil }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  /// Puts a backslash before a character that has a meaning (RFC 4514, 2.4), even if a combining mark follows it.
   private static func escaped(_ text: String) -> String {
+    let text = text.unicodeScalars
     let afterSpaces = text.prefix { $0 == " " || $0 == "#" }.endIndex
     let beforeSpaces = text.lastIndex { $0 != " " } ?? text.startIndex
-    return text.indices.map { index in
-      let isAtAnEnd = index < afterSpaces || index > beforeSpaces
-      return isAtAnEnd || "\"+,;<>\\".contains(text[index]) ? "\\\(text[index])" : "\(text[index])"
-    }.joined()
-  }
-}
-
-extension ASN1Node {
-  fileprivate var children: [ASN1Node] {
-    if case .constructed(let nodes) = content { Array(nodes) } else { [] }
+    let special = "\"+,;<>\\".unicodeScalars
+    return text.indices.reduce(into: "") { result, index in
+      if index < afterSpaces || index > beforeSpaces || special.contains(text[index]) { result += "\\" }
+      result.unicodeScalars.append(text[index])
+    }
   }
 }
 #endif

@@ -32,8 +32,10 @@ struct SecureConnectionError {
 
   /// Creates the description of an error; nil if it is not a TLS error, or if it is temporary.
   init?(_ error: any Error, host: String) {
+    let isForAnother = [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(
+      error as? NIOSSLExtraError)
     switch error {
-    case _ where Self.isAboutName(error), NIOSSLError.unableToValidateCertificate:
+    case _ where isForAnother, NIOSSLError.unableToValidateCertificate:
       self.init("The certificate is not trusted: it is not for \(host).")
     case NIOSSLError.noCertificateToValidate: self.init("The server did not send a certificate.")
     case NIOSSLError.handshakeFailed(.sslError(let stack)), BoringSSLError.sslError(let stack):
@@ -42,11 +44,6 @@ struct SecureConnectionError {
     case NIOSSLError.handshakeFailed, is NIOSSLExtraError: self.init("The secure connection failed.")
     default: return nil
     }
-  }
-
-  /// Returns whether an error says that a certificate is for another host.
-  static func isAboutName(_ error: any Error) -> Bool {
-    [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(error as? NIOSSLExtraError)
   }
 
   private init?(reasons: [String]) {

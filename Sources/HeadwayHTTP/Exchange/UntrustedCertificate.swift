@@ -3,7 +3,6 @@ import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
-import NIOTLS
 
 /// Determines why a certificate is not trusted.
 ///
@@ -30,69 +29,38 @@ enum UntrustedCertificate {
   private struct Presented {
     /// The server's certificate, and the certificates that it sent to support it.
     let chain: [NIOSSLCertificate]
-    /// Whether the certificate is for the host, by the rules of RFC 6125; nil if the handshake failed before that.
-    var isForHost: Bool?
+    /// The address of the server.
+    let address: SocketAddress?
   }
 
-  /// Completes a handshake without trust, and closes the connection.
-  ///
-  /// NIOSSL compares the names of the certificate, as it does in other handshakes.
-  ///
-  /// - Returns: nil if the server did not send its certificate in time.
   private static func presented(host: String, port: Int, timeout: TimeAmount) async -> Presented? {
-    let (changes, handshake) = AsyncStream.makeStream(of: Presented.self)
+    let (handshakes, answer) = AsyncStream.makeStream(of: Presented.self)
     let eventLoop = MultiThreadedEventLoopGroup.singleton.any()
-    let deadline = eventLoop.scheduleTask(in: timeout) { handshake.finish() }
+    let deadline = eventLoop.scheduleTask(in: timeout) { answer.finish() }
     let address = try? SocketAddress(ipAddress: host, port: port)
     let bootstrap = ClientBootstrap(group: eventLoop)
       .connectTimeout(timeout)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let context = try NIOSSLContext(configuration: .makeClientConfiguration())
-          let observer = HandshakeObserver(handshake)
           let handler = try NIOSSLClientHandler(
             context: context, serverHostname: address == nil ? host : nil,
             customVerificationCallback: { certificates, promise in
-              observer.presented = Presented(chain: certificates)
-              promise.succeed(.certificateVerified)
+              promise.succeed(.failed)
+              answer.yield(Presented(chain: certificates, address: channel.remoteAddress))
             })
-          try channel.pipeline.syncOperations.addHandlers(handler, observer)
+          try channel.pipeline.syncOperations.addHandler(handler)
         }
       }
     // An IP address needs no lookup, which would wait for a thread of Dispatch.
     let connection = address.map { bootstrap.connect(to: $0) } ?? bootstrap.connect(host: host, port: port)
-    connection.whenFailure { _ in handshake.finish() }
-    connection.whenSuccess { channel in channel.closeFuture.whenComplete { _ in handshake.finish() } }
+    connection.whenFailure { _ in answer.finish() }
+    connection.whenSuccess { channel in channel.closeFuture.whenComplete { _ in answer.finish() } }
     defer {
       deadline.cancel()
       connection.whenSuccess { $0.close(promise: nil) }
     }
-    var presented: Presented?
-    for await change in changes { presented = change }
-    return presented
-  }
-
-  /// Reports what the server presents, and ends the report when the handshake ends.
-  private final class HandshakeObserver: ChannelInboundHandler {
-    typealias InboundIn = Any
-
-    private let handshake: AsyncStream<Presented>.Continuation
-    var presented: Presented? {
-      didSet { presented.map { _ = handshake.yield($0) } }
-    }
-
-    init(_ handshake: AsyncStream<Presented>.Continuation) { self.handshake = handshake }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-      guard case TLSUserEvent.handshakeCompleted = event else { return }
-      presented?.isForHost = true
-      handshake.finish()
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      if SecureConnectionError.isAboutName(error) { presented?.isForHost = false }
-      handshake.finish()
-    }
+    return await handshakes.first { _ in true }
   }
 
   /// Describes what is wrong with a certificate.
@@ -107,11 +75,11 @@ enum UntrustedCertificate {
     _ presented: Presented, host: String, trusted: [NIOSSLCertificate], now: Date
   ) -> String? {
     let chain = presented.chain
-    guard let first = chain.first, let names = DistinguishedName.names(in: first) else { return nil }
+    guard let first = chain.first, let content = CertificateContent(first) else { return nil }
     let isTrusted = trusted.contains(first)
-    let issuers = chain.dropFirst().compactMap { DistinguishedName.names(in: $0) }
+    let issuers = chain.dropFirst().compactMap(CertificateContent.init)
     var reasons: [String] = []
-    if !isTrusted, names.issuer == names.subject {
+    if !isTrusted, content.issuer == content.subject {
       reasons.append("self-signed")
     } else if let last = issuers.last, last.issuer == last.subject, !trusted.contains(chain[chain.count - 1]) {
       reasons.append("its chain ends in a self-signed certificate (\(last.subject))")
@@ -122,8 +90,10 @@ enum UntrustedCertificate {
     )
     if validity.end < now { reasons.append("it expired on \(date(validity.end))") }
     if validity.start > now { reasons.append("it is not valid before \(date(validity.start))") }
-    if reasons.isEmpty, !isTrusted { reasons.append("unknown issuer (\(names.issuer))") }
-    if presented.isForHost == false { reasons.append("it is not for \(host)") }
+    if reasons.isEmpty, !isTrusted { reasons.append("unknown issuer (\(content.issuer))") }
+    let name = IPAddress.bytes(of: host) == nil ? host : nil
+    let address = presented.address?.ipAddress.flatMap { IPAddress.bytes(of: $0.prefix { $0 != "%" }) }
+    if !content.isFor(host: name, address: address) { reasons.append("it is not for \(host)") }
     return reasons.isEmpty ? nil : reasons.joined(separator: ", and ")
   }
 

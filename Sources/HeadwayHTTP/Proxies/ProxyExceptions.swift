@@ -44,7 +44,7 @@ struct ProxyExceptions: Sendable {
     var name = host.lowercased()[...]
     if name.hasPrefix("["), name.hasSuffix("]") { name = name.dropFirst().dropLast() }
     // The zone of an address is not part of the address.
-    let address = Self.address(name.prefix { $0 != "%" })
+    let address = IPAddress.bytes(of: name.prefix { $0 != "%" })
     if name.hasSuffix(".") { name = name.dropLast() }
     return entries.contains { entry in
       guard entry.port ?? port == port else { return false }
@@ -78,7 +78,7 @@ struct ProxyExceptions: Sendable {
 
   private static func host(_ text: Substring) -> Host? {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    if let address = address(parts[0].filter { !"[]".contains($0) }[...]) {
+    if let address = IPAddress.bytes(of: parts[0].filter { !"[]".contains($0) }) {
       guard parts.count > 1 else { return .network(address: address, bits: address.count * 8) }
       guard let bits = Int(digits: parts[1]), bits <= address.count * 8 else { return nil }
       return .network(address: address, bits: bits)
@@ -86,15 +86,6 @@ struct ProxyExceptions: Sendable {
     var domain = (text.hasPrefix("*.") ? text.dropFirst() : text).drop { $0 == "." }
     if domain.hasSuffix(".") { domain = domain.dropLast() }
     return domain.isEmpty ? nil : .domain(String(domain))
-  }
-
-  /// Returns the bytes of an IP address; nil if the text is not one.
-  private static func address(_ text: Substring) -> [UInt8]? {
-    for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
-      var bytes = [UInt8](repeating: 0, count: count)
-      if inet_pton(family, String(text), &bytes) == 1 { return bytes }
-    }
-    return nil
   }
 
   /// Returns whether two addresses of the same family have the same leading bits.
