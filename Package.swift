@@ -371,6 +371,7 @@ let package = Package(
       enabledTraits: [sqlite, compression, encodings, http, drawing, lab, observability, jobs, postgreSQL, dashboard]),
     .default(enabledTraits: []),
   ],
+  // What each is used for: see Docs/decisions/0045-dependencies.md.
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
