@@ -111,7 +111,7 @@ void headway_sha256_start_portable(struct headway_sha256 *hash) {
 }
 
 void headway_sha256_start(struct headway_sha256 *hash) {
-  // What the processor has. Asking it takes long on a virtual machine.
+  // The result of `has_native`, because CPUID is slow on a virtual machine.
   static atomic_int answer;
   enum { UNKNOWN, PORTABLE, NATIVE };
   int known = atomic_load_explicit(&answer, memory_order_relaxed);

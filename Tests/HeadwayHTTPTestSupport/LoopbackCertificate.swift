@@ -76,7 +76,7 @@ package struct LoopbackCertificate: Sendable {
       -----END CERTIFICATE-----
       """)
 
-  /// For 127.0.0.1 and localhost, from an issuer that is not sent with it, whose name has special characters.
+  /// For 127.0.0.1 and localhost, without the certificate of its issuer, whose name contains special characters.
   package static let fromUnknownIssuer = LoopbackCertificate(
     text: """
       -----BEGIN CERTIFICATE-----

@@ -15,7 +15,7 @@ import Testing
     return result
   }
 
-  /// Computes the hash that a download computes.
+  /// Computes a hash with the default implementation of `CHeadwaySHA256`.
   static func hash(_ bytes: [UInt8]) -> [UInt8] { hash([bytes[...]], headway_sha256_start) }
 
   /// The examples of NIST and of FIPS 180-2, appendix B.
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("H3: a checksum does not depend on the pieces in which the content arrives, nor on the processor")
+  @Test("H3: a checksum does not depend on how the content is divided, and is the same with portable code")
   func pieces() {
     for count in 0..<200 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ count) }
@@ -47,7 +47,7 @@ import Testing
       let first = stride(from: 0, through: count, by: 7).first { cut in
         Self.hash([bytes[..<cut], bytes[cut...]], headway_sha256_start) != whole
       }
-      #expect(first == nil, "\(count) bytes, with a cut")
+      #expect(first == nil, "\(count) bytes, divided after the printed number of bytes")
     }
   }
 }

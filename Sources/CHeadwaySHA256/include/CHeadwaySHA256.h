@@ -4,18 +4,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// A SHA-256 computation (FIPS 180-4). A copy of it continues on its own.
+/// A SHA-256 computation (FIPS 180-4). A copy is independent of the original.
 struct headway_sha256 {
   uint32_t state[8];
   /// The number of bytes so far.
   uint64_t count;
   /// The beginning of the next block.
   uint8_t block[64];
-  /// Adds a number of blocks of 64 bytes to the state.
+  /// Updates the state with `count` blocks of 64 bytes each.
   void (*_Nullable add_blocks)(uint32_t *_Nonnull state, const uint8_t *_Nonnull bytes, size_t count);
 };
 
-/// Starts a computation with the instructions of the processor for SHA-256, if it has them.
+/// Starts a computation that uses SHA instructions if the processor has them.
 void headway_sha256_start(struct headway_sha256 *_Nonnull hash);
 
 /// Starts a computation with instructions that all processors have.

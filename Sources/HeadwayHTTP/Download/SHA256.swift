@@ -2,9 +2,10 @@
 import CHeadwaySHA256
 import Foundation
 
-/// A SHA-256 computation with the interface of the type `SHA256` in CryptoKit, which replaces it on Apple's platforms.
+/// A SHA-256 computation.
 ///
-/// On processors with instructions for SHA-256, it uses them (x86-64 only). See
+/// It has the methods of CryptoKit's `SHA256` that this module uses. On Apple's platforms, CryptoKit's type is used
+/// instead. On x86-64 processors that have SHA instructions, the computation uses these instructions. See
 /// `Docs/decisions/0044-one-library-for-tls.md`.
 struct SHA256 {
   private var hash = headway_sha256()

@@ -4,9 +4,9 @@ import SwiftASN1
 
 /// The fields of a certificate that NIOSSL does not have in its public interface (RFC 5280, 4.1 and 4.2.1.6).
 struct CertificateContent {
-  /// Who has issued the certificate.
+  /// The issuer of the certificate.
   let issuer: DistinguishedName
-  /// Whom the certificate is for.
+  /// The subject of the certificate.
   let subject: DistinguishedName
   /// The DNS names and the IP addresses that the certificate is for; nil if it has no alternative names of any kind.
   private let alternativeNames: (names: [String], addresses: [[UInt8]])?
@@ -40,7 +40,7 @@ struct CertificateContent {
     return (names, all.compactMap { $0.identifier == addressTag ? $0.bytes : nil })
   }
 
-  // MARK: Whom the certificate is for
+  // MARK: Matching a server
 
   /// Compares the names of the certificate with a server, by the rules of RFC 6125, 6.4, as NIOSSL applies them.
   ///
@@ -58,7 +58,8 @@ struct CertificateContent {
 
   /// Returns whether a name of a certificate matches a host.
   ///
-  /// The first label of the name can have one asterisk. It stands for at least one character.
+  /// The first label of the name can contain one asterisk, which matches one or more characters. It never matches if
+  /// either first label begins with `xn--`.
   private static func matches(_ name: String, _ host: String) -> Bool {
     guard let name = normalized(name, allowing: "*"), let host = normalized(host) else { return false }
     let (pattern, hostLabel) = (label(name), label(host))
@@ -72,7 +73,7 @@ struct CertificateContent {
 
   private static func label(_ name: String) -> Substring { name.prefix { $0 != "." } }
 
-  /// Returns a name in lowercase, without a final period; nil if it has other characters than a DNS name.
+  /// Returns a name in lowercase, without a final period; nil if it contains a character that is not allowed in a DNS name.
   private static func normalized(_ name: String, allowing extra: String = "") -> String? {
     let characters = "abcdefghijklmnopqrstuvwxyz0123456789-." + extra
     let text = name.lowercased()
@@ -82,12 +83,12 @@ struct CertificateContent {
 }
 
 extension ASN1Node {
-  /// The nodes that it consists of.
+  /// The child nodes; empty if the node is primitive.
   var children: [ASN1Node] {
     if case .constructed(let nodes) = content { Array(nodes) } else { [] }
   }
 
-  /// Its content; nil if it consists of nodes.
+  /// The content of a primitive node; nil if the node has child nodes.
   fileprivate var bytes: [UInt8]? {
     if case .primitive(let bytes) = content { Array(bytes) } else { nil }
   }
