@@ -418,8 +418,8 @@ for target in swiftTargets where !target.name.hasPrefix("CHeadway") {
   // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
   settings.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault"))
 
-  // For `script/demo`, which makes a debug build because it is faster, and optimizes only the modules in which an import
-  // spends its time.
+  // For `script/demo`, which makes a debug build because it is faster, and optimizes only the modules in which an
+  // import spends its time.
   if optimized.contains(target.name) {
     settings.append(.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"]))
   }

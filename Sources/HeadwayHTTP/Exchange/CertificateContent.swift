@@ -73,7 +73,7 @@ struct CertificateContent {
 
   private static func label(_ name: String) -> Substring { name.prefix { $0 != "." } }
 
-  /// Returns a name in lowercase, without a final period; nil if it contains a character that is not allowed in a DNS name.
+  /// Returns a name in lowercase, without a final period; nil if it contains a character that no DNS name has.
   private static func normalized(_ name: String, allowing extra: String = "") -> String? {
     let characters = "abcdefghijklmnopqrstuvwxyz0123456789-." + extra
     let text = name.lowercased()
