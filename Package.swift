@@ -304,8 +304,8 @@ let modules = [
     ]),
 ]
 
-// For scripts that build a part of the package, such as `script/test-threads`: the names of modules. The package then
-// contains only these modules, and the modules that they depend on.
+// Scripts such as `script/test-threads` build only some modules, and list them here. The package then contains only
+// these modules and their dependencies.
 let names = Context.environment["HEADWAY_MODULES"]?.split(separator: " ").map(String.init)
 var built = modules.filter { module in names?.contains(module.name) ?? true }
 while true {
@@ -371,7 +371,7 @@ let package = Package(
       enabledTraits: [sqlite, compression, encodings, http, drawing, lab, observability, jobs, postgreSQL, dashboard]),
     .default(enabledTraits: []),
   ],
-  // What each is used for: see Docs/decisions/0045-dependencies.md.
+  // Docs/decisions/0045-dependencies.md describes the purpose of each package.
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -418,8 +418,8 @@ for target in swiftTargets where !target.name.hasPrefix("CHeadway") {
   // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
   settings.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault"))
 
-  // For `script/demo`, which makes a debug build because it is faster, and optimizes only the modules in which an
-  // import spends its time.
+  // For `script/demo`. It makes a debug build because that is faster. It optimizes only these modules, because an
+  // import spends its time in them.
   if optimized.contains(target.name) {
     settings.append(.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"]))
   }

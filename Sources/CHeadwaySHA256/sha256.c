@@ -1,5 +1,5 @@
-// SHA-256, as specified in FIPS 180-4, https://doi.org/10.6028/NIST.FIPS.180-4. The names `a` to `h`, `K` and `W` are
-// those of section 6.2.
+// SHA-256, as specified in FIPS 180-4, https://doi.org/10.6028/NIST.FIPS.180-4. Section 6.2 defines the names `a` to `h`,
+// `K` and `W`.
 #include "CHeadwaySHA256.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 # For script/test and script/test-threads: runs suites, and prints their failures again at the end.
 
-# The heavy suites run apart, so that the others do not wait for them, and one at a time, since together they would be no
-# faster. A regular expression.
+# A regular expression for the heavy suites. They run after all other suites, which then do not wait for them. They run
+# one at a time, because they would not be faster together.
 heavy="\.($(grep -v '^#' "$(dirname "${BASH_SOURCE[0]}")/heavy-suites" | paste -sd '|'))/"
 
 output=$(mktemp)
@@ -17,7 +17,7 @@ run_suites() {
   echo "-- $title: $((SECONDS - start)) s"
 }
 
-# Prints what has failed, and fails if anything has.
+# Prints the failures again. Fails if there are any.
 end_of_suites() {
   [ "$failed" -eq 0 ] && return
   echo "-- Failures"

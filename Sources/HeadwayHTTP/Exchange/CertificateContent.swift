@@ -49,11 +49,10 @@ struct CertificateContent {
   ///   - address: The bytes of the server's IP address: 4 or 16.
   /// - Returns: Whether the certificate is for the server.
   func isFor(host: String?, address: [UInt8]?) -> Bool {
-    guard let alternativeNames else {
-      return host.map { host in subject.commonName.map { Self.matches($0, host) } ?? false } ?? false
-    }
-    return alternativeNames.addresses.contains { $0 == address }
-      || host.map { host in alternativeNames.names.contains { Self.matches($0, host) } } ?? false
+    if let address, alternativeNames?.addresses.contains(address) == true { return true }
+    let names = alternativeNames?.names ?? [subject.commonName].compactMap { $0 }
+    guard let host else { return false }
+    return names.contains { Self.matches($0, host) }
   }
 
   /// Returns whether a name of a certificate matches a host.

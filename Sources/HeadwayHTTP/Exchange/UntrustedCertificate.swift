@@ -25,7 +25,7 @@ enum UntrustedCertificate {
     return reason(presented, host: host, trusted: connectionPool.trustedCertificates, now: Date())
   }
 
-  /// What a server presents in a handshake.
+  /// The address and the certificates of a server, from its handshake.
   private struct Presented {
     /// The server's certificate, and the certificates that it sent to support it.
     let chain: [NIOSSLCertificate]
