@@ -243,7 +243,8 @@ import Testing
     let token = operation.progress.onChange { fractions.record($0.fractionCompleted) }
     OperationQueue().addOperations([operation], waitUntilFinished: true)
     #expect(operation.progress.isFinished && operation.progress.completedUnitCount == 12)
-    #expect(fractions.events == (1...12).map { Double($0) / 12 })
+    let expected: [Double] = (1...12).map { count in Double(count) / 12 }
+    #expect(fractions.events == expected)
     let parallel = graph.makeOperation(maxConcurrentNodeCount: 3)
     OperationQueue().addOperations([parallel], waitUntilFinished: true)
     #expect(parallel.progress.completedUnitCount == 12)
