@@ -420,9 +420,7 @@ for target in swiftTargets where !target.name.hasPrefix("CHeadway") {
 
   // For `script/demo`. It makes a debug build because that is faster. It optimizes only these modules, because an
   // import spends its time in them.
-  if optimized.contains(target.name) {
-    settings.append(.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"]))
-  }
+  if optimized.contains(target.name) { settings.append(.unsafeFlags(["-O"])) }
 
   // Not for dependents of this package, because a newer compiler can have more warnings.
   if Context.environment["HEADWAY_WARNINGS_AS_ERRORS"] == "1" {
