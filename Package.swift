@@ -88,14 +88,16 @@ let modules = [
   // Draws what the core has traced. Its page is embedded in the program.
   Module(name: "HeadwayTrace", needs: ["Headway"], resources: [.embedInCode("Page")]),
 
-  // Files.
+  // Files. This module is internal: their names on every system, in text.
+  Module(name: "HeadwayFiles"),
   Module(
     name: "CArchive", kind: .system(debian: ["libarchive-dev", "zlib1g-dev"], homebrew: ["libarchive", "zlib"])),
-  Module(name: "HeadwayLines", needs: ["Headway"], traits: [compression: ["CArchive"]]),
+  Module(name: "HeadwayLines", needs: ["Headway", "HeadwayFiles"], traits: [compression: ["CArchive"]]),
   Module(name: "CUchardet", kind: .system(debian: ["libuchardet-dev"], homebrew: ["uchardet"])),
-  Module(name: "HeadwayCSV", needs: ["Headway", "HeadwayLines"], traits: [encodings: ["CUchardet"]]),
+  Module(name: "HeadwayCSV", needs: ["Headway", "HeadwayFiles", "HeadwayLines"], traits: [encodings: ["CUchardet"]]),
   Module(
-    name: "HeadwayImport", needs: ["Headway", "HeadwayCSV", "HeadwayLines"], traits: [sqlite: ["GRDB", "GRDBSQLite"]]),
+    name: "HeadwayImport", needs: ["Headway", "HeadwayCSV", "HeadwayFiles", "HeadwayLines"],
+    traits: [sqlite: ["GRDB", "GRDBSQLite"]]),
 
   // Durable jobs: without a database, on SQLite, and on PostgreSQL.
   Module(name: "HeadwayJobs", needs: ["Headway"], traits: [jobs: ["ServiceLifecycle"]]),
@@ -105,13 +107,13 @@ let modules = [
   Module(name: "HeadwayJobsTestKit", needs: ["Headway", "HeadwayJobs", "HeadwayTestKit"]),
 
   // A transit feed that looks real, for the tool, the lab, examples and tests. The product HeadwayImport lacks it.
-  Module(name: "HeadwaySampleData", needs: ["Headway"]),
+  Module(name: "HeadwaySampleData", needs: ["Headway", "HeadwayFiles"]),
 
   // Requests.
   Module(name: "CHeadwaySHA256"),
   Module(name: "CHeadwayHTTP", kind: .system(debian: ["zlib1g-dev"], homebrew: ["zlib"])),
   Module(
-    name: "HeadwayHTTP", needs: ["Headway"],
+    name: "HeadwayHTTP", needs: ["Headway", "HeadwayFiles"],
     traits: [
       http: [
         "AsyncHTTPClient", "CHeadwayHTTP", "CHeadwaySHA256", "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
@@ -127,7 +129,8 @@ let modules = [
   Module(
     name: "CHeadwayDrawing", traits: [drawing: ["CJPEG", "CPNG"]],
     cSettings: [.define("HEADWAY_DRAWING", .when(traits: [drawing]))]),
-  Module(name: "HeadwayDrawing", needs: ["Headway", "CHeadwayDrawing"], traits: [drawing: ["CPangoCairo"]]),
+  Module(
+    name: "HeadwayDrawing", needs: ["Headway", "CHeadwayDrawing", "HeadwayFiles"], traits: [drawing: ["CPangoCairo"]]),
 
   // The modules for servers: logs, metrics, spans, a graceful shutdown, and signposts on Apple's platforms.
   Module(name: "HeadwayLogging", needs: ["Headway"], traits: [observability: ["Logging"]]),
@@ -172,7 +175,9 @@ let modules = [
   // See Docs/decisions/0001-folder-of-the-tool.md.
   Module(
     name: "HeadwayTool", kind: .program,
-    needs: ["Headway", "HeadwayCSV", "HeadwayImport", "HeadwayLines", "HeadwaySampleData", "HeadwayTrace"],
+    needs: [
+      "Headway", "HeadwayCSV", "HeadwayFiles", "HeadwayImport", "HeadwayLines", "HeadwaySampleData", "HeadwayTrace",
+    ],
     traits: [
       sqlite: ["ArgumentParser"], http: ["HeadwayHTTP"], drawing: ["HeadwayDrawing"], web: ["HeadwayWeb"],
       lab: ["HeadwayLab", "LongRunningTechniques"], jobs: ["HeadwayJobs", "HeadwayJobsSQLite"],

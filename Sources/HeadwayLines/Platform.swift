@@ -1,4 +1,5 @@
 import Headway
+import HeadwayFiles
 
 #if canImport(Darwin)
 import Darwin

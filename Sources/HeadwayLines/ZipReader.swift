@@ -1,6 +1,6 @@
 #if Compression
 import CArchive
-import Headway
+import HeadwayFiles
 
 /// Iterates over the entries of a zip archive with libarchive, and unpacks the current one on request.
 ///

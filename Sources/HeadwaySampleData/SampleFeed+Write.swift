@@ -1,4 +1,4 @@
-import Headway
+import HeadwayFiles
 
 #if canImport(Glibc)
 import Glibc

@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import Headway
+import HeadwayFiles
 import HeadwayImport
 
 @main struct HeadwayCommand: AsyncParsableCommand {

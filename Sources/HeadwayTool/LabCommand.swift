@@ -1,7 +1,7 @@
 #if SQLite && Lab
 public import ArgumentParser
 import Foundation
-import Headway
+import HeadwayFiles
 import HeadwayLab
 public import LongRunningTechniques
 import Synchronization

@@ -1,4 +1,5 @@
 import Headway
+import HeadwayFiles
 internal import HeadwayLines
 import Synchronization
 

@@ -1,5 +1,6 @@
 #if Drawing
 import Headway
+import HeadwayFiles
 
 #if canImport(Glibc)
 import Glibc

@@ -1,6 +1,7 @@
 #if Drawing
 import CHeadwayDrawing
 import Headway
+import HeadwayFiles
 
 #if canImport(Glibc)
 import Glibc

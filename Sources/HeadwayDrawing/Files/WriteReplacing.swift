@@ -1,5 +1,5 @@
 #if Drawing
-import Headway
+import HeadwayFiles
 import Synchronization
 
 #if canImport(Glibc)

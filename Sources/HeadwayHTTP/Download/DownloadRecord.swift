@@ -2,7 +2,7 @@
 import CHeadwayHTTP
 import Foundation
 import HTTPTypes
-import Headway
+import HeadwayFiles
 import NIOHTTP1
 
 /// The validators of a file's content, stored with the file.

@@ -1,6 +1,6 @@
 #if HTTP
 import Foundation
-import Headway
+import HeadwayFiles
 import NIOCore
 import NIOHTTP1
 import NIOPosix

@@ -1,6 +1,7 @@
 #if HTTP
 import Foundation
 import Headway
+import HeadwayFiles
 public import HTTPTypes
 import NIOCore
 import NIOPosix

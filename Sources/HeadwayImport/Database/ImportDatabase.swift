@@ -4,6 +4,7 @@ import Foundation
 public import GRDB
 import GRDBSQLite
 import Headway
+import HeadwayFiles
 import Synchronization
 
 /// An SQLite database that files are imported into, with one connection that writes, and others that read at the same

@@ -1,7 +1,7 @@
 #if SQLite
 import Foundation
 import GRDB
-import Headway
+import HeadwayFiles
 import HeadwayLines
 
 /// The entries for one table in `grdb_headway_imports`, the table of imports: which files have written its rows.

@@ -1,5 +1,5 @@
 #if SQLite
-import Headway
+import HeadwayFiles
 
 extension String {
   /// The path of a database in the form that SQLite requires.

@@ -4,6 +4,7 @@ import GRDB
 import GRDBSQLite
 public import Headway
 import HeadwayCSV
+import HeadwayFiles
 import Synchronization
 
 /// Writes the rows of a table, or of a view, to a CSV file.

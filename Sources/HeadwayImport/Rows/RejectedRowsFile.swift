@@ -1,6 +1,7 @@
 import Foundation
 import Headway
 import HeadwayCSV
+import HeadwayFiles
 import Synchronization
 
 /// Receives rows that have problems, on any thread.

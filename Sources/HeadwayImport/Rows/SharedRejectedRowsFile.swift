@@ -1,4 +1,4 @@
-import Headway
+import HeadwayFiles
 
 /// Collects the rejected rows of one of several files that go into one table, in one file for all of them.
 ///

@@ -1,5 +1,5 @@
-import Headway
 import HeadwayCSV
+import HeadwayFiles
 import HeadwayLines
 
 extension TableSchema {

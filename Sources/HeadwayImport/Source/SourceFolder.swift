@@ -1,5 +1,5 @@
 import Foundation
-import Headway
+import HeadwayFiles
 import HeadwayLines
 
 /// The files of a folder, or of a zip archive used as one.

@@ -1,6 +1,6 @@
 #if SQLite
 import Foundation
-import Headway
+import HeadwayFiles
 import HeadwayImport
 
 extension TableReport {

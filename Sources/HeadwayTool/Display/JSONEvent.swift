@@ -1,7 +1,7 @@
 #if SQLite
 import Foundation
-import Headway
 import HeadwayCSV
+import HeadwayFiles
 import HeadwayImport
 
 /// The output of `--progress json`: one object per line.

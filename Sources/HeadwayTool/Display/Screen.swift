@@ -1,6 +1,6 @@
 #if SQLite
 import Foundation
-import Headway
+import HeadwayFiles
 
 /// Lines at the bottom of a terminal that are redrawn in place.
 struct Screen {

@@ -1,6 +1,6 @@
 #if SQLite
 import Foundation
-import Headway
+import HeadwayFiles
 
 /// Standard output and standard error, where text is visible immediately after it is written.
 ///

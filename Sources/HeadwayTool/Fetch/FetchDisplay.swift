@@ -1,6 +1,7 @@
 #if SQLite && HTTP
 import Foundation
 import Headway
+import HeadwayFiles
 import HeadwayHTTP
 
 /// Shows the progress of downloads: bars and lines on standard error, JSON on standard output.

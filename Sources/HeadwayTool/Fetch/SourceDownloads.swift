@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import Headway
+import HeadwayFiles
 import HeadwayHTTP
 
 /// Downloads sources that are addresses, before they are imported.

@@ -1,7 +1,7 @@
 #if SQLite
 import Foundation
 import GRDB
-import Headway
+import HeadwayFiles
 import HeadwayImport
 
 /// Runs `headway import --dry-run`.

@@ -1,8 +1,8 @@
 #if SQLite
 import ArgumentParser
 import GRDB
-import Headway
 import HeadwayCSV
+import HeadwayFiles
 import HeadwayImport
 
 extension ImportCommand {

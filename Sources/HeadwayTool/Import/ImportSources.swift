@@ -1,7 +1,7 @@
 #if SQLite
 import ArgumentParser
 import Foundation
-import Headway
+import HeadwayFiles
 import HeadwayImport
 
 /// The sources that the arguments of an import specify: a feed, or files, each with its table.

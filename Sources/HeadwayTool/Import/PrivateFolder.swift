@@ -1,6 +1,7 @@
 #if SQLite
 import Foundation
 import Headway
+import HeadwayFiles
 import Synchronization
 
 /// A folder for temporary files that only this user can read and write.

@@ -1,6 +1,6 @@
 #if SQLite && Drawing
-import Headway
 import HeadwayDrawing
+import HeadwayFiles
 
 /// Thumbnails with their names in one picture.
 struct ContactSheet {

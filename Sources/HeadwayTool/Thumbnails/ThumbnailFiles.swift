@@ -1,7 +1,7 @@
 #if SQLite && Drawing
 import ArgumentParser
-import Headway
 import HeadwayDrawing
+import HeadwayFiles
 
 /// The pictures in a folder, or one picture, and the paths of their thumbnails.
 struct ThumbnailFiles {

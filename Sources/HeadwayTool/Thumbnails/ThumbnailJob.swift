@@ -2,6 +2,7 @@
 import Foundation
 import Headway
 import HeadwayDrawing
+import HeadwayFiles
 
 /// Creates one thumbnail, unless there is one that is up to date.
 ///

@@ -1,6 +1,6 @@
 #if SQLite && Jobs
 import Foundation
-import Headway
+import HeadwayFiles
 import HeadwayImport
 
 /// The right of one process to run durable imports into a database, until it ends.
