@@ -398,11 +398,6 @@ let package = Package(
 
 if names != nil { package.products.removeAll { product in !built.contains { $0.name == product.name } } }
 
-// Only for `script/documentation`, so that dependents of this package do not resolve a plugin.
-if Context.environment["HEADWAY_DOCUMENTATION"] == "1" {
-  package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
-}
-
 let optimized = (Context.environment["HEADWAY_OPTIMIZED"] ?? "").split(separator: " ").map(String.init)
 let swiftTargets = package.targets.filter { [.executable, .test, .regular].contains($0.type) }
 for target in swiftTargets where !target.name.hasPrefix("CHeadway") {

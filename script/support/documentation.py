@@ -1,10 +1,10 @@
 """Checks built documentation: each public symbol has a documentation comment and is in a topic group, unless it is
 deprecated.
 
-    documentation.py SCRATCH MODULE...
+    documentation.py FOLDER MODULE...
 
-SCRATCH is the build folder in which `swift package generate-documentation` left its work. Of the first module, the members
-of types are checked, too; of the others, only what the page of the module lists.
+FOLDER is where script/documentation has written symbols and archives. Of the first module, the members of types are
+checked, too; of the other modules, only what the page of the module lists.
 """
 
 import json
@@ -12,15 +12,12 @@ import pathlib
 import sys
 
 
-def public_symbols(scratch, module):
+def public_symbols(folder, module):
     """The module's own public symbols, also as members of the types that get them from its protocols' extensions.
 
     Not what types get from protocols of other modules.
     """
-    files = sorted(scratch.glob(f"**/extracted-symbols/**/{module}.symbols.json"), key=lambda file: file.stat().st_mtime)
-    if not files:
-        sys.exit(f"script/documentation: there is no symbol graph of {module} in {scratch}")
-    graph = json.loads(files[-1].read_text())
+    graph = json.loads((folder / "symbols" / module / f"{module}.symbols.json").read_text())
     symbols = graph["symbols"]
     # Listed with their requirements, without a topic group.
     defaults = {relation["source"] for relation in graph["relationships"] if relation["kind"] == "defaultImplementationOf"}
@@ -55,9 +52,9 @@ def place(symbol):
     return f"{path}:{location['position']['line'] + 1}: {name}"
 
 
-def check(scratch, module, with_members):
+def check(folder, module, with_members):
     """Prints what is wrong with a module, and returns whether that is nothing."""
-    archive = scratch / "plugins" / "Swift-DocC" / "outputs" / f"{module}.doccarchive"
+    archive = folder / f"{module}.doccarchive"
     address_of, grouped = {}, {}
     for page in pages(archive):
         address = page["identifier"]["url"]
@@ -74,7 +71,7 @@ def check(scratch, module, with_members):
         sys.exit(f"script/documentation: there are no pages in {archive}")
 
     faults, count = [], 0
-    for symbol in public_symbols(scratch, module):
+    for symbol in public_symbols(folder, module):
         if len(symbol["pathComponents"]) > 1 and not with_members:
             continue
         count += 1
@@ -95,8 +92,8 @@ def check(scratch, module, with_members):
     return not faults
 
 
-def main(scratch, modules):
-    results = [check(scratch, module, with_members=module == modules[0]) for module in modules]
+def main(folder, modules):
+    results = [check(folder, module, with_members=module == modules[0]) for module in modules]
     return 0 if all(results) else 1
 
 
