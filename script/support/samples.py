@@ -21,19 +21,10 @@ from module_maps import module_maps
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRELUDE = ROOT / "script" / "support" / "samples-prelude.swift"
 MARKDOWN = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Docs/**/*.md", "Sources/**/*.md")
-# Programs may import these; each with those that are linked with it.
-LINKED = {
-    "Headway": ["CHeadway", "Headway"],
-    "HeadwayFoundation": ["HeadwayFoundation"],
-    "HeadwayTestKit": ["HeadwayTestKit"],
-    "HeadwayTrace": ["HeadwayTrace"],
-    "HeadwayLines": ["HeadwayLines"],
-    "HeadwayCSV": ["HeadwayLines", "HeadwayCSV"],
-    "HeadwayDrawing": ["CHeadwayDrawing", "HeadwayDrawing"],
-}
 # The libraries of the C code of a module, because C has no imports that would name them.
 LIBRARIES = {"HeadwayDrawing": ["-ljpeg", "-lpng16"]}
 IMPORT = re.compile(r"^(?:@\w+ )?import (\w+)", re.M)
+LINKED_IMPORT = re.compile(r"^(?:@?\w+ )*import (\w+)", re.M)
 TESTABLE_IMPORT = re.compile(r"^@testable import (\w+)", re.M)
 TEST_MAIN = "import Testing\n\nawait Testing.__swiftPMEntryPoint() as Never\n"
 # A program, or a wait in it, that has not ended by then never ends.
@@ -218,10 +209,10 @@ class Compiler:
             if complaint:
                 return complaint
             objects.append(main.with_name(f"{name}.o"))
-        for module in ["Headway", *block.imports]:
-            for target in LINKED.get(module, []):
-                objects += objects_of(self.products / f"{target}.build")
-        libraries = [option for module in block.imports for option in LIBRARIES.get(module, [])]
+        modules = linked(["Headway", *block.imports])
+        for target in modules:
+            objects += objects_of(self.products / f"{target}.build")
+        libraries = [option for target in modules for option in LIBRARIES.get(target, [])]
         return self.call(
             "-warnings-as-errors", "-I", main.parent, *sources, *dict.fromkeys(objects), *libraries, "-o", executable)
 
@@ -250,6 +241,19 @@ class Compiler:
         if run.stdout != expected:
             return f"{program.output.place}: error: the program prints something else:\n{run.stdout}"
         return ""
+
+
+def linked(imported):
+    """The modules of the package that a program with these imports needs: those, and what their sources import."""
+    found, pending = [], list(imported)
+    while pending:
+        module = pending.pop()
+        folder = ROOT / "Sources" / module
+        if module in found or not folder.is_dir():
+            continue
+        found.append(module)
+        pending += {name for path in folder.rglob("*.swift") for name in LINKED_IMPORT.findall(path.read_text())}
+    return found
 
 
 def objects_of(folder):
