@@ -7,6 +7,8 @@ struct ExistingTable {
   let name: String
   /// The columns with their declared types, in order.
   private let columns: [(name: String, type: String)]
+  /// The position of each column, by its name in lower case.
+  private let positions: [String: Int]
   /// The names of the primary key's columns, in its order.
   let primaryKey: [String]
   /// The columns of each constraint or index that makes rows unique, in lower case.
@@ -54,7 +56,11 @@ struct ExistingTable {
     let rows = try Row.fetchAll(
       connection, sql: "SELECT name, type, pk, hidden, \"notnull\" FROM pragma_table_xinfo(?, ?)",
       arguments: [known, schema])
-    columns = rows.map { ($0["name"], $0["type"]) }
+    let columns: [(name: String, type: String)] = rows.map { ($0["name"], $0["type"]) }
+    self.columns = columns
+    // Two columns can have names that are equal to Swift: letters with accents can be encoded in two ways.
+    positions = Dictionary(
+      columns.enumerated().map { ($1.name.lowercasedAsName, $0) }, uniquingKeysWith: { first, _ in first })
     requiredColumns = Set(rows.filter { $0["notnull"] > 0 }.map { ($0["name"] as String).lowercasedAsName })
     generated = rows.filter { $0["hidden"] > 1 }.map { $0["name"] }
     let kind = try Row.fetchOne(
@@ -149,7 +155,7 @@ struct ExistingTable {
 
   /// The range in a definition that declares a column as an import does, with its type and without a constraint.
   func declaration(of column: String, in definition: some StringProtocol) -> Range<String.Index>? {
-    guard let known = columns.first(where: { $0.name.isSameName(as: column) }) else { return nil }
+    guard let known = self.column(named: column) else { return nil }
     let text = "\(SQL.name(known.name)) \(known.type.uppercased())"
     // Quotes are doubled in a name, so this can't match a part of a name.
     for (start, end) in [("(", ","), (", ", ","), ("(", ")"), (", ", ")")] {
@@ -267,8 +273,10 @@ struct ExistingTable {
     }
   }
 
-  func declaredType(of column: String) -> String? {
-    columns.first { $0.name.isSameName(as: column) }?.type.uppercased()
+  func declaredType(of column: String) -> String? { self.column(named: column)?.type.uppercased() }
+
+  private func column(named name: String) -> (name: String, type: String)? {
+    positions[name.lowercasedAsName].map { columns[$0] }
   }
 
   /// The affinities of columns that convert text to numbers, by the column's name in lower case.

@@ -31,10 +31,8 @@ extension TargetTable {
       }
     }
     try widenColumns(widened, isTemporary: false, connection)
-    var names: [String] = []
-    for column in files.flatMap(\.plan.columns) where !names.contains(where: { $0.isSameName(as: column.name) }) {
-      names.append(column.name)
-    }
+    var known: Set<String> = []
+    let names = files.flatMap(\.plan.columns).map(\.name).filter { known.insert($0.lowercasedAsName).inserted }
     var (moved, isMixed) = (0, false)
     if hasTriggers {
       (moved, isMixed) = try insertOneByOne(files, names, &refused, connection)

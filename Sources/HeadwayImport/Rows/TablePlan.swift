@@ -163,14 +163,13 @@ struct TablePlan: Sendable {
   /// - Parameter existingColumns: The names of the table's columns.
   mutating func meet(existingColumns: [String]) {
     self.existingColumns = existingColumns
+    let namesakes = Dictionary(grouping: existingColumns, by: \.lowercasedAsName)
     for position in columns.indices {
       // The names are equal as Swift compares text. A name that SQLite considers equal has priority.
       let name = columns[position].name.lowercasedAsName
-      let same = existingColumns.filter { $0.lowercasedAsName == name }
-      guard let other = same.first, !same.contains(where: { $0.lowercasedAsName.utf8.elementsEqual(name.utf8) }) else {
-        continue
-      }
-      columns[position].name = other
+      guard let same = namesakes[name], !same.contains(where: { $0.lowercasedAsName.utf8.elementsEqual(name.utf8) })
+      else { continue }
+      columns[position].name = same[0]
     }
   }
 
