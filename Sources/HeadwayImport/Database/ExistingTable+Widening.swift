@@ -54,7 +54,7 @@ extension ExistingTable {
           context: "The column \(column) has a value that its type does not keep, and can't be made \(type.rawValue)."
         )
       }
-      text.replaceSubrange(declaration, with: "\(SQL.name(column)) \(type.rawValue.uppercased())")
+      text.replaceSubrange(declaration, with: SQL.declaration(of: column, type.rawValue))
     }
     return text
   }

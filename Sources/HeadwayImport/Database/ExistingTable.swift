@@ -1,5 +1,4 @@
 #if SQLite
-import Foundation
 import GRDB
 
 /// A table that exists in the database before an import.
@@ -143,27 +142,39 @@ struct ExistingTable {
   /// A column that is declared in another way belongs to a new table, which another program has created with the name
   /// of a table that no longer exists.
   func numericTypes(of names: [String]) -> [String: ColumnType] {
+    let declarations = Self.declarations(in: definitionBehindName)
     var types: [String: ColumnType] = [:]
     for name in names {
-      let type = declaredType(of: name).flatMap { ColumnType(rawValue: $0.lowercased()) }
-      if let type, type != .text, declaration(of: name, in: definitionBehindName) != nil {
-        types[name.lowercasedAsName] = type
-      }
+      guard let known = column(named: name), let type = ColumnType(rawValue: known.type.lowercased()), type != .text,
+        declarations[Array(SQL.declaration(of: known.name, known.type).utf8)] != nil
+      else { continue }
+      types[name.lowercasedAsName] = type
     }
     return types
   }
 
   /// The range in a definition that declares a column as an import does, with its type and without a constraint.
-  func declaration(of column: String, in definition: some StringProtocol) -> Range<String.Index>? {
+  func declaration(of column: String, in definition: String) -> Range<String.Index>? {
     guard let known = self.column(named: column) else { return nil }
-    let text = "\(SQL.name(known.name)) \(known.type.uppercased())"
-    // Quotes are doubled in a name, so this can't match a part of a name.
-    for (start, end) in [("(", ","), (", ", ","), ("(", ")"), (", ", ")")] {
-      guard let found = definition.range(of: start + text + end, options: .literal) else { continue }
-      let scalars = definition.unicodeScalars
-      return scalars.index(found.lowerBound, offsetBy: start.count)..<scalars.index(before: found.upperBound)
+    return Self.declarations(in: definition[...])[Array(SQL.declaration(of: known.name, known.type).utf8)]
+  }
+
+  /// The ranges in a definition that look like columns without constraints, by the bytes of their texts.
+  ///
+  /// - Complexity: O(*n*) in the length of the definition.
+  private static func declarations(in definition: Substring) -> [[UInt8]: Range<String.Index>] {
+    var found: [[UInt8]: Range<String.Index>] = [:]
+    var rest = definition.utf8
+    while let opening = rest.firstIndex(where: { "(,".utf8.contains($0) }) {
+      let isFirst = rest[opening] == UInt8(ascii: "(")
+      rest = rest[rest.index(after: opening)...]
+      let declared = isFirst ? rest : rest.dropFirst()
+      guard isFirst || rest.first == UInt8(ascii: " "), let nameEnd = Substring(declared).quotedNameEnd,
+        let end = declared[nameEnd...].firstIndex(where: { ",)".utf8.contains($0) })
+      else { continue }
+      found[Array(declared[..<end])] = declared.startIndex..<end
     }
-    return nil
+    return found
   }
 
   /// Whether the table might refuse a row that an import considers valid, because of a trigger, or a constraint other
@@ -333,19 +344,23 @@ private enum Affinity {
 extension Substring {
   /// The rest of a statement after the name that it begins with, in quotes or not.
   fileprivate var droppingName: Substring {
-    let closing: [Unicode.Scalar: Unicode.Scalar] = ["\"": "\"", "`": "`", "'": "'", "[": "]"]
-    var rest = unicodeScalars
-    guard let first = rest.first, let end = closing[first] else {
-      return Substring(rest.drop { !$0.properties.isWhitespace && $0 != "(" })
-    }
-    rest.removeFirst()
+    if let quotedNameEnd { return self[quotedNameEnd...] }
+    return Substring(unicodeScalars.drop { !$0.properties.isWhitespace && $0 != "(" })
+  }
+
+  /// The end of the quoted name that the text begins with; nil if it does not begin with a quote.
+  fileprivate var quotedNameEnd: Index? {
+    guard let first = utf8.first, let end = Self.closingQuotes[first] else { return nil }
+    var rest = utf8.dropFirst()
     while let position = rest.firstIndex(of: end) {
       rest = rest[rest.index(after: position)...]
       // A doubled quote is part of the name.
-      guard rest.first == end, end != "]" else { break }
+      guard rest.first == end, end != UInt8(ascii: "]") else { break }
       rest.removeFirst()
     }
-    return Substring(rest)
+    return rest.startIndex
   }
+
+  private static let closingQuotes = Dictionary(uniqueKeysWithValues: zip("\"`'[".utf8, "\"`']".utf8))
 }
 #endif

@@ -73,7 +73,7 @@ enum SQL {
   }
 
   static func columnDefinition(_ column: TablePlan.Column, _ plan: TablePlan, parents: [String: [String]]) -> String {
-    var definition = "\(name(column.name)) \(column.type.rawValue.uppercased())"
+    var definition = declaration(of: column.name, column.type.rawValue)
     if plan.isRowIdentifierKey, column.isKey { return definition + " PRIMARY KEY" }
     if column.isKey || column.isRequired { definition += " NOT NULL" }
     // SQLite requires the referenced column to be the whole key of its table.
@@ -87,11 +87,14 @@ enum SQL {
 
   /// The definition of a described column, without constraints.
   static func columnDefinition(_ column: ColumnSchema) -> String {
-    "\(name(column.name)) \(column.type.rawValue.uppercased())"
+    declaration(of: column.name, column.type.rawValue)
   }
 
+  /// The definition of a column with a type, without constraints.
+  static func declaration(of column: String, _ type: String) -> String { "\(name(column)) \(type.uppercased())" }
+
   static func addColumn(_ column: TablePlan.Column, to table: String) -> String {
-    "ALTER TABLE \(name(table)) ADD COLUMN \(name(column.name)) \(column.type.rawValue.uppercased())"
+    "ALTER TABLE \(name(table)) ADD COLUMN \(declaration(of: column.name, column.type.rawValue))"
   }
 
   /// Selects the stored key of the row that equals the bound key.
