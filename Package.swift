@@ -74,7 +74,7 @@ struct Module {
 let modules = [
   // The core: the toolchain's Synchronization and Dispatch, and nothing else.
   Module(name: "CHeadway"),
-  Module(name: "Headway", exclude: ["WorkerPool/README.md"], needs: ["CHeadway"]),
+  Module(name: "Headway", exclude: ["Threads/README.md"], needs: ["CHeadway"]),
 
   // Replaces `import Foundation`.
   Module(name: "HeadwayFoundation", needs: ["Headway"]),

@@ -1,26 +1,30 @@
-"""Checks that the folders of the core use only what is in their own layer, and in those below.
+"""The layers of the core, and which names of higher layers a file uses.
 
-A file uses a folder if it names a type that the folder declares. Members that an extension adds are not looked at.
+A name is that of a type, or of a member. It counts if only folders of higher layers declare it, and the file itself does
+not. Short names of members do not count, because variables have such names, too.
 """
 
 import collections
-import pathlib
 import re
-import sys
 
 # From the bottom up: the folders of one layer may use each other.
-LAYERS = [
-    ["Platform", "Support"],
-    ["WorkerPool"],
-    ["Operation", "Admission", "Queue", "Execution", "Observation", "Diagnosis", "Policies", "Trace"],
-    ["Tasks", "Groups", "Graphs"],
-]
+LAYERS = [["System"], ["Threads"], ["Kernel"], ["Following", "Policies", "Diagnosis"], ["Building"]]
+# The kernel may name features here.
+SEAM = "Kernel/Lifecycle"
+SHORTEST_MEMBER = 7
+# Words of the language and the standard library (`addTask` is also a method of task groups).
+STANDARD = {
+    "addTask", "available", "background", "capacity", "contains", "continuous", "deallocate", "exchange", "newValue",
+    "oldValue", "priority", "rawValue", "suspending", "unchecked", "utility",
+}
 
-DECLARATION = re.compile(
-    r"^(?:(?:public|open|package|internal|fileprivate|private|final|indirect|@\w+(?:\([^)]*\))?)\s+)*"
-    r"(?:class|struct|enum|protocol|actor|typealias)\s+([A-Z]\w*)",
-    re.MULTILINE,
-)
+MODIFIERS = r"(?:(?:public|open|package|internal|fileprivate|private|final|indirect|@\w+(?:\([^)]*\))?)\s+)*"
+DECLARATION = re.compile(rf"^{MODIFIERS}(?:class|struct|enum|protocol|actor|typealias)\s+([A-Z]\w*)", re.MULTILINE)
+# The lines of members of types and extensions at the top level begin with two spaces. Other lines declare members of
+# other types, and variables.
+MEMBER = re.compile(
+    r"^(  | {4,})(?:(?:@\w+(?:\([^)]*\))?|public|open|package|internal|fileprivate|private(?:\(set\))?|final|static|class|"
+    r"mutating|override|convenience|nonisolated(?:\(unsafe\))?)\s+)*(?:func|var|let)\s+`?([a-z]\w+)", re.MULTILINE)
 
 
 def code(text):
@@ -28,31 +32,40 @@ def code(text):
     return re.sub(r'"(\\.|[^"\\\n])*"', '""', re.sub(r"//.*", "", text))
 
 
-def uses_upwards(root):
-    """Yields each use of a type that a higher layer declares: the file, the type, and the folder of the type."""
-    levels = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
-    files = {path: code(path.read_text()) for path in sorted(root.rglob("*.swift"))}
-    folders = {path: path.relative_to(root).parts[0] for path in files}
-    unknown = set(folders.values()) - set(levels)
-    if unknown:
-        sys.exit(f"script/support/layers.py: no layer has the folder {', '.join(sorted(unknown))}")
-    declared = collections.defaultdict(set)
-    for path, text in files.items():
-        for name in DECLARATION.findall(text):
-            declared[name].add(folders[path])
-    for path, text in files.items():
-        level = levels[folders[path]]
-        for name in sorted(set(re.findall(r"\b[A-Z]\w*\b", text))):
-            if name in declared and min(levels[folder] for folder in declared[name]) > level:
-                yield path.relative_to(root), name, min(declared[name])
+def level(folder):
+    return next(number for number, layer in enumerate(LAYERS) if folder.split("/")[0] in layer)
 
 
-def main():
-    uses = list(uses_upwards(pathlib.Path(sys.argv[1])))
-    for path, name, folder in uses:
-        print(f"{path} uses {name}, which is in {folder}, a layer above")
-    sys.exit(1 if uses else 0)
+def declared_here(name, text):
+    """Whether a file declares a member, a variable or a parameter with this name."""
+    return re.search(rf"\b(?:let|var|func|case)\s+(?:\(.*)?{name}\b|[(,\s]{name}\s*:", text) is not None
 
 
-if __name__ == "__main__":
-    main()
+class Core:
+    """The sources of the core, by path: `folders` are those of `structure`, such as `Kernel/Queue`."""
+
+    def __init__(self, root):
+        self.texts = {}
+        self.folders = {}
+        types, members, others = (collections.defaultdict(set) for _ in range(3))
+        for path in sorted(root.rglob("*.swift")):
+            self.texts[path] = code(path.read_text())
+            parts = path.relative_to(root).parts
+            self.folders[path] = "/".join(parts[:2]) if parts[0] in ("Kernel", "Building") else parts[0]
+            for name in DECLARATION.findall(self.texts[path]):
+                types[name].add(self.folders[path])
+            for indentation, name in MEMBER.findall(self.texts[path]):
+                (members if indentation == "  " else others)[name].add(self.folders[path])
+        self.types = types
+        self.members = {
+            name: found | others[name] for name, found in members.items()
+            if len(name) >= SHORTEST_MEMBER and name not in STANDARD}
+
+    def uses_upwards(self):
+        """Yields each use of a name that only higher layers declare: the path, the name, and a folder that declares it."""
+        for path, text in self.texts.items():
+            own = level(self.folders[path])
+            for name in sorted(set(re.findall(r"\b[A-Za-z]\w*\b", text))):
+                folders = self.types.get(name) or self.members.get(name)
+                if folders and min(map(level, folders)) > own and not declared_here(name, text):
+                    yield path, name, min(folders)

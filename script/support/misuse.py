@@ -1,7 +1,7 @@
 """Finds statements that stop the process without a message in a release build.
 
 A release build drops the messages of `precondition` and `preconditionFailure`, and prints none for `fatalError()`. All
-modules use `require` and `misuse` instead (Sources/Headway/Support/Misuse.swift). `assert` checks Headway's own
+modules use `require` and `misuse` instead (Sources/Headway/System/Misuse.swift). `assert` checks Headway's own
 invariants in debug builds, as do the functions in the files `…Invariants.swift`.
 """
 
@@ -12,7 +12,7 @@ import sys
 from swift_text import masked
 
 # The function that prints the messages.
-PRINTER = "Sources/Headway/Support/Misuse.swift"
+PRINTER = "Sources/Headway/System/Misuse.swift"
 PATTERNS = [
     (r"\b(?:precondition|preconditionFailure|assertionFailure)\s*\(", "use require(_:_:) or misuse(_:)"),
     (r"\bfatalError\s*\(\s*\)", "write a message that names the object and the remedy"),

@@ -1,11 +1,11 @@
-"""Checks that each file that a document of the core names exists: `Queue/QueueState.swift` is one of `Sources/Headway`."""
+"""Checks that each file that a document of the core names exists: `Kernel/Queue/QueueState.swift` is one of `Sources/Headway`."""
 
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DOCUMENTS = ["CONTRIBUTING.md", "Docs/architecture.md", "Models/README.md", "Sources/Headway/WorkerPool/README.md"]
+DOCUMENTS = ["CONTRIBUTING.md", "Docs/architecture.md", "Models/README.md", "Sources/Headway/Threads/README.md"]
 PATH = re.compile(r"(?<![\w/.<])((?:[A-Za-z][\w+]*/)+[\w+]+\.(?:swift|pml|md|py))\b")
 
 

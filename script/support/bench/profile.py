@@ -21,7 +21,7 @@ PARTS = (
     (r"/libswiftCore\S* .*(?:RefCount|[rR]etain|[rR]elease)", "reference counts"),
     (r"/libswiftCore\S* .*(?:[aA]lloc)", "memory of objects and closures"),
     (r"/libswift\S* ", "the rest of Swift's libraries"),
-    (r"/Sources/Headway/(\w+)/", r"Headway/\1"),
+    (r"/Sources/Headway/((?:Kernel/)?\w+)/", r"Headway/\1"),
     (r"/Benchmarks/Sources/", "the benchmark"),
     (r"", "compiled code without a line"),
 )
