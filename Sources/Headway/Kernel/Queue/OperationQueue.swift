@@ -88,6 +88,7 @@ open class OperationQueue: @unchecked Sendable {
 
   /// Creates an empty queue that is not suspended and has no limit on concurrent operations.
   public init() {
+    OperationLayout.requireKnown()
     state = Guarded(QueueState())
     LiveQueues.add(self)
   }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Locates the parts of an operation that a thread reads without a reference to the operation.
 ///
 /// Access to an object through a reference, even an unmanaged one, may retain the object for that time, as builds
@@ -5,6 +7,28 @@
 /// free the operation. But that thread holds a lock, or the deinitialization waits for it. So these parts are accessed
 /// through their addresses.
 enum OperationLayout {
+  /// Stops the program if the parts are elsewhere.
+  static func requireKnown() {
+    require(
+      isKnown,
+      "This version of Headway does not work with this version of Swift: update Headway, or use an earlier Swift.")
+  }
+
+  /// Compares what an operation returns with what its memory contains.
+  private static let isKnown: Bool = {
+    let (operation, dependencies) = (BlockOperation(), (0..<DependencySlot.count).map { _ in BlockOperation() })
+    for dependency in dependencies { operation.addDependency(dependency) }
+    operation.completionBlock = {}
+    let reference = OperationReference(operation)
+    let areSlotsKnown = dependencies.indices.allSatisfy { number in
+      slot(number, of: reference).pointee.dependency.load(ordering: .relaxed)
+        == operation.withSlot(number) { $0.dependency.load(ordering: .relaxed) }
+    }
+    return RuntimeLayout.operations.isKnown && areSlotsKnown
+      && state(of: reference).pointee.current.rawValue == operation.state.current.rawValue
+      && details(of: reference) == operation.links.withLock { $0.details }
+  }()
+
   /// The size of the header of a Swift object: its class and its reference counts.
   private static var headerSize: Int { 2 * MemoryLayout<UInt>.size }
 

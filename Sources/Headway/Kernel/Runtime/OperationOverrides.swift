@@ -31,6 +31,7 @@ enum OperationOverrides {
   }
 
   private static func entry(of overriding: () -> Operation.Type) -> Int? {
+    guard RuntimeLayout.methodTables.isKnown else { return nil }
     let (base, other, wanted) = (words(of: Operation.self), words(of: NoOverride.self), words(of: overriding()))
     let candidates = (0..<wordCount).filter { base[$0] == other[$0] && base[$0] != wanted[$0] }
     return candidates.count == 1 ? candidates[0] : nil

@@ -11,31 +11,6 @@ import Testing
 
   init() { queue.executor = executor }
 
-  @Test("O8: an operation with any other reference is not reused") func known() {
-    let owned = OperationReference.passRetained(BlockOperation {})
-    #expect(RecycledOperations.hasNoOtherReference(owned))
-    do {
-      let strong = owned.takeUnretainedValue()
-      #expect(!RecycledOperations.hasNoOtherReference(owned))
-      withExtendedLifetime(strong) {}
-    }
-    #expect(RecycledOperations.hasNoOtherReference(owned))
-    do {
-      unowned let reference = owned.takeUnretainedValue()
-      #expect(!RecycledOperations.hasNoOtherReference(owned))
-      _ = reference
-    }
-    #expect(RecycledOperations.hasNoOtherReference(owned))
-    do {
-      weak let reference = owned.takeUnretainedValue()
-      #expect(!RecycledOperations.hasNoOtherReference(owned))
-      _ = reference
-    }
-    // Its references are counted in a table from then on.
-    #expect(!RecycledOperations.hasNoOtherReference(owned))
-    owned.release()
-  }
-
   @Test("O8, Q1: an operation that another object retains keeps its state, whatever is added later") func heldOnTo() {
     final class Held: @unchecked Sendable {  // Used by one thread at a time.
       var strong: [Headway.Operation] = []

@@ -168,17 +168,6 @@ import Testing
     #expect(census.eventuallyEmpty())
   }
 
-  @Test("A field that is read without a reference to the operation has the expected offset") func layout() {
-    let operation = BlockOperation {}
-    let reference = OperationReference(operation)
-    #expect(withUnsafePointer(to: operation.state) { $0 } == OperationLayout.state(of: reference))
-    #expect(withUnsafePointer(to: operation.firstSlot) { $0 } == OperationLayout.slot(0, of: reference))
-    #expect(withUnsafePointer(to: operation.secondSlot) { $0 } == OperationLayout.slot(1, of: reference))
-    #expect(withUnsafePointer(to: operation.thirdSlot) { $0 } == OperationLayout.slot(2, of: reference))
-    operation.completionBlock = {}
-    #expect(operation.links.withLock { $0.details } == OperationLayout.details(of: reference))
-  }
-
   private func race(seed: UInt64, _ census: Crowd) {
     var generator = SeededGenerator(seed: seed)
     let count = Int.random(in: 2...9, using: &generator)

@@ -36,7 +36,7 @@ enum RecycledOperations {
   ) {
     var chain: OperationReference?
     for operation in operations {
-      if hasNoOtherReference(operation), operation._withUnsafeGuaranteedRef({ $0.canBeUsedAgain }) {
+      if ReferenceCounts.hasNoOtherReference(operation), operation._withUnsafeGuaranteedRef({ $0.canBeUsedAgain }) {
         operation.next = chain
         chain = operation
       } else {
@@ -58,36 +58,6 @@ enum RecycledOperations {
       body(operation)
     }
   }
-
-  // MARK: References to an object
-
-  /// The word of an object's header that holds the runtime's reference counts, for an object that has a single strong
-  /// reference and has never had a weak one.
-  private static let countsOfUnknown: UInt = {
-    var operation = newOperation()
-    // Read through the variable's bytes, so that the compiler's own references are not counted. No object has the word
-    // 0.
-    return isKnownUniquelyReferenced(&operation)
-      ? withUnsafeBytes(of: &operation) { counts(at: $0.load(as: UnsafeRawPointer.self)) } : 0
-  }()
-
-  // A separate function. Otherwise, the compiler would put the object on the stack, and the runtime would note that in
-  // the word.
-  @inline(never) private static func newOperation() -> BlockOperation { BlockOperation() }
-
-  /// Whether the caller, which owns the object, has the only reference of any kind that Swift counts.
-  ///
-  /// `isKnownUniquelyReferenced` does not see unowned and weak references. They are counted in the second word of an
-  /// object, after the pointer to its type (`HeapObject.h` of the runtime), or turn it into a pointer to a table. So
-  /// this function compares the word with that of an object that has no other references. If the layout were different,
-  /// no operation would be recycled.
-  static func hasNoOtherReference<Object: AnyObject>(_ object: Unmanaged<Object>) -> Bool {
-    counts(at: object.toOpaque()) == countsOfUnknown
-  }
-
-  @inline(__always) private static func counts(at object: UnsafeRawPointer) -> UInt {
-    object.load(fromByteOffset: MemoryLayout<UInt>.size, as: UInt.self)
-  }
 }
 
 extension Operation {
@@ -107,7 +77,7 @@ extension Operation {
   ///
   /// The caller owns the gate.
   fileprivate final func takeGateOfEnded() -> Unmanaged<OperationGate>? {
-    guard hasGate, isPlainBlock, RecycledOperations.hasNoOtherReference(OperationReference(self)) else { return nil }
+    guard hasGate, isPlainBlock, ReferenceCounts.hasNoOtherReference(OperationReference(self)) else { return nil }
     return OperationLayout.details(of: OperationReference(self)).pointee.gate.take().map { .passRetained($0) }
   }
 }

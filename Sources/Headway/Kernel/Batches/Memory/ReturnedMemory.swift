@@ -54,7 +54,7 @@ enum ReturnedMemory {
     ///   - object: The object.
     ///   - isPart: True if the object was a part of the operation that was released immediately before it.
     mutating func release<Object: AnyObject>(_ object: Unmanaged<Object>, isPart: Bool = false) {
-      guard RecycledOperations.hasNoOtherReference(object) else { return object.release() }
+      guard ReferenceCounts.hasNoOtherReference(object) else { return object.release() }
       let address = object.toOpaque()
       // No other thread uses the object, so its reference counts need no atomic instructions.
       atomicMemoryFence(ordering: .acquiring)

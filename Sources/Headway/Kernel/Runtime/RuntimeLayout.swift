@@ -1,0 +1,31 @@
+import Synchronization
+
+/// What Headway reads of objects and classes without a documented interface.
+///
+/// Each part is checked when it is first used. If another version of Swift lays out something differently, Headway does
+/// without it. `RuntimeLayoutTests` checks all parts and all replacements: with a new toolchain, run it first.
+enum RuntimeLayout: UInt8 {
+  /// The tables of methods in classes: ``OperationOverrides``.
+  ///
+  /// Without them, each subclass counts as one that overrides everything.
+  case methodTables = 1
+  /// The word of an object that holds its reference counts: ``ReferenceCounts``.
+  ///
+  /// Without it, no memory of operations is used again.
+  case referenceCounts = 2
+  /// The kind of a job: ``Swift/UnownedJob/task``.
+  ///
+  /// Without it, a job is not raised when its task is escalated.
+  case jobs = 4
+  /// The order of an operation's stored properties: ``OperationLayout``.
+  ///
+  /// Nothing can replace it, so the first queue stops the program.
+  case operations = 8
+
+  private static let unknown = Atomic<UInt8>(0)
+
+  var isKnown: Bool { Self.unknown.load(ordering: .relaxed) & rawValue == 0 }
+
+  /// For tests, which call this at the beginning of a process: what uses a part remembers whether it is known.
+  func makeUnknown() { Self.unknown.bitwiseOr(rawValue, ordering: .relaxed) }
+}
