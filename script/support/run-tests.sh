@@ -1,12 +1,10 @@
 # For script/test and script/test-threads: runs suites, and prints their failures again at the end.
 
-# heavy_suites BEGINNING: prints a regular expression for the heavy suites whose names begin with BEGINNING.
-heavy_suites() {
-  echo "\.($(grep "^$1[A-Z]" "$(dirname "${BASH_SOURCE[0]}")/heavy-suites" | paste -sd '|'))/"
-}
+# Prints a regular expression for the suites whose names are on standard input.
+pattern() { echo "\.($(paste -sd '|'))/"; }
 
 # The heavy suites run after all other suites, which then do not wait for them.
-heavy=$(heavy_suites "")
+heavy=$(grep -v '^#' script/support/heavy-suites | pattern)
 
 output=$(mktemp)
 trap 'rm -f "$output" "$output.failed"' EXIT
