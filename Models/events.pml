@@ -1,13 +1,14 @@
 /* How the end of an operation is recorded while listeners to events begin (section "Events" of README.md).
 
    part                represents
-   Ender               the thread that ends an operation: Operation.finishPlainly(in:), finishLogged()
+   Ender               the thread that ends an operation: Operation.finishPlainly(in:followedBy:), finishLogged()
    Listener            OperationQueueEvents.makeAsyncIterator(), and code that then reads the operation
    Adder               code that finds the operation finished and adds another one, whose event is appended
    log                 OperationQueue.eventLogPointer; the buffer of the listener is in the log before it is stored
+   listeners           the bit Followers.listeners in OperationQueue.followers
    locked              the lock of the log
 
-   Proved: if the listener finds the operation unfinished after it has begun, it receives the finished event. The event
+   Proved: a thread that finds the bit finds the log. If the listener finds the operation unfinished after it has begun, it receives the finished event. The event
    is appended at most once. If the listener began before the thread looked for the log, the finished event precedes
    that of the operation that is added after the end. */
 
@@ -15,7 +16,7 @@
 #define FINISHED 1
 
 byte phase = EXECUTING;
-bool log;
+bool log, listeners;
 bool locked;
 byte count;                             /* the events in the log */
 byte finishedAt, addedAt;               /* their positions, from 1; 0 if they are not there */
@@ -30,9 +31,17 @@ inline appendFinished() {
   d_step { assert(locked && finishedAt == 0); count++; finishedAt = count }
 }
 
+inline look(seen) {
+  seen = listeners;
+  if
+  :: seen -> assert(log)
+  :: else
+  fi
+}
+
 active proctype Ender() {
   bool seen;
-  seen = log;
+  look(seen);
   if
   :: seen ->
      isKnown = true;
@@ -48,7 +57,7 @@ active proctype Ender() {
   :: else ->
      phase = FINISHED;
 #ifndef FAULT_NO_LAST_LOG
-     seen = log;
+     look(seen);
      if
      :: seen -> lock(); appendFinished(); unlock()
      :: else
@@ -59,7 +68,13 @@ active proctype Ender() {
 }
 
 active proctype Listener() {
+#ifdef FAULT_EARLY_BIT
+  listeners = true;
   log = true;
+#else
+  log = true;
+  listeners = true;
+#endif
   mustHear = (phase == EXECUTING);
   done++
 }
@@ -67,7 +82,7 @@ active proctype Listener() {
 active proctype Adder() {
   bool seen;
   phase == FINISHED;
-  seen = log;
+  look(seen);
   if
   :: seen ->
      lock();

@@ -13,13 +13,13 @@ extension OperationQueue {
 
   /// Notes that a job has been added.
   final func noteJob() {
-    if !hasJobs.load(ordering: .relaxed) { hasJobs.store(true, ordering: .relaxed) }
+    if !following.contains(.jobs) { setFollowing(.jobs, true) }
     beginLookingForEscalations()
   }
 
   /// Begins to check for escalated tasks, unless the queue already does so or has had no job.
   final func beginLookingForEscalations() {
-    guard hasJobs.load(ordering: .relaxed), !looksForEscalations.load(ordering: .relaxed) else { return }
+    guard following.contains(.jobs), !looksForEscalations.load(ordering: .relaxed) else { return }
     lookForEscalations(after: Self.shortestInterval)
   }
 

@@ -122,22 +122,27 @@ extension OperationQueue {
     let buffer = update(collectingBatches: true) { state in
       let log = state.eventLog ?? EventLog()
       state.eventLog = log
-      eventLogPointer.store(Unmanaged.passUnretained(log).toOpaque(), ordering: .sequentiallyConsistent)
-      state.observation.listeners += 1
-      return log.addBuffer()
+      eventLogPointer.store(Unmanaged.passUnretained(log).toOpaque(), ordering: .releasing)
+      let buffer = log.addBuffer()
+      state.countListeners(1, of: self)
+      return buffer
     }
     lookForStallIfIdle()
     // An event is in the buffer as soon as the queue has recorded it.
     let token = KeyValueObservation(addingWaiter: { _ in false }) { [weak self] in
       guard let self else { return }
       state.withLock { state in
-        state.observation.listeners -= 1
+        state.countListeners(-1, of: self)
         // The log is kept, because a thread may be using it. It is used again for the next listener.
         // Relaxed: a thread that still reads the pointer appends to a log without listeners.
         if buffer.removeFromLog() { eventLogPointer.store(nil, ordering: .relaxed) }
       }
     }
     return (buffer, token)
+  }
+
+  fileprivate final var hasNewListener: Bool {
+    Followers(rawValue: followers.load(ordering: .sequentiallyConsistent)).contains(.listeners)
   }
 
   /// The log of events, if it has listeners.
@@ -158,17 +163,22 @@ extension Operation {
   /// Both happen in one step for all readers of the log: a thread that finds the operation finished adds its events
   /// after this one, and a listener that receives the event finds the operation finished.
   @inline(__always)
-  final func finishPlainly(in home: Unmanaged<OperationQueue>?, withCompletionBlock: Bool = false) -> Bool {
-    if let log = home?._withUnsafeGuaranteedRef({ $0.listenedLog }) {
+  final func finishPlainly(
+    in home: Unmanaged<OperationQueue>?, followedBy followers: Followers, withCompletionBlock: Bool = false
+  ) -> Bool {
+    if followers.contains(.listeners), let log = home?._withUnsafeGuaranteedRef({ $0.listenedLog }) {
       return log.appendAndWake(.finished(self)) { state.finishPlainly(withCompletionBlock: withCompletionBlock) }
     }
     guard state.finishPlainly(withCompletionBlock: withCompletionBlock) else { return false }
-    // A listener may have begun in the meantime, and found the operation unfinished. It stores the log, then reads the
-    // operation. This thread ends the operation, then loads the log once more (`Models/events.pml`).
-    if let pointer = home?._withUnsafeGuaranteedRef({ $0.eventLogPointer.load(ordering: .sequentiallyConsistent) }) {
-      Unmanaged<EventLog>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.appendAndWake(.finished(self)) }
-    }
+    // A listener may have begun in the meantime, and found the operation unfinished. It sets its bit, then reads the
+    // operation. This thread ends the operation, then loads the bits once more (`Models/events.pml`).
+    if let home, home._withUnsafeGuaranteedRef({ $0.hasNewListener }) { recordFinished(in: home) }
     return true
+  }
+
+  @inline(never)
+  private final func recordFinished(in home: Unmanaged<OperationQueue>) {
+    home._withUnsafeGuaranteedRef { $0.listenedLog }?.appendAndWake(.finished(self))
   }
 
   /// Ends the operation, and records that for the listeners in the same step, as ``finishPlainly(in:)`` does.

@@ -112,6 +112,7 @@ extension OperationQueue {
       let list = InstrumentList(state.instruments, adding: instrument)
       state.instruments = list
       instrumentsPointer.store(Unmanaged.passUnretained(list).toOpaque(), ordering: .releasing)
+      state.setFollowing(.instruments, true, of: self)
     }
   }
 

@@ -51,7 +51,7 @@ extension OperationQueue {
       state.admission.batches.forEach { $0.watch() }
       let observers = state.observers ?? ObserverList()
       state.observers = observers
-      state.observation.count(interest, 1)
+      state.count(interest, 1, of: self)
       // Under the lock, because later changes can be in the list before the observer begins.
       return (observers, observers.add(observer, state.change(for: interest)))
     }
@@ -63,9 +63,9 @@ extension OperationQueue {
   private func remove(_ number: UInt64, from observers: ObserverList, _ interest: Interest) {
     observers.remove(number)
     state.withLock { state in
-      state.observation.count(interest, -1)
+      state.count(interest, -1, of: self)
       // The caller also has a reference to the list, so nothing is released under the lock.
-      if state.observation.observers == 0 { state.observers = nil }
+      if !state.isObserved { state.observers = nil }
     }
   }
 
@@ -96,18 +96,22 @@ extension OperationQueue {
   }
 }
 
-extension OperationQueue.Observation {
-  fileprivate mutating func count(_ interest: OperationQueue.Interest, _ change: Int) {
-    observers += change
-    switch interest {
-    case .value(.operations), .value(.own): observersOfOperations += change
-    case .value: break
-    case .events: listeners += change
-    }
-  }
-}
-
 extension QueueState {
+  fileprivate mutating func count(_ interest: OperationQueue.Interest, _ change: Int, of queue: OperationQueue) {
+    observation.observers += change
+    switch interest {
+    case .value(.operations), .value(.own): observation.observersOfOperations += change
+    case .value: break
+    case .events: countListeners(change, of: queue)
+    }
+    setFollowing(.observers, observation.observers > 0, of: queue)
+  }
+
+  mutating func countListeners(_ change: Int, of queue: OperationQueue) {
+    observation.listeners += change
+    setFollowing(.listeners, observation.listeners > 0, of: queue)
+  }
+
   /// Returns the value that an observer begins with; nil if it is not in the queue's state.
   fileprivate mutating func change(for interest: OperationQueue.Interest) -> ObservedChange? {
     guard case .value(let key) = interest else { return nil }

@@ -37,7 +37,10 @@ public final class Trace: Sendable {
     }
     BlockingReports.install(
       blocks: { Self.noteBlocked($0, since: $1 ?? TraceEvent.now) }, continues: { Self.noteContinued($0) })
-    if isFirst { Self.noteInitialState() }
+    if isFirst {
+      Self.updateFollowers()
+      Self.noteInitialState()
+    }
     require(isFirst, "startTrace() was called while a trace is being recorded: stop that one first.")
   }
 
@@ -65,7 +68,22 @@ public final class Trace: Sendable {
       Self.number.store(0, ordering: .releasing)
       return true
     }
-    return isCurrent ? session.takeEvents() : nil
+    guard isCurrent else { return nil }
+    Self.updateFollowers()
+    return session.takeEvents()
+  }
+
+  /// Makes all queues note whether a trace is being recorded, after one has begun or ended.
+  ///
+  /// Another trace can begin at the same moment, so this is determined for each queue under its lock.
+  private static func updateFollowers() {
+    for queue in LiveQueues.all { updateFollowers(of: queue) }
+  }
+
+  /// Makes a queue note whether a trace is being recorded.
+  static func updateFollowers(of queue: OperationQueue) {
+    guard isRecording || queue.following.contains(.trace) else { return }
+    queue.state.withLock { $0.setFollowing(.trace, isRecording, of: queue) }
   }
 
   // MARK: Recording

@@ -150,14 +150,14 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     // The queue may have been empty in the meantime, and its executor or dispatch queue may have changed since this
     // visitor was requested.
     guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
-    if state.needsTime {
+    if state.followers.contains(.time) {
       // A limit or the clock was set after the thread had read the time.
       guard let startTime, startTime.clock === state.policyClock else { return .again }
       state.refreshRate(at: startTime.now)
     }
     state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
     batch.reset(for: queue, state.executor, state.admission.placement, workerClass)
-    if workerClass == .normal, state.allowsBatches, state.observation.listeners == 0, queue.trackedProgress == nil,
+    if workerClass == .normal, state.allowsBatches, !state.followers.contains(.listeners), queue.trackedProgress == nil,
       state.admission.endCancelled({ released.append(cancelled: $0) })
     {
       return .again

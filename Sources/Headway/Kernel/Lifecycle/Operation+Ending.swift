@@ -308,10 +308,12 @@ extension Operation {
   /// Ends the operation in `main()`, unless the end requires special handling.
   private func endPlainly(in batch: Batch, mayContinue: Bool) -> Bool {
     // While user code continues, the batch must not occupy a concurrency slot.
+    let followers = batch.home?._withUnsafeGuaranteedRef { $0.following } ?? []
     // Before any thread can find the operation finished.
-    traceFinished()
+    if followers.contains(.trace) { traceFinished() }
     guard let queue = batch.home, !(mayContinue && batch.keepsOrder),
-      queue._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil, finishPlainly(in: queue)
+      !followers.contains(.progress) || queue._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil,
+      finishPlainly(in: queue, followedBy: followers)
     else { return false }
     batch.publishTaken()
     // Another thread may be waiting until the queue is empty.
@@ -337,10 +339,11 @@ extension Operation {
   ///   notified of it.
   final func end(in batch: Batch, isContinued: Bool, continues: Bool) -> OperationReference? {
     let home = batch.home
+    let followers = home?._withUnsafeGuaranteedRef { $0.following } ?? []
     // Before any thread can find the operation finished.
-    traceFinished()
-    if home?._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil,
-      finishPlainly(in: home, withCompletionBlock: batch.runsCompletionBlocks)
+    if followers.contains(.trace) { traceFinished() }
+    if !followers.contains(.progress) || home?._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil,
+      finishPlainly(in: home, followedBy: followers, withCompletionBlock: batch.runsCompletionBlocks)
     {
       // No other thread accesses the block from now on.
       if state.current.isLinked,

@@ -47,7 +47,7 @@ extension OperationQueue {
   /// if operations start in the order of adding. Making the operation later, under the queue's lock, would take longer.
   @inline(__always)
   private func makeAddition(of block: @escaping ThrowingBlock, isEnqueued: Bool) -> Addition {
-    guard startsInOrder || listenedLog != nil || instruments != nil || Trace.isRecording else {
+    guard startsInOrder || !following.isDisjoint(with: .ofAdditions) else {
       return .block(AddedBlock.make(block, in: self))
     }
     var block = BlockOperation.FirstBlock(run: block)

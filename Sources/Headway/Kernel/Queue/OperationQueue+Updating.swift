@@ -71,7 +71,7 @@ extension OperationQueue {
   ///   - effects: Receives the steps that the caller must perform.
   ///   - body: Changes the state.
   /// - Returns: The result of `body`.
-  @inline(never)  // // If it were inlined, the closure that takes the lock would retain the references in `body`.
+  @inline(never)  // If it were inlined, the closure that takes the lock would retain the references in `body`.
   final func update<Answer>(
     collectingBatches collectsBatches: Bool = false, leaving effects: inout Effects,
     _ body: (inout QueueState) -> Answer
@@ -149,12 +149,12 @@ extension OperationQueue {
       (rare.executor, rare.underlyingQueue, rare.generation) = (state.executor, state.underlyingQueue, state.generation)
     }
     if after.observers != nil { state.noteCount(since: after.count) }
-    if state.observation.listeners > 0, let eventLog = state.eventLog {
+    if state.followers.contains(.listeners), let eventLog = state.eventLog {
       let awakened = eventLog.takeWaiters()
       if !awakened.isEmpty { after.rareCreatedIfNeeded.waiters += awakened }
       after.looksForStall = state.beginToLookForStall()
     }
-    if state.needsTime { noteAlarms(of: &state, &after) }
+    if state.followers.contains(.time) { noteAlarms(of: &state, &after) }
     if state.producers.areWaiting {
       let woken = state.producers.givePlaces(besides: state.admission.count)
       if !woken.isEmpty { after.rareCreatedIfNeeded.waiters += woken }
@@ -220,7 +220,7 @@ extension OperationQueue {
 
   private func sendForWorkers(_ after: borrowing AfterUpdate) {
     let (tickets, rare) = (after.tickets, after.rare)
-    if hasJobs.load(ordering: .relaxed) { beginLookingForEscalations() }
+    if following.contains(.jobs) { beginLookingForEscalations() }
     PerClass<Int>.forEachClass { workerClass in
       let count = tickets[workerClass]
       guard count > 0 else { return }

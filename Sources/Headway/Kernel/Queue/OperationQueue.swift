@@ -46,13 +46,10 @@ open class OperationQueue: @unchecked Sendable {
   let servesInbox = Atomic<Bool>(false)
   /// How many operations have left the queue, or are about to, while their completion blocks have not returned.
   let dueCompletions = Atomic<Int>(0)
-  /// Whether the queue has had jobs of tasks.
-  let hasJobs = Atomic<Bool>(false)
   /// Whether the queue is about to check for waiting jobs whose tasks have been escalated.
   let looksForEscalations = Atomic<Bool>(false)
-  /// Whether the queue needs the time to start operations, because of a rate limit, a circuit breaker or a total
-  /// timeout.
-  let needsTime = Atomic<Bool>(false)
+  /// What follows the queue's operations, for reading without the lock: see ``Followers``.
+  let followers = Atomic<UInt32>(0)
   /// The level of its quality of service, for reading without the lock.
   let qualityLevel = Atomic<Int>(0)
 
@@ -82,6 +79,7 @@ open class OperationQueue: @unchecked Sendable {
       made.state.withLock { $0.unitCancellation = { [weak self] in self?.cancelRunningUnits() } }
       known = made
       progressPointer.store(Unmanaged.passUnretained(made).toOpaque(), ordering: .releasing)
+      setFollowing(.progress, true)
       return made
     }
   }
@@ -91,6 +89,8 @@ open class OperationQueue: @unchecked Sendable {
     OperationLayout.requireKnown()
     state = Guarded(QueueState())
     LiveQueues.add(self)
+    // A trace that begins now finds the queue in the list, or this finds the trace.
+    Trace.updateFollowers(of: self)
   }
 
   /// Creates an empty queue with the given settings.

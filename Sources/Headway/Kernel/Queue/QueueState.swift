@@ -53,6 +53,8 @@ struct QueueState: ~Copyable {
   /// Nil while the queue has no instruments.
   var instruments: InstrumentList?
   var observation = OperationQueue.Observation()
+  /// What follows the operations: changed by ``setFollowing(_:_:of:)``.
+  var followers = Followers()
 
   var qualityOfService: QualityOfService { admission.placement.quality }
 
@@ -65,11 +67,11 @@ struct QueueState: ~Copyable {
   var runsElsewhere: Bool { executor != nil || underlyingQueue != nil }
 
   /// Whether the queue has observers, which must be notified of each change when it occurs.
-  var isObserved: Bool { observers != nil }
+  var isObserved: Bool { followers.contains(.observers) }
 
-  /// Whether threads may take batches of operations: no observer, instrument or waiter needs each operation separately.
+  /// Whether threads may take batches of operations: no follower or waiter needs each operation separately.
   var allowsBatches: Bool {
-    !isObserved && instruments == nil && underlyingQueue == nil && admission.heldBack.first == nil
+    followers.isDisjoint(with: .ofSingleOperations) && underlyingQueue == nil && admission.heldBack.first == nil
       && !producers.areWaiting && rate == nil
   }
 
@@ -200,7 +202,7 @@ struct QueueState: ~Copyable {
   }
 
   /// Whether each block needs an operation from the beginning, for the observers and listeners of the queue.
-  private var needsOperations: Bool { isObserved || observation.listeners > 0 }
+  private var needsOperations: Bool { !followers.isDisjoint(with: [.observers, .listeners]) }
 
   /// Adds an operation that was reserved, and takes over its ownership.
   ///
@@ -287,12 +289,13 @@ struct QueueState: ~Copyable {
     admission.noteNewlyReady()
     var hasUserObjects = hasCollectedUserObjects
     defer { hasCollectedUserObjects = hasUserObjects }
-    let (isObserved, observers, eventLog, observation) = (isObserved, observers, eventLog, observation)
+    let (isObserved, hasListeners) = (isObserved, followers.contains(.listeners))
+    let (observers, eventLog, observation) = (observers, eventLog, observation)
     admission.collectFinished(isObserved: isObserved) { admission, operation, isContinued in
       if isObserved {
         Self.append(to: observers, observation, of: admission, since: admission.count + 1)
         // The thread of the batch has appended the event to the log.
-        if observation.listeners > 0, let operation {
+        if hasListeners, let operation {
           observers?.append(ObservedChange(.event, OperationQueueEvent.finished(operation.operation)))
         }
       }
@@ -306,7 +309,7 @@ struct QueueState: ~Copyable {
       }
     }
     admission.collectNewlyReady { operation, isReady in
-      if isReady, observation.listeners > 0 {
+      if isReady, hasListeners {
         Self.append(.ready(operation.operation), to: observers, eventLog)
       }
       // The queue owns the operations that it still holds. So this is not the last reference, and releasing it runs no
@@ -336,7 +339,7 @@ struct QueueState: ~Copyable {
   ///   - isLogged: Whether the event is in the log, so that only the observers must be notified of it.
   ///   - event: Returns the event.
   mutating func record(isLogged: Bool = false, _ event: () -> OperationQueueEvent) {
-    if observation.listeners > 0 { Self.append(event(), to: observers, isLogged ? nil : eventLog) }
+    if followers.contains(.listeners) { Self.append(event(), to: observers, isLogged ? nil : eventLog) }
   }
 
   private static func append(

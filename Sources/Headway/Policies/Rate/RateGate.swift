@@ -57,11 +57,10 @@ extension QueueState {
     return old
   }
 
-  /// Whether the queue needs the time to start operations.
-  var needsTime: Bool { limitsStarts || rate != nil || admission.lanes?.needsTime == true }
-
-  /// Publishes ``needsTime`` for reading without the lock.
-  func noteNeedOfTime(of queue: OperationQueue) { queue.needsTime.store(needsTime, ordering: .relaxed) }
+  /// Notes whether the queue needs the time to start operations.
+  mutating func noteNeedOfTime(of queue: OperationQueue) {
+    setFollowing(.time, limitsStarts || rate != nil || admission.lanes?.needsTime == true, of: queue)
+  }
 
   /// Determines how many operations may start now.
   mutating func refreshRate(at now: PolicyTime) {
@@ -106,7 +105,7 @@ extension OperationQueue {
 
   /// Removes the alarms of the queue, which is being freed.
   final func removeAlarms() {
-    guard needsTime.load(ordering: .relaxed) else { return }
+    guard following.contains(.time) else { return }
     let (alarms, clock) = state.withLock { state -> ([QueueAlarm], PolicyClock) in
       ((state.rate.map { [$0] } ?? []) + (state.admission.lanes?.alarms ?? []), state.policyClock)
     }
@@ -117,7 +116,7 @@ extension OperationQueue {
   ///
   /// Can run user code: called with no lock held.
   final var startTime: StartTime? {
-    guard needsTime.load(ordering: .relaxed) else { return nil }
+    guard following.contains(.time) else { return nil }
     let clock = state.withLock { $0.policyClock }
     return StartTime(now: clock.now, clock: clock)
   }

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// What follows the operations of a queue, or needs to know about each of them.
+///
+/// A queue has one word for all of them. A thread that adds, starts or ends an operation reads the word, and nothing
+/// else, to find that nothing follows the operation. A follower first stores what it needs, and then sets its bit.
+///
+/// Under the queue's lock, read ``QueueState/followers``, which lacks the progress and the jobs. Without the lock, read
+/// ``OperationQueue/following``.
+struct Followers: OptionSet, Sendable {
+  let rawValue: UInt32
+
+  /// Observers of the queue's properties or events.
+  static let observers = Followers(rawValue: 1 << 0)
+  /// Listeners to events: in the log of events, or among the observers.
+  static let listeners = Followers(rawValue: 1 << 1)
+  static let instruments = Followers(rawValue: 1 << 2)
+  /// The queue's progress, once it exists.
+  static let progress = Followers(rawValue: 1 << 3)
+  /// A trace that is being recorded.
+  static let trace = Followers(rawValue: 1 << 4)
+  /// A rate limit, a circuit breaker or a total timeout, which need the time of each start.
+  static let time = Followers(rawValue: 1 << 5)
+  /// The jobs of tasks, which can be escalated.
+  static let jobs = Followers(rawValue: 1 << 6)
+
+  /// Those that follow an operation that a batch starts or ends.
+  static let ofBatches: Followers = [.listeners, .progress, .trace]
+  /// Those that need an operation for each block as soon as it is added.
+  static let ofAdditions: Followers = [.listeners, .instruments, .trace]
+  /// Those that need each operation to be started and ended separately.
+  static let ofSingleOperations: Followers = [.observers, .instruments]
+}
+
+extension OperationQueue {
+  /// What follows the queue's operations.
+  @inline(__always) final var following: Followers { Followers(rawValue: followers.load(ordering: .acquiring)) }
+
+  /// Notes that something begins or no longer follows the operations, for readers without the lock.
+  ///
+  /// Sequentially consistent: a follower then reads the state of operations, and a thread that ends one reads this word
+  /// afterward (`Models/events.pml`).
+  final func setFollowing(_ follower: Followers, _ isFollowing: Bool) {
+    if isFollowing {
+      followers.bitwiseOr(follower.rawValue, ordering: .sequentiallyConsistent)
+    } else {
+      followers.bitwiseAnd(~follower.rawValue, ordering: .sequentiallyConsistent)
+    }
+  }
+}
+
+extension QueueState {
+  /// Notes that something begins or no longer follows the operations, for all readers.
+  mutating func setFollowing(_ follower: Followers, _ isFollowing: Bool, of queue: OperationQueue) {
+    guard followers.contains(follower) != isFollowing else { return }
+    if isFollowing { followers.insert(follower) } else { followers.remove(follower) }
+    queue.setFollowing(follower, isFollowing)
+  }
+}
