@@ -199,6 +199,21 @@ extension Operation {
   }
 }
 
+extension EventLog: OperationFollower {
+  static func note(
+    _ transition: Transition, of operation: Operation, in queue: OperationQueue?, _ effects: inout Effects
+  ) {
+    switch transition {
+    // Operations outside of batches start under the queue's lock, which also records the event.
+    case .started(isBatched: true): if let log = queue?.listenedLog { operation.record({ .started($0) }, in: log) }
+    case .paused(let attempt):
+      let reference = OperationReference(operation)
+      queue?.update { $0.record { .retrying(reference.operation, attempt: attempt.number + 1) } }
+    default: break
+    }
+  }
+}
+
 /// Passes events on to a listener.
 private final class EventObserver: Observer, @unchecked Sendable {
   private let listener: @Sendable (OperationQueueEvent) -> Void

@@ -99,6 +99,23 @@ final class InstrumentList: Sendable {
   }
 }
 
+extension InstrumentList: OperationFollower {
+  static func note(
+    _ transition: Transition, of operation: Operation, in queue: OperationQueue?, _ effects: inout Effects
+  ) {
+    guard let queue, let instruments = queue.instruments(of: operation) else { return }
+    switch transition {
+    case .added: instruments.willAdd(operation, to: queue)
+    case .paused(let attempt):
+      instruments.willRetry(
+        operation, afterAttempt: attempt.number, error: attempt.error, delay: attempt.delay, in: queue)
+    case .finished: instruments.didFinish(operation, in: queue)
+    case .finishedUnlisted: queue.noteFinishedUnlisted(operation, by: instruments)
+    default: break
+    }
+  }
+}
+
 /// The result of an attempt.
 private final class AttemptEnding<Success> {
   var result: Result<Success, any Error>?
@@ -132,8 +149,7 @@ extension OperationQueue {
   /// Calls the instruments when an operation that the queue has not accepted has finished.
   ///
   /// If it has not finished yet, a thread of the pool calls them later.
-  final func noteFinishedUnlisted(_ operation: Operation) {
-    guard let instruments = instruments(of: operation) else { return }
+  fileprivate final func noteFinishedUnlisted(_ operation: Operation, by instruments: InstrumentList) {
     let note = PoolBlock(for: self) { instruments.didFinish(operation, in: self) }
     let waiter = Waiter.handler { WorkerPool.shared.submit(note, count: 1) }
     if !operation.addWaiter(waiter, for: .notified) { instruments.didFinish(operation, in: self) }
@@ -158,11 +174,5 @@ extension Operation {
   ) async throws -> Success {
     guard let queue, let instruments = queue.instruments(of: self) else { return try await body() }
     return try await instruments.runAttempt(attempt, of: self, in: queue, by: body)
-  }
-
-  /// Notes that an attempt has failed, and that the operation waits for the next one.
-  package final func noteRetry(afterAttempt attempt: Int, error: any Error, delay: Duration) {
-    guard let queue, let instruments = queue.instruments(of: self) else { return }
-    instruments.willRetry(self, afterAttempt: attempt, error: error, delay: delay, in: queue)
   }
 }

@@ -29,6 +29,18 @@ extension Operation {
   final var existingProgress: OperationProgress? { links.withLock { $0.details?.pointee.rareDetails?.progress } }
 }
 
+extension OperationProgress: OperationFollower {
+  static func note(
+    _ transition: Transition, of operation: Operation, in queue: OperationQueue?, _ effects: inout Effects
+  ) {
+    switch transition {
+    case .started: queue?.startUnit(of: operation)
+    case .finished: if let progress = queue?.countUnit(of: operation) { effects.notify(progress) }
+    default: break
+    }
+  }
+}
+
 extension OperationQueue {
   /// The progress, if its total has been set.
   ///
@@ -44,7 +56,7 @@ extension OperationQueue {
   /// Makes the operation's own progress, if it exists, count for the queue's progress.
   ///
   /// Called when the operation starts.
-  final func startUnit(of operation: Operation) {
+  fileprivate final func startUnit(of operation: Operation) {
     guard let tracked = trackedProgress, operation.completesUnit, operation.state.current.hasUserObjects,
       let progress = operation.existingProgress
     else { return }
@@ -82,7 +94,7 @@ extension OperationQueue {
   ///
   /// - Returns: The progress, if it might have to notify observers: the caller then calls
   ///   ``OperationProgress/notifyIfFurther()``.
-  final func countUnit(of operation: Operation) -> Unmanaged<OperationProgress>? {
+  fileprivate final func countUnit(of operation: Operation) -> Unmanaged<OperationProgress>? {
     guard let tracked = trackedProgress, operation.completesUnit else { return nil }
     return tracked._withUnsafeGuaranteedRef { $0.countUnit(of: operation) } ? tracked : nil
   }

@@ -1,44 +1,27 @@
+extension Trace: OperationFollower {
+  /// Records a transition, without a lock of a queue.
+  static func note(
+    _ transition: Transition, of operation: Operation, in queue: OperationQueue?, _ effects: inout Effects
+  ) {
+    guard isRecording else { return }
+    switch transition {
+    case .added: queue.map { operation.recordAdded(to: $0) }
+    case .refused:
+      queue.map { operation.recordAdded(to: $0) }
+      operation.recordFinished()
+    case .started, .resumed: operation.recordStarted(in: queue)
+    case .paused: operation.recordPaused()
+    // The time of the first call and the result of the last call count.
+    case .ending, .finished: operation.recordFinished()
+    case .finishedPlainly: operation.recordFinishedPlainly()
+    case .finishedUnlisted: break
+    }
+  }
+}
+
 /// The events of an operation in a trace.
-///
-/// Called on the thread that causes the event, with no lock held unless noted. Takes no lock of a queue.
 extension Operation {
   private var address: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
-
-  /// Records that the operation is about to be added to a queue.
-  @inline(__always)
-  final func traceAdded(to queue: OperationQueue) {
-    if Trace.isRecording { recordAdded(to: queue) }
-  }
-
-  /// Records that the operation was about to be added to a queue, but had already been cancelled and had ended.
-  final func traceRefused(by queue: OperationQueue) {
-    guard Trace.isRecording else { return }
-    recordAdded(to: queue)
-    recordFinished()
-  }
-
-  /// Records that the operation, or its next attempt, starts.
-  @inline(__always)
-  final func traceStarted(in queue: OperationQueue?) {
-    // A queue can start a cancelled operation, to end it.
-    if Trace.isRecording, !state.current.isCancelled { recordStarted(in: queue) }
-  }
-
-  /// Records that an attempt of the operation ended, and the operation pauses.
-  final func tracePaused() { if Trace.isRecording { Trace.note(.paused, of: address) } }
-
-  /// Records that the operation ends.
-  ///
-  /// Can be called more than once. The time of the first call and the result of the last call count.
-  @inline(__always)
-  final func traceFinished() { if Trace.isRecording { recordFinished() } }
-
-  /// Records that the operation was cancelled, and has ended without a name, an error and observers.
-  ///
-  /// Called under the lock of the queue.
-  final func traceCancelledPlainly() {
-    if Trace.isRecording { note(.finished(type(of: self), .cancelled, nil, wasHeld: true)) }
-  }
 
   /// Records that the operation was given a dependency after it was added to a queue.
   @inline(__always)
@@ -55,8 +38,7 @@ extension Operation {
     Trace.note(.dependency(on: operation.address), of: address, keeping: operation)
   }
 
-  @inline(never)
-  private final func recordAdded(to queue: OperationQueue) {
+  fileprivate final func recordAdded(to queue: OperationQueue) {
     let parent = ThreadContext.innermostOperation.map(\.address) ?? 0
     let queueAddress = UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque())
     note(.added(type(of: self), queue: queueAddress, parent: parent), queue)
@@ -64,15 +46,21 @@ extension Operation {
     if let name { Trace.note(.named(name), of: address) }
   }
 
-  @inline(never)
-  private final func recordStarted(in queue: OperationQueue?) {
+  fileprivate final func recordStarted(in queue: OperationQueue?) {
+    // A queue can start a cancelled operation, to end it.
+    guard !state.current.isCancelled else { return }
     let queueAddress = queue.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
     note(.started(type(of: self), queue: queueAddress), queue)
     if let name { Trace.note(.named(name), of: address) }
   }
 
-  @inline(never)
-  private final func recordFinished() {
+  fileprivate final func recordPaused() { Trace.note(.paused, of: address) }
+
+  fileprivate final func recordFinishedPlainly() {
+    note(.finished(type(of: self), .cancelled, nil, wasHeld: true))
+  }
+
+  fileprivate final func recordFinished() {
     let error = error
     let word = state.current
     let result: TraceRecording.Result = error != nil ? .failure : word.isCancelled ? .cancelled : .success

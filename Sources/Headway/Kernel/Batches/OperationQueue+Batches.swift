@@ -4,7 +4,8 @@ extension OperationQueue {
   /// Runs an operation that has been claimed.
   final func run(_ operation: Operation) {
     if operation.gateKind == .other, operation.resumeFromPause() { return }
-    operation.noteStart(in: self, isBatched: false)
+    // For a cancelled operation, only if its subclass has code to run.
+    operation.note(.started(isBatched: false), in: self)
     ThreadContext.run(operation, in: self) {
       guard let instruments = instruments(of: operation), !operation.state.current.isCancelled else {
         return operation.startInQueue()
@@ -41,7 +42,7 @@ extension OperationQueue {
           if isLow { worker?.switchOperation(to: reference, in: self) }
           guard isContinued || operation.beginPlainly(in: batch) else { return .notBegun }
           context.pointee.enter(reference)
-          operation.noteStart(in: self, isBatched: true)
+          operation.note(.started(isBatched: true), in: self)
           if operation.mayEndLater {
             operation.run()
             return batch.mainEnd.takePlace().map { .endedInMain($0) } ?? .continuesAfterMain

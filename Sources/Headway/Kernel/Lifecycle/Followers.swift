@@ -23,9 +23,9 @@ struct Followers: OptionSet, Sendable {
   static let time = Followers(rawValue: 1 << 5)
   /// The jobs of tasks, which can be escalated.
   static let jobs = Followers(rawValue: 1 << 6)
+  /// The gate of an operation, which is not in the word of the queue.
+  static let gate = Followers(rawValue: 1 << 7)
 
-  /// Those that follow an operation that a batch starts or ends.
-  static let ofBatches: Followers = [.listeners, .progress, .trace]
   /// Those that need an operation for each block as soon as it is added.
   static let ofAdditions: Followers = [.listeners, .instruments, .trace]
   /// Those that need each operation to be started and ended separately.

@@ -5,8 +5,7 @@ extension Operation {
   ///
   /// Called after the work is done, on the thread that did it.
   final func end() {
-    // Before any thread can find the operation finished.
-    traceFinished()
+    note(.ending, in: nil)
     if let (before, isLogged) = finishLogged() { conclude(from: before, isLogged: isLogged, closing: nil) }
   }
 
@@ -66,14 +65,9 @@ extension Operation {
     from before: OperationWord, at site: EndSite, in home: Unmanaged<OperationQueue>?, isLogged: Bool, continues: Bool,
     _ effects: inout Effects, releasing release: (borrowing OperationEnding) -> Void
   ) -> OperationReference? {
-    traceFinished()
-    if let home, let instruments = home._withUnsafeGuaranteedRef({ $0.instruments(of: self) }) {
-      home._withUnsafeGuaranteedRef { instruments.didFinish(self, in: $0) }
-    }
-    if gateKind == .other { policyGate?.end(in: home) }
     // This comes before the operation leaves the queue, so that a thread that waits until the queue is empty finds the
-    // unit completed, and the completion block counted.
-    if let progress = home?._withUnsafeGuaranteedRef({ $0.countUnit(of: self) }) { effects.notify(progress) }
+    // unit of the progress completed, and the completion block counted.
+    noteFinished(in: home, &effects)
     if before.isLinked {
       if let batch = site.batch {
         batch._withUnsafeGuaranteedRef { $0.beginCompletions() }
@@ -309,8 +303,7 @@ extension Operation {
   private func endPlainly(in batch: Batch, mayContinue: Bool) -> Bool {
     // While user code continues, the batch must not occupy a concurrency slot.
     let followers = batch.home?._withUnsafeGuaranteedRef { $0.following } ?? []
-    // Before any thread can find the operation finished.
-    if followers.contains(.trace) { traceFinished() }
+    if followers.contains(.trace) { note(.ending, in: nil) }
     guard let queue = batch.home, !(mayContinue && batch.keepsOrder),
       !followers.contains(.progress) || queue._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil,
       finishPlainly(in: queue, followedBy: followers)
@@ -340,8 +333,7 @@ extension Operation {
   final func end(in batch: Batch, isContinued: Bool, continues: Bool) -> OperationReference? {
     let home = batch.home
     let followers = home?._withUnsafeGuaranteedRef { $0.following } ?? []
-    // Before any thread can find the operation finished.
-    if followers.contains(.trace) { traceFinished() }
+    if followers.contains(.trace) { note(.ending, in: nil) }
     if !followers.contains(.progress) || home?._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil,
       finishPlainly(in: home, followedBy: followers, withCompletionBlock: batch.runsCompletionBlocks)
     {

@@ -1,33 +1,4 @@
-import Synchronization
-
 extension Operation {
-  /// Notes that the operation starts.
-  ///
-  /// Called for every start in a queue, on the thread that then runs the operation.
-  ///
-  /// Called with no lock held, and calls no user code. For a cancelled operation, it is called only if a queue starts
-  /// the operation to run code of its subclass.
-  ///
-  /// - Parameters:
-  ///   - queue: The queue that runs the operation.
-  ///   - isBatched: Whether the operation starts in a batch.
-  @inline(__always)
-  final func noteStart(in queue: OperationQueue, isBatched: Bool) {
-    let followers = queue.following
-    if !followers.isDisjoint(with: .ofBatches) || gateKind == .other {
-      noteStart(in: queue, followers, isBatched: isBatched)
-    }
-  }
-
-  @inline(never)
-  private final func noteStart(in queue: OperationQueue, _ followers: Followers, isBatched: Bool) {
-    if followers.contains(.progress) { queue.startUnit(of: self) }
-    if followers.contains(.trace) { traceStarted(in: queue) }
-    if gateKind == .other { fullGate?.noteFirstStart() }
-    // Operations outside of batches start under the queue's lock, which also records the event.
-    if isBatched, let log = queue.listenedLog { record({ .started($0) }, in: log) }
-  }
-
   /// Starts the operation on the calling thread, for its queue.
   final func startInQueue() {
     start()
@@ -52,7 +23,7 @@ extension Operation {
       if before.isObserved { notify([ObservedChange(.isExecuting, true)]) }
       if before.phase == .pending {
         // A manual start. The queues that this thread may be inside of do not change.
-        traceStarted(in: nil)
+        note(.started(isBatched: false), in: nil)
         ThreadContext.run(self, in: ThreadContext.queue) { run() }
       } else {
         run()

@@ -54,7 +54,7 @@ extension OperationQueue {
     let reference = BlockOperation.make(&block, home: .passUnretained(self))
     reference._withUnsafeGuaranteedRef { operation in
       operation.state.reserveUnshared(isEnqueued: isEnqueued)
-      noteAddition(of: operation)
+      operation.note(.added, in: self)
     }
     return .operation(reference)
   }
@@ -164,18 +164,9 @@ extension OperationQueue {
     take(.passRetained(operation))
   }
 
-  /// Notes that the operation is about to be added.
-  ///
-  /// Called with no lock held, in the context of the code that adds the operation.
-  @inline(__always)
-  private func noteAddition(of operation: Operation) {
-    operation.traceAdded(to: self)
-    if let instruments = instruments(of: operation) { instruments.willAdd(operation, to: self) }
-  }
-
   /// Releases an operation that ended before it was added.
   private func releaseEnded(_ reference: OperationReference) {
-    reference._withUnsafeGuaranteedRef { noteFinishedUnlisted($0) }
+    reference._withUnsafeGuaranteedRef { $0.note(.finishedUnlisted, in: self) }
     reference.release()
   }
 
@@ -185,7 +176,7 @@ extension OperationQueue {
   private func reserve(_ operation: Operation) -> Bool {
     guard let refusal = operation.state.reserve() else { return true }
     if refusal.isCancelled, !refusal.isReserved, refusal.phase == .finished || refusal.phase == .starting {
-      operation.traceRefused(by: self)
+      operation.note(.refused, in: self)
       operation.submitBelatedCompletionBlock(self)
       if refusal.hasFailed { noteRefused(operation) }
       return false
@@ -230,7 +221,7 @@ extension OperationQueue {
   private func enter(_ operation: Operation) -> Bool {
     operation.queueLinks.home = .passUnretained(self)
     ReturnedMemory.freeNext()
-    noteAddition(of: operation)
+    operation.note(.added, in: self)
     if operation.gateKind == .other { enterGate(of: operation) }
     return operation.overridesIsReady && operation.evaluateReadinessBeforeAdding()
   }

@@ -151,12 +151,12 @@ extension OperationQueue {
     let isClaimed = operation.state.claimRejected()
     guard isClaimed, operation.hasCodeForCancelled else {
       if isClaimed { operation.endCancelled() }
-      if !isListed { noteFinishedUnlisted(operation) }
+      if !isListed { operation.note(.finishedUnlisted, in: self) }
       return
     }
     // Runs where the queue would run it. It needs no concurrency slot, and a suspension does not delay it.
     let start = PoolBlock(for: self) { ThreadContext.run(operation, in: self) { operation.startInQueue() } }
-    if !isListed { noteFinishedUnlisted(operation) }
+    if !isListed { operation.note(.finishedUnlisted, in: self) }
     submit(start, of: operation)
   }
 }

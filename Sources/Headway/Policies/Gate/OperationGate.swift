@@ -156,6 +156,24 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   func endExceeding(_ reference: OperationReference, at now: PolicyTime) -> Bool { false }
 }
 
+extension OperationGate: OperationFollower {
+  static func note(
+    _ transition: Transition, of operation: Operation, in queue: OperationQueue?, _ effects: inout Effects
+  ) {
+    switch transition {
+    case .started: if queue != nil { operation.fullGate?.noteFirstStart() }
+    case .finished: operation.policyGate?.end(in: queue.map { .passUnretained($0) })
+    case .paused(let attempt):
+      if operation.laneMember != nil {
+        queue?.update {
+          $0.admission.noteFailedAttempt(of: operation, BreakerState.Result(of: attempt.error), at: attempt.time)
+        }
+      }
+    default: break
+    }
+  }
+}
+
 /// Whether an operation has a gate, and where it can run.
 enum GateKind: UInt8 {
   case none

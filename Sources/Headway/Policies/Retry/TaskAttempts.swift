@@ -52,19 +52,13 @@ final class TaskAttempts: Sendable {
       } catch {
         let elapsed = Duration.nanoseconds(gate.time - begin)
         guard let delay = delay(after: error, attempt: number, elapsed: elapsed) else { throw error }
-        let reference = OperationReference(operation)
-        let (now, result) = (gate.time, BreakerState.Result(of: error))
-        operation.queue?.update { state in
-          state.admission.noteFailedAttempt(of: operation, result, at: now)
-          state.record { .retrying(reference.operation, attempt: number + 1) }
-        }
-        operation.noteRetry(afterAttempt: number, error: error, delay: delay)
-        operation.tracePaused()
+        let attempt = Transition.FailedAttempt(number: number, error: error, delay: delay, time: gate.time)
+        operation.note(.paused(attempt), in: operation.queue)
         try await operation.pause(for: delay, keepsSlot: policy.keepsSlot)
         // The pause may have been longer than intended: the clock passed its end, or the operation waited for its turn.
         try gate.requireTime()
         if let longest = policy.maxElapsedTime, .nanoseconds(gate.time - begin) > longest { throw error }
-        operation.traceStarted(in: operation.queue)
+        operation.note(.resumed, in: operation.queue)
       }
     }
   }

@@ -1,0 +1,104 @@
+/// A step of an operation that its followers are notified of.
+enum Transition {
+  /// A queue is about to add the operation.
+  case added
+  /// A queue does not add the operation, because it has been cancelled and has ended.
+  case refused
+  /// The operation starts on the calling thread.
+  case started(isBatched: Bool)
+  /// An attempt has failed, and the operation pauses.
+  case paused(FailedAttempt)
+  /// The next attempt starts.
+  case resumed
+  /// The operation is about to end, so no thread can find it finished. This can be noted more than once.
+  case ending
+  /// The operation has ended, and is about to leave its queue.
+  case finished
+  /// The operation has ended, or is about to, and no queue has accepted it.
+  case finishedUnlisted
+  /// The operation was cancelled, and has ended without a name, an error and observers. The queue's lock is held.
+  case finishedPlainly
+
+  /// An attempt that has failed.
+  struct FailedAttempt {
+    let number: Int
+    let error: any Error
+    /// The time until the next attempt.
+    let delay: Duration
+    /// When the attempt failed.
+    let time: PolicyTime
+  }
+
+  /// The followers that may have something to do.
+  @inline(__always) fileprivate var followers: Followers {
+    switch self {
+    case .added: .ofAdditions
+    case .started: [.listeners, .progress, .trace, .gate]
+    case .paused: [.listeners, .instruments, .trace, .gate]
+    case .finished: [.instruments, .progress, .trace, .gate]
+    case .finishedUnlisted: .instruments
+    case .refused, .resumed, .ending, .finishedPlainly: .trace
+    }
+  }
+}
+
+/// A feature that follows operations.
+///
+/// Add a follower to ``Followers/all``, and to the followers of the transitions that it needs.
+protocol OperationFollower: SendableMetatype {
+  /// Notes a transition, on the thread that causes it, with no lock held unless the transition says so.
+  ///
+  /// Called for all transitions that a follower with the same bit needs.
+  ///
+  /// - Parameters:
+  ///   - transition: The transition.
+  ///   - operation: The operation.
+  ///   - queue: The queue that holds the operation, or is about to; nil if there is none, or if it is not known.
+  ///   - effects: Receives the steps that can run user code, if the transition is ``Transition/finished``.
+  static func note(
+    _ transition: Transition, of operation: Operation, in queue: OperationQueue?, _ effects: inout Effects)
+}
+
+extension Followers {
+  /// The followers, in the order in which they are notified.
+  fileprivate static let all: [(bit: Followers, type: any OperationFollower.Type)] = [
+    (.trace, Trace.self), (.progress, OperationProgress.self), (.gate, OperationGate.self), (.listeners, EventLog.self),
+    (.instruments, InstrumentList.self),
+  ]
+}
+
+extension Operation {
+  /// Notifies the followers of a transition.
+  @inline(__always)
+  final func note(_ transition: Transition, in queue: OperationQueue?) {
+    let followers = allFollowers(in: queue)
+    guard !followers.isDisjoint(with: transition.followers) else { return }
+    var effects = Effects()
+    note(transition, to: followers, in: queue, &effects)
+    assert(effects.isEmpty, "only an end has effects")
+  }
+
+  /// Notifies the followers that the operation has ended.
+  @inline(__always)
+  final func noteFinished(in home: Unmanaged<OperationQueue>?, _ effects: inout Effects) {
+    let followers = home?._withUnsafeGuaranteedRef { allFollowers(in: $0) } ?? allFollowers(in: nil)
+    guard !followers.isDisjoint(with: Transition.finished.followers) else { return }
+    note(.finished, to: followers, in: home?.takeUnretainedValue(), &effects)
+  }
+
+  /// What follows the operation in a queue, or without one.
+  @inline(__always)
+  private final func allFollowers(in queue: OperationQueue?) -> Followers {
+    let followers: Followers = queue?.following ?? (Trace.isRecording ? .trace : [])
+    return gateKind == .other ? followers.union(.gate) : followers
+  }
+
+  @inline(never)
+  private final func note(
+    _ transition: Transition, to followers: Followers, in queue: OperationQueue?, _ effects: inout Effects
+  ) {
+    for follower in Followers.all where followers.contains(follower.bit) {
+      follower.type.note(transition, of: self, in: queue, &effects)
+    }
+  }
+}
