@@ -2,9 +2,9 @@ import Synchronization
 
 /// Decides which operation of a queue can start, and when.
 ///
-/// A state machine without threads and locks. The owner protects it with one lock. After each change, it calls
+/// A state machine without threads. The owner protects it with one lock. After each change, it calls
 /// ``issueTickets()``, which returns how many more workers may arrive and call ``next(for:)``. This type calls no code
-/// outside.
+/// outside. Only the policies of operations take other locks: those of gates and of ``ResourceTable``.
 ///
 /// Barriers divide the added operations into *segments*. Only operations of the first segment can start. When all of
 /// them have finished, its barrier starts. When the barrier has finished, the next segment becomes the first.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What follows the operations of a queue, or needs to know about each of them.
+/// The features that follow the operations of a queue, or need to know about each of them.
 ///
 /// A queue has one word for all of them. A thread that adds, starts or ends an operation reads the word, and nothing
 /// else, to find that nothing follows the operation. A follower first stores what it needs, and then sets its bit.
@@ -26,14 +26,14 @@ struct Followers: OptionSet, Sendable {
   /// The gate of an operation, which is not in the word of the queue.
   static let gate = Followers(rawValue: 1 << 7)
 
-  /// Those that need an operation for each block as soon as it is added.
+  /// The followers that need an operation for each block as soon as it is added.
   static let ofAdditions: Followers = [.listeners, .instruments, .trace]
-  /// Those that need each operation to be started and ended separately.
+  /// The followers that need each operation to be started and ended separately.
   static let ofSingleOperations: Followers = [.observers, .instruments]
 }
 
 extension OperationQueue {
-  /// What follows the queue's operations.
+  /// The followers of the queue's operations.
   @inline(__always) final var following: Followers { Followers(rawValue: followers.load(ordering: .acquiring)) }
 
   /// Notes that something begins or no longer follows the operations, for readers without the lock.

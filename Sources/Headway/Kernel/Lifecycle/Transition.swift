@@ -1,4 +1,6 @@
 /// A step of an operation that its followers are notified of.
+///
+/// See `Docs/decisions/0047-followers-and-transitions.md`.
 enum Transition {
   /// A queue is about to add the operation.
   case added
@@ -10,13 +12,17 @@ enum Transition {
   case paused(FailedAttempt)
   /// The next attempt starts.
   case resumed
-  /// The operation is about to end, so no thread can find it finished. This can be noted more than once.
+  /// The operation is about to end. No thread can find it finished yet.
+  ///
+  /// This can be noted more than once.
   case ending
   /// The operation has ended, and is about to leave its queue.
   case finished
   /// The operation has ended, or is about to, and no queue has accepted it.
   case finishedUnlisted
-  /// The operation was cancelled, and has ended without a name, an error and observers. The queue's lock is held.
+  /// The operation was cancelled, and has ended without a name, an error and observers.
+  ///
+  /// The queue's lock is held.
   case finishedPlainly
 
   /// An attempt that has failed.
@@ -48,7 +54,7 @@ enum Transition {
 protocol OperationFollower: SendableMetatype {
   /// Notes a transition, on the thread that causes it, with no lock held unless the transition says so.
   ///
-  /// Called for all transitions that a follower with the same bit needs.
+  /// A follower also receives transitions that only other followers need, and ignores them.
   ///
   /// - Parameters:
   ///   - transition: The transition.
@@ -86,7 +92,7 @@ extension Operation {
     note(.finished, to: followers, in: home?.takeUnretainedValue(), &effects)
   }
 
-  /// What follows the operation in a queue, or without one.
+  /// The followers of the operation in a queue, or without one.
   @inline(__always)
   private final func allFollowers(in queue: OperationQueue?) -> Followers {
     let followers: Followers = queue?.following ?? (Trace.isRecording ? .trace : [])

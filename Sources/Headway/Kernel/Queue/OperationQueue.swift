@@ -48,7 +48,7 @@ open class OperationQueue: @unchecked Sendable {
   let dueCompletions = Atomic<Int>(0)
   /// Whether the queue is about to check for waiting jobs whose tasks have been escalated.
   let looksForEscalations = Atomic<Bool>(false)
-  /// What follows the queue's operations, for reading without the lock: see ``Followers``.
+  /// The followers of the queue's operations, for reading without the lock: see ``Followers``.
   let followers = Atomic<UInt32>(0)
   /// The level of its quality of service, for reading without the lock.
   let qualityLevel = Atomic<Int>(0)

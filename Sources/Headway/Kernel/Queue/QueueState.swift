@@ -53,7 +53,7 @@ struct QueueState: ~Copyable {
   /// Nil while the queue has no instruments.
   var instruments: InstrumentList?
   var observation = OperationQueue.Observation()
-  /// What follows the operations: changed by ``setFollowing(_:_:of:)``.
+  /// The followers of the operations: changed by ``setFollowing(_:_:of:)``.
   var followers = Followers()
 
   var qualityOfService: QualityOfService { admission.placement.quality }

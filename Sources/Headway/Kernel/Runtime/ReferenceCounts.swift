@@ -18,8 +18,8 @@ enum ReferenceCounts {
   /// Whether the caller, which owns the object, has the only reference of any kind that Swift counts.
   ///
   /// `isKnownUniquelyReferenced` does not see unowned and weak references. They are counted in the second word of an
-  /// object, after the pointer to its type (`HeapObject.h` of the runtime), or turn it into a pointer to a table. So
-  /// this function compares the word with that of an object that has no other references.
+  /// object, after the pointer to its type (`HeapObject.h` of the runtime), or turn it into a pointer to a table.
+  /// Therefore, this function compares the word with the word of an object that has no other references.
   static func hasNoOtherReference<Object: AnyObject>(_ object: Unmanaged<Object>) -> Bool {
     word(of: object.toOpaque()) == ofSingleReference
   }

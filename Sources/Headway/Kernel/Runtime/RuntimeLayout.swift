@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What Headway reads of objects and classes without a documented interface.
+/// The parts of objects and classes that Headway reads without a documented interface.
 ///
 /// Each part is checked when it is first used. If another version of Swift lays out something differently, Headway does
 /// without it. `RuntimeLayoutTests` checks all parts and all replacements: with a new toolchain, run it first.
