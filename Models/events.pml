@@ -5,12 +5,12 @@
    Listener            OperationQueueEvents.makeAsyncIterator(), and code that then reads the operation
    Adder               code that finds the operation finished and adds another one, whose event is appended
    log                 OperationQueue.eventLogPointer; the buffer of the listener is in the log before it is stored
-   listeners           the bit Followers.listeners in OperationQueue.followers
+   listeners           the bit Followers.log in OperationQueue.followers
    locked              the lock of the log
 
-   Proved: a thread that finds the bit finds the log. If the listener finds the operation unfinished after it has begun, it receives the finished event. The event
-   is appended at most once. If the listener began before the thread looked for the log, the finished event precedes
-   that of the operation that is added after the end. */
+   Proved: a thread that finds the bit finds the log. If the listener finds the operation unfinished after it has begun,
+   it receives the finished event. The event is appended at most once. If the listener began before the thread looked for
+   the bit, the finished event precedes that of the operation that is added after the end. */
 
 #define EXECUTING 0
 #define FINISHED 1

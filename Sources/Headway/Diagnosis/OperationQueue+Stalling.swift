@@ -32,7 +32,7 @@ extension OperationQueue {
   ///   happen.
   final func reportStall() -> Bool {
     let held = state.withLock { state -> [Operation]? in
-      if state.followers.contains(.listeners), state.admission.isIdle { return state.admission.operations }
+      if state.followers.contains(.events), state.admission.isIdle { return state.admission.operations }
       // Under the lock that was used for the check. The next thread that makes the queue idle schedules another check.
       state.observation.isLookingForStall = false
       return nil
@@ -65,7 +65,7 @@ extension OperationQueue {
 extension QueueState {
   /// Returns true, once, if the queue has listeners to events and makes no progress, so it must be checked.
   mutating func beginToLookForStall() -> Bool {
-    guard followers.contains(.listeners) else { return false }
+    guard followers.contains(.events) else { return false }
     guard admission.isIdle else {
       observation.hasReportedStall = false
       return false

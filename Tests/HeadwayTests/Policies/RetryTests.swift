@@ -68,6 +68,24 @@ import Testing
     #expect(denied.attempt == 1 && refused.attempt == 1)
   }
 
+  @Test("X2, X7: an error that reads its queue is evaluated with no lock held")
+  func readsQueue() async throws {
+    struct Reading: RetryableError {
+      let queue: OperationQueue
+      var isRetryable: Bool { queue.operationCount > 0 && queue.circuitBreakerState(forKey: "key") == .closed }
+    }
+    let queue = OperationQueue(on: clock)
+    queue.setKeyPolicy(KeyPolicy(circuitBreaker: CircuitBreaker(maxFailureCount: 9)), forKey: "key")
+    let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
+      if attempt == 1 { throw Reading(queue: queue) }
+    }
+    operation.policy.key = "key"
+    queue.addOperation(operation)
+    await advance(.seconds(1))
+    try await operation.value
+    #expect(operation.attempt == 2)
+  }
+
   @Test("X2, Q3: an operation that pauses has no slot, unless its policy keeps it", arguments: [false, true])
   func slot(keepsSlot: Bool) async throws {
     let (queue, other) = (OperationQueue(on: clock, limit: 1), BlockOperation {})

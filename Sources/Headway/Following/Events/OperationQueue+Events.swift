@@ -125,6 +125,7 @@ extension OperationQueue {
       eventLogPointer.store(Unmanaged.passUnretained(log).toOpaque(), ordering: .releasing)
       let buffer = log.addBuffer()
       state.countListeners(1, of: self)
+      state.setFollowing(.log, true, of: self)
       return buffer
     }
     lookForStallIfIdle()
@@ -135,14 +136,17 @@ extension OperationQueue {
         state.countListeners(-1, of: self)
         // The log is kept, because a thread may be using it. It is used again for the next listener.
         // Relaxed: a thread that still reads the pointer appends to a log without listeners.
-        if buffer.removeFromLog() { eventLogPointer.store(nil, ordering: .relaxed) }
+        if buffer.removeFromLog() {
+          state.setFollowing(.log, false, of: self)
+          eventLogPointer.store(nil, ordering: .relaxed)
+        }
       }
     }
     return (buffer, token)
   }
 
   fileprivate final var hasNewListener: Bool {
-    Followers(rawValue: followers.load(ordering: .sequentiallyConsistent)).contains(.listeners)
+    Followers(rawValue: followers.load(ordering: .sequentiallyConsistent)).contains(.log)
   }
 
   /// The log of events, if it has listeners.
@@ -166,7 +170,7 @@ extension Operation {
   final func finishPlainly(
     in home: Unmanaged<OperationQueue>?, followedBy followers: Followers, withCompletionBlock: Bool = false
   ) -> Bool {
-    if followers.contains(.listeners), let log = home?._withUnsafeGuaranteedRef({ $0.listenedLog }) {
+    if followers.contains(.log), let log = home?._withUnsafeGuaranteedRef({ $0.listenedLog }) {
       return log.appendAndWake(.finished(self)) { state.finishPlainly(withCompletionBlock: withCompletionBlock) }
     }
     guard state.finishPlainly(withCompletionBlock: withCompletionBlock) else { return false }
@@ -181,7 +185,8 @@ extension Operation {
     home._withUnsafeGuaranteedRef { $0.listenedLog }?.appendAndWake(.finished(self))
   }
 
-  /// Ends the operation, and records that for the listeners in the same step, as ``finishPlainly(in:)`` does.
+  /// Ends the operation, and records that for the listeners in the same step, as
+  /// ``finishPlainly(in:followedBy:withCompletionBlock:)`` does.
   ///
   /// - Returns: The state before the operation ended, and whether the end is in the log; nil if it had ended.
   final func finishLogged() -> (before: OperationWord, isLogged: Bool)? {

@@ -109,7 +109,7 @@ extension QueueState {
 
   mutating func countListeners(_ change: Int, of queue: OperationQueue) {
     observation.listeners += change
-    setFollowing(.listeners, observation.listeners > 0, of: queue)
+    setFollowing(.events, observation.listeners > 0, of: queue)
   }
 
   /// Returns the value that an observer begins with; nil if it is not in the queue's state.

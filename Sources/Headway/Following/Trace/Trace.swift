@@ -15,7 +15,7 @@ import Synchronization
 ///
 /// Each thread records its events in a buffer of its own, which has a fixed capacity. Events that do not fit are
 /// counted in ``TraceRecording/lostEventCount``. Until the trace ends, it keeps the memory of the operations that it
-/// has recorded, but not the operations. While no trace is recorded, this costs one branch for each event.
+/// has recorded, but not the operations. While no trace is recorded, this costs nothing for most operations.
 public final class Trace: Sendable {
   /// The number of the trace that is being recorded; 0 if there is none.
   private static let number = Atomic<UInt>(0)
@@ -82,7 +82,6 @@ public final class Trace: Sendable {
 
   /// Makes a queue note whether a trace is being recorded.
   static func updateFollowers(of queue: OperationQueue) {
-    guard isRecording || queue.following.contains(.trace) else { return }
     queue.state.withLock { $0.setFollowing(.trace, isRecording, of: queue) }
   }
 

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The features that follow the operations of a queue, or need to know about each of them.
 ///
-/// A queue has one word for all of them. A thread that adds, starts or ends an operation reads the word, and nothing
-/// else, to find that nothing follows the operation. A follower first stores what it needs, and then sets its bit.
+/// A queue has one word for all of them. A thread that adds, starts or ends an operation reads the word to find that no
+/// feature of the queue follows the operation. A follower stores what it needs before it sets its bit.
 ///
 /// Under the queue's lock, read ``QueueState/followers``, which lacks the progress and the jobs. Without the lock, read
 /// ``OperationQueue/following``.
@@ -12,8 +12,8 @@ struct Followers: OptionSet, Sendable {
 
   /// Observers of the queue's properties or events.
   static let observers = Followers(rawValue: 1 << 0)
-  /// Listeners to events: in the log of events, or among the observers.
-  static let listeners = Followers(rawValue: 1 << 1)
+  /// Listeners to events, in the log of events or among the observers.
+  static let events = Followers(rawValue: 1 << 1)
   static let instruments = Followers(rawValue: 1 << 2)
   /// The queue's progress, once it exists.
   static let progress = Followers(rawValue: 1 << 3)
@@ -23,11 +23,13 @@ struct Followers: OptionSet, Sendable {
   static let time = Followers(rawValue: 1 << 5)
   /// The jobs of tasks, which can be escalated.
   static let jobs = Followers(rawValue: 1 << 6)
+  /// The log of events, while it has listeners.
+  static let log = Followers(rawValue: 1 << 7)
   /// The gate of an operation, which is not in the word of the queue.
-  static let gate = Followers(rawValue: 1 << 7)
+  static let gate = Followers(rawValue: 1 << 8)
 
   /// The followers that need an operation for each block as soon as it is added.
-  static let ofAdditions: Followers = [.listeners, .instruments, .trace]
+  static let ofAdditions: Followers = [.log, .instruments, .trace]
   /// The followers that need each operation to be started and ended separately.
   static let ofSingleOperations: Followers = [.observers, .instruments]
 }
@@ -36,7 +38,7 @@ extension OperationQueue {
   /// The followers of the queue's operations.
   @inline(__always) final var following: Followers { Followers(rawValue: followers.load(ordering: .acquiring)) }
 
-  /// Notes that something begins or no longer follows the operations, for readers without the lock.
+  /// Notes that a follower begins or stops following the operations, for readers without the lock.
   ///
   /// Sequentially consistent: a follower then reads the state of operations, and a thread that ends one reads this word
   /// afterward (`Models/events.pml`).
@@ -50,7 +52,7 @@ extension OperationQueue {
 }
 
 extension QueueState {
-  /// Notes that something begins or no longer follows the operations, for all readers.
+  /// Notes that a follower begins or stops following the operations, for all readers.
   mutating func setFollowing(_ follower: Followers, _ isFollowing: Bool, of queue: OperationQueue) {
     guard followers.contains(follower) != isFollowing else { return }
     if isFollowing { followers.insert(follower) } else { followers.remove(follower) }

@@ -4,15 +4,15 @@
 enum Transition {
   /// A queue is about to add the operation.
   case added
-  /// A queue does not add the operation, because it has been cancelled and has ended.
+  /// A queue does not add the operation, because it has been cancelled, and has ended or is about to.
   case refused
-  /// The operation starts on the calling thread.
+  /// The operation starts on the calling thread, in a batch or separately.
   case started(isBatched: Bool)
   /// An attempt has failed, and the operation pauses.
   case paused(FailedAttempt)
   /// The next attempt starts.
   case resumed
-  /// The operation is about to end. No thread can find it finished yet.
+  /// The thread is about to end the operation, unless another thread is faster.
   ///
   /// This can be noted more than once.
   case ending
@@ -20,7 +20,7 @@ enum Transition {
   case finished
   /// The operation has ended, or is about to, and no queue has accepted it.
   case finishedUnlisted
-  /// The operation was cancelled, and has ended without a name, an error and observers.
+  /// The operation was cancelled before it started, and has ended. It has no name, error or observers.
   ///
   /// The queue's lock is held.
   case finishedPlainly
@@ -39,8 +39,8 @@ enum Transition {
   @inline(__always) fileprivate var followers: Followers {
     switch self {
     case .added: .ofAdditions
-    case .started: [.listeners, .progress, .trace, .gate]
-    case .paused: [.listeners, .instruments, .trace, .gate]
+    case .started: [.log, .progress, .trace, .gate]
+    case .paused: [.events, .instruments, .trace, .gate]
     case .finished: [.instruments, .progress, .trace, .gate]
     case .finishedUnlisted: .instruments
     case .refused, .resumed, .ending, .finishedPlainly: .trace
@@ -52,14 +52,17 @@ enum Transition {
 ///
 /// Add a follower to ``Followers/all``, and to the followers of the transitions that it needs.
 protocol OperationFollower: SendableMetatype {
-  /// Notes a transition, on the thread that causes it, with no lock held unless the transition says so.
+  /// Notes a transition, on the thread that causes it, with no lock held except for
+  /// ``Transition/finishedPlainly``.
+  ///
+  /// Only instruments call user code here: a queue that has one runs its operations separately.
   ///
   /// A follower also receives transitions that only other followers need, and ignores them.
   ///
   /// - Parameters:
   ///   - transition: The transition.
   ///   - operation: The operation.
-  ///   - queue: The queue that holds the operation, or is about to; nil if there is none, or if it is not known.
+  ///   - queue: The queue that holds the operation, or is about to; nil if there is none, or if no follower needs it.
   ///   - effects: Receives the steps that can run user code, if the transition is ``Transition/finished``.
   static func note(
     _ transition: Transition, of operation: Operation, in queue: OperationQueue?, _ effects: inout Effects)
@@ -68,7 +71,7 @@ protocol OperationFollower: SendableMetatype {
 extension Followers {
   /// The followers, in the order in which they are notified.
   fileprivate static let all: [(bit: Followers, type: any OperationFollower.Type)] = [
-    (.trace, Trace.self), (.progress, OperationProgress.self), (.gate, OperationGate.self), (.listeners, EventLog.self),
+    (.trace, Trace.self), (.progress, OperationProgress.self), (.gate, OperationGate.self), (.events, EventLog.self),
     (.instruments, InstrumentList.self),
   ]
 }

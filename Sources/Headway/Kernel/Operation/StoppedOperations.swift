@@ -125,7 +125,7 @@ struct StoppedOperations {
     var (slices, end) = (MemberSlices(), UInt64(0))
     let update = queue.postponingUpdate { state in
       state.admission.stopCount += 1
-      if takesBlocks, !state.followers.contains(.listeners) { blocks = state.admission.takeAllBlocks() }
+      if takesBlocks, !state.followers.contains(.events) { blocks = state.admission.takeAllBlocks() }
       end = state.admission.nextSequence
       slices.appendOthers(from: state.admission.members, state.admission.batches)
       for operation in slices.others { stop(operation, way, in: &state.admission) }

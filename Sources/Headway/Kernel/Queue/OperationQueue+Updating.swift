@@ -149,7 +149,7 @@ extension OperationQueue {
       (rare.executor, rare.underlyingQueue, rare.generation) = (state.executor, state.underlyingQueue, state.generation)
     }
     if after.observers != nil { state.noteCount(since: after.count) }
-    if state.followers.contains(.listeners), let eventLog = state.eventLog {
+    if state.followers.contains(.events), let eventLog = state.eventLog {
       let awakened = eventLog.takeWaiters()
       if !awakened.isEmpty { after.rareCreatedIfNeeded.waiters += awakened }
       after.looksForStall = state.beginToLookForStall()

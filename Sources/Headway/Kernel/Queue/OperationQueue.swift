@@ -89,8 +89,8 @@ open class OperationQueue: @unchecked Sendable {
     OperationLayout.requireKnown()
     state = Guarded(QueueState())
     LiveQueues.add(self)
-    // A trace that begins now finds the queue in the list, or this finds the trace.
-    Trace.updateFollowers(of: self)
+    // A trace that begins or ends at this moment finds the queue in the list, or this finds the trace.
+    if Trace.isRecording { Trace.updateFollowers(of: self) }
   }
 
   /// Creates an empty queue with the given settings.

@@ -202,7 +202,7 @@ struct QueueState: ~Copyable {
   }
 
   /// Whether each block needs an operation from the beginning, for the observers and listeners of the queue.
-  private var needsOperations: Bool { !followers.isDisjoint(with: [.observers, .listeners]) }
+  private var needsOperations: Bool { !followers.isDisjoint(with: [.observers, .events]) }
 
   /// Adds an operation that was reserved, and takes over its ownership.
   ///
@@ -289,7 +289,7 @@ struct QueueState: ~Copyable {
     admission.noteNewlyReady()
     var hasUserObjects = hasCollectedUserObjects
     defer { hasCollectedUserObjects = hasUserObjects }
-    let (isObserved, hasListeners) = (isObserved, followers.contains(.listeners))
+    let (isObserved, hasListeners) = (isObserved, followers.contains(.events))
     let (observers, eventLog, observation) = (observers, eventLog, observation)
     admission.collectFinished(isObserved: isObserved) { admission, operation, isContinued in
       if isObserved {
@@ -339,7 +339,7 @@ struct QueueState: ~Copyable {
   ///   - isLogged: Whether the event is in the log, so that only the observers must be notified of it.
   ///   - event: Returns the event.
   mutating func record(isLogged: Bool = false, _ event: () -> OperationQueueEvent) {
-    if followers.contains(.listeners) { Self.append(event(), to: observers, isLogged ? nil : eventLog) }
+    if followers.contains(.events) { Self.append(event(), to: observers, isLogged ? nil : eventLog) }
   }
 
   private static func append(

@@ -17,9 +17,10 @@ enum ReferenceCounts {
 
   /// Whether the caller, which owns the object, has the only reference of any kind that Swift counts.
   ///
-  /// `isKnownUniquelyReferenced` does not see unowned and weak references. They are counted in the second word of an
-  /// object, after the pointer to its type (`HeapObject.h` of the runtime), or turn it into a pointer to a table.
-  /// Therefore, this function compares the word with the word of an object that has no other references.
+  /// `isKnownUniquelyReferenced` does not see unowned and weak references. The runtime counts unowned references in the
+  /// second word of an object, after the pointer to its type (`HeapObject.h`). With a weak reference, the word becomes
+  /// a pointer to a table. Therefore, this function compares the word with the word of an object that has no other
+  /// references.
   static func hasNoOtherReference<Object: AnyObject>(_ object: Unmanaged<Object>) -> Bool {
     word(of: object.toOpaque()) == ofSingleReference
   }

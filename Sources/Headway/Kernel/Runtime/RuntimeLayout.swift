@@ -2,8 +2,9 @@ import Synchronization
 
 /// The parts of objects and classes that Headway reads without a documented interface.
 ///
-/// Each part is checked when it is first used. If another version of Swift lays out something differently, Headway does
-/// without it. `RuntimeLayoutTests` checks all parts and all replacements: with a new toolchain, run it first.
+/// Each part is checked when it is first used. Headway works without a part that another version of Swift lays out
+/// differently, except ``operations``. `RuntimeLayoutTests` checks all parts, and that Headway works without them. Run
+/// it first with a new toolchain.
 enum RuntimeLayout: UInt8 {
   /// The tables of methods in classes: ``OperationOverrides``.
   ///
@@ -26,6 +27,8 @@ enum RuntimeLayout: UInt8 {
 
   var isKnown: Bool { Self.unknown.load(ordering: .relaxed) & rawValue == 0 }
 
-  /// For tests, which call this at the beginning of a process: what uses a part remembers whether it is known.
+  /// Makes a part unknown, for a test.
+  ///
+  /// Call this at the beginning of a process, before the part is used.
   func makeUnknown() { Self.unknown.bitwiseOr(rawValue, ordering: .relaxed) }
 }

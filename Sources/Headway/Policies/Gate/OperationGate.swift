@@ -164,11 +164,10 @@ extension OperationGate: OperationFollower {
     case .started: if queue != nil { operation.fullGate?.noteFirstStart() }
     case .finished: operation.policyGate?.end(in: queue.map { .passUnretained($0) })
     case .paused(let attempt):
-      if operation.laneMember != nil {
-        queue?.update {
-          $0.admission.noteFailedAttempt(of: operation, BreakerState.Result(of: attempt.error), at: attempt.time)
-        }
-      }
+      guard operation.laneMember != nil else { return }
+      // This runs the code of the error, so no lock is held.
+      let result = BreakerState.Result(of: attempt.error)
+      queue?.update { $0.admission.noteFailedAttempt(of: operation, result, at: attempt.time) }
     default: break
     }
   }
