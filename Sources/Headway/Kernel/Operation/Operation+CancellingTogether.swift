@@ -42,7 +42,7 @@ extension OperationQueue {
   final func stop(_ way: StoppedOperations.Way = .mark, leaving effects: inout Effects) -> StoppedOperations {
     var stopped = StoppedOperations()
     // The progress counts each block, and a trace contains each block.
-    let takesBlocks = trackedProgress == nil && !Trace.isRecording
+    let takesBlocks = trackedProgress == nil && !following.contains(.trace)
     stopped.stop(self, way, takingBlocks: takesBlocks, leaving: &effects)
     return stopped
   }
