@@ -110,7 +110,8 @@ import Testing
   func lastThread() async throws {
     await #expect(processExitsWith: .success) {
       OperationQueue.maxThreadCount = 2
-      let (low, urgent) = (OperationQueue(), OperationQueue())
+      // A second thread of the low queue could run what the urgent operations are to wait for.
+      let (low, urgent) = (OperationQueue(limit: 1), OperationQueue())
       low.qualityOfService = .background
       let end = low.occupy()
       let awaited = (0..<4).map { _ in BlockOperation {} }
