@@ -113,7 +113,7 @@ extension Operation {
   }
 
   /// Describes the remaining time, if the start of an operation depends only on time.
-  private static func wait(from now: PolicyTime?, until nextStart: PolicyTime?) -> String {
+  private static func wait(from now: ClockTime?, until nextStart: ClockTime?) -> String {
     guard let now, let nextStart, nextStart < .max else { return "" }
     return ", for another \(Duration.nanoseconds(max(0, nextStart.addedClamped(-now))))"
   }
@@ -126,7 +126,7 @@ extension Operation {
     let time = queue.startTime
     let (situation, isElsewhere) = queue.update(collectingBatches: true) { state in
       var situation = state.admission.situation(of: self)
-      if situation.keyObstacle == nil { situation.nextStart = state.rate?.nextStart }
+      if situation.keyObstacle == nil { situation.nextStart = state.admission.policies?.rate?.nextStart }
       return (situation, state.underlyingQueue != nil || state.executor != nil)
     }
     let wait = Self.wait(from: time?.now, until: situation.nextStart)

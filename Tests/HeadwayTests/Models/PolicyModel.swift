@@ -13,7 +13,7 @@ struct PolicyModel {
     let shared: Set<String>
     let isBarrier: Bool
     let sequence: UInt64
-    var delayEnd: PolicyTime?
+    var delayEnd: ClockTime?
     var dependency: Int?
     var isCancelled = false
     var start: KeyLaneLimits.Start?
@@ -37,7 +37,7 @@ struct PolicyModel {
   var limit = Int.max
   var isSuspended = false
   var rate: RateLimiter?
-  var now = PolicyTime(0)
+  var now = ClockTime(0)
   private var nextNumber: UInt64 = 0
 
   var running: [Int] { entries.indices.filter { entries[$0].phase == .running } }
@@ -136,7 +136,7 @@ struct PolicyModel {
   mutating func noteTimes() { for key in keys.keys { keys[key]?.limits.noteTime(now) } }
 
   /// Does what is due at a time.
-  mutating func advance(to now: PolicyTime) {
+  mutating func advance(to now: ClockTime) {
     self.now = now
     for number in waiting { if let end = entries[number].delayEnd, end <= now { entries[number].delayEnd = nil } }
     chooseTurns()

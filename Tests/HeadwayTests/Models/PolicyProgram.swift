@@ -7,22 +7,22 @@ import Synchronization
 /// Rings the alarms of a clock when a test advances it.
 private final class SteppedDriver: AlarmDriver {
   private struct State {
-    var now = PolicyTime(0)
-    var alarm: (time: PolicyTime, wake: @Sendable () -> Void)?
+    var now = ClockTime(0)
+    var alarm: (time: ClockTime, wake: @Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
 
-  var now: PolicyTime { state.withLock { $0.now } }
+  var now: ClockTime { state.withLock { $0.now } }
 
-  func wake(at time: PolicyTime, _ wake: @escaping @Sendable () -> Void) { state.withLock { $0.alarm = (time, wake) } }
+  func wake(at time: ClockTime, _ wake: @escaping @Sendable () -> Void) { state.withLock { $0.alarm = (time, wake) } }
 
   func sleep() { state.withLock { $0.alarm = nil } }
 
   /// Advances to the time of the next alarm, or to a time before that, and rings the alarm.
   ///
   /// - Returns: Whether there may be more to ring.
-  func advance(to end: PolicyTime) -> Bool {
+  func advance(to end: ClockTime) -> Bool {
     let wake = state.withLock { state -> (@Sendable () -> Void)? in
       guard let alarm = state.alarm, alarm.time <= end else {
         state.now = max(state.now, end)
@@ -108,7 +108,7 @@ struct PolicyProgram {
     switch random(0...99) {
     case 0..<40: add()
     case 40..<65: end()
-    case 65..<80: try advance(by: PolicyTime(random(1...40_000_000)))
+    case 65..<80: try advance(by: ClockTime(random(1...40_000_000)))
     case 80..<86: cancel()
     case 86..<92: setKeyPolicy()
     case 92..<96 where kinds.contains(.suspension): suspend(!model.isSuspended)
@@ -224,7 +224,7 @@ struct PolicyProgram {
   }
 
   /// Advances the clock from alarm to alarm.
-  private mutating func advance(by time: PolicyTime) throws {
+  private mutating func advance(by time: ClockTime) throws {
     commands.append("advance \(time)")
     let end = driver.now + time
     while driver.advance(to: end) { try compare() }
@@ -278,7 +278,7 @@ struct PolicyProgram {
     guard model.waiting.isEmpty, queue.operationCount == 0, operations.allSatisfy(\.isFinished) else {
       throw Divergence(description: "\(model.waiting) never started")
     }
-    let keys = queue.state.withLock { $0.admission.lanes?.lanes.count { $0.memberCount > 0 } ?? 0 }
+    let keys = queue.state.withLock { $0.admission.policies?.lanes?.lanes.count { $0.memberCount > 0 } ?? 0 }
     guard keys == 0 else { throw Divergence(description: "\(keys) keys have operations after the end") }
   }
 

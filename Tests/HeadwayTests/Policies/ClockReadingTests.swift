@@ -10,10 +10,10 @@ import Testing
 
   @Test("X9: times continue after a clock has gone back") func goesBack() {
     var reading = ClockReading(Instant(offset: .seconds(100)))
-    func read(_ seconds: Int) -> (time: PolicyTime, wentBack: Bool)? {
+    func read(_ seconds: Int) -> (time: ClockTime, wentBack: Bool)? {
       reading.note(Instant(offset: .seconds(seconds)), since: reading.version)
     }
-    let second: PolicyTime = 1_000_000_000
+    let second: ClockTime = 1_000_000_000
     #expect(read(103)! == (3 * second, false))
     #expect(read(50)! == (3 * second, true))
     #expect(read(52)! == (5 * second, false))

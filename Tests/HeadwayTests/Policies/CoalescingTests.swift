@@ -501,5 +501,5 @@ import Testing
 
 extension OperationQueue {
   /// How many unfinished operations with keys the queue knows.
-  var keyCount: Int { state.withLock { $0.coalescingKeys }?.table.withLock { $0.count } ?? 0 }
+  var keyCount: Int { state.withLock { $0.admission.policies?.coalescingKeys }?.table.withLock { $0.count } ?? 0 }
 }

@@ -377,7 +377,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
   @Test("X7: failures that are far apart do not open a circuit breaker, and one that nothing probes closes")
   func forgottenFailures() {
     var breaker = BreakerState(CircuitBreaker(maxFailureCount: 2, openDuration: .nanoseconds(10)))
-    for time in [PolicyTime(0), 10, 25] {
+    for time in [ClockTime(0), 10, 25] {
       _ = breaker.noteStart(at: time)
       breaker.noteEnd(.failure, isProbe: false, at: time)
       #expect(breaker.state(at: time) == .closed)
@@ -456,15 +456,15 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     let queue = OperationQueue(on: clock)
     for number in 0..<200 { add("", key: "\(number)", to: queue) }
     try await queue.untilAllOperationsAreFinished()
-    #expect(queue.state.withLock { $0.admission.lanes?.lanes.count } == 0)
+    #expect(queue.state.withLock { $0.admission.policies?.lanes?.lanes.count } == 0)
     queue.defaultKeyPolicy = KeyPolicy(rateLimit: RateLimit(1, per: .seconds(1)))
     for number in 0..<100 { add("", key: "\(number)", to: queue) }
     try await queue.untilAllOperationsAreFinished()
-    #expect(queue.state.withLock { $0.admission.lanes?.lanes.count } == 100)
+    #expect(queue.state.withLock { $0.admission.policies?.lanes?.lanes.count } == 100)
     clock.advance(by: .seconds(1))
     // One after the other, because the queue knows only the times of starts.
     for number in 100..<300 { try await add("", key: "\(number)", to: queue).untilFinished() }
-    #expect((150..<300).contains(queue.state.withLock { $0.admission.lanes?.lanes.count ?? 0 }))
+    #expect((150..<300).contains(queue.state.withLock { $0.admission.policies?.lanes?.lanes.count ?? 0 }))
   }
 
   @Test("X7: a queue with limits of keys that was released runs its operations, and is freed")

@@ -16,7 +16,7 @@ import Testing
     let limit: RateLimit =
       isWindow
       ? .slidingWindow(count, per: .nanoseconds(period)) : RateLimit(count, per: .nanoseconds(period), burst: burst)
-    var (limiter, starts, now) = (RateLimiter(limit), [PolicyTime](), PolicyTime(0))
+    var (limiter, starts, now) = (RateLimiter(limit), [ClockTime](), ClockTime(0))
     for _ in 0..<300 {
       if limiter.available(at: now) > 0 {
         limiter.noteStart(at: now)
@@ -29,7 +29,7 @@ import Testing
         #expect(next > now && early == 0 && available > 0)
         now = Bool.random(using: &random) ? next : now + 1
       }
-      if Int.random(in: 0..<8, using: &random) == 0 { now += PolicyTime.random(in: 0...3 * period, using: &random) }
+      if Int.random(in: 0..<8, using: &random) == 0 { now += ClockTime.random(in: 0...3 * period, using: &random) }
     }
     for (first, start) in starts.enumerated() {
       for last in first..<min(starts.count, first + 60) {
@@ -47,7 +47,7 @@ import Testing
   @Test("X4: a million starts at an uneven rate don't drift, even if threads wake late", arguments: [0, 60_000])
   func drift(lateness: Int64) {
     var (limiter, now, random) = (
-      RateLimiter(RateLimit(3, per: .milliseconds(1))), PolicyTime(0), SeededGenerator(seed: 1)
+      RateLimiter(RateLimit(3, per: .milliseconds(1))), ClockTime(0), SeededGenerator(seed: 1)
     )
     for _ in 0..<1_000_000 {
       now = limiter.nextStart(after: now) + Int64.random(in: 0...lateness, using: &random)
@@ -137,7 +137,8 @@ import Testing
   func earlierClock() async throws {
     let (queue, clock) = (OperationQueue(), ManualClock())
     queue.rateLimit = RateLimit(1, per: .seconds(1))
-    let (gate, time) = (try #require(queue.state.withLock { $0.rate }), try #require(queue.startTime))
+    let gate = try #require(queue.state.withLock { $0.admission.policies?.rate })
+    let time = try #require(queue.startTime)
     queue.clock = clock
     // The alarm was about to ring.
     #expect(gate.retainTarget())

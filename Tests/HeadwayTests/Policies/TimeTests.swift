@@ -245,7 +245,7 @@ import Testing
   @Test("X3: alarms that are set, moved and removed at random ring in the order of their times", arguments: 0..<50)
   func heap(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var (heap, expected) = (AlarmHeap(), [Int: PolicyTime]())
+    var (heap, expected) = (AlarmHeap(), [Int: ClockTime]())
     let entries = (0..<60).map { Entry($0) }
     for _ in 0..<500 {
       let entry = entries.randomElement(using: &random)!
@@ -254,14 +254,14 @@ import Testing
         heap.remove(entry)
         expected[entry.number] = nil
       case 1:
-        let now = PolicyTime.random(in: 0..<40, using: &random)
+        let now = ClockTime.random(in: 0..<40, using: &random)
         let alarm = heap.popFirst(dueAt: now) as? Entry
         #expect((alarm != nil) == expected.values.contains { $0 <= now })
         guard let alarm else { break }
         #expect(expected[alarm.number] == expected.values.min())
         expected[alarm.number] = nil
       default:
-        let time = Bool.random(using: &random) ? PolicyTime.random(in: 0..<100, using: &random) : .max
+        let time = Bool.random(using: &random) ? ClockTime.random(in: 0..<100, using: &random) : .max
         heap.set(entry, to: time)
         expected[entry.number] = time == .max ? nil : time
       }
@@ -274,6 +274,6 @@ import Testing
     #expect(Duration(secondsComponent: 1, attosecondsComponent: 1).nanoseconds == 1_000_000_001)
     #expect(Duration(secondsComponent: -1, attosecondsComponent: -1).wholeNanoseconds == -1_000_000_001)
     #expect(Duration.seconds(Int64.max / 2).nanoseconds == .max)
-    #expect(PolicyTime.max.addedClamped(1) == .max && PolicyTime.min.addedClamped(-1) == .min)
+    #expect(ClockTime.max.addedClamped(1) == .max && ClockTime.min.addedClamped(-1) == .min)
   }
 }

@@ -69,7 +69,7 @@ import Testing
     #expect(crowds.resources.allSatisfy { $0.most <= 1 && $0.now == 0 }, "seed \(seed)")
     #expect(crowds.keys.allSatisfy { $0.most <= count && $0.now == 0 }, "seed \(seed)")
     #expect(crowds.all.most <= 5 && queue.operationCount == 0, "seed \(seed)")
-    let members = queue.state.withLock { $0.admission.lanes?.lanes.count { $0.memberCount > 0 } ?? 0 }
+    let members = queue.state.withLock { $0.admission.policies?.lanes?.lanes.count { $0.memberCount > 0 } ?? 0 }
     #expect(members == 0, "seed \(seed)")
   }
 }

@@ -113,8 +113,9 @@ private struct CoalescingRequest {
     self.quality =
       quality ?? withUnsafeCurrentTask { task in task.map { QualityOfService($0.priority) } ?? .default }
     keys = queue.state.withLock { state in
-      let keys = state.coalescingKeys ?? CoalescingKeys()
-      state.coalescingKeys = keys
+      let policies = state.policiesCreatedIfNeeded
+      let keys = policies.coalescingKeys ?? CoalescingKeys()
+      policies.coalescingKeys = keys
       return keys
     }
   }

@@ -219,7 +219,7 @@ extension Admission {
       return false
     }
     members.takeBack(operation, behind: nil)
-    if operation.hasGate, !acquireResources(of: operation) {
+    if operation.hasGate, policy?.mayStart(operation, at: .min, in: &self) == false {
       // The operations that follow probably need the same resources.
       aloneCount = Self.mostAlone
       return false
@@ -228,7 +228,7 @@ extension Admission {
       _ = begin(operation)
       return true
     }
-    if operation.hasGate { releaseResources(of: operation) }
+    if operation.hasGate { policy?.failToStart(operation, in: &self) }
     // A dependency was added to the operation, or its own `isReady` holds it back.
     operation.admission.place = .waiting
     noteHeldBack(operation)

@@ -166,13 +166,7 @@ extension Admission {
         segment.unfinished == unfinished, "a segment has \(unfinished) operations, and counts \(segment.unfinished)")
       var (readyCount, urgent) = (WorkerClass.allCases.reduce(0) { $0 + segment.ready.count($1) }, segment.ready.urgent)
       // Behind a barrier, keys have no effect yet.
-      if position < 0 {
-        for lane in lanes.map({ Array($0.lanes) }) ?? [] {
-          lane.checkInvariants()
-          readyCount += lane.waitingCount
-          urgent.add(lane.urgent)
-        }
-      }
+      if position < 0 { policy?.checkInvariants(readyCount: &readyCount, urgent: &urgent) }
       precondition(
         readyCount == found.ready[position] ?? 0,
         "\(found.ready[position] ?? 0) operations of a segment are marked as ready, and \(readyCount) are listed")

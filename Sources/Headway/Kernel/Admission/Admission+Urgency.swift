@@ -206,7 +206,7 @@ extension Admission {
     guard let word = operation.state.raiseQuality(level: workerClass.raisingLevel) else { return }
     switch place {
     case .ready: moveReady(operation, word, level: readyLevel(of: word))
-    case .granted: moveGranted(operation)
+    case .granted: policy?.moveGranted(operation, in: &self)
     default:
       guard place == .running || place == .gated || word.unfinishedDependencies > 0 else { return }
       raised.append(Raised(operation: operation, level: workerClass.raisingLevel))

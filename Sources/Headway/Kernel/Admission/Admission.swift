@@ -3,8 +3,8 @@ import Synchronization
 /// Decides which operation of a queue can start, and when.
 ///
 /// A state machine without threads. The owner protects it with one lock. After each change, it calls
-/// ``issueTickets()``, which returns how many more workers may arrive and call ``next(for:)``. This type calls no code
-/// outside. Only the policies of operations take other locks: those of gates and of ``ResourceTable``.
+/// ``issueTickets()``, which returns how many more workers may arrive and call ``next(for:)``. This type takes no locks
+/// and calls no code outside, except its ``policy``.
 ///
 /// Barriers divide the added operations into *segments*. Only operations of the first segment can start. When all of
 /// them have finished, its barrier starts. When the barrier has finished, the next segment becomes the first.
@@ -45,16 +45,12 @@ struct Admission: ~Copyable {
   /// They wait for a concurrency slot, and until the queue is no longer suspended. They do not wait for anything else.
   /// Workers of the normal class take them before all others.
   var cancelledWithinLimit = ReadyOperations()
-  /// The operations that have their resources and a slot, and wait for a worker.
-  var granted = ReadyByClass()
-  /// How many these are.
-  private(set) var grantedCount = 0
-  /// Operations, of any queue, that may get resources that an operation of this queue has released.
+  /// What else decides about the starts; nil in most queues.
+  var policy: (any AdmissionPolicy)?
+  /// How many operations the policy has granted their start.
   ///
-  /// The owner offers the resources to them.
-  var offered: [Operation] = []
-  /// The lanes of keys; nil until the queue needs one, or a key policy is set.
-  var lanes: KeyLanes?
+  /// They have a slot, and wait for a worker.
+  private(set) var grantedCount = 0
   /// The operations that overrides of `isReady` hold back.
   ///
   /// The one whose override was evaluated longest ago is the first.
@@ -160,6 +156,7 @@ struct Admission: ~Copyable {
       guard isFromInbox ? !operation.admission.hasEndedOutside : !hasEnded else { return false }
       members.append(reference)
       nextSequence += 1
+      if operation.hasGate { _ = policyCreatedIfNeeded }
       operation.admission.place = .waiting
       if isBarrier {
         makeOperations()
@@ -190,7 +187,7 @@ struct Admission: ~Copyable {
     let mayBecomeReady = (place == .waiting || place == .heldBack || place == .gated) && !operation.isBarrier
     guard mayBecomeReady, let word = operation.state.markReady() else { return }
     // It requests its resources again when it has its turn.
-    if place == .gated { withdrawRequest(of: operation) }
+    if place == .gated { policy?.withdraw(operation, from: &self) }
     // Its dependencies have finished, and its policy holds it back.
     if operation.hasGate, word.isHeldBack { return noteHeldBack(operation) }
     noteReady(operation, word)
@@ -214,19 +211,19 @@ struct Admission: ~Copyable {
   mutating func insertReady(_ operation: Operation, _ word: OperationWord, level: Int, turn: UInt64? = nil) {
     operation.admission.place = .ready
     operation.admission.workerClass = workerClass(of: operation)
-    if operation.hasGate, insertIntoLane(operation, word, level: level, turn: turn) { return }
+    if operation.hasGate, policy?.insertReady(operation, word, level: level, turn: turn, into: &self) == true { return }
     withSegment(of: operation) { $0.ready.insert(operation, level: level) }
     if word.hasQuality { noteUrgency(of: operation, word) }
   }
 
   mutating func removeReady(_ operation: Operation) {
-    if operation.hasGate, removeFromLane(operation) { return }
+    if operation.hasGate, policy?.removeReady(operation, from: &self) == true { return }
     withSegment(of: operation) { $0.ready.remove(operation) }
   }
 
   /// Moves a ready operation to the class and the level that it belongs to now.
   mutating func moveReady(_ operation: Operation, _ word: OperationWord, level: Int) {
-    if operation.hasGate, moveInLane(operation, word, level: level) { return }
+    if operation.hasGate, policy?.moveReady(operation, word, level: level, in: &self) == true { return }
     removeReady(operation)
     insertReady(operation, word, level: level)
   }
@@ -237,11 +234,11 @@ struct Admission: ~Copyable {
     switch operation.admission.place {
     case .ready: removeReady(operation)
     case .heldBack: heldBack.remove(OperationReference(operation))
-    case .granted: removeGranted(operation)
+    case .granted: policy?.removeGranted(operation, from: &self)
     case .waiting, .gated: break
     case .none, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: return
     }
-    if operation.hasGate { leavePolicies(of: operation) }
+    if operation.hasGate { policy?.leave(operation, from: &self) }
     guard operation.hasCodeForCancelled else {
       operation.admission.place = .cancelled
       return cancelled.insert(operation, level: QueuePriority.normal.level)
@@ -262,7 +259,7 @@ struct Admission: ~Copyable {
     }
     switch operation.admission.place {
     case .waiting, .heldBack, .gated, .ready: raisePredecessors(of: operation, word)
-    case .granted: moveGranted(operation)
+    case .granted: policy?.moveGranted(operation, in: &self)
     case .none, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: break
     }
   }
@@ -287,10 +284,10 @@ struct Admission: ~Copyable {
     case .cancelled: cancelled.remove(operation)
     case .cancelledWithinLimit: cancelledWithinLimit.remove(operation)
     case .heldBack: heldBack.remove(OperationReference(operation))
-    case .granted: removeGranted(operation)
+    case .granted: policy?.removeGranted(operation, from: &self)
     case .waiting, .gated, .taken, .leaving, .none: break
     }
-    if operation.hasGate { leavePolicies(of: operation) }
+    if operation.hasGate { policy?.leave(operation, from: &self) }
     operation.admission.place = .none
     let isBarrier = operation.isBarrier
     withSegment(of: operation) { segment in
@@ -349,7 +346,7 @@ struct Admission: ~Copyable {
     reclaimBatches()
     guard old.quality != placement.quality || old.hasClasses != placement.hasClasses else { return }
     for position in 0..<later.count { later[position].ready.sort(by: placement) }
-    sortReady()
+    if let policy { policy.sortReady(in: &self) } else { first.ready.sort(by: placement) }
     if awaitedClass.isMoreUrgent(than: placement.ownClass) { makeOperations() }
   }
 
@@ -428,7 +425,9 @@ struct Admission: ~Copyable {
       PerClass<Int>.forEachClass { counts[$0] = min(counts[$0], places) }
     }
     counts[.normal] += cancelled.count
-    if grantedCount > 0, stopCount == 0 { PerClass<Int>.forEachClass { counts[$0] += granted.count($0) } }
+    if grantedCount > 0, stopCount == 0, let policy {
+      PerClass<Int>.forEachClass { counts[$0] += policy.grantedCount($0) }
+    }
     return counts
   }
 
@@ -479,7 +478,10 @@ struct Admission: ~Copyable {
     return .place
   }
 
-  /// Notes that an operation was granted, or no longer is: it keeps a slot until it begins.
+  /// Whether another operation may start now.
+  var hasRoom: Bool { !startsNone && started < limit && allowance > 0 }
+
+  /// Notes that an operation was granted its start, or no longer is: it keeps a slot until it begins.
   mutating func changeGrantedCount(by count: Int) {
     grantedCount += count
     keptPlaces += count
@@ -504,7 +506,7 @@ struct Admission: ~Copyable {
   ///   - workerClass: The class of the worker.
   ///   - now: The time of the queue's clock, if limits depend on it.
   /// - Returns: The operation, or nil if there is none for this worker.
-  mutating func next(for workerClass: WorkerClass, at now: PolicyTime = .min) -> Operation? {
+  mutating func next(for workerClass: WorkerClass, at now: ClockTime = .min) -> Operation? {
     while workerClass == .normal, let operation = cancelled.popFirst()?.operation {
       if operation.state.claim() {
         operation.admission.place = .leaving
@@ -512,7 +514,7 @@ struct Admission: ~Copyable {
       }
       operation.admission.place = .waiting
     }
-    if grantedCount > 0, stopCount == 0, let operation = nextGranted(for: workerClass, at: now) {
+    if grantedCount > 0, stopCount == 0, let operation = policy?.nextGranted(for: workerClass, at: now, in: &self) {
       return begin(operation, at: now)
     }
     guard !startsNone, started < limit else { return nil }
@@ -523,19 +525,19 @@ struct Admission: ~Copyable {
     guard allowance > 0 else { return nil }
     while let reference = popReady(for: workerClass) {
       let operation = reference.operation
-      if operation.hasGate, !passPolicies(of: operation, at: now) { continue }
+      if operation.hasGate, policy?.mayStart(operation, at: now, in: &self) == false { continue }
       if operation.hasPause || operation.state.claim() {
         if hasOneOrder { raiseToFloor(operation) }
         return begin(operation, at: now)
       }
-      if operation.hasGate { failToStart(operation) }
+      if operation.hasGate { policy?.failToStart(operation, in: &self) }
       // After the operation became ready, a dependency was added to it, its own `isReady` held it back, or it finished
       // without being started.
       operation.admission.place = .waiting
       noteHeldBack(operation)
     }
     if let barrier = startableBarrier, self.workerClass(of: barrier) == workerClass, barrier.state.claim() {
-      return begin(barrier)
+      return begin(barrier, at: now)
     }
     return nil
   }
@@ -562,11 +564,11 @@ struct Admission: ~Copyable {
     return count > 0
   }
 
-  /// Counts a claimed operation as started separately, and for its key.
-  private mutating func begin(_ operation: Operation, at now: PolicyTime) -> Operation {
-    // It is no longer in a list, and the lane can raise it.
+  /// Counts a claimed operation as started separately, also for the policy.
+  private mutating func begin(_ operation: Operation, at now: ClockTime) -> Operation {
+    // It is no longer in a list, and the policy can raise it.
     _ = begin(operation)
-    if operation.hasGate { startInLane(operation, at: now) }
+    policy?.noteStart(of: operation, at: now, in: &self)
     return operation
   }
 

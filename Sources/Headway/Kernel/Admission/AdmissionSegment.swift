@@ -48,7 +48,7 @@ extension Admission {
   mutating func passFinishedBarriers() {
     while first.barrierHasFinished, let next = later.popFirst() {
       first.unfinished += next.unfinished
-      append(next.ready)
+      if let policy { policy.appendReady(next.ready, to: &self) } else { first.ready.append(next.ready) }
       first.barrier = next.barrier
       first.barrierHasFinished = next.barrierHasFinished
       if !batches.isEmpty, let level = first.ready.highestLevel {

@@ -152,8 +152,9 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     guard visitor == state.expectedVisitor(workerClass) else { return .nothing }
     if state.followers.contains(.time) {
       // A limit or the clock was set after the thread had read the time.
-      guard let startTime, startTime.clock === state.policyClock else { return .again }
-      state.refreshRate(at: startTime.now)
+      guard let startTime, state.admission.policy?.setTime(startTime, of: &state.admission) == true else {
+        return .again
+      }
     }
     state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
     batch.reset(for: queue, state.executor, state.admission.placement, workerClass)
@@ -174,11 +175,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
       }
       if batch.hasDeferredReleases { return releaseFirst(request, state) }
       if let operation = state.admission.next(for: workerClass, at: startTime?.now ?? .min) {
-        if operation.admission.place == .running {
-          // A cancelled operation that leaves is no start.
-          if let startTime, !operation.state.current.isCancelled { state.noteRateStart(at: startTime.now) }
-          state.record { .started(operation) }
-        }
+        if operation.admission.place == .running { state.record { .started(operation) } }
         noteTaken(OperationReference(operation))
         return .operation(operation)
       }

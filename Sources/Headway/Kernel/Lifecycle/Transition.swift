@@ -32,13 +32,13 @@ enum Transition {
     /// The time until the next attempt.
     let delay: Duration
     /// When the attempt failed.
-    let time: PolicyTime
+    let time: ClockTime
   }
 
   /// The followers that may have something to do.
   @inline(__always) fileprivate var followers: Followers {
     switch self {
-    case .added: .ofAdditions
+    case .added: .ofAdditions.union(.gate)
     case .started: [.log, .progress, .trace, .gate]
     case .paused: [.events, .instruments, .trace, .gate]
     case .finished: [.instruments, .progress, .trace, .gate]

@@ -196,22 +196,6 @@ extension OperationQueue {
     return !word.isReserved && (word.phase == .pending || word.isCancelled && word.phase != .executing)
   }
 
-  /// Begins to apply the policy of an operation.
-  private func enterGate(of operation: Operation) {
-    guard let gate = operation.policyGate, gate.usesTime else { return }
-    let clock = state.withLock { state in
-      if gate.limitsStart, !state.limitsStarts {
-        state.limitsStarts = true
-        state.noteNeedOfTime(of: self)
-      }
-      return state.policyClock
-    }
-    gate.begin(on: clock)
-    if gate.isClosed { _ = operation.state.setHeldBack(true) }
-    // The delay may have ended in the meantime.
-    if !gate.isClosed, !operation.overridesIsReady { _ = operation.state.setHeldBack(false) }
-  }
-
   /// Sets the queue of the operation.
   ///
   /// The queue's lists must contain the operation only after this, because it can start from there at any moment.
@@ -222,7 +206,6 @@ extension OperationQueue {
     operation.queueLinks.home = .passUnretained(self)
     ReturnedMemory.freeNext()
     operation.note(.added, in: self)
-    if operation.gateKind == .other { enterGate(of: operation) }
     return operation.overridesIsReady && operation.evaluateReadinessBeforeAdding()
   }
 }

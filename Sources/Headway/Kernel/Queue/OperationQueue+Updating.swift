@@ -28,10 +28,7 @@ extension OperationQueue {
       var waiters: [Waiter] = []
       /// The operations that the change has raised.
       var raised: [Admission.Raised] = []
-      /// Operations of other queues that may get resources, and those of this queue, which are only kept until here.
-      var (offered, kept): ([Operation], [Operation]) = ([], [])
-      /// The alarms to set, and their clock.
-      var alarms: (alarms: [QueueAlarm], clock: PolicyClock)?
+      var policySteps: (any AdmissionPolicySteps)?
     }
 
     /// Created on first use.
@@ -134,7 +131,7 @@ extension OperationQueue {
     // The change may have collected the end of an operation that had added another one. In that case, the queue is not
     // empty.
     if state.admission.count == 0 { state.takeIn(inbox, &after.released) }
-    if !state.admission.offered.isEmpty { offerResources(of: &state, &after) }
+    if let policy = state.admission.policy { policy.offerReleased(in: self, &state.admission) }
     // Before tickets are issued, because this reclaims operations that threads of a lower class have not started.
     if state.admission.isRaising { takeRaised(from: &state, &after) }
     after.tickets = state.issueTickets(inbox, servesInbox, &after.released)
@@ -154,7 +151,9 @@ extension OperationQueue {
       if !awakened.isEmpty { after.rareCreatedIfNeeded.waiters += awakened }
       after.looksForStall = state.beginToLookForStall()
     }
-    if state.followers.contains(.time) { noteAlarms(of: &state, &after) }
+    if let policy = state.admission.policy, let steps = policy.takeSteps(for: self, &state.admission) {
+      after.rareCreatedIfNeeded.policySteps = steps
+    }
     if state.producers.areWaiting {
       let woken = state.producers.givePlaces(besides: state.admission.count)
       if !woken.isEmpty { after.rareCreatedIfNeeded.waiters += woken }
@@ -164,37 +163,6 @@ extension OperationQueue {
     if state.admission.awaitedClass != .background { state.endAwaitingIfNoneWaits() }
     after.ownership = (after.oldCount == 0 ? 1 : 0) - (isEmpty ? 1 : 0)
     if after.ownership > 0 { _ = Unmanaged.passRetained(self) }
-  }
-
-  /// Offers released resources to the operations that wait for them: those of this queue immediately, before
-  /// others take the slot.
-  @inline(never)
-  private func offerResources(of state: inout QueueState, _ after: inout AfterUpdate) {
-    var offered = state.admission.takeOffered()
-    while let operation = offered.popLast() {
-      // The home of an operation is set before it waits.
-      if operation.queueLinks.home?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() {
-        state.admission.offerResources(to: operation)
-        offered += state.admission.takeOffered()
-        // No operation is released under the lock.
-        after.rareCreatedIfNeeded.kept.append(operation)
-      } else {
-        after.rareCreatedIfNeeded.offered.append(operation)
-      }
-    }
-  }
-
-  /// Notes the alarms to set for operations that wait only for a time.
-  @inline(never)
-  private func noteAlarms(of state: inout QueueState, _ after: inout AfterUpdate) {
-    var alarms: [QueueAlarm] = state.admission.lanes?.takeAlarms(of: self) ?? []
-    // While operations are about to start, the time of the next start is not known yet.
-    if let rate = state.rate, state.admission.waitsForAllowance, state.admission.grantedCount == 0,
-      rate.beginWaiting(until: rate.nextStart)
-    {
-      alarms.append(rate)
-    }
-    if !alarms.isEmpty { after.rareCreatedIfNeeded.alarms = (alarms, state.policyClock) }
   }
 
   @inline(never)
@@ -209,8 +177,7 @@ extension OperationQueue {
     if let rare = after.rare {
       rare.waiters.forEach { $0.wake() }
       Operation.raiseFurther(rare.raised)
-      if let (alarms, clock) = rare.alarms { alarms.forEach { clock.set($0) } }
-      if !rare.offered.isEmpty { Self.offerResources(to: rare.offered, leaving: &effects) }
+      rare.policySteps?.perform(leaving: &effects)
     }
     after.released.release(from: self)
     if after.looksForStall { lookForStall() }

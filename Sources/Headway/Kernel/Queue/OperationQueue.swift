@@ -168,9 +168,8 @@ open class OperationQueue: @unchecked Sendable {
   deinit {
     LiveQueues.remove(self)
     Trace.noteEnd(of: self)
-    removeAlarms()
+    state.withLock { $0.admission.policy }?.end()
     state.withLock { $0.eventLog }?.end()
-    state.withLock { $0.coalescingKeys }?.removeAll()
     ReleasedChain.release(state.withLock { $0.takeUserObjects() })
   }
 

@@ -11,14 +11,6 @@ struct QueueState: ~Copyable {
   var underlyingQueue: DispatchQueue?
   /// The executor that runs the operations instead of the pool.
   var executor: (any WorkExecutor)?
-  /// The clock of the policies.
-  var policyClock = PolicyClock.continuous
-  /// Whether the queue has ever had an operation that must not start after a certain time.
-  var limitsStarts = false
-  /// Limits the rate of starts, if a limit is set.
-  var rate: RateGate?
-  /// The coalescing keys; nil until the first one is used.
-  var coalescingKeys: CoalescingKeys?
   /// Runs the jobs of an actor.
   ///
   /// Exists only if the order is `.fifo`.
@@ -72,7 +64,7 @@ struct QueueState: ~Copyable {
   /// Whether threads may take batches of operations: no follower or waiter needs each operation separately.
   var allowsBatches: Bool {
     followers.isDisjoint(with: .ofSingleOperations) && underlyingQueue == nil && admission.heldBack.first == nil
-      && !producers.areWaiting && rate == nil
+      && !producers.areWaiting && admission.allowance == .max
   }
 
   /// Whether operations may be added through the inbox: no observer needs each operation immediately.

@@ -24,13 +24,13 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
   }
 
   // Set when a queue accepts the operation, before any other thread can see the gate.
-  @exclusivity(unchecked) private var addedTime = PolicyTime.max
-  @exclusivity(unchecked) private var totalEnd = PolicyTime.max
+  @exclusivity(unchecked) private var addedTime = ClockTime.max
+  @exclusivity(unchecked) private var totalEnd = ClockTime.max
 
   // A thread that changes one of these sets the alarm afterward, as with the properties of the superclass.
   /// When the operation, or its current attempt, has started.
-  private let startTime = Atomic<PolicyTime>(.max)
-  private let firstStartTime = Atomic<PolicyTime>(.max)
+  private let startTime = Atomic<ClockTime>(.max)
+  private let firstStartTime = Atomic<ClockTime>(.max)
 
   init(_ policy: OperationPolicy, of operation: Operation, hasAttempts: Bool, coalescedWork: CoalescedWork?) {
     (givenPolicy, self.hasAttempts, self.coalescedWork) = (policy, hasAttempts, coalescedWork)
@@ -49,7 +49,7 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
 
   override var limitsStart: Bool { givenPolicy.totalTimeout != nil }
 
-  override func isOverdue(at now: PolicyTime) -> Bool { totalEnd <= now }
+  override func isOverdue(at now: ClockTime) -> Bool { totalEnd <= now }
 
   /// Ends the operation if its total timeout has passed.
   ///
@@ -136,7 +136,7 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
   /// Ends the current attempt, if its time is up.
   ///
   /// - Returns: The function that cancels its task; nil if the operation has no attempts.
-  private func cancellation(of error: TimeLimitError, at now: PolicyTime) -> (@Sendable () -> Void)? {
+  private func cancellation(of error: TimeLimitError, at now: ClockTime) -> (@Sendable () -> Void)? {
     guard error.code == .timeout else { return nil }
     return attempt.withLock { attempt in
       guard hasAttempts else { return nil }
@@ -166,14 +166,14 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
 
   // MARK: The time limits
 
-  override var nextTime: PolicyTime { isOver ? .max : min(super.nextTime, totalEnd, timeoutEnd) }
+  override var nextTime: ClockTime { isOver ? .max : min(super.nextTime, totalEnd, timeoutEnd) }
 
-  private var timeoutEnd: PolicyTime {
+  private var timeoutEnd: ClockTime {
     guard let timeout = givenPolicy.timeout else { return .max }
     return startTime.load(ordering: .acquiring).addedClamped(timeout.nanoseconds)
   }
 
-  override func endExceeding(_ reference: OperationReference, at now: PolicyTime) -> Bool {
+  override func endExceeding(_ reference: OperationReference, at now: ClockTime) -> Bool {
     guard !isOver, let error = exceededLimit(at: now) else { return false }
     if let cancel = cancellation(of: error, at: now) {
       setAlarm()
@@ -194,7 +194,7 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
     return true
   }
 
-  private func exceededLimit(at now: PolicyTime) -> TimeLimitError? {
+  private func exceededLimit(at now: ClockTime) -> TimeLimitError? {
     let start = firstStartTime.load(ordering: .acquiring)
     let (waiting, running) = (min(start, now) - addedTime, start < .max ? now - start : nil)
     let (code, limit): (TimeLimitError.Code, Duration?) =

@@ -25,7 +25,8 @@ extension Operation {
 
   /// Makes the gate of a new operation notify the table of coalescing keys.
   final func setCoalescedWork(_ work: CoalescedWork) {
-    setGate(policyGate?.policy ?? OperationPolicy(), hasAttempts: fullGate?.hasAttempts == true, coalescedWork: work)
+    let gate = policyGate
+    setGate(gate?.policy ?? OperationPolicy(), hasAttempts: gate?.full?.hasAttempts == true, coalescedWork: work)
   }
 
   /// Sets the gate of an operation that no queue has accepted.

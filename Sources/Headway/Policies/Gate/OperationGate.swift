@@ -19,7 +19,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   // that sets the alarm sees all changes.
   private final let delays = Atomic<Bool>(false)
   private final let hasEnded = Atomic<Bool>(false)
-  private final let delayEnd = Atomic<PolicyTime>(.min)
+  private final let delayEnd = Atomic<ClockTime>(.min)
 
   /// The delay of the policy in nanoseconds; 0 for none.
   private final let delay: Int64
@@ -76,9 +76,25 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   }
 
   /// The time of the clock.
-  final var time: PolicyTime { clock.now }
+  final var time: ClockTime { clock.now }
 
   // MARK: The life of the operation
+
+  /// Begins to apply the policy, because a queue is about to accept the operation.
+  fileprivate final func enter(_ queue: OperationQueue) {
+    guard usesTime else { return }
+    let clock = queue.state.withLock { state in
+      if limitsStart {
+        state.policiesCreatedIfNeeded.limitsStarts = true
+        state.noteNeedOfTime(of: queue)
+      }
+      return state.policyClock
+    }
+    begin(on: clock)
+    if isClosed { _ = operation.state.setHeldBack(true) }
+    // The delay may have ended in the meantime.
+    if !isClosed, !operation.overridesIsReady { _ = operation.state.setHeldBack(false) }
+  }
 
   /// Notes that a queue is about to accept the operation.
   ///
@@ -114,7 +130,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   /// Whether the operation must not start, because its total timeout has passed since it was added.
   ///
   /// Its alarm rings soon, or has rung, and ends the operation.
-  func isOverdue(at now: PolicyTime) -> Bool { false }
+  func isOverdue(at now: ClockTime) -> Bool { false }
 
   /// Whether the queue needs the time to start the operation.
   var limitsStart: Bool { false }
@@ -128,14 +144,14 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
 
   final func setAlarm() { clock.set(self) }
 
-  override var nextTime: PolicyTime { isClosed && !isOver ? delayEnd.load(ordering: .acquiring) : .max }
+  override var nextTime: ClockTime { isClosed && !isOver ? delayEnd.load(ordering: .acquiring) : .max }
 
   final override func retainTarget() -> Bool {
     _ = OperationReference(operation).retain()
     return true
   }
 
-  final override func ring(at now: PolicyTime) {
+  final override func ring(at now: ClockTime) {
     let reference = OperationReference(operation)
     // First, so that the operation stays held back: the clock may have passed the end of the delay as well.
     if endExceeding(reference, at: now) { return }
@@ -153,7 +169,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   /// Ends the operation or its attempt, if it has exceeded a limit.
   ///
   /// - Returns: True if a limit was exceeded. Then, this function releases the reference, and sets the alarm if needed.
-  func endExceeding(_ reference: OperationReference, at now: PolicyTime) -> Bool { false }
+  func endExceeding(_ reference: OperationReference, at now: ClockTime) -> Bool { false }
 }
 
 extension OperationGate: OperationFollower {
@@ -161,35 +177,34 @@ extension OperationGate: OperationFollower {
     _ transition: Transition, of operation: Operation, in queue: OperationQueue?, _ effects: inout Effects
   ) {
     switch transition {
+    case .added: if let queue { operation.policyGate?.enter(queue) }
     case .started: if queue != nil { operation.fullGate?.noteFirstStart() }
     case .finished: operation.policyGate?.end(in: queue.map { .passUnretained($0) })
     case .paused(let attempt):
       guard operation.laneMember != nil else { return }
       // This runs the code of the error, so no lock is held.
       let result = BreakerState.Result(of: attempt.error)
-      queue?.update { $0.admission.noteFailedAttempt(of: operation, result, at: attempt.time) }
+      queue?.update { state in
+        state.admission.policies?.noteFailedAttempt(of: operation, result, at: attempt.time, &state.admission)
+      }
     default: break
     }
   }
 }
 
-/// Whether an operation has a gate, and where it can run.
-enum GateKind: UInt8 {
-  case none
-  /// The operation needs only resources, and can run in a batch.
-  case ofBatches
-  case other
-}
-
 extension Operation {
-  /// Whether the operation has a policy, and so a gate.
-  final var hasGate: Bool { gateKind != .none }
-
   /// The gate of an operation that has a policy.
-  final var policyGate: OperationGate? { hasGate ? links.withLock { $0.details?.pointee.gate } : nil }
+  ///
+  /// Once a queue has reserved the operation, nothing replaces its gate, so the gate is read without the lock of the
+  /// links.
+  final var policyGate: OperationGate? {
+    guard hasGate else { return nil }
+    guard state.current.isReserved else { return links.withLock { $0.details?.pointee.gate } }
+    return OperationLayout.details(of: OperationReference(self)).pointee.gate
+  }
 
   /// Whether the operation must not start, because its total timeout has passed.
-  final func isOverdue(at now: PolicyTime) -> Bool { gateKind == .other && policyGate?.isOverdue(at: now) == true }
+  final func isOverdue(at now: ClockTime) -> Bool { gateKind == .other && policyGate?.isOverdue(at: now) == true }
 
   /// The gate of an operation that needs resources.
   final var resourceGate: ResourceGate? { policyGate?.needingResources }

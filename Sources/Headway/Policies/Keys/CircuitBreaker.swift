@@ -74,7 +74,7 @@ public struct CircuitBreaker: Sendable, Hashable, Codable {
 struct BreakerState {
   private enum Phase {
     case closed(failureCount: Int)
-    case open(until: PolicyTime)
+    case open(until: ClockTime)
     /// The probe has started.
     case probing
   }
@@ -97,11 +97,11 @@ struct BreakerState {
 
   let breaker: CircuitBreaker
   private var phase = Phase.closed(failureCount: 0)
-  private var lastFailureTime = PolicyTime.min
+  private var lastFailureTime = ClockTime.min
 
   init(_ breaker: CircuitBreaker) { self.breaker = breaker }
 
-  func state(at now: PolicyTime) -> CircuitBreaker.State {
+  func state(at now: ClockTime) -> CircuitBreaker.State {
     switch phase {
     case .closed: .closed
     case .open where isForgettable(at: now): .closed
@@ -111,7 +111,7 @@ struct BreakerState {
   }
 
   /// Whether an operation may start.
-  func mayStart(at now: PolicyTime) -> Bool {
+  func mayStart(at now: ClockTime) -> Bool {
     switch phase {
     case .closed: true
     case .open(let end): end <= now
@@ -123,12 +123,12 @@ struct BreakerState {
   var isProbing: Bool { if case .probing = phase { true } else { false } }
 
   /// When the next probe may start, if that depends only on time.
-  var nextStart: PolicyTime? { if case .open(let end) = phase { end } else { nil } }
+  var nextStart: ClockTime? { if case .open(let end) = phase { end } else { nil } }
 
   /// Notes that an operation starts.
   ///
   /// - Returns: Whether it is the probe.
-  mutating func noteStart(at now: PolicyTime) -> Bool {
+  mutating func noteStart(at now: ClockTime) -> Bool {
     if isForgettable(at: now) { phase = .closed(failureCount: 0) }
     // If an operation had its resources and its slot when the breaker opened, it is not a probe.
     guard case .open(let end) = phase, end <= now else { return false }
@@ -139,7 +139,7 @@ struct BreakerState {
   /// Notes the end of an operation or an attempt.
   ///
   /// If the breaker is not closed, only the result of the probe counts: the other operations started earlier.
-  mutating func noteEnd(_ result: Result, isProbe: Bool, at now: PolicyTime) {
+  mutating func noteEnd(_ result: Result, isProbe: Bool, at now: ClockTime) {
     if isForgettable(at: now) { phase = .closed(failureCount: 0) }
     if result == .failure { lastFailureTime = now }
     switch (phase, result) {
@@ -155,10 +155,10 @@ struct BreakerState {
     }
   }
 
-  private func openEnd(from now: PolicyTime) -> PolicyTime { now.addedClamped(breaker.openDuration.nanoseconds) }
+  private func openEnd(from now: ClockTime) -> ClockTime { now.addedClamped(breaker.openDuration.nanoseconds) }
 
   /// Whether a new breaker would behave in the same way, because earlier failures no longer count.
-  func isForgettable(at now: PolicyTime) -> Bool {
+  func isForgettable(at now: ClockTime) -> Bool {
     switch phase {
     case .closed(let count): count == 0 || openEnd(from: lastFailureTime) <= now
     // No operation has started as the probe.

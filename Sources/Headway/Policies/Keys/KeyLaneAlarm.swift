@@ -7,10 +7,10 @@ final class KeyLaneAlarm: QueueAlarm, @unchecked Sendable {  // Like its supercl
     super.init(of: queue)
   }
 
-  override func ring(at now: PolicyTime, in state: inout QueueState) {
+  override func ring(at now: ClockTime, in state: inout QueueState) {
     // Otherwise, the time might be from an earlier clock of the queue.
-    guard let lane = state.admission.lanes?[key], lane.alarm === self else { return }
+    guard let policies = state.admission.policies, let lane = policies.lanes?[key], lane.alarm === self else { return }
     lane.limits.noteTime(now)
-    state.admission.represent(lane)
+    policies.represent(lane, in: &state.admission)
   }
 }

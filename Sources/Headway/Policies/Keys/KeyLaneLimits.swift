@@ -12,7 +12,7 @@ struct KeyLaneLimits {
   /// How many operations of the key have their resources and a slot, and are about to start.
   private(set) var grantedCount = 0
   /// The latest time that is known.
-  private(set) var lastTime = PolicyTime.min
+  private(set) var lastTime = ClockTime.min
 
   init(_ policy: KeyPolicy) {
     self.policy = policy
@@ -33,7 +33,7 @@ struct KeyLaneLimits {
   }
 
   /// Threads read the clock before they acquire the lock, so a thread that acquires it later can have an earlier time.
-  mutating func noteTime(_ now: PolicyTime) { lastTime = max(lastTime, now) }
+  mutating func noteTime(_ now: ClockTime) { lastTime = max(lastTime, now) }
 
   /// How many operations of the key run or are about to.
   private var startedCount: Int { runningCount + grantedCount }
@@ -59,7 +59,7 @@ struct KeyLaneLimits {
   }
 
   /// The reason why no operation may start now, and when the next one may start, if that depends only on time.
-  mutating func obstacle() -> (obstacle: Obstacle, end: PolicyTime?)? {
+  mutating func obstacle() -> (obstacle: Obstacle, end: ClockTime?)? {
     if isFull, let limit = policy.maxConcurrentOperationCount {
       return (.count(running: startedCount, limit: limit), nil)
     }
@@ -69,7 +69,7 @@ struct KeyLaneLimits {
   }
 
   /// When the next operation may start, if that depends only on time.
-  var nextStart: PolicyTime? {
+  var nextStart: ClockTime? {
     mutating get {
       guard !isFull, grantedCount == 0 else { return nil }
       if let breaker, !breaker.mayStart(at: lastTime) { return breaker.nextStart }
@@ -78,10 +78,10 @@ struct KeyLaneLimits {
   }
 
   /// The state of the circuit breaker.
-  func breakerState(at now: PolicyTime) -> CircuitBreaker.State { breaker?.state(at: max(now, lastTime)) ?? .closed }
+  func breakerState(at now: ClockTime) -> CircuitBreaker.State { breaker?.state(at: max(now, lastTime)) ?? .closed }
 
   /// Whether a lane without operations can be removed, because a new lane would behave in the same way.
-  mutating func isForgettable(at now: PolicyTime) -> Bool {
+  mutating func isForgettable(at now: ClockTime) -> Bool {
     let now = max(now, lastTime)
     if let breaker, !breaker.isForgettable(at: now) { return false }
     return rate == nil || rate?.isUnused(at: now) == true
@@ -101,7 +101,7 @@ struct KeyLaneLimits {
   }
 
   /// Counts an operation that starts now.
-  mutating func noteStart(at now: PolicyTime) -> Start {
+  mutating func noteStart(at now: ClockTime) -> Start {
     noteTime(now)
     runningCount += 1
     rate?.noteStart(at: lastTime)
@@ -114,7 +114,7 @@ struct KeyLaneLimits {
   /// Notes the result of an operation or an attempt, unless it started before the circuit breaker was changed.
   ///
   /// If the operation makes another attempt without a new start, that attempt is no probe.
-  mutating func noteResult(_ result: BreakerState.Result, of start: inout Start?, at now: PolicyTime) {
+  mutating func noteResult(_ result: BreakerState.Result, of start: inout Start?, at now: ClockTime) {
     noteTime(now)
     guard let known = start, known.breakerNumber == breakerNumber else { return }
     breaker?.noteEnd(result, isProbe: known.isProbe, at: lastTime)

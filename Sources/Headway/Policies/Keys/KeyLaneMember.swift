@@ -26,7 +26,7 @@ final class KeyLaneMember: @unchecked Sendable {  // The queue's lock protects w
   @exclusivity(unchecked) var start: KeyLaneLimits.Start?
 
   // Set before the operation acquires the lock to leave its queue.
-  @exclusivity(unchecked) var endTime = PolicyTime.min
+  @exclusivity(unchecked) var endTime = ClockTime.min
   @exclusivity(unchecked) var result = BreakerState.Result.neither
 
   init(_ key: String) { self.key = key }

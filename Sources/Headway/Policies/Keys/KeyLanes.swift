@@ -10,7 +10,7 @@ final class KeyLanes {
   /// Emptied when the owner sets their alarms.
   private var timed: [KeyLane] = []
   /// The latest time that is known.
-  private var lastTime = PolicyTime.min
+  private var lastTime = ClockTime.min
   /// How many lanes remained after the last sweep.
   private var remainingCount = 0
 

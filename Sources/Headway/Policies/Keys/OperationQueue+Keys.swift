@@ -12,7 +12,7 @@ extension OperationQueueProtocol {
   /// - Complexity: Setting it takes O(*n*) in the number of keys that the queue stores.
   @_disfavoredOverload
   public var defaultKeyPolicy: KeyPolicy {
-    get { state.withLock { $0.admission.lanes?.defaultPolicy } ?? KeyPolicy() }
+    get { state.withLock { $0.admission.policies?.lanes?.defaultPolicy } ?? KeyPolicy() }
     set { setKeyPolicy(newValue, of: nil) }
   }
 
@@ -22,7 +22,7 @@ extension OperationQueueProtocol {
   /// - Returns: The policy that you have set for the key, or ``defaultKeyPolicy``.
   @_disfavoredOverload
   public func keyPolicy(forKey key: String) -> KeyPolicy {
-    state.withLock { $0.admission.lanes?.policy(of: key) } ?? KeyPolicy()
+    state.withLock { $0.admission.policies?.lanes?.policy(of: key) } ?? KeyPolicy()
   }
 
   /// Sets the policy of a key.
@@ -50,7 +50,7 @@ extension OperationQueueProtocol {
   @_disfavoredOverload
   public func circuitBreakerState(forKey key: String) -> CircuitBreaker.State {
     let now = startTime?.now ?? .min
-    return state.withLock { $0.admission.lanes?[key]?.limits.breakerState(at: now) } ?? .closed
+    return state.withLock { $0.admission.policies?.lanes?[key]?.limits.breakerState(at: now) } ?? .closed
   }
 }
 
@@ -62,9 +62,10 @@ extension OperationQueue {
       misuse("The policy \(key.map { "of the key ‘\($0)’" } ?? "of all keys") of \(label) has \(problem).")
     }
     let (alarms, clock) = update(collectingBatches: true) { state in
-      let (changed, alarms) = state.admission.lanesCreatedIfNeeded.setPolicy(policy, forKey: key)
+      let policies = state.policiesCreatedIfNeeded
+      let (changed, alarms) = policies.lanesCreatedIfNeeded.setPolicy(policy, forKey: key)
       state.noteNeedOfTime(of: self)
-      for lane in changed { state.admission.represent(lane) }
+      for lane in changed { policies.represent(lane, in: &state.admission) }
       return (alarms, state.policyClock)
     }
     for alarm in alarms { alarm.retire(from: clock) }

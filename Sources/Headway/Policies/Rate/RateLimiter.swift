@@ -13,7 +13,7 @@ struct RateLimiter {
   }
 
   /// Returns how many operations may start now.
-  mutating func available(at now: PolicyTime) -> Int {
+  mutating func available(at now: ClockTime) -> Int {
     switch limit.algorithm {
     case .tokenBucket: bucket.available(at: now)
     case .slidingWindow: window.available(at: now)
@@ -21,7 +21,7 @@ struct RateLimiter {
   }
 
   /// Counts a start.
-  mutating func noteStart(at now: PolicyTime) {
+  mutating func noteStart(at now: ClockTime) {
     switch limit.algorithm {
     case .tokenBucket: bucket.noteStart(at: now)
     case .slidingWindow: window.noteStart(at: now)
@@ -29,7 +29,7 @@ struct RateLimiter {
   }
 
   /// The time when the next operation may start: now, or later.
-  mutating func nextStart(after now: PolicyTime) -> PolicyTime {
+  mutating func nextStart(after now: ClockTime) -> ClockTime {
     switch limit.algorithm {
     case .tokenBucket: bucket.nextStart(after: now)
     case .slidingWindow: window.nextStart(after: now)
@@ -37,7 +37,7 @@ struct RateLimiter {
   }
 
   /// Whether earlier starts no longer count.
-  mutating func isUnused(at now: PolicyTime) -> Bool {
+  mutating func isUnused(at now: ClockTime) -> Bool {
     switch limit.algorithm {
     case .tokenBucket: bucket.isFull(at: now)
     case .slidingWindow: window.available(at: now) == limit.count
@@ -59,7 +59,7 @@ struct RateLimiter {
     private let count: Int64
     private let burst: Int64
     /// When the bucket is full: whole nanoseconds, and a fraction in units of 1 / `count`.
-    private var fullTime = PolicyTime.min
+    private var fullTime = ClockTime.min
     private var fraction: Int64 = 0
 
     init(_ limit: RateLimit) {
@@ -72,28 +72,28 @@ struct RateLimiter {
     /// One start fills an interval; with a burst of one, the bucket must be full. Such products need more than 64 bits.
     private var tolerance: Int128 { Int128(burst - 1) * Int128(period) }
 
-    func available(at now: PolicyTime) -> Int {
+    func available(at now: ClockTime) -> Int {
       let missing = missingUnits(at: now)
       guard missing <= tolerance else { return 0 }
       return Int(min(Int128(burst), (tolerance - missing) / Int128(period) + 1))
     }
 
-    func isFull(at now: PolicyTime) -> Bool { missingUnits(at: now) == 0 }
+    func isFull(at now: ClockTime) -> Bool { missingUnits(at: now) == 0 }
 
     /// How far the bucket is from being full, in units of 1 / `count` nanoseconds.
-    private func missingUnits(at now: PolicyTime) -> Int128 {
+    private func missingUnits(at now: ClockTime) -> Int128 {
       guard fullTime > now || (fullTime == now && fraction > 0) else { return 0 }
       return (Int128(fullTime) - Int128(now)) * Int128(count) + Int128(fraction)
     }
 
-    mutating func noteStart(at now: PolicyTime) {
+    mutating func noteStart(at now: ClockTime) {
       if missingUnits(at: now) == 0, fullTime < now.addedClamped(-Self.lateness) { (fullTime, fraction) = (now, 0) }
       fraction += period % count
       fullTime = fullTime.addedClamped(period / count + fraction / count)
       fraction %= count
     }
 
-    func nextStart(after now: PolicyTime) -> PolicyTime {
+    func nextStart(after now: ClockTime) -> ClockTime {
       let early = missingUnits(at: now) - tolerance
       return early <= 0 ? now : now.addedClamped(Int64(clamping: (early + Int128(count) - 1) / Int128(count)))
     }
@@ -103,26 +103,26 @@ struct RateLimiter {
   private struct SlidingWindow {
     private let period: Int64
     private let count: Int
-    private var starts = FirstInFirstOut<PolicyTime>()
+    private var starts = FirstInFirstOut<ClockTime>()
 
     init(_ limit: RateLimit) { (period, count) = (max(1, limit.period.nanoseconds), limit.count) }
 
-    mutating func available(at now: PolicyTime) -> Int {
+    mutating func available(at now: ClockTime) -> Int {
       forget(before: now)
       return count - starts.count
     }
 
-    mutating func noteStart(at now: PolicyTime) {
+    mutating func noteStart(at now: ClockTime) {
       forget(before: now)
       starts.append(now)
     }
 
-    mutating func nextStart(after now: PolicyTime) -> PolicyTime {
+    mutating func nextStart(after now: ClockTime) -> ClockTime {
       forget(before: now)
       return starts.count < count ? now : starts[starts.count - count].addedClamped(period)
     }
 
-    private mutating func forget(before now: PolicyTime) {
+    private mutating func forget(before now: ClockTime) {
       // After a long pause, the list can contain as many starts as the limit allows, so all are removed together.
       if !starts.isEmpty, starts[starts.count - 1].addedClamped(period) <= now { return starts = FirstInFirstOut() }
       while !starts.isEmpty, starts[0].addedClamped(period) <= now { _ = starts.popFirst() }

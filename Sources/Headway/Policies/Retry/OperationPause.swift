@@ -55,10 +55,6 @@ extension Operation {
     fullGate?.pause.end()
   }
 
-  /// Whether the operation is in its `main()`, or in a pause after it; a worker that would start it then ends the
-  /// pause.
-  final var hasPause: Bool { gateKind == .other && state.current.phase == .executing }
-
   /// Ends the pause, because the operation has a concurrency slot and its resources again.
   ///
   /// - Returns: False if the operation is not executing, and must be started.
@@ -76,8 +72,8 @@ extension Admission {
     runningCount -= 1
     running[operation.admission.workerClass].remove(OperationReference(operation))
     operation.admission.place = .gated
-    releaseResources(of: operation)
-    pauseInLane(operation)
+    policies?.releaseResources(of: operation)
+    policies?.pauseInLane(operation, &self)
   }
 
   /// Makes an operation whose pause is over wait for a concurrency slot.
@@ -92,10 +88,10 @@ extension Admission {
     switch operation.admission.place {
     case .gated: break
     case .ready: removeReady(operation)
-    case .granted: removeGranted(operation)
+    case .granted: policies?.removeGranted(operation, from: &self)
     case .none, .waiting, .heldBack, .taken, .cancelled, .cancelledWithinLimit, .running, .leaving: return
     }
-    releaseResources(of: operation)
+    policies?.releaseResources(of: operation)
     operation.admission.place = .leaving
   }
 }

@@ -5,10 +5,10 @@ class Alarm: @unchecked Sendable {  // The lock of the clock protects the positi
   /// Protected by the lock of the clock.
   @exclusivity(unchecked) fileprivate final var position: Int32 = -1
 
-  /// The time at which it must ring next, or `PolicyTime.max`.
+  /// The time at which it must ring next, or `ClockTime.max`.
   ///
   /// Called under the lock of the clock.
-  var nextTime: PolicyTime { .max }
+  var nextTime: ClockTime { .max }
 
   /// Retains the object that ``ring(at:)`` uses.
   ///
@@ -18,22 +18,22 @@ class Alarm: @unchecked Sendable {  // The lock of the clock protects the positi
   func retainTarget() -> Bool { true }
 
   /// Does what is due, with no lock held, and releases the object.
-  func ring(at now: PolicyTime) {}
+  func ring(at now: ClockTime) {}
 }
 
 /// Alarms, ordered by time: a binary heap in which each alarm stores its position.
 ///
 /// Setting, changing and removing an alarm take O(log *n*).
 struct AlarmHeap {
-  private var entries: [(time: PolicyTime, alarm: Alarm)] = []
+  private var entries: [(time: ClockTime, alarm: Alarm)] = []
 
   var count: Int { entries.count }
 
   /// When the first alarm rings.
-  var firstTime: PolicyTime? { entries.first?.time }
+  var firstTime: ClockTime? { entries.first?.time }
 
-  /// Adds an alarm, changes its time, or removes it if the time is `PolicyTime.max`.
-  mutating func set(_ alarm: Alarm, to time: PolicyTime) {
+  /// Adds an alarm, changes its time, or removes it if the time is `ClockTime.max`.
+  mutating func set(_ alarm: Alarm, to time: ClockTime) {
     let position = Int(alarm.position)
     guard time < .max else { return remove(alarm) }
     if position < 0 {
@@ -59,7 +59,7 @@ struct AlarmHeap {
   }
 
   /// Removes and returns an alarm whose time has come.
-  mutating func popFirst(dueAt now: PolicyTime) -> Alarm? {
+  mutating func popFirst(dueAt now: ClockTime) -> Alarm? {
     guard let first = entries.first, first.time <= now else { return nil }
     remove(first.alarm)
     return first.alarm

@@ -28,7 +28,7 @@ struct ClockReading<Instant: InstantProtocol> where Instant.Duration == Duration
   ///   - instant: The instant that the clock returned.
   ///   - version: The version before the clock was read.
   /// - Returns: The time, and whether the clock has gone back; nil if the clock must be read again.
-  mutating func note(_ instant: Instant, since version: Version) -> (time: PolicyTime, wentBack: Bool)? {
+  mutating func note(_ instant: Instant, since version: Version) -> (time: ClockTime, wentBack: Bool)? {
     guard version.count == count else { return nil }
     let wentBack = instant < version.latest
     if wentBack {
@@ -42,5 +42,5 @@ struct ClockReading<Instant: InstantProtocol> where Instant.Duration == Duration
   }
 
   /// The instant at which a time is reached.
-  func instant(of time: PolicyTime) -> Instant { origin.advanced(by: .nanoseconds(time)) }
+  func instant(of time: ClockTime) -> Instant { origin.advanced(by: .nanoseconds(time)) }
 }

@@ -12,7 +12,7 @@ final class PolicyClock: Sendable {
   private struct State {
     var heap = AlarmHeap()
     /// The time when the driver wakes.
-    var wakeTime = PolicyTime.max
+    var wakeTime = ClockTime.max
     /// Whether the driver is awake.
     ///
     /// If it is, it reads the time of the first alarm before it sleeps.
@@ -52,7 +52,7 @@ final class PolicyClock: Sendable {
   /// The time of the clock.
   ///
   /// Can run user code: called with no lock held.
-  var now: PolicyTime { driver.now }
+  var now: ClockTime { driver.now }
 
   /// How many alarms are set.
   var alarmCount: Int { state.withLock { $0.heap.count } }
@@ -119,10 +119,10 @@ final class PolicyClock: Sendable {
 /// Calls a function at a certain time of a clock.
 protocol AlarmDriver: Sendable {
   /// The time of the clock.
-  var now: PolicyTime { get }
+  var now: ClockTime { get }
 
   /// Calls a function at a time, instead of at the time that was set before.
-  func wake(at time: PolicyTime, _ wake: @escaping @Sendable () -> Void)
+  func wake(at time: ClockTime, _ wake: @escaping @Sendable () -> Void)
 
   /// Calls nothing until another time is set.
   ///
@@ -132,7 +132,7 @@ protocol AlarmDriver: Sendable {
 
 #if os(Linux)
 extension AlarmThread: AlarmDriver {
-  var now: PolicyTime { Self.now }
+  var now: ClockTime { Self.now }
   func sleep() {}
 }
 #endif
@@ -145,7 +145,7 @@ extension AlarmThread: AlarmDriver {
 private final class SleepingTasks<UserClock: Clock>: AlarmDriver where UserClock.Duration == Duration {
   private struct Sleeper {
     let identifier: UInt64
-    let time: PolicyTime
+    let time: ClockTime
     let wake: @Sendable () -> Void
     let tasks: [Task<Void, Never>]
   }
@@ -164,7 +164,7 @@ private final class SleepingTasks<UserClock: Clock>: AlarmDriver where UserClock
     reading = Guarded(ClockReading(clock.now))
   }
 
-  var now: PolicyTime {
+  var now: ClockTime {
     while true {
       let version = reading.withLock { $0.version }
       // User code: with no lock held.
@@ -175,13 +175,13 @@ private final class SleepingTasks<UserClock: Clock>: AlarmDriver where UserClock
     }
   }
 
-  func wake(at time: PolicyTime, _ wake: @escaping @Sendable () -> Void) {
+  func wake(at time: ClockTime, _ wake: @escaping @Sendable () -> Void) {
     replaceSleeper(by: makeSleeper(until: time, wake))
   }
 
   func sleep() { replaceSleeper(by: nil) }
 
-  private func makeSleeper(until time: PolicyTime, _ wake: @escaping @Sendable () -> Void) -> Sleeper {
+  private func makeSleeper(until time: ClockTime, _ wake: @escaping @Sendable () -> Void) -> Sleeper {
     let identifier = lastIdentifier.add(1, ordering: .relaxed).newValue
     let (clock, deadline) = (clock, reading.withLock { $0.instant(of: time) })
     let watching =

@@ -8,7 +8,7 @@ class QueueAlarm: Alarm, @unchecked Sendable {  // What changes is atomic.
   ///
   /// Written under the queue's lock. Read under the lock of the clock, after the thread that wrote it has set the
   /// alarm.
-  private final let alarmTime = Atomic<PolicyTime>(.max)
+  private final let alarmTime = Atomic<ClockTime>(.max)
   private final let isRetired = Atomic<Bool>(false)
 
   init(of queue: OperationQueue) { self.queue = .passUnretained(queue) }
@@ -16,7 +16,7 @@ class QueueAlarm: Alarm, @unchecked Sendable {  // What changes is atomic.
   /// Notes that operations wait for a time.
   ///
   /// - Returns: True if the caller must set the alarm after the lock.
-  final func beginWaiting(until time: PolicyTime) -> Bool {
+  final func beginWaiting(until time: ClockTime) -> Bool {
     guard alarmTime.load(ordering: .relaxed) == .max else { return false }
     alarmTime.store(time, ordering: .releasing)
     return true
@@ -25,7 +25,7 @@ class QueueAlarm: Alarm, @unchecked Sendable {  // What changes is atomic.
   /// Whether the alarm is set, or is about to be.
   final var isWaiting: Bool { alarmTime.load(ordering: .relaxed) < .max }
 
-  final override var nextTime: PolicyTime {
+  final override var nextTime: ClockTime {
     isRetired.load(ordering: .acquiring) ? .max : alarmTime.load(ordering: .acquiring)
   }
 
@@ -40,7 +40,7 @@ class QueueAlarm: Alarm, @unchecked Sendable {  // What changes is atomic.
 
   final override func retainTarget() -> Bool { swift_tryRetain(queue.toOpaque()) != nil }
 
-  final override func ring(at now: PolicyTime) {
+  final override func ring(at now: ClockTime) {
     let queue = queue.takeRetainedValue()
     var effects = Effects()
     queue.update(collectingBatches: true, leaving: &effects) { state in
@@ -54,5 +54,5 @@ class QueueAlarm: Alarm, @unchecked Sendable {  // What changes is atomic.
   /// Allows more operations to start.
   ///
   /// Called under the queue's lock.
-  func ring(at now: PolicyTime, in state: inout QueueState) {}
+  func ring(at now: ClockTime, in state: inout QueueState) {}
 }

@@ -10,7 +10,7 @@ struct AdmissionSituation {
   /// An operation of the key that counts toward its limit.
   var keyHolder: Operation?
   /// When the next operation of the key or of the queue may start, if that depends only on time.
-  var nextStart: PolicyTime?
+  var nextStart: ClockTime?
   /// How many operations a barrier waits for.
   ///
   /// For other operations, 1 if they wait for a barrier, or for the operation before them.
@@ -43,7 +43,7 @@ extension Admission {
   /// O(*n*) for barriers.
   func situation(of operation: Operation) -> AdmissionSituation {
     let predecessors = operation.admission.place == .cancelledWithinLimit ? [] : predecessors(of: operation)
-    let inLane = obstacleInLane(of: operation)
+    let inLane = policies?.obstacleInLane(of: operation)
     return AdmissionSituation(
       isBarrier: operation.isBarrier, isSuspended: isSuspended, limit: limit, started: started,
       waitsForRate: waitsForAllowance, keyObstacle: inLane?.obstacle,

@@ -8,13 +8,13 @@
 /// its position in the order of requests.
 ///
 /// See `Docs/decisions/0033-policies.md`.
-extension Admission {
+extension QueuePolicies {
   /// Requests the resources of an operation that is about to start.
   ///
   /// - Returns: True if it has them, or needs none. If not, it waits for them.
-  mutating func acquireResources(of operation: Operation) -> Bool {
+  func acquireResources(of operation: Operation, _ admission: inout Admission) -> Bool {
     guard let gate = operation.resourceGate, operation.state.current.isStartable else { return true }
-    if acquire(gate, for: operation) { return true }
+    if acquire(gate, for: operation, &admission) { return true }
     operation.admission.place = .gated
     return false
   }
@@ -24,12 +24,14 @@ extension Admission {
   /// If the request waits, its owner raises the operations that it waits for. If later requests wait for this one, the
   /// owner itself is raised. A thread that raises an operation marks it and then reads its request. Therefore, either
   /// this function finds the mark, or the other thread finds that the request waits.
-  private mutating func acquire(_ gate: ResourceGate, for operation: Operation) -> Bool {
+  private func acquire(_ gate: ResourceGate, for operation: Operation, _ admission: inout Admission) -> Bool {
     let (isGranted, levelBehind) = ResourceTable.shared.withLock { ($0.acquire(gate), $0.levelBehind(gate)) }
     if levelBehind > 0 { _ = operation.state.raiseQuality(level: levelBehind) }
     if !isGranted {
-      let level = placement.raisingLevel(of: operation.state.current)
-      if WorkerClass(raisingLevel: level) != .background { raised.append(Raised(operation: operation, level: level)) }
+      let level = admission.placement.raisingLevel(of: operation.state.current)
+      if WorkerClass(raisingLevel: level) != .background {
+        admission.raised.append(Admission.Raised(operation: operation, level: level))
+      }
     }
     return isGranted
   }
@@ -37,80 +39,90 @@ extension Admission {
   /// Releases the resources of an operation, or ends its wait for them.
   ///
   /// Afterward, ``offered`` contains the operations that might get them.
-  mutating func releaseResources(of operation: Operation) {
+  func releaseResources(of operation: Operation) {
     guard let gate = operation.resourceGate else { return }
     offered += ResourceTable.shared.withLock { table in
       (table.release(gate) + table.withdraw(gate)).map(\.target)
     }
   }
 
+  // It keeps its position in the order of requests.
+  func withdraw(_ operation: Operation, from _: inout Admission) { withdrawRequest(of: operation) }
+
   /// Ends the wait of an operation for its resources, if it waits.
-  ///
-  /// It keeps its position in the order of requests.
-  mutating func withdrawRequest(of operation: Operation) {
+  private func withdrawRequest(of operation: Operation) {
     guard let gate = operation.resourceGate else { return }
     offered += ResourceTable.shared.withLock { $0.withdraw(gate).map(\.target) }
   }
 
-  /// Gives an operation the resources that it has waited for, if it can start now.
-  mutating func offerResources(to operation: Operation) {
-    guard operation.admission.place == .gated, let gate = operation.resourceGate else { return }
-    let mayStart = !startsNone && started < limit && allowance > 0 && laneMayStart(operation)
-    guard mayStart, operation.state.current.isStartable else {
-      withdrawRequest(of: operation)
-      return operation.hasPause ? endPause(of: operation) : becameReady(operation)
+  // Those of this queue immediately, before others take the slot.
+  func offerReleased(in queue: OperationQueue, _ admission: inout Admission) {
+    var elsewhere: [Operation] = []
+    while let operation = offered.popLast() {
+      // The home of an operation is set before it waits.
+      if operation.queueLinks.home?.toOpaque() == Unmanaged.passUnretained(queue).toOpaque() {
+        offerResources(to: operation, &admission)
+        kept.append(operation)
+      } else {
+        elsewhere.append(operation)
+      }
     }
-    guard acquire(gate, for: operation) else { return }
-    operation.admission.place = .granted
-    insertGranted(operation)
-    changeGrantedCount(by: 1)
-    grantInLane(operation)
-    // It is as good as started.
-    if allowance != .max { allowance -= 1 }
+    offered = elsewhere
   }
 
-  /// Removes and returns a granted operation, to start it.
-  mutating func nextGranted(for workerClass: WorkerClass, at now: PolicyTime) -> Operation? {
-    while let operation = granted.popFirst(workerClass)?.operation {
-      changeGrantedCount(by: -1)
+  /// Gives an operation the resources that it has waited for, if it can start now.
+  fileprivate func offerResources(to operation: Operation, _ admission: inout Admission) {
+    guard operation.admission.place == .gated, let gate = operation.resourceGate else { return }
+    guard admission.hasRoom, laneMayStart(operation), operation.state.current.isStartable else {
+      withdrawRequest(of: operation)
+      return operation.hasPause ? admission.endPause(of: operation) : admission.becameReady(operation)
+    }
+    guard acquire(gate, for: operation, &admission) else { return }
+    operation.admission.place = .granted
+    insertGranted(operation, admission)
+    admission.changeGrantedCount(by: 1)
+    grantInLane(operation, &admission)
+    // It is as good as started.
+    if admission.allowance != .max { admission.allowance -= 1 }
+  }
+
+  func grantedCount(_ workerClass: WorkerClass) -> Int { grantedOperations.count(workerClass) }
+
+  func nextGranted(for workerClass: WorkerClass, at now: ClockTime, in admission: inout Admission) -> Operation? {
+    while let operation = grantedOperations.popFirst(workerClass)?.operation {
+      admission.changeGrantedCount(by: -1)
       let isOverdue = operation.isOverdue(at: now)
       if !isOverdue, operation.hasPause || operation.state.claim() { return operation }
       // Its time limit has passed, a dependency was added to it, or it has ended.
-      returnAllowance()
+      returnAllowance(of: &admission)
       operation.admission.place = isOverdue ? .gated : .waiting
-      endGrantInLane(of: operation)
+      endGrantInLane(of: operation, &admission)
       releaseResources(of: operation)
-      noteHeldBack(operation)
+      admission.noteHeldBack(operation)
     }
     return nil
   }
 
-  private mutating func insertGranted(_ operation: Operation) {
-    operation.admission.workerClass = workerClass(of: operation)
-    granted.insert(operation, level: QueuePriority.normal.level)
+  private func insertGranted(_ operation: Operation, _ admission: borrowing Admission) {
+    operation.admission.workerClass = admission.workerClass(of: operation)
+    grantedOperations.insert(operation, level: QueuePriority.normal.level)
   }
 
-  /// Moves a granted operation to the class that it belongs to now.
-  mutating func moveGranted(_ operation: Operation) {
-    granted.remove(operation)
-    insertGranted(operation)
+  func moveGranted(_ operation: Operation, in admission: inout Admission) {
+    grantedOperations.remove(operation)
+    insertGranted(operation, admission)
   }
 
-  /// Removes an operation from the granted ones.
-  mutating func removeGranted(_ operation: Operation) {
-    granted.remove(operation)
-    changeGrantedCount(by: -1)
-    endGrantInLane(of: operation)
-    returnAllowance()
+  func removeGranted(_ operation: Operation, from admission: inout Admission) {
+    grantedOperations.remove(operation)
+    admission.changeGrantedCount(by: -1)
+    endGrantInLane(of: operation, &admission)
+    returnAllowance(of: &admission)
   }
 
   /// Lets another operation start instead of a granted one.
-  private mutating func returnAllowance() { if allowance != .max { allowance += 1 } }
-
-  /// Removes and returns the operations that might get resources.
-  mutating func takeOffered() -> [Operation] {
-    defer { offered = [] }
-    return offered
+  private func returnAllowance(of admission: inout Admission) {
+    if admission.allowance != .max { admission.allowance += 1 }
   }
 }
 
@@ -128,8 +140,10 @@ extension OperationQueue {
       if operation.runsUserCodeWhenFreed { effects.release(operation) }
       guard let queue = operation.queue else { continue }
       waiting += queue.update(leaving: &effects) { state in
-        state.admission.offerResources(to: operation)
-        return state.admission.takeOffered()
+        guard let policies = state.admission.policies else { return [] }
+        policies.offerResources(to: operation, &state.admission)
+        defer { policies.offered = [] }
+        return policies.offered
       }
     }
   }

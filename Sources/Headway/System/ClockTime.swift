@@ -1,5 +1,5 @@
 /// A time of a queue's clock, in nanoseconds since an arbitrary origin; about 292 years in either direction.
-typealias PolicyTime = Int64
+typealias ClockTime = Int64
 
 extension Int64 {
   /// The sum, or the nearest value if it is out of range; such a time is never reached.

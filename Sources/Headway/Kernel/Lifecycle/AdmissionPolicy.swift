@@ -1,0 +1,128 @@
+/// What holds back, orders and counts the starts of a queue's operations in addition to its ``Admission``: their keys
+/// and resources, and the rate of the queue.
+///
+/// Most queues have none. A queue gets one when a limit is set, or when it accepts an operation with a gate. The
+/// admission calls it under the queue's lock, and passes itself. The policy calls no code outside, but it may take the
+/// lock of the ``ResourceTable``. Unless a comment says otherwise, it is called only for operations with a gate.
+///
+/// See `Docs/decisions/0048-admission-policy.md`.
+protocol AdmissionPolicy: AnyObject {
+  // MARK: Ready operations
+
+  /// Adds an operation that has become ready.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - word: Its state word.
+  ///   - level: Its priority level.
+  ///   - turn: The turn of its key, if the key has none; by default, a new one.
+  ///   - admission: The admission of the queue.
+  /// - Returns: False if the admission must add it to the ready operations of its segment.
+  func insertReady(
+    _ operation: Operation, _ word: OperationWord, level: Int, turn: UInt64?, into admission: inout Admission
+  ) -> Bool
+
+  /// Removes a ready operation.
+  ///
+  /// - Returns: False if the admission must remove it from the ready operations of its segment.
+  func removeReady(_ operation: Operation, from admission: inout Admission) -> Bool
+
+  /// Moves a ready operation to the class and the level that it belongs to now.
+  ///
+  /// - Returns: False if the admission must move it.
+  func moveReady(_ operation: Operation, _ word: OperationWord, level: Int, in admission: inout Admission) -> Bool
+
+  /// Moves all ready operations of the first segment into the lists of the classes that they belong to now.
+  func sortReady(in admission: inout Admission)
+
+  /// Adds the ready operations of a segment, with or without gates, to those of the first one.
+  func appendReady(_ ready: ReadyByClass, to admission: inout Admission)
+
+  // MARK: Starts
+
+  /// Determines how many operations may start now.
+  ///
+  /// Called before a worker claims operations, with or without gates, if the queue needs the time for that.
+  ///
+  /// - Returns: False if the queue's clock was replaced after the worker had read the time.
+  func setTime(_ time: StartTime, of admission: inout Admission) -> Bool
+
+  /// Acquires what an operation needs, after the operation was removed from the ready ones or taken from a batch.
+  ///
+  /// - Returns: False if the operation must wait.
+  func mayStart(_ operation: Operation, at now: ClockTime, in admission: inout Admission) -> Bool
+
+  /// Releases what an operation has acquired, because it can't start.
+  func failToStart(_ operation: Operation, in admission: inout Admission)
+
+  /// Counts an operation that starts, or continues after a pause, with or without a gate.
+  func noteStart(of operation: Operation, at now: ClockTime, in admission: inout Admission)
+
+  /// Notes that an operation waits again for what must be acquired.
+  func withdraw(_ operation: Operation, from admission: inout Admission)
+
+  /// Releases everything that an operation uses, because it leaves or was cancelled.
+  func leave(_ operation: Operation, from admission: inout Admission)
+
+  // MARK: Granted operations
+
+  /// How many operations of a class have everything that they need, and a slot, and wait for a worker.
+  func grantedCount(_ workerClass: WorkerClass) -> Int
+
+  /// Removes and returns such an operation, to start it.
+  func nextGranted(for workerClass: WorkerClass, at now: ClockTime, in admission: inout Admission) -> Operation?
+
+  /// Moves such an operation to the class that it belongs to now.
+  func moveGranted(_ operation: Operation, in admission: inout Admission)
+
+  /// Makes such an operation give up its slot.
+  func removeGranted(_ operation: Operation, from admission: inout Admission)
+
+  // MARK: Steps after a change
+
+  /// Passes what was released to those operations of the queue that can start with it.
+  ///
+  /// Called after each change, before workers are requested.
+  func offerReleased(in queue: OperationQueue, _ admission: inout Admission)
+
+  /// What remains to be done after the queue's lock has been released, or nil.
+  ///
+  /// Called after each change, and after workers were requested.
+  func takeSteps(for queue: OperationQueue, _ admission: inout Admission) -> (any AdmissionPolicySteps)?
+
+  /// Removes what refers to the queue, which is being freed.
+  ///
+  /// Called with no lock held.
+  func end()
+
+  #if DEBUG
+  /// Checks the invariants, and adds up the ready operations of the first segment that are not in its own lists.
+  func checkInvariants(readyCount: inout Int, urgent: inout UrgentCounts)
+  #endif
+}
+
+/// What an ``AdmissionPolicy`` does after the queue's lock has been released.
+protocol AdmissionPolicySteps: AnyObject {
+  /// Performs the steps, with no lock held.
+  ///
+  /// - Parameter effects: Receives the steps that can run user code.
+  func perform(leaving effects: inout Effects)
+}
+
+/// The time at which operations start, on the clock of their queue.
+struct StartTime {
+  let now: ClockTime
+  let clock: PolicyClock
+}
+
+extension Admission {
+  /// The policy, created if needed.
+  var policyCreatedIfNeeded: any AdmissionPolicy {
+    mutating get {
+      if let policy { return policy }
+      let made = QueuePolicies()
+      policy = made
+      return made
+    }
+  }
+}
