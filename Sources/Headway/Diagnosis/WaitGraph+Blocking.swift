@@ -300,22 +300,6 @@ extension Operation {
   /// The current waits in the operation, which is executing.
   final var waits: [KnownWait] { links.withLock { $0.details?.pointee.rareDetails?.waits ?? [] } }
 
-  /// Records calls that a thread of a low class begins in the operation.
-  final func beginCalls(_ calls: ConcurrentIterations) {
-    links.withLock { links in
-      state.announceDetails()
-      links.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.calls.append(calls)
-    }
-  }
-
-  /// Removes calls that have returned.
-  final func endCalls(_ calls: ConcurrentIterations) {
-    links.withLock { $0.details?.pointee.rareDetails?.calls.removeAll { $0 === calls } }
-  }
-
-  /// The calls that threads of a low class have begun in the operation, and that have not returned.
-  final var helpedCalls: [ConcurrentIterations] { links.withLock { $0.details?.pointee.rareDetails?.calls ?? [] } }
-
   /// How many dependencies were removed before they finished, and how often a wait in the operation has ended.
   final var withdrawnWaits: Int { links.withLock { $0.details?.pointee.rareDetails?.withdrawnWaits ?? 0 } }
 

@@ -89,6 +89,11 @@ extension OperationQueue {
     notify(observers)
   }
 
+  /// Notifies the observers of the changes in their list.
+  ///
+  /// If another thread is already notifying them, leaves it to that thread.
+  final func notify(_ observers: ObserverList) { ReportScope.run(for: self) { observers.notify(of: self) } }
+
   private final func keysAffected(by key: ObservedKey, named name: String?) -> [ObservedKey] {
     DependentKeys(pathsAffecting: type(of: self).keyPathsForValuesAffectingValue(forKey:)).keys(
       of: [.operations, .operationCount, .maxConcurrentOperationCount, .isSuspended, .name],

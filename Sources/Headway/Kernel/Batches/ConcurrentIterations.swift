@@ -269,3 +269,21 @@ final class ConcurrentIterations: HelpedWork, @unchecked Sendable {  // `place` 
     raisedClass.load(ordering: .relaxed).isMoreUrgent(than: helper.pool.workerClass)
   }
 }
+
+extension Operation {
+  /// Records calls that a thread of a low class begins in the operation.
+  fileprivate final func beginCalls(_ calls: ConcurrentIterations) {
+    links.withLock { links in
+      state.announceDetails()
+      links.detailsCreatedIfNeeded.pointee.rareDetailsCreatedIfNeeded.calls.append(calls)
+    }
+  }
+
+  /// Removes calls that have returned.
+  fileprivate final func endCalls(_ calls: ConcurrentIterations) {
+    links.withLock { $0.details?.pointee.rareDetails?.calls.removeAll { $0 === calls } }
+  }
+
+  /// The calls that threads of a low class have begun in the operation, and that have not returned.
+  final var helpedCalls: [ConcurrentIterations] { links.withLock { $0.details?.pointee.rareDetails?.calls ?? [] } }
+}

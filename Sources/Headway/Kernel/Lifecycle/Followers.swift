@@ -59,3 +59,17 @@ extension QueueState {
     queue.setFollowing(follower, isFollowing)
   }
 }
+
+// What the followers note about the queue itself.
+extension OperationQueue {
+  /// Notes that the queue was created, and is among ``LiveQueues``.
+  ///
+  /// A trace that begins or ends at this moment finds the queue there, or this function finds the trace.
+  final func noteCreation() { if Trace.isRecording { Trace.updateFollowers(of: self) } }
+
+  /// Notes that the queue is being freed.
+  final func noteDeletion() { Trace.noteEnd(of: self) }
+
+  /// Notes that the queue was suspended, or is about to be resumed.
+  final func noteSuspension(_ isSuspended: Bool) { Trace.noteSuspension(of: self, isSuspended) }
+}

@@ -66,12 +66,6 @@ extension Operation {
     if level > 0 { Self.raise(obstaclesAtResources(raisingTo: level), level: level) }
   }
 
-  /// The operations that the caller raises, because they keep this operation's request for resources waiting.
-  private final func obstaclesAtResources(raisingTo level: Int) -> [Operation] {
-    guard let gate = resourceGate else { return [] }
-    return ResourceTable.shared.withLock { $0.obstacles(of: gate, raisingTo: level) }
-  }
-
   /// Raises the operation because its queue has been raised.
   final func queueWasRaised(level: Int) {
     let word = state.current

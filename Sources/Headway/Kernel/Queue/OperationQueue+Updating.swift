@@ -266,13 +266,13 @@ extension OperationQueue {
     guard !isMain else { return }
     // Resuming is recorded before an operation can start. Suspending is recorded after the last operation that still
     // starts.
-    if !isSuspended { Trace.noteSuspension(of: self, false) }
+    if !isSuspended { noteSuspension(false) }
     let heldBack = update { state in
       state.admission.isSuspended = isSuspended
       state.note(.isSuspended, isSuspended)
       return isSuspended ? [] : state.admission.nextHeldBack()
     }
-    if isSuspended { Trace.noteSuspension(of: self, true) }
+    if isSuspended { noteSuspension(true) }
     reevaluateReadiness(heldBack)
   }
 

@@ -89,8 +89,7 @@ open class OperationQueue: @unchecked Sendable {
     OperationLayout.requireKnown()
     state = Guarded(QueueState())
     LiveQueues.add(self)
-    // A trace that begins or ends at this moment finds the queue in the list, or this finds the trace.
-    if Trace.isRecording { Trace.updateFollowers(of: self) }
+    noteCreation()
   }
 
   /// Creates an empty queue with the given settings.
@@ -167,7 +166,7 @@ open class OperationQueue: @unchecked Sendable {
 
   deinit {
     LiveQueues.remove(self)
-    Trace.noteEnd(of: self)
+    noteDeletion()
     state.withLock { $0.admission.policy }?.end()
     state.withLock { $0.eventLog }?.end()
     ReleasedChain.release(state.withLock { $0.takeUserObjects() })

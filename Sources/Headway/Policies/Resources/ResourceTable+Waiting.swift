@@ -78,3 +78,11 @@ extension ResourceTable {
     return Int(level)
   }
 }
+
+extension Operation {
+  /// The operations that the caller raises, because they keep this operation's request for resources waiting.
+  final func obstaclesAtResources(raisingTo level: Int) -> [Operation] {
+    guard let gate = resourceGate else { return [] }
+    return ResourceTable.shared.withLock { $0.obstacles(of: gate, raisingTo: level) }
+  }
+}

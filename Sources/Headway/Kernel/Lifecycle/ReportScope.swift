@@ -114,9 +114,4 @@ extension OperationQueue {
     let operation = update { $0.reports.remove(report) }
     withExtendedLifetime(operation) {}  // Released after the lock.
   }
-
-  /// Notifies the observers of the changes in their list.
-  ///
-  /// If another thread is already notifying them, leaves it to that thread.
-  final func notify(_ observers: ObserverList) { ReportScope.run(for: self) { observers.notify(of: self) } }
 }
