@@ -209,7 +209,8 @@ let modules = [
     ],
     traits: [jobs: ["GRDB"]]),
 
-  Module(name: "HeadwayTests", kind: .tests, needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport"]),
+  Module(
+    name: "HeadwayTests", kind: .tests, needs: ["Headway", "HeadwayTestKit", "HeadwayTestSupport", "HeadwayTrace"]),
   Module(
     name: "HeadwayFoundationTests", kind: .tests,
     needs: ["HeadwayFoundation", "HeadwayFoundationNetworking", "HeadwayTestKit", "HeadwayTestSupport"]),
@@ -438,7 +439,7 @@ if Context.environment["HEADWAY_BENCHMARKS"] == "1" {
     Module(name: "CSystemStatistics", path: "Benchmarks/Sources/CSystemStatistics"),
     Module(
       name: "SchedulerBenchmark", kind: .program, path: "Benchmarks/Sources/SchedulerBenchmark",
-      needs: ["CSystemStatistics", "Headway", "HeadwayTestKit"]),
+      needs: ["CSystemStatistics", "Headway", "HeadwayTestKit", "HeadwayTrace"]),
     Module(
       name: "LinesBenchmark", kind: .program, path: "Benchmarks/Sources/LinesBenchmark",
       needs: ["Headway", "HeadwayLines", "HeadwayTestKit"]),

@@ -1,5 +1,4 @@
 import Foundation
-import Headway
 import HeadwayTrace
 import Testing
 

@@ -1,4 +1,3 @@
-import Headway
 import HeadwayTrace
 import Testing
 

@@ -1,5 +1,5 @@
-import Headway
 import HeadwayTestKit
+import HeadwayTrace
 
 extension TraceRecording {
   /// Three operations in a chain and one next to it, on two threads, with a span and a mark.

@@ -22,8 +22,8 @@ COPY = SCRATCH / "source"
 CORE = "Sources/Headway"
 TESTS = "Tests/HeadwayTests"
 COPIED = [
-    CORE, "Sources/CHeadway", "Sources/HeadwayTestKit", "Sources/CArchive", "Tests/CHeadwayTestSupport",
-    "Tests/HeadwayTestSupport", TESTS,
+    CORE, "Sources/CHeadway", "Sources/HeadwayTestKit", "Sources/HeadwayTrace", "Sources/CArchive",
+    "Tests/CHeadwayTestSupport", "Tests/HeadwayTestSupport", TESTS,
 ]
 FLAGS = f"{CORE}/Support/PlantedFault.swift"
 # The watchdog of the tests ends a process if no test begins or ends for so long.

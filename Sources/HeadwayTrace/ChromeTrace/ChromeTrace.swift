@@ -1,5 +1,5 @@
 import Foundation
-public import Headway
+import Headway
 
 extension TraceRecording {
   /// Returns the recording in Chrome's trace event format, which Perfetto (<https://ui.perfetto.dev>) and

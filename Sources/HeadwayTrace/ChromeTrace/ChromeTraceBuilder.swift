@@ -1,5 +1,3 @@
-import Headway
-
 /// Translates a recording to events.
 struct ChromeTraceBuilder {
   private let recording: TraceRecording

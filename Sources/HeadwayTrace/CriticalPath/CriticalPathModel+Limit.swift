@@ -1,5 +1,3 @@
-import Headway
-
 extension CriticalPathModel {
   /// The limit that the operations of the path waited for longest.
   func longestLimit(of steps: [CriticalPath.Step]) -> CriticalPath.Limit? {

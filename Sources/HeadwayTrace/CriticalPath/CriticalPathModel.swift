@@ -1,5 +1,3 @@
-import Headway
-
 /// The times of a recording, corrected, and the cause of each start.
 struct CriticalPathModel {
   /// An operation with times in order: `added` ≤ `ready` ≤ `start` ≤ `end`.

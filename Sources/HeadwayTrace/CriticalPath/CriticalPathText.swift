@@ -1,5 +1,3 @@
-import Headway
-
 /// Describes a critical path in words.
 struct CriticalPathText {
   let recording: TraceRecording

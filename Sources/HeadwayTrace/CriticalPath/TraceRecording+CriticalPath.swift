@@ -1,5 +1,3 @@
-public import Headway
-
 extension TraceRecording {
   /// Returns the chain of operations that determined when the last operation finished.
   ///

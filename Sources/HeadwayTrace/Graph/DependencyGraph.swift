@@ -1,5 +1,3 @@
-import Headway
-
 /// The operations of a recording and the lines between them.
 struct DependencyGraph {
   struct Edge {

@@ -1,5 +1,3 @@
-public import Headway
-
 extension TraceRecording {
   /// Returns the graph of the operations in the language of Graphviz (`dot -Tsvg`).
   ///

@@ -1,5 +1,3 @@
-public import Headway
-
 extension TraceRecording {
   /// Returns the graph of the operations as a Mermaid flowchart, for Markdown.
   ///

@@ -1,5 +1,3 @@
-public import Headway
-
 extension TraceRecording {
   /// Returns the recording as an HTML page, which you can search, zoom, and move in a browser.
   ///

@@ -1,5 +1,3 @@
-import Headway
-
 /// A period of a recording, in nanoseconds since the recording began.
 ///
 /// It is never negative and never ends before it starts, even if the times of the recording do.

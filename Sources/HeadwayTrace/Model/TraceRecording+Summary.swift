@@ -1,5 +1,3 @@
-import Headway
-
 extension TraceRecording {
   /// The heading of a timeline: the number of operations, of failures, and of lost events, and the time.
   var summary: String {

@@ -1,5 +1,3 @@
-import Headway
-
 /// An entry of the legend with its place.
 struct PlacedLegendItem {
   let item: SVGLegend.Item

@@ -1,5 +1,3 @@
-import Headway
-
 extension SVGTimeline {
   /// The place of a bar that is at least half a pixel wide and inside the plot.
   private func horizontal(_ period: Period) -> (x: Double, width: Double) {

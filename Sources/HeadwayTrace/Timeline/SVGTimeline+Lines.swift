@@ -1,5 +1,3 @@
-import Headway
-
 extension SVGTimeline {
   /// The maximum number of arrows, of marks, and of blocked periods per row that are drawn.
   private static let limit = 2000

@@ -1,5 +1,3 @@
-import Headway
-
 /// Draws a recording.
 struct SVGTimeline {
   /// A row with its place in the picture.

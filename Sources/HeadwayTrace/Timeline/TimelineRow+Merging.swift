@@ -1,5 +1,3 @@
-import Headway
-
 extension TimelineRow {
   /// Merges neighboring bars that are shorter than a time, and bars that overlap.
   ///

@@ -1,5 +1,3 @@
-import Headway
-
 /// A row of a timeline: bars that do not overlap.
 struct TimelineRow {
   enum Kind {

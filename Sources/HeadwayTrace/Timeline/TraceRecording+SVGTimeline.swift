@@ -1,5 +1,3 @@
-public import Headway
-
 extension TraceRecording {
   /// Returns a picture of the recording as an SVG document.
   ///

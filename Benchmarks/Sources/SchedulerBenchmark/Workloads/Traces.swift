@@ -1,5 +1,6 @@
 import Glibc
 import Headway
+import HeadwayTrace
 import Synchronization
 
 extension Workload {

@@ -57,15 +57,15 @@ extension Operation {
   fileprivate final func recordPaused() { Trace.note(.paused, of: address) }
 
   fileprivate final func recordFinishedPlainly() {
-    note(.finished(type(of: self), .cancelled, nil, wasHeld: true))
+    note(.finished(type(of: self), nil, isCancelled: true, wasHeld: true))
   }
 
   fileprivate final func recordFinished() {
     let error = error
     let word = state.current
-    let result: TraceRecording.Result = error != nil ? .failure : word.isCancelled ? .cancelled : .success
     // A cancelled operation that is not in a queue is not shown unless it is added later.
-    note(.finished(type(of: self), result, error, wasHeld: word.isReserved || word.phase == .executing))
+    let wasHeld = word.isReserved || word.phase == .executing
+    note(.finished(type(of: self), error, isCancelled: word.isCancelled, wasHeld: wasHeld))
     if let name { Trace.note(.named(name), of: address) }
   }
 }

@@ -3,19 +3,17 @@ import Synchronization
 
 /// A trace that is being recorded: what all queues of the process do, and when.
 ///
+/// The product `HeadwayTrace` records a trace while a function runs (`Trace.record { … }`), turns it into a value that you
+/// can store, draws it, and finds its critical path. Without that product, you can name parts of your work:
+///
 /// ```swift
-/// let recording = try await Trace.record {
-///   queue.addOperation { process(addresses[0]) }
-///   try await queue.untilAllOperationsAreFinished()
-/// }
-/// for operation in recording.operations { print(operation.name, operation.runs) }
+/// let sum = Trace.span("add up") { (0..<1_000).reduce(0, +) }
+/// print(sum)
 /// ```
 ///
-/// The product `HeadwayTrace` draws a recording, and finds its critical path.
-///
-/// Each thread records its events in a buffer of its own, which has a fixed capacity. Events that do not fit are
-/// counted in ``TraceRecording/lostEventCount``. Until the trace ends, it keeps the memory of the operations that it
-/// has recorded, but not the operations. While no trace is recorded, this costs nothing for most operations.
+/// Each thread records its events in its own buffer, which has a fixed capacity. Events that do not fit are counted.
+/// Until the trace ends, it keeps the memory of the operations that it has recorded, but not the operations. While no
+/// trace is recorded, this costs nothing for most operations.
 public final class Trace: Sendable {
   /// The number of the trace that is being recorded; 0 if there is none.
   private static let number = Atomic<UInt>(0)
@@ -48,20 +46,15 @@ public final class Trace: Sendable {
 
   /// Ends the recording.
   ///
-  /// Until then, the trace keeps the errors of operations that failed. This method describes them, so it calls user
-  /// code.
-  ///
-  /// - Returns: What was recorded. If the recording was stopped before, the result is empty.
-  /// - Complexity: O(*n* log *n*) in the number of recorded events.
-  public func stop() -> TraceRecording {
-    guard let threads = end() else { return TraceRecording(duration: 0) }
+  /// - Returns: What was recorded, for `HeadwayTrace`; nil if the recording was stopped before.
+  package func takeEvents() -> RecordedEvents? {
+    guard let threads = end() else { return nil }
     let endTime = TraceEvent.now
     let queues = LiveQueues.all.map { Self.settings(of: $0) }
-    var builder = TraceBuilder(threads, beginTime: session.beginTime, endTime: endTime)
-    return builder.makeRecording(with: queues)
+    return RecordedEvents(threads: threads, queues: queues, beginTime: session.beginTime, endTime: endTime)
   }
 
-  private func end() -> [TraceSession.ThreadEvents]? {
+  private func end() -> [RecordedEvents.Thread]? {
     let isCurrent = Self.current.withLock { current in
       guard current === session else { return false }
       current = nil
@@ -83,44 +76,6 @@ public final class Trace: Sendable {
   /// Makes a queue note whether a trace is being recorded.
   static func updateFollowers(of queue: OperationQueue) {
     queue.state.withLock { $0.setFollowing(.trace, isRecording, of: queue) }
-  }
-
-  // MARK: Recording
-
-  /// Records a trace while a function runs.
-  ///
-  /// - Parameters:
-  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three events, and more for
-  ///     its name and for each dependency.
-  ///   - body: The function to call.
-  /// - Returns: What was recorded until the function returned.
-  /// - Throws: The error that the function throws.
-  /// - Precondition: No other trace is being recorded.
-  public static func record(
-    maxEventCountPerThread: Int = OperationQueue.defaultMaxTraceEventCount, _ body: () throws -> Void
-  ) rethrows -> TraceRecording {
-    let trace = Trace(maxEventCountPerThread: maxEventCountPerThread)
-    try body()
-    return trace.stop()
-  }
-
-  /// Records a trace while an asynchronous function runs.
-  ///
-  /// - Parameters:
-  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three events, and more for
-  ///     its name and for each dependency.
-  ///   - actor: The isolation of the caller, where the function runs.
-  ///   - body: The function to call.
-  /// - Returns: What was recorded until the function returned.
-  /// - Throws: The error that the function throws.
-  /// - Precondition: No other trace is being recorded.
-  public static func record(
-    maxEventCountPerThread: Int = OperationQueue.defaultMaxTraceEventCount,
-    isolation actor: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
-  ) async rethrows -> TraceRecording {
-    let trace = Trace(maxEventCountPerThread: maxEventCountPerThread)
-    try await body()
-    return trace.stop()
   }
 
   // MARK: Marks and spans
@@ -255,7 +210,8 @@ extension OperationQueue {
   ///
   /// - Parameter maxEventCountPerThread: How many events each thread can record. An operation has three events, and
   ///   more for its name and for each dependency.
-  /// - Returns: The trace. Call ``Trace/stop()`` to get the recording.
+  /// - Returns: The trace, which ends when it is released. To get the recording, import `HeadwayTrace` and call
+  ///   `stop()`.
   /// - Precondition: No other trace is being recorded, and `maxEventCountPerThread` is positive.
   public static func startTrace(maxEventCountPerThread: Int = defaultMaxTraceEventCount) -> Trace {
     require(maxEventCountPerThread > 0, "startTrace() was called with room for \(maxEventCountPerThread) events.")

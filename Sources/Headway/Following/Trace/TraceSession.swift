@@ -2,8 +2,8 @@ import Dispatch
 import Synchronization
 
 /// An event that a thread has recorded.
-struct TraceEvent {
-  enum Kind {
+package struct TraceEvent {
+  package enum Kind {
     /// The queue is being freed.
     case queue(QueueSettings)
     /// The queue was suspended or resumed.
@@ -19,25 +19,44 @@ struct TraceEvent {
     /// The object is the worker.
     case blocked(thread: String), continued
     /// If the operation was not held by a queue, and did not run, it is shown only if it has other events.
-    case finished(Operation.Type, TraceRecording.Result, (any Error)?, wasHeld: Bool)
+    case finished(Operation.Type, (any Error)?, isCancelled: Bool, wasHeld: Bool)
     case spanBegan(String)
     case spanEnded
     case mark(String)
   }
 
-  struct QueueSettings {
-    let address: UInt
-    let name: String?
-    let limit: Int?
+  package struct QueueSettings {
+    package let address: UInt
+    package let name: String?
+    package let limit: Int?
   }
 
   /// In nanoseconds of uptime.
-  let time: UInt64
+  package let time: UInt64
   /// The address of the operation or the queue, or the number of the span.
-  let object: UInt
-  let kind: Kind
+  package let object: UInt
+  package let kind: Kind
 
   static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+}
+
+/// What was recorded, for `HeadwayTrace`.
+package struct RecordedEvents {
+  /// The events of a thread, in order.
+  package struct Thread {
+    package let name: String
+    package let events: [TraceEvent]
+    /// How many events did not fit.
+    package let lostCount: Int
+    /// Keeps the addresses in the events unique.
+    let kept: TraceSession.Kept
+  }
+
+  package let threads: [Thread]
+  /// The settings of the queues that exist at the end.
+  package let queues: [TraceEvent.QueueSettings]
+  package let beginTime: UInt64
+  package let endTime: UInt64
 }
 
 /// The buffers of one recording.
@@ -50,15 +69,6 @@ final class TraceSession: Sendable {
   private let buffers = Mutex<[TraceBuffer]>([])
 
   init(capacity: Int) { self.capacity = capacity }
-
-  /// The events of a thread, in order.
-  struct ThreadEvents {
-    let thread: String
-    let events: [TraceEvent]
-    let lostCount: Int
-    /// Keeps the addresses in the events unique.
-    let kept: Kept
-  }
 
   /// The memory of the objects that events refer to by their addresses.
   ///
@@ -93,7 +103,7 @@ final class TraceSession: Sendable {
   /// Returns the events of all threads.
   ///
   /// Called after the recording has ended. An event that a thread is still recording is discarded.
-  func takeEvents() -> [ThreadEvents] {
+  func takeEvents() -> [RecordedEvents.Thread] {
     let all = buffers.withLock { buffers in
       defer { buffers = [] }
       return buffers
@@ -143,11 +153,11 @@ final class TraceBuffer: Sendable {
     }
   }
 
-  fileprivate func take() -> TraceSession.ThreadEvents {
+  fileprivate func take() -> RecordedEvents.Thread {
     state.withLock { state in
       defer { (state.events, state.kept, state.isTaken) = ([], TraceSession.Kept(), true) }
-      return TraceSession.ThreadEvents(
-        thread: thread, events: state.events, lostCount: state.lostCount, kept: state.kept)
+      return RecordedEvents.Thread(
+        name: thread, events: state.events, lostCount: state.lostCount, kept: state.kept)
     }
   }
 }

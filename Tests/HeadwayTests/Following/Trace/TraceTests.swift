@@ -1,5 +1,6 @@
 import HeadwayTestKit
 import HeadwayTestSupport
+import HeadwayTrace
 import Synchronization
 import Testing
 

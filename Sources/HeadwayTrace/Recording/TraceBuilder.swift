@@ -1,7 +1,8 @@
+import Headway
+
 /// Turns the events of threads into a recording.
 struct TraceBuilder {
-  private let threads: [TraceSession.ThreadEvents]
-  private let beginTime: UInt64
+  private let recorded: RecordedEvents
   private var recording: TraceRecording
   /// The positions of the operations by address.
   ///
@@ -13,32 +14,30 @@ struct TraceBuilder {
   /// The position of the current blocked interval of each worker.
   private var blocked: [UInt: (thread: Int, period: Int)] = [:]
 
-  init(_ threads: [TraceSession.ThreadEvents], beginTime: UInt64, endTime: UInt64) {
-    (self.threads, self.beginTime) = (threads, beginTime)
+  init(_ recorded: RecordedEvents) {
+    self.recorded = recorded
     recording = TraceRecording(
-      duration: Int64(endTime - beginTime), threads: threads.map { TraceRecording.Thread(name: $0.thread) },
-      lostEventCount: threads.reduce(0) { $0 + $1.lostCount })
+      duration: Int64(recorded.endTime - recorded.beginTime),
+      threads: recorded.threads.map { TraceRecording.Thread(name: $0.name) },
+      lostEventCount: recorded.threads.reduce(0) { $0 + $1.lostCount })
   }
 
   /// Makes the recording.
-  ///
-  /// - Parameter settings: The settings of the queues that exist at the end.
-  /// - Returns: The recording.
-  mutating func makeRecording(with settings: [TraceEvent.QueueSettings]) -> TraceRecording {
+  mutating func makeRecording() -> TraceRecording {
     var all: [(event: TraceEvent, thread: Int, number: Int)] = []
-    for (thread, events) in threads.enumerated() {
+    for (thread, events) in recorded.threads.enumerated() {
       for (number, event) in events.events.enumerated() { all.append((event, thread, number)) }
     }
     // The clock is the same on all processors. Events of one thread stay in their order.
     all.sort { ($0.event.time, $0.thread, $0.number) < ($1.event.time, $1.thread, $1.number) }
     for (event, thread, _) in all { add(event, thread) }
-    for settings in settings { note(settings) }
+    for settings in recorded.queues { note(settings) }
     noteReadyTimes()
     return recording
   }
 
   private mutating func add(_ event: TraceEvent, _ thread: Int) {
-    let time = Int64(event.time) - Int64(beginTime)
+    let time = Int64(event.time) - Int64(recorded.beginTime)
     switch event.kind {
     case .queue(let settings):
       note(settings)
@@ -65,13 +64,13 @@ struct TraceBuilder {
     case .continued:
       guard let place = blocked.removeValue(forKey: event.object) else { break }
       recording.threads[place.thread].blockedIntervals[place.period].endTime = time
-    case .finished(let type, let result, let error, let wasHeld):
+    case .finished(let type, let error, let isCancelled, let wasHeld):
       guard wasHeld || operations[event.object] != nil else { break }
       let position = makeIfNew(event.object, type)
       // The end can be recorded twice. The first time and the last result count.
       endRun(of: event.object, at: time)
       recording.operations[position].finishedTime = recording.operations[position].finishedTime ?? time
-      recording.operations[position].result = result
+      recording.operations[position].result = error != nil ? .failure : isCancelled ? .cancelled : .success
       recording.operations[position].error = error.map { "\($0)" }
     case .spanBegan(let name):
       spans[event.object] = recording.spans.count

@@ -14,9 +14,9 @@ public struct TraceRecording: Sendable, Hashable, Codable {
   public var queues: [Queue]
   /// The threads that recorded events, for example because they added operations.
   public var threads: [Thread]
-  /// The spans that ``Trace/span(_:_:)`` recorded, in the order of their beginning.
+  /// The spans that `Trace.span(_:_:)` recorded, in the order of their beginning.
   public var spans: [Span]
-  /// The marks that ``Trace/mark(_:)`` recorded, in order.
+  /// The marks that `Trace.mark(_:)` recorded, in order.
   public var marks: [Mark]
   /// How many events were lost because a thread's buffer was full.
   public var lostEventCount: Int

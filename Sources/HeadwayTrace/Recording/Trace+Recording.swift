@@ -1,0 +1,52 @@
+public import Headway
+
+extension Trace {
+  /// Ends the recording.
+  ///
+  /// Until then, the trace keeps the errors of operations that failed. This method describes them, so it calls user
+  /// code.
+  ///
+  /// - Returns: What was recorded. If the recording was stopped before, the result is empty.
+  /// - Complexity: O(*n* log *n*) in the number of recorded events.
+  public func stop() -> TraceRecording {
+    guard let recorded = takeEvents() else { return TraceRecording(duration: 0) }
+    var builder = TraceBuilder(recorded)
+    return builder.makeRecording()
+  }
+
+  /// Records a trace while a function runs.
+  ///
+  /// - Parameters:
+  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three events, and more for
+  ///     its name and for each dependency.
+  ///   - body: The function to call.
+  /// - Returns: What was recorded until the function returned.
+  /// - Throws: The error that the function throws.
+  /// - Precondition: No other trace is being recorded.
+  public static func record(
+    maxEventCountPerThread: Int = OperationQueue.defaultMaxTraceEventCount, _ body: () throws -> Void
+  ) rethrows -> TraceRecording {
+    let trace = OperationQueue.startTrace(maxEventCountPerThread: maxEventCountPerThread)
+    try body()
+    return trace.stop()
+  }
+
+  /// Records a trace while an asynchronous function runs.
+  ///
+  /// - Parameters:
+  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three events, and more for
+  ///     its name and for each dependency.
+  ///   - actor: The isolation of the caller, where the function runs.
+  ///   - body: The function to call.
+  /// - Returns: What was recorded until the function returned.
+  /// - Throws: The error that the function throws.
+  /// - Precondition: No other trace is being recorded.
+  public static func record(
+    maxEventCountPerThread: Int = OperationQueue.defaultMaxTraceEventCount,
+    isolation actor: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
+  ) async rethrows -> TraceRecording {
+    let trace = OperationQueue.startTrace(maxEventCountPerThread: maxEventCountPerThread)
+    try await body()
+    return trace.stop()
+  }
+}
