@@ -3,8 +3,8 @@ import Synchronization
 
 /// A trace that is being recorded: what all queues of the process do, and when.
 ///
-/// The product `HeadwayTrace` records a trace while a function runs (`Trace.record { … }`), turns it into a value that you
-/// can store, draws it, and finds its critical path. Without that product, you can name parts of your work:
+/// The product `HeadwayTrace` records a trace while a function runs (`Trace.record { … }`), turns it into a value that
+/// you can store, draws it, and finds its critical path. Without that product, you can name parts of your work:
 ///
 /// ```swift
 /// let sum = Trace.span("add up") { (0..<1_000).reduce(0, +) }
