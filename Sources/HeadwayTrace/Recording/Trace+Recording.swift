@@ -1,12 +1,12 @@
 public import Headway
 
 extension Trace {
-  /// Ends the recording.
+  /// Ends the trace.
   ///
   /// Until then, the trace keeps the errors of operations that failed. This method describes them, so it calls user
   /// code.
   ///
-  /// - Returns: What was recorded. If the recording was stopped before, the result is empty.
+  /// - Returns: What was recorded. If the trace was stopped before, the recording is empty.
   /// - Complexity: O(*n* log *n*) in the number of recorded events.
   public func stop() -> TraceRecording {
     guard let recorded = takeEvents() else { return TraceRecording(duration: 0) }
@@ -17,12 +17,12 @@ extension Trace {
   /// Records a trace while a function runs.
   ///
   /// - Parameters:
-  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three events, and more for
-  ///     its name and for each dependency.
+  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three or four events, and
+  ///     more for its name, its dependencies and its attempts.
   ///   - body: The function to call.
   /// - Returns: What was recorded until the function returned.
   /// - Throws: The error that the function throws.
-  /// - Precondition: No other trace is being recorded.
+  /// - Precondition: No other trace is being recorded, and `maxEventCountPerThread` is positive.
   public static func record(
     maxEventCountPerThread: Int = OperationQueue.defaultMaxTraceEventCount, _ body: () throws -> Void
   ) rethrows -> TraceRecording {
@@ -34,13 +34,13 @@ extension Trace {
   /// Records a trace while an asynchronous function runs.
   ///
   /// - Parameters:
-  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three events, and more for
-  ///     its name and for each dependency.
+  ///   - maxEventCountPerThread: How many events each thread can record. An operation has three or four events, and
+  ///     more for its name, its dependencies and its attempts.
   ///   - actor: The isolation of the caller, where the function runs.
   ///   - body: The function to call.
   /// - Returns: What was recorded until the function returned.
   /// - Throws: The error that the function throws.
-  /// - Precondition: No other trace is being recorded.
+  /// - Precondition: No other trace is being recorded, and `maxEventCountPerThread` is positive.
   public static func record(
     maxEventCountPerThread: Int = OperationQueue.defaultMaxTraceEventCount,
     isolation actor: isolated (any Actor)? = #isolation, _ body: () async throws -> Void

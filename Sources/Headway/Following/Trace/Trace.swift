@@ -44,9 +44,9 @@ public final class Trace: Sendable {
 
   deinit { _ = end() }
 
-  /// Ends the recording.
+  /// Ends the trace.
   ///
-  /// - Returns: What was recorded, for `HeadwayTrace`; nil if the recording was stopped before.
+  /// - Returns: What was recorded, for `HeadwayTrace`; nil if the trace was stopped before.
   package func takeEvents() -> RecordedEvents? {
     guard let threads = end() else { return nil }
     let endTime = TraceEvent.now
@@ -208,8 +208,8 @@ extension OperationQueue {
 
   /// Starts to record what all queues of the process do.
   ///
-  /// - Parameter maxEventCountPerThread: How many events each thread can record. An operation has three events, and
-  ///   more for its name and for each dependency.
+  /// - Parameter maxEventCountPerThread: How many events each thread can record. An operation has three or four
+  ///   events, and more for its name, its dependencies and its attempts.
   /// - Returns: The trace, which ends when it is released. To get the recording, import `HeadwayTrace` and call
   ///   `stop()`.
   /// - Precondition: No other trace is being recorded, and `maxEventCountPerThread` is positive.

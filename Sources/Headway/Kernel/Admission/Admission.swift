@@ -103,7 +103,7 @@ struct Admission: ~Copyable {
   private(set) var limitChanges = 0
   /// How many operations a rate limit allows to start now.
   ///
-  /// The owner sets it whenever it may have changed.
+  /// The policy sets it whenever it may have changed.
   var allowance = Int.max {
     didSet { reclaimBatches() }
   }

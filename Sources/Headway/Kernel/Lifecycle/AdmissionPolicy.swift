@@ -1,9 +1,10 @@
 /// What holds back, orders and counts the starts of a queue's operations in addition to its ``Admission``: their keys
 /// and resources, and the rate of the queue.
 ///
-/// Most queues have none. A queue gets one when a limit is set, or when it accepts an operation with a gate. The
-/// admission calls it under the queue's lock, and passes itself. The policy calls no code outside, but it may take the
-/// lock of the ``ResourceTable``. Unless a comment says otherwise, it is called only for operations with a gate.
+/// Most queues have none. A queue gets one when a limit or a clock is set, when a call uses a coalescing key, or when
+/// the queue accepts an operation with a gate. The admission calls it under the queue's lock, and passes itself. The
+/// admission policy calls no code outside, but it may acquire the lock of the ``ResourceTable``. Unless a comment says
+/// otherwise, it is called only for operations with a gate.
 ///
 /// See `Docs/decisions/0048-admission-policy.md`.
 protocol AdmissionPolicy: AnyObject {
@@ -15,7 +16,7 @@ protocol AdmissionPolicy: AnyObject {
   ///   - operation: The operation.
   ///   - word: Its state word.
   ///   - level: Its priority level.
-  ///   - turn: The turn of its key, if the key has none; by default, a new one.
+  ///   - turn: The turn that the lane of its key gets if it has none. If this is nil, the lane gets a new turn.
   ///   - admission: The admission of the queue.
   /// - Returns: False if the admission must add it to the ready operations of its segment.
   func insertReady(
@@ -55,10 +56,11 @@ protocol AdmissionPolicy: AnyObject {
   /// Releases what an operation has acquired, because it can't start.
   func failToStart(_ operation: Operation, in admission: inout Admission)
 
-  /// Counts an operation that starts, or continues after a pause, with or without a gate.
+  /// Counts an operation, with or without a gate, that ``Admission/next(for:at:)`` starts or that continues after a
+  /// pause.
   func noteStart(of operation: Operation, at now: ClockTime, in admission: inout Admission)
 
-  /// Notes that an operation waits again for what must be acquired.
+  /// Ends the wait of an operation for its resources, which it requests again when its turn comes.
   func withdraw(_ operation: Operation, from admission: inout Admission)
 
   /// Releases everything that an operation uses, because it leaves or was cancelled.
@@ -80,14 +82,14 @@ protocol AdmissionPolicy: AnyObject {
 
   // MARK: Steps after a change
 
-  /// Passes what was released to those operations of the queue that can start with it.
+  /// Offers released resources to the operations of this queue that wait for them.
   ///
-  /// Called after each change, before workers are requested.
+  /// Called after each change, before tickets are issued.
   func offerReleased(in queue: OperationQueue, _ admission: inout Admission)
 
   /// What remains to be done after the queue's lock has been released, or nil.
   ///
-  /// Called after each change, and after workers were requested.
+  /// Called after each change, and after tickets were issued.
   func takeSteps(for queue: OperationQueue, _ admission: inout Admission) -> (any AdmissionPolicySteps)?
 
   /// Removes what refers to the queue, which is being freed.
@@ -96,7 +98,7 @@ protocol AdmissionPolicy: AnyObject {
   func end()
 
   #if DEBUG
-  /// Checks the invariants, and adds up the ready operations of the first segment that are not in its own lists.
+  /// Checks the invariants, and adds the ready operations that wait in the policy's lists to the counts.
   func checkInvariants(readyCount: inout Int, urgent: inout UrgentCounts)
   #endif
 }

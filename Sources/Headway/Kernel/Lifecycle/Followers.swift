@@ -2,8 +2,8 @@ import Synchronization
 
 /// The features that follow the operations of a queue, or need to know about each of them.
 ///
-/// A queue has one word for all of them. A thread that adds, starts or ends an operation reads the word to find that no
-/// feature of the queue follows the operation. A follower stores what it needs before it sets its bit.
+/// A queue has one word for all of them. A thread that adds, starts or ends an operation reads the word to find out
+/// whether a feature follows the operation. A follower stores what it needs before it sets its bit.
 ///
 /// Under the queue's lock, read ``QueueState/followers``, which lacks the progress and the jobs. Without the lock, read
 /// ``OperationQueue/following``.
@@ -28,7 +28,7 @@ struct Followers: OptionSet, Sendable {
   /// The gate of an operation, which is not in the word of the queue.
   static let gate = Followers(rawValue: 1 << 8)
 
-  /// The followers that need an operation for each block as soon as it is added.
+  /// The followers that need a block to have an operation as soon as the block is added.
   static let ofAdditions: Followers = [.log, .instruments, .trace]
   /// The followers that need each operation to be started and ended separately.
   static let ofSingleOperations: Followers = [.observers, .instruments]
@@ -40,8 +40,8 @@ extension OperationQueue {
 
   /// Notes that a follower begins or stops following the operations, for readers without the lock.
   ///
-  /// Sequentially consistent: a follower then reads the state of operations, and a thread that ends one reads this word
-  /// afterward (`Models/events.pml`).
+  /// Sequentially consistent: a follower sets its bit and then reads the state of operations. A thread ends an
+  /// operation and then reads this word (`Models/events.pml`).
   final func setFollowing(_ follower: Followers, _ isFollowing: Bool) {
     if isFollowing {
       followers.bitwiseOr(follower.rawValue, ordering: .sequentiallyConsistent)

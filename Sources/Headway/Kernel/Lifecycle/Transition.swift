@@ -4,7 +4,7 @@
 enum Transition {
   /// A queue is about to add the operation.
   case added
-  /// A queue does not add the operation, because it has been cancelled, and has ended or is about to.
+  /// A queue refuses the operation, because the operation was cancelled. It has ended, or is about to end.
   case refused
   /// The operation starts on the calling thread, in a batch or separately.
   case started(isBatched: Bool)
@@ -55,7 +55,8 @@ protocol OperationFollower: SendableMetatype {
   /// Notes a transition, on the thread that causes it, with no lock held except for
   /// ``Transition/finishedPlainly``.
   ///
-  /// Only instruments call user code here: a queue that has one runs its operations separately.
+  /// Only instruments, and gates that read the clock of their queue, call user code here. A queue runs their operations
+  /// separately.
   ///
   /// A follower also receives transitions that only other followers need, and ignores them.
   ///

@@ -19,7 +19,7 @@ final class QueuePolicies {
   var offered: [Operation] = []
   /// The operations of this queue that resources were offered to.
   ///
-  /// They are only kept: no operation is released under the lock.
+  /// Keeps them alive until the lock has been released.
   var kept: [Operation] = []
 
   /// Whether the queue needs the time to start operations.

@@ -43,7 +43,7 @@ final class KeyLane {
   ///   - operation: The operation. Its class is that of its record.
   ///   - level: Its priority level.
   ///   - urgency: Its class, if it is more urgent than the queue.
-  ///   - turn: The turn for a lane that has none; by default, a new one.
+  ///   - turn: The turn that the lane gets if it has none. If this is nil, the lane gets a new turn.
   ///   - ready: The ready operations of the queue.
   ///   - numbers: The numbers of the queue, for a new turn.
   func insert(
