@@ -313,6 +313,9 @@ let modules = [
 // Scripts such as `script/test-threads` build only some modules, and list them here. The package then contains only
 // these modules and their dependencies.
 let names = Context.environment["HEADWAY_MODULES"]?.split(separator: " ").map(String.init)
+for name in names ?? [] where !modules.contains(where: { $0.name == name }) {
+  fatalError("HEADWAY_MODULES lists \(name), which is not a module of this package.")
+}
 var built = modules.filter { module in names?.contains(module.name) ?? true }
 while true {
   let needed = Set(built.flatMap { module in [module.name] + module.needs + module.traits.flatMap(\.value) })

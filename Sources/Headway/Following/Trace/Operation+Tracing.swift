@@ -13,7 +13,7 @@ extension Trace: OperationFollower {
     case .paused: operation.recordPaused()
     // The time of the first call and the result of the last call count.
     case .ending, .finished: operation.recordFinished()
-    case .finishedPlainly: operation.recordFinishedPlainly()
+    case .cancelledPlainly: operation.recordCancelledPlainly()
     case .finishedUnlisted: break
     }
   }
@@ -56,7 +56,7 @@ extension Operation {
 
   fileprivate final func recordPaused() { Trace.note(.paused, of: address) }
 
-  fileprivate final func recordFinishedPlainly() {
+  fileprivate final func recordCancelledPlainly() {
     note(.finished(type(of: self), nil, isCancelled: true, wasHeld: true))
   }
 

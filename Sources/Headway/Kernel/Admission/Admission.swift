@@ -557,7 +557,7 @@ struct Admission: ~Copyable {
       reference._withUnsafeGuaranteedRef({ $0.isPlainBlock && $0.state.finishCancelledPlainly() }),
       let member = reference._withUnsafeGuaranteedRef({ finished($0) })
     {
-      member._withUnsafeGuaranteedRef { $0.note(.finishedPlainly, in: nil) }
+      member._withUnsafeGuaranteedRef { $0.note(.cancelledPlainly, in: nil) }
       body(member)
       count += 1
     }

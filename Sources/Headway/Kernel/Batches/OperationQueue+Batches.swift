@@ -4,7 +4,7 @@ extension OperationQueue {
   /// Runs an operation that has been claimed.
   final func run(_ operation: Operation) {
     if operation.gateKind == .other, operation.resumeFromPause() { return }
-    // For a cancelled operation, only if its subclass has code to run.
+    // Also for a cancelled operation whose subclass has code to run, or that no visit has ended.
     operation.note(.started(isBatched: false), in: self)
     ThreadContext.run(operation, in: self) {
       guard let instruments = instruments(of: operation), !operation.state.current.isCancelled else {

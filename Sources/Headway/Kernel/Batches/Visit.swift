@@ -158,7 +158,7 @@ struct Visit: ~Copyable {  // Copies would retain the queue, the worker and the 
     }
     state.admission.reclaimBatches(begunBefore: now - Pace.lateBatch)
     batch.reset(for: queue, state.executor, state.admission.placement, workerClass)
-    if workerClass == .normal, state.allowsBatches, !state.followers.contains(.events), queue.trackedProgress == nil,
+    if workerClass == .normal, state.allowsBatches, !state.followers.contains(.events), !queue.needsEachEnd,
       state.admission.endCancelled({ released.append(cancelled: $0) })
     {
       return .again

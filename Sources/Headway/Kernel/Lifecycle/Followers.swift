@@ -30,6 +30,8 @@ struct Followers: OptionSet, Sendable {
 
   /// The followers that need a block to have an operation as soon as the block is added.
   static let ofAdditions: Followers = [.log, .instruments, .trace]
+  /// The followers that need the end of each operation, and so of each block: see ``OperationQueue/needsEachEnd``.
+  static let ofEachEnd: Followers = .progress
   /// The followers that need each operation to be started and ended separately.
   static let ofSingleOperations: Followers = [.observers, .instruments]
 }
@@ -37,6 +39,15 @@ struct Followers: OptionSet, Sendable {
 extension OperationQueue {
   /// The followers of the queue's operations.
   @inline(__always) final var following: Followers { Followers(rawValue: followers.load(ordering: .acquiring)) }
+
+  /// Whether a follower needs each end: then no operation ends in a short way, and no block leaves the queue without an
+  /// operation.
+  ///
+  /// A progress whose total has not been set does not need ends.
+  @inline(__always) final var needsEachEnd: Bool {
+    let needing = following.intersection(.ofEachEnd)
+    return !needing.isEmpty && (needing != .progress || trackedProgress != nil)
+  }
 
   /// Notes that a follower begins or stops following the operations, for readers without the lock.
   ///

@@ -305,7 +305,7 @@ extension Operation {
     let followers = batch.home?._withUnsafeGuaranteedRef { $0.following } ?? []
     if followers.contains(.trace) { note(.ending, in: nil) }
     guard let queue = batch.home, !(mayContinue && batch.keepsOrder),
-      !followers.contains(.progress) || queue._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil,
+      followers.isDisjoint(with: .ofEachEnd) || !queue._withUnsafeGuaranteedRef({ $0.needsEachEnd }),
       finishPlainly(in: queue, followedBy: followers)
     else { return false }
     batch.publishTaken()
@@ -334,7 +334,7 @@ extension Operation {
     let home = batch.home
     let followers = home?._withUnsafeGuaranteedRef { $0.following } ?? []
     if followers.contains(.trace) { note(.ending, in: nil) }
-    if !followers.contains(.progress) || home?._withUnsafeGuaranteedRef({ $0.trackedProgress }) == nil,
+    if followers.isDisjoint(with: .ofEachEnd) || home?._withUnsafeGuaranteedRef({ $0.needsEachEnd }) != true,
       finishPlainly(in: home, followedBy: followers, withCompletionBlock: batch.runsCompletionBlocks)
     {
       // No other thread accesses the block from now on.

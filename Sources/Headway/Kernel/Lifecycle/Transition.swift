@@ -23,7 +23,7 @@ enum Transition {
   /// The operation was cancelled before it started, and has ended. It has no name, error or observers.
   ///
   /// The queue's lock is held.
-  case finishedPlainly
+  case cancelledPlainly
 
   /// An attempt that has failed.
   struct FailedAttempt {
@@ -43,7 +43,7 @@ enum Transition {
     case .paused: [.events, .instruments, .trace, .gate]
     case .finished: [.instruments, .progress, .trace, .gate]
     case .finishedUnlisted: .instruments
-    case .refused, .resumed, .ending, .finishedPlainly: .trace
+    case .refused, .resumed, .ending, .cancelledPlainly: .trace
     }
   }
 }
@@ -53,7 +53,7 @@ enum Transition {
 /// Add a follower to ``Followers/all``, and to the followers of the transitions that it needs.
 protocol OperationFollower: SendableMetatype {
   /// Notes a transition, on the thread that causes it, with no lock held except for
-  /// ``Transition/finishedPlainly``.
+  /// ``Transition/cancelledPlainly``.
   ///
   /// Only instruments, and gates that read the clock of their queue, call user code here. A queue runs their operations
   /// separately.

@@ -41,8 +41,8 @@ extension OperationQueue {
   /// - Returns: The operations.
   final func stop(_ way: StoppedOperations.Way = .mark, leaving effects: inout Effects) -> StoppedOperations {
     var stopped = StoppedOperations()
-    // The progress counts each block, and a trace contains each block.
-    let takesBlocks = trackedProgress == nil && !following.contains(.trace)
+    // A trace contains each block.
+    let takesBlocks = !needsEachEnd && !following.contains(.trace)
     stopped.stop(self, way, takingBlocks: takesBlocks, leaving: &effects)
     return stopped
   }
