@@ -145,10 +145,6 @@ extension OperationQueue {
     return (buffer, token)
   }
 
-  fileprivate final var hasNewListener: Bool {
-    Followers(rawValue: followers.load(ordering: .sequentiallyConsistent)).contains(.log)
-  }
-
   /// The log of events, if it has listeners.
   ///
   /// The queue keeps it until it is freed.
@@ -161,47 +157,6 @@ extension Operation {
   /// Records for the listeners, on the thread of a batch, that the operation has started or become ready there.
   @inline(never)
   final func record(_ event: (Operation) -> OperationQueueEvent, in log: EventLog) { log.appendAndWake(event(self)) }
-
-  /// Ends the operation like ``OperationStateWord/finishPlainly()``, and records that for the listeners.
-  ///
-  /// Both happen in one step for all readers of the log: a thread that finds the operation finished adds its events
-  /// after this one, and a listener that receives the event finds the operation finished.
-  @inline(__always)
-  final func finishPlainly(
-    in home: Unmanaged<OperationQueue>?, followedBy followers: Followers, withCompletionBlock: Bool = false
-  ) -> Bool {
-    if followers.contains(.log), let log = home?._withUnsafeGuaranteedRef({ $0.listenedLog }) {
-      return log.appendAndWake(.finished(self)) { state.finishPlainly(withCompletionBlock: withCompletionBlock) }
-    }
-    guard state.finishPlainly(withCompletionBlock: withCompletionBlock) else { return false }
-    // A listener may have begun in the meantime, and found the operation unfinished. It sets its bit, then reads the
-    // operation. This thread ends the operation, then loads the bits once more (`Models/events.pml`).
-    if let home, home._withUnsafeGuaranteedRef({ $0.hasNewListener }) { recordFinished(in: home) }
-    return true
-  }
-
-  @inline(never)
-  private final func recordFinished(in home: Unmanaged<OperationQueue>) {
-    home._withUnsafeGuaranteedRef { $0.listenedLog }?.appendAndWake(.finished(self))
-  }
-
-  /// Ends the operation, and records that for the listeners in the same step, as
-  /// ``finishPlainly(in:followedBy:withCompletionBlock:)`` does.
-  ///
-  /// - Returns: The state before the operation ended, and whether the end is in the log; nil if it had ended.
-  final func finishLogged() -> (before: OperationWord, isLogged: Bool)? {
-    // Another thread can end the operation, and the queue can be freed then, so this retains the queue.
-    guard EventLog.isUsed.load(ordering: .relaxed), let log = queue?.listenedLog else {
-      return state.finish().map { ($0, false) }
-    }
-    var before: OperationWord?
-    let isLogged = log.appendAndWake(.finished(self)) {
-      before = state.finish()
-      // If it has not been added yet, it has no other events.
-      return before?.isListed == true
-    }
-    return before.map { ($0, isLogged) }
-  }
 }
 
 extension EventLog: OperationFollower {

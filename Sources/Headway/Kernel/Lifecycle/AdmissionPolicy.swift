@@ -117,6 +117,17 @@ struct StartTime {
   let clock: PolicyClock
 }
 
+extension OperationQueue {
+  /// The time of the policies' clock, if the queue needs it to start operations.
+  ///
+  /// Can run user code: called with no lock held.
+  final var startTime: StartTime? {
+    guard following.contains(.time) else { return nil }
+    let clock = state.withLock { $0.policyClock }
+    return StartTime(now: clock.now, clock: clock)
+  }
+}
+
 extension Admission {
   /// The policy, created if needed.
   var policyCreatedIfNeeded: any AdmissionPolicy {

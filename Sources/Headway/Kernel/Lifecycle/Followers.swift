@@ -40,6 +40,11 @@ extension OperationQueue {
   /// The followers of the queue's operations.
   @inline(__always) final var following: Followers { Followers(rawValue: followers.load(ordering: .acquiring)) }
 
+  /// The same, in a total order with the steps of ``setFollowing(_:_:)``.
+  final var followingInOrder: Followers {
+    Followers(rawValue: followers.load(ordering: .sequentiallyConsistent))
+  }
+
   /// Whether a follower needs each end: then no operation ends in a short way, and no block leaves the queue without an
   /// operation.
   ///

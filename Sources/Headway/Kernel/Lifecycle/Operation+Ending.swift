@@ -373,3 +373,47 @@ extension Operation {
     if isContinued { batch.publish(continued: OperationReference(self)) } else { batch.publishTaken() }
   }
 }
+
+// The end in one step with its event, for the listeners of the queue.
+extension Operation {
+  /// Ends the operation in one step, if it has nothing else to do then, and records that for the listeners.
+  ///
+  /// Both happen in one step for all readers of the log: a thread that finds the operation finished adds its events
+  /// after this one, and a listener that receives the event finds the operation finished.
+  @inline(__always)
+  final func finishPlainly(
+    in home: Unmanaged<OperationQueue>?, followedBy followers: Followers, withCompletionBlock: Bool = false
+  ) -> Bool {
+    if followers.contains(.log), let log = home?._withUnsafeGuaranteedRef({ $0.listenedLog }) {
+      return log.appendAndWake(.finished(self)) { state.finishPlainly(withCompletionBlock: withCompletionBlock) }
+    }
+    guard state.finishPlainly(withCompletionBlock: withCompletionBlock) else { return false }
+    // A listener may have begun in the meantime, and found the operation unfinished. It sets its bit, then reads the
+    // operation. This thread ends the operation, then loads the bits once more (`Models/events.pml`).
+    if let home, home._withUnsafeGuaranteedRef({ $0.followingInOrder.contains(.log) }) { recordFinished(in: home) }
+    return true
+  }
+
+  @inline(never)
+  private final func recordFinished(in home: Unmanaged<OperationQueue>) {
+    home._withUnsafeGuaranteedRef { $0.listenedLog }?.appendAndWake(.finished(self))
+  }
+
+  /// Ends the operation, and records that for the listeners in the same step, as
+  /// ``finishPlainly(in:followedBy:withCompletionBlock:)`` does.
+  ///
+  /// - Returns: The state before the operation ended, and whether the end is in the log; nil if it had ended.
+  final func finishLogged() -> (before: OperationWord, isLogged: Bool)? {
+    // Another thread can end the operation, and the queue can be freed then, so this retains the queue.
+    guard EventLog.isUsed.load(ordering: .relaxed), let log = queue?.listenedLog else {
+      return state.finish().map { ($0, false) }
+    }
+    var before: OperationWord?
+    let isLogged = log.appendAndWake(.finished(self)) {
+      before = state.finish()
+      // If it has not been added yet, it has no other events.
+      return before?.isListed == true
+    }
+    return before.map { ($0, isLogged) }
+  }
+}

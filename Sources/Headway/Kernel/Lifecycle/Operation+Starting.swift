@@ -37,6 +37,15 @@ extension Operation {
     }
   }
 
+  /// Begins an operation in a batch, if it has its resources and starts plainly.
+  ///
+  /// Called on the batch's thread.
+  ///
+  /// - Parameter batch: The batch, which receives the steps that can run user code.
+  /// - Returns: Whether the operation has begun.
+  @inline(__always)
+  final func beginPlainly(in batch: Batch) -> Bool { hasGate ? beginWithResources(in: batch) : state.beginPlainly() }
+
   /// Calls ``main()`` at the thread priority that was set, and records the error that it throws.
   ///
   /// - Returns: True if `main()` returned without throwing.

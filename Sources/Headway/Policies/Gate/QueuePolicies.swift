@@ -136,14 +136,3 @@ extension QueueState {
     setFollowing(.time, admission.policies?.needsTime == true, of: queue)
   }
 }
-
-extension OperationQueue {
-  /// The time of the policies' clock, if the queue needs it to start operations.
-  ///
-  /// Can run user code: called with no lock held.
-  final var startTime: StartTime? {
-    guard following.contains(.time) else { return nil }
-    let clock = state.withLock { $0.policyClock }
-    return StartTime(now: clock.now, clock: clock)
-  }
-}

@@ -155,16 +155,8 @@ extension OperationQueue {
 /// It needs no lock of a queue for that. A request that can't be granted does not wait, because the operation is not in
 /// the place *gated*: the thread takes the queue's lock, and starts the operation like one outside a batch.
 extension Operation {
-  /// Begins an operation in a batch, if it has its resources and starts plainly.
-  ///
-  /// Called on the batch's thread.
-  ///
-  /// - Parameter batch: The batch, which receives the steps that can run user code.
-  /// - Returns: Whether the operation has begun.
-  @inline(__always)
-  final func beginPlainly(in batch: Batch) -> Bool { hasGate ? beginWithResources(in: batch) : state.beginPlainly() }
-
-  private func beginWithResources(in batch: Batch) -> Bool {
+  /// Begins an operation with a gate in a batch, if it has its resources and starts plainly.
+  final func beginWithResources(in batch: Batch) -> Bool {
     guard let gate = resourceGate, ResourceTable.shared.acquireIfAvailable(gate) else { return false }
     batch.gate = .passUnretained(gate)
     if state.beginPlainly() { return true }
