@@ -1,26 +1,26 @@
 /// The policies of a queue: the lanes of its keys, its rate, and the operations that have been granted resources.
 ///
-/// Protected by the queue's lock.
+/// Protected by the queue's lock, so exclusive access is not checked again.
 final class QueuePolicies {
   /// The clock of the policies.
-  var clock = PolicyClock.continuous
+  @exclusivity(unchecked) var clock = PolicyClock.continuous
   /// Whether the queue has ever had an operation that must not start after a certain time.
-  var limitsStarts = false
+  @exclusivity(unchecked) var limitsStarts = false
   /// Limits the rate of starts, if a limit is set.
-  var rate: RateGate?
+  @exclusivity(unchecked) var rate: RateGate?
   /// The lanes of keys; nil until the queue needs one, or a key policy is set.
-  var lanes: KeyLanes?
+  @exclusivity(unchecked) var lanes: KeyLanes?
   /// The coalescing keys; nil until the first one is used.
-  var coalescingKeys: CoalescingKeys?
+  @exclusivity(unchecked) var coalescingKeys: CoalescingKeys?
 
   /// The operations that have their resources and a slot, and wait for a worker.
-  var grantedOperations = ReadyByClass()
+  @exclusivity(unchecked) var grantedOperations = ReadyByClass()
   /// The operations, of any queue, that may get resources that an operation of this queue has released.
-  var offered: [Operation] = []
+  @exclusivity(unchecked) var offered: [Operation] = []
   /// The operations of this queue that resources were offered to.
   ///
   /// Keeps them alive until the lock has been released.
-  var kept: [Operation] = []
+  @exclusivity(unchecked) var kept: [Operation] = []
 
   /// Whether the queue needs the time to start operations.
   var needsTime: Bool { limitsStarts || rate != nil || lanes?.needsTime == true }
@@ -71,6 +71,7 @@ extension QueuePolicies: AdmissionPolicy {
   }
 
   func takeSteps(for queue: OperationQueue, _ admission: inout Admission) -> (any AdmissionPolicySteps)? {
+    guard needsTime || !offered.isEmpty || !kept.isEmpty else { return nil }
     var alarms: [QueueAlarm] = lanes?.takeAlarms(of: queue) ?? []
     // While operations are about to start, the time of the next start is not known yet.
     if let rate, admission.waitsForAllowance, admission.grantedCount == 0, rate.beginWaiting(until: rate.nextStart) {

@@ -57,6 +57,7 @@ extension QueuePolicies {
 
   // Those of this queue immediately, before others take the slot.
   func offerReleased(in queue: OperationQueue, _ admission: inout Admission) {
+    guard !offered.isEmpty else { return }
     var elsewhere: [Operation] = []
     while let operation = offered.popLast() {
       // The home of an operation is set before it waits.
