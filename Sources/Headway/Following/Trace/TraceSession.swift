@@ -40,7 +40,7 @@ package struct TraceEvent {
   static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 }
 
-/// What was recorded, for `HeadwayTrace`.
+/// The events of all threads, which `HeadwayTrace` turns into a recording.
 package struct RecordedEvents {
   /// The events of a thread, in order.
   package struct Thread {
