@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from module_maps import module_maps
+from module_options import module_options
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRELUDE = ROOT / "script" / "support" / "samples-prelude.swift"
@@ -133,16 +133,12 @@ class Compiler:
 
     def __init__(self, products, folder):
         self.products, self.folder = products, folder
-        self.options = ["-swift-version", "6", "-I", str(products / "Modules"), "-gnone"]
+        self.options = ["-swift-version", "6", "-gnone"]
         library = subprocess.run(["swiftc", "-print-target-info"], capture_output=True, text=True, check=True).stdout
         resources = re.search(r'"runtimeResourcePath": "(.*)"', library).group(1)
         # For samples of a manifest.
         self.options += ["-I", f"{resources}/pm/ManifestAPI", "-package-description-version", "6.2.0"]
-        for module_map in module_maps(ROOT, products):
-            self.options += ["-Xcc", f"-fmodule-map-file={module_map}"]
-        found = subprocess.run(["pkg-config", "--cflags-only-I", "pangocairo", "libpq"], capture_output=True, text=True)
-        for option in found.stdout.split():
-            self.options += ["-Xcc", option]
+        self.options += module_options(ROOT, products)
 
     def call(self, *arguments):
         """Returns the complaints of the compiler, or an empty text."""

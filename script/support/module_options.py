@@ -1,0 +1,33 @@
+"""Prints the options with which a compiler loads the modules of a package that has been built, one a line.
+
+    module_options.py SOURCES PRODUCTS
+
+SOURCES is the folder of the package, and PRODUCTS is the folder in which `swift build` left its modules. The options name
+the folder of the modules, the module maps of the modules in C, and the folders with headers of the system's libraries.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def module_options(sources, products):
+    """The list of options."""
+    # Maps of modules in C: those of the package, and those of its dependencies, which have one or were given one.
+    maps = [*sources.glob("Sources/*/module.modulemap"), *products.glob("*.build/module.modulemap")]
+    for place in ("*", "*/include"):
+        maps += products.parents[1].glob(f"checkouts/*/Sources/{place}/module.modulemap")
+    options = ["-I", str(products / "Modules")]
+    for path in sorted(maps):
+        options += ["-Xcc", f"-fmodule-map-file={path}"]
+    for library in sorted(set(re.findall(r'pkgConfig: "(\S+)"', (sources / "Package.swift").read_text()))):
+        # A library that the package was not built with can be absent.
+        found = subprocess.run(["pkg-config", "--cflags-only-I", library], capture_output=True, text=True)
+        for option in found.stdout.split():
+            options += ["-Xcc", option]
+    return options
+
+
+if __name__ == "__main__":
+    print(*module_options(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])), sep="\n")
