@@ -14,8 +14,8 @@ SEAM = "Kernel/Lifecycle"
 SHORTEST_MEMBER = 7
 # Words of the language and the standard library (`addTask` is also a method of task groups).
 STANDARD = {
-    "addTask", "available", "background", "capacity", "contains", "continuous", "deallocate", "exchange", "newValue",
-    "oldValue", "priority", "rawValue", "suspending", "unchecked", "utility",
+    "addTask", "available", "background", "capacity", "contains", "continuous", "deallocate", "exchange", "keyPath",
+    "newValue", "oldValue", "priority", "rawValue", "suspending", "unchecked", "utility",
 }
 
 MODIFIERS = r"(?:(?:public|open|package|internal|fileprivate|private|final|indirect|@\w+(?:\([^)]*\))?)\s+)*"

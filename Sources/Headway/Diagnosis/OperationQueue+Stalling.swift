@@ -34,7 +34,7 @@ extension OperationQueue {
     let held = state.withLock { state -> [Operation]? in
       if state.followers.contains(.events), state.admission.isIdle { return state.admission.operations }
       // Under the lock that was used for the check. The next thread that makes the queue idle schedules another check.
-      state.observation.isLookingForStall = false
+      state.followers.observation.isLookingForStall = false
       return nil
     }
     guard let held else { return false }
@@ -42,14 +42,14 @@ extension OperationQueue {
     let cycle = held.allSatisfy { graph.isStuck($0) } ? held.first.flatMap { graph.cycle(from: $0) } : nil
     let (looksAgain, observers, awakened) = state.withLock { state -> (Bool, ObserverList?, [Waiter]) in
       guard state.admission.isIdle else {
-        state.observation.isLookingForStall = false
+        state.followers.observation.isLookingForStall = false
         return (false, nil, [])
       }
       guard let cycle else { return (true, nil, []) }
-      state.observation.isLookingForStall = false
-      state.observation.hasReportedStall = true
+      state.followers.observation.isLookingForStall = false
+      state.followers.observation.hasReportedStall = true
       state.record { .stalled(by: cycle) }
-      return (false, state.observers, state.eventLog?.takeWaiters() ?? [])
+      return (false, state.followers.observers, state.followers.eventLog?.takeWaiters() ?? [])
     }
     for waiter in awakened { waiter.wake() }
     if let observers { notify(observers) }
@@ -67,11 +67,11 @@ extension QueueState {
   mutating func beginToLookForStall() -> Bool {
     guard followers.contains(.events) else { return false }
     guard admission.isIdle else {
-      observation.hasReportedStall = false
+      followers.observation.hasReportedStall = false
       return false
     }
-    guard !observation.isLookingForStall, !observation.hasReportedStall else { return false }
-    observation.isLookingForStall = true
+    guard !followers.observation.isLookingForStall, !followers.observation.hasReportedStall else { return false }
+    followers.observation.isLookingForStall = true
     return true
   }
 }

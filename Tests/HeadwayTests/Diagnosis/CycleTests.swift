@@ -184,7 +184,7 @@ import Testing
     second.addDependency(first)
     queue.addOperations([first, second, working], waitUntilFinished: false)
     await until { working.isExecuting }
-    queue.state.withLock { $0.observation.isLookingForStall = true }
+    queue.state.withLock { $0.followers.observation.isLookingForStall = true }
     #expect(!queue.reportStall())
     working.finish()
     for await event in events { if case .stalled = event { break } }

@@ -9,7 +9,7 @@ extension Headway.Operation {
 
 extension OperationQueue {
   /// Whether a list of observers exists.
-  var keepsObservers: Bool { state.withLock { $0.observers != nil } }
+  var keepsObservers: Bool { state.withLock { $0.followers.observers != nil } }
 }
 
 extension Resource {

@@ -55,7 +55,7 @@ extension OperationQueueProtocol {
     let failure = FirstError<Failure>()
     let calls = ConcurrentIterations(
       iterations, in: ThreadContext.operations.first, on: executor ?? WorkerPool.shared,
-      of: .moreUrgent(placement.ownClass, WorkerClass(raisingLevel: WaitGraph.levelOfCaller)), atMost: width
+      of: .moreUrgent(placement.ownClass, WorkerClass(raisingLevel: ThreadContext.level)), atMost: width
     ) { number in
       guard !failure.isThere else { return }
       do throws(Failure) { try work(number) } catch { failure.note(error) }

@@ -196,7 +196,7 @@ final class ResultsBuffer: Sendable {
         if isOver { return nil }
       }
       try await withPriority(raising: { self.raise(to: $0) }) {
-        try await WaitGraph.suspending(until: .result(of: { self.awaited }), in: nil) {
+        try await KnownWait.suspending(until: .result(of: { self.awaited }), in: nil) {
           try await WaiterList.suspend { waiter in
             self.state.withLock { state in
               guard !state.isNextAvailable, !self.isOver else { return false }

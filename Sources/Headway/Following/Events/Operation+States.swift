@@ -57,7 +57,7 @@ public struct OperationStates: AsyncSequence, Sendable {
       guard operation.state.current.phase != .finished else { return await states.next(isolation: actor) }
       var state: OperationState?
       await withPriority(raising: operation.raiseQuality) {
-        await WaitGraph.suspending(until: .state(of: operation), in: operation.queue) {
+        await KnownWait.suspending(until: .state(of: operation), in: operation.queue) {
           state = await states.next(isolation: actor)
         }
       }

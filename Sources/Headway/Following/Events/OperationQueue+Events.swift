@@ -120,8 +120,8 @@ extension OperationQueue {
   /// - Returns: The buffer, and a token that removes the buffer when it is released.
   fileprivate final func listen() -> (EventBuffer, KeyValueObservation) {
     let buffer = update(collectingBatches: true) { state in
-      let log = state.eventLog ?? EventLog()
-      state.eventLog = log
+      let log = state.followers.eventLog ?? EventLog()
+      state.followers.eventLog = log
       eventLogPointer.store(Unmanaged.passUnretained(log).toOpaque(), ordering: .releasing)
       let buffer = log.addBuffer()
       state.countListeners(1, of: self)

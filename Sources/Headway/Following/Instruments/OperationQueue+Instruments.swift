@@ -126,8 +126,8 @@ extension OperationQueue {
     update(collectingBatches: true) { state in
       // From here on, threads take single operations instead of batches.
       state.admission.reclaimBatches()
-      let list = InstrumentList(state.instruments, adding: instrument)
-      state.instruments = list
+      let list = InstrumentList(state.followers.instruments, adding: instrument)
+      state.followers.instruments = list
       instrumentsPointer.store(Unmanaged.passUnretained(list).toOpaque(), ordering: .releasing)
       state.setFollowing(.instruments, true, of: self)
     }

@@ -31,13 +31,6 @@ extension Operation {
     if state.current.isObserved { links.withLock { $0.observers }?.operationIsFreed() }
   }
 
-  /// Notifies the observers, if there are any, of changes that have happened.
-  ///
-  /// Called with no lock held.
-  final func notifyIfObserved(_ changes: @autoclosure () -> [ObservedChange]) {
-    if state.current.isObserved { notify(changes()) }
-  }
-
   /// Notifies the observers with the option ``KeyValueObservingOptions/prior`` of an announced change that has not
   /// happened yet.
   ///

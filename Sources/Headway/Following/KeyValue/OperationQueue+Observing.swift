@@ -49,8 +49,8 @@ extension OperationQueue {
       state.admission.makeOperations()
       state.admission.reclaimBatches()
       state.admission.batches.forEach { $0.watch() }
-      let observers = state.observers ?? ObserverList()
-      state.observers = observers
+      let observers = state.followers.observers ?? ObserverList()
+      state.followers.observers = observers
       state.count(interest, 1, of: self)
       // Under the lock, because later changes can be in the list before the observer begins.
       return (observers, observers.add(observer, state.change(for: interest)))
@@ -65,7 +65,7 @@ extension OperationQueue {
     state.withLock { state in
       state.count(interest, -1, of: self)
       // The caller also has a reference to the list, so nothing is released under the lock.
-      if !state.isObserved { state.observers = nil }
+      if !state.isObserved { state.followers.observers = nil }
     }
   }
 
@@ -73,7 +73,7 @@ extension OperationQueue {
   ///
   /// Called with no lock held.
   final func post(_ key: ObservedKey, named name: String? = nil) {
-    guard let observers = state.withLock({ $0.observers }) else { return }
+    guard let observers = state.withLock({ $0.followers.observers }) else { return }
     observers.append(ObservedChange(key).posted())
     for dependent in keysAffected(by: key, named: name) { observers.append(ObservedChange(dependent).posted()) }
     notify(observers)
@@ -84,7 +84,7 @@ extension OperationQueue {
   ///
   /// Called with no lock held.
   final func announce(_ key: ObservedKey, named name: String? = nil) {
-    guard let observers = state.withLock({ $0.observers }), observers.append(before: key) else { return }
+    guard let observers = state.withLock({ $0.followers.observers }), observers.append(before: key) else { return }
     for dependent in keysAffected(by: key, named: name) { _ = observers.append(before: dependent) }
     notify(observers)
   }
@@ -103,18 +103,18 @@ extension OperationQueue {
 
 extension QueueState {
   fileprivate mutating func count(_ interest: OperationQueue.Interest, _ change: Int, of queue: OperationQueue) {
-    observation.observers += change
+    followers.observation.observers += change
     switch interest {
-    case .value(.operations), .value(.own): observation.observersOfOperations += change
+    case .value(.operations), .value(.own): followers.observation.observersOfOperations += change
     case .value: break
     case .events: countListeners(change, of: queue)
     }
-    setFollowing(.observers, observation.observers > 0, of: queue)
+    setFollowing(.observers, followers.observation.observers > 0, of: queue)
   }
 
   mutating func countListeners(_ change: Int, of queue: OperationQueue) {
-    observation.listeners += change
-    setFollowing(.events, observation.listeners > 0, of: queue)
+    followers.observation.listeners += change
+    setFollowing(.events, followers.observation.listeners > 0, of: queue)
   }
 
   /// Returns the value that an observer begins with; nil if it is not in the queue's state.

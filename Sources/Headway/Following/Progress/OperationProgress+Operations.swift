@@ -206,3 +206,28 @@ extension Atomic<OperationProgress.UnitState> {
     compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
   }
 }
+
+extension Operation {
+  /// Creates a progress that can cancel the operation.
+  final func makeProgress(totalUnitCount: Int64) -> OperationProgress {
+    let made = OperationProgress(totalUnitCount: totalUnitCount)
+    made.cancellationHandler = { [weak self] in self?.cancel() }
+    return made
+  }
+}
+
+extension OperationQueue {
+  /// Implements ``progress``: creates it when it is first read.
+  final var progressCreatedIfNeeded: OperationProgress {
+    knownProgress.withLock { known in
+      if let known { return known }
+      let made = OperationProgress(totalUnitCount: 0)
+      made.cancellationHandler = { [weak self] in self?.cancelAllOperations() }
+      made.state.withLock { $0.unitCancellation = { [weak self] in self?.cancelRunningUnits() } }
+      known = made
+      progressPointer.store(Unmanaged.passUnretained(made).toOpaque(), ordering: .releasing)
+      setFollowing(.progress, true)
+      return made
+    }
+  }
+}

@@ -67,15 +67,6 @@ extension OperationQueue {
   }
 }
 
-extension QueueState {
-  /// Notes that a follower begins or stops following the operations, for all readers.
-  mutating func setFollowing(_ follower: Followers, _ isFollowing: Bool, of queue: OperationQueue) {
-    guard followers.contains(follower) != isFollowing else { return }
-    if isFollowing { followers.insert(follower) } else { followers.remove(follower) }
-    queue.setFollowing(follower, isFollowing)
-  }
-}
-
 // What the followers note about the queue itself.
 extension OperationQueue {
   /// Notes that the queue was created, and is among ``LiveQueues``.
@@ -88,4 +79,30 @@ extension OperationQueue {
 
   /// Notes that the queue was suspended, or is about to be resumed.
   final func noteSuspension(_ isSuspended: Bool) { Trace.noteSuspension(of: self, isSuspended) }
+
+  /// Notes that the queue has requested a worker.
+  final func noteRequest() { if following.contains(.jobs) { beginLookingForEscalations() } }
+}
+
+// What the followers note about operations, except their transitions.
+extension Operation {
+  /// Notes that the operation has a new dependency.
+  final func noteLink(to operation: Operation) { traceLink(to: operation) }
+
+  /// Notes that the operation is being freed.
+  final func noteDeletion() { removeObservers() }
+
+  /// Notifies the observers of changes that have happened, if the operation has observers.
+  ///
+  /// Called with no lock held.
+  final func notifyIfObserved(_ changes: @autoclosure () -> [ObservedChange]) {
+    if state.current.isObserved { notify(changes()) }
+  }
+
+  /// The dependencies, if an observer of `dependencies` is registered.
+  ///
+  /// The change carries a copy, because they may change again before the observer is notified.
+  final func dependenciesIfObserved(_ links: inout Links) -> [Operation]? {
+    links.observers?.observesDependencies == true ? listedDependencies(&links) : nil
+  }
 }

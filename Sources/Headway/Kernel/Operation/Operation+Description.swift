@@ -18,19 +18,6 @@ extension Operation {
     return "\(label) (\(stateName)\(isCancelled ? ", cancelled" : ""))"
   }
 
-  /// Implements ``debugDescription``.
-  final var longDescription: String {
-    let progress = links.withLock { $0.details?.pointee.rareDetails?.progress }
-    var parts = ["\(type(of: self)) \(description)"]
-    if let queue { parts.append("in \(queue.label)") }
-    if queuePriority != .normal { parts.append("priority \(queuePriority)") }
-    if qualityOfService != .default { parts.append("quality of service \(qualityOfService)") }
-    if let progress, progress.totalUnitCount > 0 { parts.append("\(Int(progress.fractionCompleted * 100)) % done") }
-    let waitedFor = dependencies.filter { !$0.isFinished }.map(\.label)
-    if !waitedFor.isEmpty { parts.append("waits for \(waitedFor.joined(separator: ", "))") }
-    return parts.joined(separator: "; ")
-  }
-
   /// The name of the operation in quotation marks, or its type if it has no name.
   final var label: String { name.map { "‘\($0)’" } ?? "\(type(of: self))" }
 

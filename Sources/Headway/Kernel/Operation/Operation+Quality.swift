@@ -129,7 +129,7 @@ extension Operation {
     let workerClass = WorkerClass(raisingLevel: level)
     if workerClass != .background { WorkerPool.raiseThreads(of: self, to: workerClass) }
     guard state.current.phase == .executing else { return [] }
-    // A wait that begins later finds the operation raised, because the wait is recorded first: see `WaitGraph.block`.
+    // A wait that begins later finds the operation raised, because the wait is recorded first: see `KnownWait.block`.
     let waits = waits
     for wait in waits { wait.queue?.raiseAll(to: workerClass) }
     queueOfParts?.raiseAll(to: workerClass)

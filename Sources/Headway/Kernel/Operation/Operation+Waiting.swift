@@ -59,7 +59,7 @@ extension Operation {
           self.removeWaiter($0)
         }
       }
-      if isAlone { try await WaitGraph.suspending(on: self, suspend) } else { try await suspend() }
+      if isAlone { try await KnownWait.suspending(on: self, suspend) } else { try await suspend() }
     }
   }
 
@@ -93,7 +93,7 @@ extension Operation {
   /// Raises no quality of service.
   final func ended() async {
     let goal = goalOfTask
-    await WaitGraph.suspending(on: self) { await WaiterList.suspend { waiter in addWaiter(waiter, for: goal) } }
+    await KnownWait.suspending(on: self) { await WaiterList.suspend { waiter in addWaiter(waiter, for: goal) } }
   }
 
   /// Calls `handler`, which runs no user code, once after the operation has finished; immediately if it has.
@@ -143,7 +143,7 @@ extension Operation {
       "waitUntilFinished() on \(self) from inside its main(): it would wait for itself.")
     guard !isSoon(goal) else { return }
     if !state.current.isReserved { reportWaitIfNeverAdded() }
-    WaitGraph.block(on: self) { waiter in addWaiter(waiter, for: goal) }
+    KnownWait.block(on: self) { waiter in addWaiter(waiter, for: goal) }
   }
 
   /// Polls for the end for a short time before the thread sleeps, because waking a thread takes longer than most

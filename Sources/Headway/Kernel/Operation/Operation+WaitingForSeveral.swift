@@ -87,7 +87,7 @@ extension OperationProtocol {
     // A child task waits for each of the others. Unlike other waiters, it leaves the operation's list of waiters when
     // the wait ends early.
     var first: Candidate?
-    try await WaitGraph.suspending(until: .first(of: operations), in: operations.first?.queue) {
+    try await KnownWait.suspending(until: .first(of: operations), in: operations.first?.queue) {
       first = try await withThrowingTaskGroup(of: Candidate?.self) { group in
         for operation in operations {
           group.addTask {

@@ -84,7 +84,7 @@ open class Operation: @unchecked Sendable {
   public init() {}
 
   deinit {
-    removeObservers()
+    noteDeletion()
     releaseDependenciesOfUnreferencedOperation()
   }
 
@@ -166,13 +166,6 @@ open class Operation: @unchecked Sendable {
 
   /// Reports to the progress object, which has just become available, the progress that it has missed.
   func progressWasCreated() {}
-
-  /// Creates a progress that can cancel the operation.
-  final func makeProgress(totalUnitCount: Int64) -> OperationProgress {
-    let made = OperationProgress(totalUnitCount: totalUnitCount)
-    made.cancellationHandler = { [weak self] in self?.cancel() }
-    return made
-  }
 
   /// Whether the operation counts as a unit of its queue's progress.
   var isUnit: Bool { true }

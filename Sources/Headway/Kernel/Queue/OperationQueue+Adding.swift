@@ -138,7 +138,7 @@ extension OperationQueue {
     reevaluateReadiness(heldBack)
     reevaluateReadiness(reevaluated)
     guard wait else { return }
-    let waitingLevel = WaitGraph.levelOfCaller
+    let waitingLevel = ThreadContext.level
     if waitingLevel > 0 { Operation.raise(operations, level: waitingLevel) }
     // Starts with the last operation, because it usually finishes last. A thread that waited for each operation in turn
     // would slow down the threads that run them.

@@ -47,7 +47,7 @@ extension OperationQueueProtocol {
     }
     defer { endAddition() }
     try await withPriority(raising: raiseAll) {
-      try await WaitGraph.suspending(until: .place(in: self), in: self) {
+      try await KnownWait.suspending(until: .place(in: self), in: self) {
         try await WaiterList.suspend(
           adding: { waiter in self.raiseAll { self.takePlace(orAdd: waiter) } },
           removing: { identifier in self.state.withLock { $0.removeProducer(identifier) } })

@@ -8,9 +8,7 @@ extension OperationQueue {
   /// properties that few updates need are in one object, and none of them is copied.
   fileprivate struct AfterUpdate: ~Copyable {
     var tickets = PerClass(0)
-    var observers: ObserverList?
-    /// Whether the queue must be checked for a stall.
-    var looksForStall = false
+    var followed = FollowedUpdate()
     var released = ReleasedOperations()
     var rare: Rare?
     /// How many operations the queue held when the update began, and before the change.
@@ -115,7 +113,7 @@ extension OperationQueue {
     of state: inout QueueState, collectingBatches collectsBatches: Bool, _ after: inout AfterUpdate
   ) {
     after.oldCount = state.admission.count
-    if state.observers != nil { after.observers = state.observers }
+    after.followed.begin(state)
     state.takeIn(inbox, &after.released)
     if state.isObserved { state.admission.makeOperations() }
     if collectsBatches || state.isObserved {
@@ -145,12 +143,8 @@ extension OperationQueue {
       let rare = after.rareCreatedIfNeeded
       (rare.executor, rare.underlyingQueue, rare.generation) = (state.executor, state.underlyingQueue, state.generation)
     }
-    if after.observers != nil { state.noteCount(since: after.count) }
-    if state.followers.contains(.events), let eventLog = state.eventLog {
-      let awakened = eventLog.takeWaiters()
-      if !awakened.isEmpty { after.rareCreatedIfNeeded.waiters += awakened }
-      after.looksForStall = state.beginToLookForStall()
-    }
+    let listeners = after.followed.end(&state, since: after.count)
+    if !listeners.isEmpty { after.rareCreatedIfNeeded.waiters += listeners }
     if let policy = state.admission.policy, let steps = policy.takeSteps(for: self, &state.admission) {
       after.rareCreatedIfNeeded.policySteps = steps
     }
@@ -180,14 +174,13 @@ extension OperationQueue {
       rare.policySteps?.perform(leaving: &effects)
     }
     after.released.release(from: self)
-    if after.looksForStall { lookForStall() }
-    if after.observers != nil, let observers = after.observers { effects.notify(observers, of: self) }
+    after.followed.finish(in: self, &effects)
     if after.ownership < 0 { Unmanaged.passUnretained(self).release() }
   }
 
   private func sendForWorkers(_ after: borrowing AfterUpdate) {
     let (tickets, rare) = (after.tickets, after.rare)
-    if following.contains(.jobs) { beginLookingForEscalations() }
+    noteRequest()
     PerClass<Int>.forEachClass { workerClass in
       let count = tickets[workerClass]
       guard count > 0 else { return }

@@ -9,7 +9,7 @@ extension OperationQueue {
     require(
       endless == nil,
       "waitUntilAllOperationsAreFinished() on \(label) from inside one of its operations: it would wait for itself.")
-    WaitGraph.block(on: self) { addWaiter($0) }
+    KnownWait.block(on: self) { addWaiter($0) }
     var patience = CompletionPatience()
     patience.wait(for: self)
   }
@@ -18,7 +18,7 @@ extension OperationQueue {
   /// cancelled.
   final func emptied() async {
     let includesReports = ReportScope.isAwaited(of: self)
-    await WaitGraph.suspending(on: self) {
+    await KnownWait.suspending(on: self) {
       await WaiterList.suspend { addWaiter($0, includingReports: includesReports) }
     }
     if includesReports { await observersWereNotified() }
@@ -30,7 +30,7 @@ extension OperationQueue {
   /// - Throws: `CancellationError` if the task is cancelled.
   final func untilEmpty(includingReports includesReports: Bool) async throws {
     try await withPriority(raising: raiseAll) {
-      try await WaitGraph.suspending(on: self) {
+      try await KnownWait.suspending(on: self) {
         try await WaiterList.suspend(
           adding: { waiter in self.raiseAll { self.addWaiter(waiter, includingReports: includesReports) } },
           removing: { identifier in self.state.withLock { $0.removeWaiter(identifier) } })
@@ -40,7 +40,7 @@ extension OperationQueue {
 
   /// Suspends the task until the observers have been notified of all changes so far.
   fileprivate final func observersWereNotified() async {
-    guard let observers = state.withLock({ $0.observers }) else { return }
+    guard let observers = state.withLock({ $0.followers.observers }) else { return }
     await WaiterList.suspend { observers.addWaiter($0) }
   }
 

@@ -71,18 +71,7 @@ open class OperationQueue: @unchecked Sendable {
   ///
   /// Cancelling the progress cancels the operations in the queue, once: a cancelled progress stays cancelled. You can
   /// call ``cancelAllOperations()`` again.
-  open var progress: OperationProgress {
-    knownProgress.withLock { known in
-      if let known { return known }
-      let made = OperationProgress(totalUnitCount: 0)
-      made.cancellationHandler = { [weak self] in self?.cancelAllOperations() }
-      made.state.withLock { $0.unitCancellation = { [weak self] in self?.cancelRunningUnits() } }
-      known = made
-      progressPointer.store(Unmanaged.passUnretained(made).toOpaque(), ordering: .releasing)
-      setFollowing(.progress, true)
-      return made
-    }
-  }
+  open var progress: OperationProgress { progressCreatedIfNeeded }
 
   /// Creates an empty queue that is not suspended and has no limit on concurrent operations.
   public init() {
@@ -168,7 +157,7 @@ open class OperationQueue: @unchecked Sendable {
     LiveQueues.remove(self)
     noteDeletion()
     state.withLock { $0.admission.policy }?.end()
-    state.withLock { $0.eventLog }?.end()
+    state.withLock { $0.followers.eventLog }?.end()
     ReleasedChain.release(state.withLock { $0.takeUserObjects() })
   }
 

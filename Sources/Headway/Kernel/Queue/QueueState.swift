@@ -38,32 +38,21 @@ struct QueueState: ~Copyable {
   var hasSpinningWorker = false
   /// The value of ``OperationQueue/servesInbox``.
   var servesInbox = false
-  /// Nil while the queue has no observers: one branch for each change.
-  var observers: ObserverList?
-  /// The log of events; nil until the queue has had a listener.
-  var eventLog: EventLog?
-  /// Nil while the queue has no instruments.
-  var instruments: InstrumentList?
-  var observation = OperationQueue.Observation()
-  /// The followers of the operations: changed by ``setFollowing(_:_:of:)``.
-  var followers = Followers()
+  var followers = QueueFollowers()
 
   var qualityOfService: QualityOfService { admission.placement.quality }
 
   /// Removes and returns the references to user objects, because the queue is being freed.
   mutating func takeUserObjects() -> some Any {
-    (failureHandler.take(), observers.take(), eventLog.take(), instruments.take())
+    (failureHandler.take(), followers.takeUserObjects())
   }
 
   /// Whether an executor or a dispatch queue runs the operations instead of the pool.
   var runsElsewhere: Bool { executor != nil || underlyingQueue != nil }
 
-  /// Whether the queue has observers, which must be notified of each change when it occurs.
-  var isObserved: Bool { followers.contains(.observers) }
-
   /// Whether threads may take batches of operations: no follower or waiter needs each operation separately.
   var allowsBatches: Bool {
-    followers.isDisjoint(with: .ofSingleOperations) && underlyingQueue == nil && admission.heldBack.first == nil
+    followers.mask.isDisjoint(with: .ofSingleOperations) && underlyingQueue == nil && admission.heldBack.first == nil
       && !producers.areWaiting && admission.allowance == .max
   }
 
@@ -182,7 +171,7 @@ struct QueueState: ~Copyable {
       }
       let isRejected = rejectsInbox && operation._withUnsafeGuaranteedRef { $0.isCancellable }
       guard !isRejected, add(operation, isFromInbox: true) else { return released.append(refused: operation) }
-      if observers != nil { noteCount(since: count) }
+      if followers.observers != nil { noteCount(since: count) }
     }
   }
 
@@ -194,7 +183,7 @@ struct QueueState: ~Copyable {
   }
 
   /// Whether each block needs an operation from the beginning, for the observers and listeners of the queue.
-  private var needsOperations: Bool { !followers.isDisjoint(with: [.observers, .events]) }
+  private var needsOperations: Bool { !followers.mask.isDisjoint(with: [.observers, .events]) }
 
   /// Adds an operation that was reserved, and takes over its ownership.
   ///
@@ -282,14 +271,12 @@ struct QueueState: ~Copyable {
     var hasUserObjects = hasCollectedUserObjects
     defer { hasCollectedUserObjects = hasUserObjects }
     let (isObserved, hasListeners) = (isObserved, followers.contains(.events))
-    let (observers, eventLog, observation) = (observers, eventLog, observation)
+    let followers = followers
     admission.collectFinished(isObserved: isObserved) { admission, operation, isContinued in
       if isObserved {
-        Self.append(to: observers, observation, of: admission, since: admission.count + 1)
+        followers.append(countOf: admission, since: admission.count + 1)
         // The thread of the batch has appended the event to the log.
-        if hasListeners, let operation {
-          observers?.append(ObservedChange(.event, OperationQueueEvent.finished(operation.operation)))
-        }
+        if hasListeners, let operation { followers.append(.finished(operation.operation), isLogged: true) }
       }
       guard isContinued, let operation else { return }
       if operation._withUnsafeGuaranteedRef({ $0.isPlainBlock }) {
@@ -301,9 +288,7 @@ struct QueueState: ~Copyable {
       }
     }
     admission.collectNewlyReady { operation, isReady in
-      if isReady, hasListeners {
-        Self.append(.ready(operation.operation), to: observers, eventLog)
-      }
+      if isReady, hasListeners { followers.append(.ready(operation.operation)) }
       // The queue owns the operations that it still holds. So this is not the last reference, and releasing it runs no
       // code.
       if operation._withUnsafeGuaranteedRef({ $0.admission.place != .none }) {
@@ -321,44 +306,6 @@ struct QueueState: ~Copyable {
   /// Removes and returns the waiters that have nothing left to wait for, when the queue is done.
   mutating func takeWaiters() -> [Waiter] {
     waiters.removeAll() + (reports.isEmpty ? reportWaiters.removeAll() : [])
-  }
-
-  // MARK: Observers
-
-  /// Records an event, if the queue has listeners.
-  ///
-  /// - Parameters:
-  ///   - isLogged: Whether the event is in the log, so that only the observers must be notified of it.
-  ///   - event: Returns the event.
-  mutating func record(isLogged: Bool = false, _ event: () -> OperationQueueEvent) {
-    if followers.contains(.events) { Self.append(event(), to: observers, isLogged ? nil : eventLog) }
-  }
-
-  private static func append(
-    _ event: OperationQueueEvent, to observers: ObserverList?, _ eventLog: EventLog?
-  ) {
-    eventLog?.append(event)
-    observers?.append(ObservedChange(.event, event))
-  }
-
-  /// Records a change, if the queue has observers.
-  mutating func note(_ key: ObservedKey, _ value: (any Sendable)?) {
-    observers?.append(ObservedChange(key, value))
-  }
-
-  /// Records how the number of operations has changed.
-  mutating func noteCount(since count: Int) { Self.append(to: observers, observation, of: admission, since: count) }
-
-  private static func append(
-    to observers: ObserverList?, _ observation: OperationQueue.Observation, of admission: borrowing Admission,
-    since count: Int
-  ) {
-    guard admission.count != count else { return }
-    assert(admission.waitingBlocks.isEmpty, "the operations of an observed queue are made when they are added")
-    observers?.append(ObservedChange(.operationCount, admission.count))
-    if observation.observersOfOperations > 0 {
-      observers?.append(ObservedChange(.operations, admission.madeOperations))
-    }
   }
 }
 

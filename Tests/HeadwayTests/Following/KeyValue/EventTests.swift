@@ -92,7 +92,7 @@ import Testing
     await begun.untilOpen()
     listening.cancel()
     #expect(await listening.value == 4)
-    #expect(queue.listenedLog == nil && queue.state.withLock { $0.observation.listeners == 0 })
+    #expect(queue.listenedLog == nil && queue.state.withLock { $0.followers.observation.listeners == 0 })
     queue.addOperations([BlockOperation {}], waitUntilFinished: true)
   }
 

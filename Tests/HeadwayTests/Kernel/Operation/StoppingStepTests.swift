@@ -109,9 +109,9 @@ import Testing
 
   @Test("C8, C6: operations are created in groups for observed blocks that have none") func blocks() {
     for number in 0..<600 { queue.addOperation { [ran] in ran.record("\(number)") } }
-    queue.state.withLock { $0.observation.listeners += 1 }
+    queue.state.withLock { $0.followers.observation.listeners += 1 }
     queue.cancelAllOperations()
-    queue.state.withLock { $0.observation.listeners -= 1 }
+    queue.state.withLock { $0.followers.observation.listeners -= 1 }
     executor.runSteps()
     #expect(queue.operationCount == 0 && ran.events == [])
   }

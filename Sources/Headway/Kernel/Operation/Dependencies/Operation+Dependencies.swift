@@ -14,7 +14,7 @@ extension Operation {
     // Any thread that ends the dependency from now on closes its stack.
     var hasFinished = operation.state.announceEdges().phase == .finished
     let link = hasFinished ? list(finished: operation) : wait(for: operation, &hasFinished)
-    traceLink(to: operation)
+    noteLink(to: operation)
     switch link {
     case .none: break
     case .late:

@@ -16,13 +16,6 @@ extension Operation {
     return listed
   }
 
-  /// The dependencies, if an observer of `dependencies` is registered.
-  ///
-  /// The change carries a copy, because they may change again before the observer is notified.
-  final func dependenciesIfObserved(_ links: inout Links) -> [Operation]? {
-    links.observers?.observesDependencies == true ? listedDependencies(&links) : nil
-  }
-
   /// The place where an operation lists a dependency.
   enum DependencyPlace {
     case slot(Int)
