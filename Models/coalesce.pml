@@ -3,7 +3,7 @@
  *
  *   caller    CoalescingRequest.join(), prepare(_:_:), add(_:_:); CoalescedTask.value
  *   canceller CoalescedTask.cancel()
- *   worker    a worker of the queue, FullGate.noteFirstStart(), FullGate.end(in:)
+ *   worker    a worker of the queue, TimedGate.noteFirstStart(), TimedGate.end(in:)
  *
  * Steps under the lock of the keys are atomic (CoalescingTable). A caller that joins nothing creates an operation
  * without the lock. When it registers the operation, it checks again whether there is one to join. The last caller to

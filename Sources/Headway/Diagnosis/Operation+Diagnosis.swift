@@ -50,7 +50,7 @@ extension Operation {
 
   /// The reason why an operation that pauses between two attempts does not continue; nil if it does not pause.
   private var obstacleBetweenAttempts: String? {
-    guard gateKind == .other, let gate = fullGate, gate.pause.isActive else { return nil }
+    guard gateKind == .other, let gate = timedGate, gate.pause.isActive else { return nil }
     if let delay = gate.remainingDelay { return ", for another \(delay)" }
     guard let queue else { return "" }
     let cycle = firstDependencyCycle().map { ", in a cycle: \($0.waitingCycle)" } ?? ""

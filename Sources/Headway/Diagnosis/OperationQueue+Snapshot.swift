@@ -91,7 +91,7 @@ extension Operation {
     return OperationSnapshot(
       name: name, type: "\(type(of: self))", state: snapshotState, isCancelled: isCancelled, diagnosis: diagnosis,
       timeSinceAdded: ages?.added, timeSinceStarted: ages?.started,
-      attempt: fullGate?.hasAttempts == true ? (self as? any RepeatingOperation)?.attempt : nil,
+      attempt: timedGate?.hasAttempts == true ? (self as? any RepeatingOperation)?.attempt : nil,
       fractionCompleted: progress.flatMap { $0.totalUnitCount > 0 ? $0.fractionCompleted : nil })
   }
 

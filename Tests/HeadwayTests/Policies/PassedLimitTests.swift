@@ -121,7 +121,7 @@ import Testing
       let policy = OperationPolicy(totalTimeout: limitsTotal ? .seconds(3) : nil)
       let operation = queue.addTask(policy: policy, retry: retry) { attempt in throw Mishap(name: "\(attempt)") }
       await clock.waitForSleepers(count: 1)
-      await until { operation.fullGate?.pause.isActive == true }
+      await until { operation.timedGate?.pause.isActive == true }
       clock.advance(by: .seconds(10))
       try await operation.untilFinished()
       #expect(operation.attempt == 1)
@@ -139,7 +139,7 @@ import Testing
     var retry = RetryPolicy.constant(maxAttemptCount: 5, delay: .seconds(2))
     retry.maxElapsedTime = .seconds(3)
     let operation = queue.addTask(retry: retry) { attempt in throw Mishap(name: "\(attempt)") }
-    await until { operation.fullGate?.pause.isActive == true }
+    await until { operation.timedGate?.pause.isActive == true }
     let end = queue.occupy()
     await clock.waitForSleepers(count: 1)
     clock.advance(by: .seconds(2))

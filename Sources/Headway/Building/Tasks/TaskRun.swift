@@ -19,7 +19,7 @@ final class TaskRun: TaskExecutor {
     case cancelled
   }
 
-  private struct Place {
+  private struct Home {
     let operation: Operation
     /// The queue retains itself until the operation has left it.
     ///
@@ -29,7 +29,7 @@ final class TaskRun: TaskExecutor {
 
   private struct State {
     /// Set from the start to the end of the operation.
-    var place: Place?
+    var home: Home?
     var jobs = WaitingJobs()
     /// How many more threads were requested than there are jobs.
     var surplus = 0
@@ -69,7 +69,7 @@ final class TaskRun: TaskExecutor {
 
   /// The identity of the operation's queue.
   ///
-  /// Set before the place. No thread is requested before there is a place, and only the requested threads read this.
+  /// Set before the home. No thread is requested before there is a home, and only the requested threads read this.
   private nonisolated(unsafe) var queueIdentity: ObjectIdentifier?
   /// Whether the function has returned.
   ///
@@ -106,7 +106,7 @@ final class TaskRun: TaskExecutor {
   /// This is false for an operation with attempts, because each attempt runs inside instruments. See `TaskAttempts`.
   private var isInstrumented: Bool {
     let operation = operation
-    return operation.queue?.instruments(of: operation) != nil && operation.fullGate?.hasAttempts != true
+    return operation.queue?.instruments(of: operation) != nil && operation.timedGate?.hasAttempts != true
   }
 
   /// The operation, read in a job of its task.
@@ -137,21 +137,21 @@ final class TaskRun: TaskExecutor {
   ///   - operation: The operation. It is retained until it ends.
   ///   - queue: The queue of the operation, if any.
   func begin(_ operation: Operation, in queue: OperationQueue?) {
-    let place = Place(operation: operation, queue: queue)
+    let home = Home(operation: operation, queue: queue)
     queueIdentity = queue.map { ObjectIdentifier($0) }
     startedOperation.store(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()), ordering: .relaxed)
     let job = state.withLock { state in
-      state.place = place
+      state.home = home
       return state.jobs.popFirst()
     }
-    if let job { perform(job, place) }
+    if let job { perform(job, home) }
   }
 
   /// Ends the task without calling the function, if the operation has not started.
   ///
   /// It never starts afterwards.
   func abandon() {
-    guard let job = state.withLock({ $0.place == nil ? $0.jobs.popFirst() : nil }) else { return }
+    guard let job = state.withLock({ $0.home == nil ? $0.jobs.popFirst() : nil }) else { return }
     abandoned.store(true, ordering: .relaxed)
     job.runSynchronously(on: asUnownedTaskExecutor())
   }
@@ -160,37 +160,37 @@ final class TaskRun: TaskExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let place = state.withLock { state in
+    let home = state.withLock { state in
       state.jobs.append(job)
-      return state.place
+      return state.home
     }
-    if let place { submit(place) }
+    if let home { submit(home) }
   }
 
   /// Requests a thread.
-  private func submit(_ place: Place) {
-    guard let queue = place.queue else { return WorkerPool.shared.submit(self, count: 1) }
-    queue.submit(self, of: place.operation)
+  private func submit(_ home: Home) {
+    guard let queue = home.queue else { return WorkerPool.shared.submit(self, count: 1) }
+    queue.submit(self, of: home.operation)
   }
 
   /// Requests another thread, because the operation has become more urgent: a waiting job might get a thread of another
   /// class.
   func resubmit() {
-    let place = state.withLock { state -> Place? in
-      guard !state.jobs.isEmpty, let place = state.place else { return nil }
+    let home = state.withLock { state -> Home? in
+      guard !state.jobs.isEmpty, let home = state.home else { return nil }
       state.surplus += 1
-      return place
+      return home
     }
-    if let place { submit(place) }
+    if let home { submit(home) }
   }
 
   /// Runs a job of the task, and ends the operation if it was the last.
-  private func perform(_ job: UnownedJob, _ place: borrowing Place) {
+  private func perform(_ job: UnownedJob, _ home: borrowing Home) {
     var entrance: UnsafeRawPointer?
-    ThreadContext.run(place.operation, in: place.queue, isShared: true) {
+    ThreadContext.run(home.operation, in: home.queue, isShared: true) {
       job.runSynchronously(on: asUnownedTaskExecutor())
       // The function might have returned in this job.
-      if hasReturned.load(ordering: .relaxed) { entrance = ThreadContext.entrance(into: place.operation) }
+      if hasReturned.load(ordering: .relaxed) { entrance = ThreadContext.entrance(into: home.operation) }
     }
     if let entrance { endIfOver(from: entrance) }
   }
@@ -199,19 +199,19 @@ final class TaskRun: TaskExecutor {
   ///
   /// That job ran where the calling thread entered the operation at `entrance`, or, if that is nil, inside no entrance.
   private func endIfOver(from entrance: UnsafeRawPointer?) {
-    let (end, place) = state.withLock { state -> (End?, Place?) in
+    let (end, home) = state.withLock { state -> (End?, Home?) in
       guard state.end != nil, state.lastEntrance == entrance else { return (nil, nil) }
-      defer { (state.end, state.place) = (nil, nil) }
-      return (state.end, state.place)
+      defer { (state.end, state.home) = (nil, nil) }
+      return (state.end, state.home)
     }
-    guard let end, let operation = place?.operation else { return }
+    guard let end, let operation = home?.operation else { return }
     switch end {
     case .success: break
     case .failure(let error): operation.recordError(error)
     case .cancelled: operation.cancel()
     }
     operation.endInMainOrLater(mayContinue: false)
-    withExtendedLifetime(place) {}  // Released after the lock.
+    withExtendedLifetime(home) {}  // Released after the lock.
   }
 }
 
@@ -220,23 +220,23 @@ extension TaskRun: PoolWork {
   var owner: ObjectIdentifier { queueIdentity ?? ObjectIdentifier(self) }
 
   func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
-    let (job, place, mayBeSurplus) = state.withLock { state -> (UnownedJob?, Place?, Bool) in
-      state.surplus > 0 ? (nil, state.place, true) : (state.jobs.popFirst(), state.place, false)
+    let (job, home, mayBeSurplus) = state.withLock { state -> (UnownedJob?, Home?, Bool) in
+      state.surplus > 0 ? (nil, state.home, true) : (state.jobs.popFirst(), state.home, false)
     }
-    guard let place else { return false }
+    guard let home else { return false }
     guard mayBeSurplus else {
       guard let job else { return false }
-      perform(job, place)
+      perform(job, home)
       return true
     }
-    return runOnOneOfMany(of: workerClass, place)
+    return runOnOneOfMany(of: workerClass, home)
   }
 
   /// Runs a job when more threads were requested than there are jobs.
   ///
   /// Threads leave if their class differs from the current class of the operation.
-  private func runOnOneOfMany(of workerClass: WorkerClass?, _ place: Place) -> Bool {
-    let wanted = workerClass.flatMap { _ in place.queue?.workerClass(of: place.operation) }
+  private func runOnOneOfMany(of workerClass: WorkerClass?, _ home: Home) -> Bool {
+    let wanted = workerClass.flatMap { _ in home.queue?.workerClass(of: home.operation) }
     let job = state.withLock { state -> UnownedJob? in
       guard state.surplus == 0 || (!state.jobs.isEmpty && workerClass == wanted) else {
         state.surplus -= 1
@@ -245,7 +245,7 @@ extension TaskRun: PoolWork {
       return state.jobs.popFirst()
     }
     guard let job else { return false }
-    perform(job, place)
+    perform(job, home)
     return true
   }
 }

@@ -78,7 +78,7 @@ extension Admission {
   var hasOneOrder: Bool { limit != .max || (allowance != .max && !first.ready.urgent.isZero) }
 
   /// The position of the operation that a queue with one order starts next.
-  struct Turn {
+  struct NextStart {
     /// The class of the list that contains it.
     let list: WorkerClass
     /// The class of the workers that start it.
@@ -93,8 +93,8 @@ extension Admission {
   }
 
   private mutating func listInOrder(for workerClass: WorkerClass) -> WorkerClass? {
-    guard let turn, turn.workerClass == workerClass else { return nil }
-    return turn.list
+    guard let nextStart, nextStart.workerClass == workerClass else { return nil }
+    return nextStart.list
   }
 
   /// Raises an operation that starts while urgent operations wait for its slot.

@@ -411,9 +411,9 @@ struct Admission: ~Copyable {
       if !hasOneOrder {
         counts = first.ready.counts
         counts[placement.ownClass] += waitingBlocks.count
-      } else if let turn {
-        let isHeld = turn.workerClass == floor
-        counts[turn.workerClass] = isHeld ? readyCount(downFrom: floor) : readyCount(turn.list)
+      } else if let nextStart {
+        let isHeld = nextStart.workerClass == floor
+        counts[nextStart.workerClass] = isHeld ? readyCount(downFrom: floor) : readyCount(nextStart.list)
       }
       // Operations in batches are available to other workers, and so are those that the batches made ready.
       batches.forEach { counts[$0.workerClass] += $0.startable }
@@ -432,10 +432,10 @@ struct Admission: ~Copyable {
   }
 
   /// The class of the operation that a queue with one order starts next, or nil if there is none.
-  var turn: Turn? {
-    guard cancelledWithinLimit.isEmpty else { return Turn(list: .normal, workerClass: .normal) }
+  var nextStart: NextStart? {
+    guard cancelledWithinLimit.isEmpty else { return NextStart(list: .normal, workerClass: .normal) }
     guard let list = firstReadyClass else { return nil }
-    return Turn(list: list, workerClass: .moreUrgent(list, floor))
+    return NextStart(list: list, workerClass: .moreUrgent(list, floor))
   }
 
   /// The most urgent class that has an operation to start, or nil.

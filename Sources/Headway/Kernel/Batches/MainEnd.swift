@@ -4,21 +4,21 @@
 /// All of it belongs to the thread.
 struct MainEnd: ~Copyable {
   /// How an operation has ended in its ``Operation/main()``.
-  enum Place {
+  enum Side {
     /// The thread is inside the batch, which may be closed.
     case inside
     /// The thread is outside and runs user code: see ``Batch/leave()``.
     case outside
   }
 
-  private var place: Place?
+  private var side: Side?
   private var unfinished: OperationReference?
 
   /// Notes that the current operation ends in its ``Operation/main()``.
-  mutating func noteEnd(isOutside: Bool) { place = isOutside ? .outside : .inside }
+  mutating func noteEnd(isOutside: Bool) { side = isOutside ? .outside : .inside }
 
   /// Returns how the current operation has ended in its ``Operation/main()``, or nil if it has not.
-  mutating func takePlace() -> Place? { place.take() }
+  mutating func takeSide() -> Side? { side.take() }
 
   /// Notes that the thread leaves the batch, because the current operation, which it owns, did not end in its
   /// ``Operation/main()``.

@@ -45,7 +45,7 @@ extension OperationQueue {
           operation.note(.started(isBatched: true), in: self)
           if operation.mayEndLater {
             operation.run()
-            return batch.mainEnd.takePlace().map { .endedInMain($0) } ?? .continuesAfterMain
+            return batch.mainEnd.takeSide().map { .endedInMain($0) } ?? .continuesAfterMain
           }
           operation.callMain()
           isOver = isOver || batch.yieldsToInbox || worker?.leavesSoon.load(ordering: .relaxed) == true
@@ -100,7 +100,7 @@ extension OperationQueue {
     case notBegun
     case ended
     /// The operation has ended in its `main()`.
-    case endedInMain(MainEnd.Place)
+    case endedInMain(MainEnd.Side)
     /// Its `main()` has returned, and it continues, or another thread has ended it.
     case continuesAfterMain
   }

@@ -19,14 +19,14 @@ extension Operation {
       "The policy of \(label) was set after it was added or started: set it before.")
     if let problem = policy.problem { misuse("The policy of \(label) has \(problem).") }
     guard hasGate || !policy.isEmpty else { return }
-    let full = fullGate
-    setGate(policy, hasAttempts: full?.hasAttempts == true, coalescedWork: full?.coalescedWork)
+    let gate = timedGate
+    setGate(policy, hasAttempts: gate?.hasAttempts == true, coalescedWork: gate?.coalescedWork)
   }
 
   /// Makes the gate of a new operation notify the table of coalescing keys.
   final func setCoalescedWork(_ work: CoalescedWork) {
     let gate = policyGate
-    setGate(gate?.policy ?? OperationPolicy(), hasAttempts: gate?.full?.hasAttempts == true, coalescedWork: work)
+    setGate(gate?.policy ?? OperationPolicy(), hasAttempts: gate?.timed?.hasAttempts == true, coalescedWork: work)
   }
 
   /// Sets the gate of an operation that no queue has accepted.

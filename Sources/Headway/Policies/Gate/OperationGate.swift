@@ -3,7 +3,7 @@ import Synchronization
 /// Holds an operation back as long as its policy requires.
 ///
 /// An operation without a policy has no gate. A program can have very many delayed operations, so this class has only
-/// the properties that a delay needs. Operations with other policies have a ``FullGate``.
+/// the properties that a delay needs. Operations with other policies have a ``TimedGate``.
 ///
 /// The alarm of the gate is set only from the time when a queue accepts the operation until the operation ends, so the
 /// operation exists while the alarm rings.
@@ -39,18 +39,18 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
     let isSimple =
       policy.timeout == nil && policy.totalTimeout == nil && policy.key == nil && policy.delay == Self.duration(delay)
     guard isSimple, !hasAttempts, coalescedWork == nil else {
-      return FullGate(policy, of: operation, hasAttempts: hasAttempts, coalescedWork: coalescedWork)
+      return TimedGate(policy, of: operation, hasAttempts: hasAttempts, coalescedWork: coalescedWork)
     }
     guard let resources = policy.resources else { return OperationGate(delay: delay, limitsTime: false, of: operation) }
     return ResourceGate(resources, delay: delay, of: operation)
   }
 
-  /// This gate as a ``FullGate``; nil if it has only a delay and resources.
-  var full: FullGate? { nil }
+  /// This gate as a ``TimedGate``; nil if it has only a delay and resources.
+  var timed: TimedGate? { nil }
 
   /// The policy of the operation.
   final var policy: OperationPolicy {
-    full?.givenPolicy ?? OperationPolicy(delay: Self.duration(delay), needingResources?.resources)
+    timed?.givenPolicy ?? OperationPolicy(delay: Self.duration(delay), needingResources?.resources)
   }
 
   private static func duration(_ delay: Int64) -> Duration? { delay > 0 ? .nanoseconds(delay) : nil }
@@ -59,7 +59,7 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   var needingResources: ResourceGate? { nil }
 
   /// Whether the operation can run in a batch: its policy has only resources.
-  final var fitsBatch: Bool { !usesTime && full == nil }
+  final var fitsBatch: Bool { !usesTime && timed == nil }
 
   /// The state of the operation in its lane, if it has a key.
   var laneMember: KeyLaneMember? { nil }
@@ -178,7 +178,7 @@ extension OperationGate: OperationFollower {
   ) {
     switch transition {
     case .added: if let queue { operation.policyGate?.enter(queue) }
-    case .started: if queue != nil { operation.fullGate?.noteFirstStart() }
+    case .started: if queue != nil { operation.timedGate?.noteFirstStart() }
     case .finished: operation.policyGate?.end(in: queue.map { .passUnretained($0) })
     case .paused(let attempt):
       guard operation.laneMember != nil else { return }
@@ -210,7 +210,7 @@ extension Operation {
   final var resourceGate: ResourceGate? { policyGate?.needingResources }
 
   /// The gate of an operation whose policy has more than a delay and resources.
-  final var fullGate: FullGate? { policyGate?.full }
+  final var timedGate: TimedGate? { policyGate?.timed }
 
   /// Records that the operation's delay is over.
   ///
@@ -237,6 +237,6 @@ extension Operation {
       return keepsSlot
     }
     effects.submit(to: nil)
-    if keepsSlot != false { fullGate?.pause.end() }
+    if keepsSlot != false { timedGate?.pause.end() }
   }
 }

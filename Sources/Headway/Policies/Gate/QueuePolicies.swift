@@ -7,7 +7,7 @@ final class QueuePolicies {
   /// Whether the queue has ever had an operation that must not start after a certain time.
   @exclusivity(unchecked) var limitsStarts = false
   /// Limits the rate of starts, if a limit is set.
-  @exclusivity(unchecked) var rate: RateGate?
+  @exclusivity(unchecked) var rate: QueueRate?
   /// The lanes of keys; nil until the queue needs one, or a key policy is set.
   @exclusivity(unchecked) var lanes: KeyLanes?
   /// The coalescing keys; nil until the first one is used.

@@ -4,7 +4,7 @@ import Synchronization
 /// calls can share.
 ///
 /// This gate also ends the operation when its time is up.
-final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later is atomic or has a lock.
+final class TimedGate: ResourceGate, @unchecked Sendable {  // What changes later is atomic or has a lock.
   let givenPolicy: OperationPolicy
   /// Whether the operation repeats its function if it fails.
   let hasAttempts: Bool
@@ -39,7 +39,7 @@ final class FullGate: ResourceGate, @unchecked Sendable {  // What changes later
     super.init(policy.resources, delay: policy.delay?.nanoseconds ?? 0, limitsTime: limitsTime, of: operation)
   }
 
-  override var full: FullGate? { self }
+  override var timed: TimedGate? { self }
   override var laneMember: KeyLaneMember? { ownLaneMember }
 
   // MARK: The life of the operation

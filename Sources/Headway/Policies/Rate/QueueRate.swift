@@ -3,7 +3,7 @@ import Synchronization
 /// Limits how many operations of a queue start in a period of time.
 ///
 /// The queue's lock protects the state. The alarm rings when the next operation may start.
-final class RateGate: QueueAlarm, @unchecked Sendable {  // The queue's lock protects what is not atomic.
+final class QueueRate: QueueAlarm, @unchecked Sendable {  // The queue's lock protects what is not atomic.
   @exclusivity(unchecked) private var limiter: RateLimiter
   /// The time of the last change.
   @exclusivity(unchecked) private var lastTime = ClockTime.min
@@ -52,10 +52,10 @@ extension QueueState {
   /// Sets the limit, as if no operation had started before.
   ///
   /// - Returns: The gate of the previous limit, which the caller must retire after the lock.
-  mutating func setRate(_ limit: RateLimit?, of queue: OperationQueue) -> RateGate? {
+  mutating func setRate(_ limit: RateLimit?, of queue: OperationQueue) -> QueueRate? {
     let policies = policiesCreatedIfNeeded
     let old = policies.rate
-    policies.rate = limit.map { RateGate($0, of: queue) }
+    policies.rate = limit.map { QueueRate($0, of: queue) }
     // All batches are reclaimed: their operations must start one by one.
     admission.allowance = .max
     policies.refreshAllowance(of: &admission, at: .min)

@@ -92,27 +92,27 @@ final class Resource: @unchecked Sendable {  // The lock protects what is not at
   }
 }
 
-/// Requests that wait for a resource, by their tickets.
+/// Requests that wait for a resource, by their numbers.
 struct WaitingRequests {
   /// The requests in order, and nil for each that was removed from the middle.
-  private var requests: [(ticket: UInt64, request: ResourceGate?)] = []
+  private var requests: [(number: UInt64, request: ResourceGate?)] = []
   private var head = 0
   private var removedCount = 0
 
   var first: ResourceGate? { head < requests.count ? requests[head].request : nil }
 
-  /// Calls `body` with each request whose ticket is between two given tickets.
-  func forEach(after first: UInt64 = 0, before ticket: UInt64, _ body: (ResourceGate) -> Void) {
+  /// Calls `body` with each request whose number is between two given numbers.
+  func forEach(after first: UInt64 = 0, before number: UInt64, _ body: (ResourceGate) -> Void) {
     var position = first == 0 ? head : self.position(of: first + 1)
-    while position < requests.count, requests[position].ticket < ticket {
+    while position < requests.count, requests[position].number < number {
       if let request = requests[position].request { body(request) }
       position += 1
     }
   }
 
-  /// The last request before a ticket.
-  func last(before ticket: UInt64) -> ResourceGate? {
-    var position = self.position(of: ticket)
+  /// The last request before a number.
+  func last(before number: UInt64) -> ResourceGate? {
+    var position = self.position(of: number)
     while position > head {
       position -= 1
       if let request = requests[position].request { return request }
@@ -120,9 +120,9 @@ struct WaitingRequests {
     return nil
   }
 
-  /// The first request after a ticket.
-  func first(after ticket: UInt64) -> ResourceGate? {
-    var position = self.position(of: ticket + 1)
+  /// The first request after a number.
+  func first(after number: UInt64) -> ResourceGate? {
+    var position = self.position(of: number + 1)
     while position < requests.count {
       if let request = requests[position].request { return request }
       position += 1
@@ -130,20 +130,20 @@ struct WaitingRequests {
     return nil
   }
 
-  /// O(1) for a new ticket; O(*n*) for one that was withdrawn and returns.
+  /// O(1) for a new number; O(*n*) for one that was withdrawn and returns.
   mutating func insert(_ request: ResourceGate) {
-    let position = self.position(of: request.ticket)
-    if position < requests.count, requests[position].ticket == request.ticket {
+    let position = self.position(of: request.requestNumber)
+    if position < requests.count, requests[position].number == request.requestNumber {
       requests[position].request = request
       removedCount -= 1
     } else {
-      requests.insert((request.ticket, request), at: position)
+      requests.insert((request.requestNumber, request), at: position)
     }
   }
 
   /// Amortized O(log *n*).
   mutating func remove(_ request: ResourceGate) {
-    let position = self.position(of: request.ticket)
+    let position = self.position(of: request.requestNumber)
     guard position < requests.count, requests[position].request === request else { return }
     requests[position].request = nil
     removedCount += 1
@@ -157,13 +157,13 @@ struct WaitingRequests {
     (head, removedCount) = (0, 0)
   }
 
-  /// The position of the first entry with this ticket or a later one.
-  private func position(of ticket: UInt64) -> Int {
-    guard let last = requests.last, last.ticket >= ticket else { return requests.count }
+  /// The position of the first entry with this number or a later one.
+  private func position(of number: UInt64) -> Int {
+    guard let last = requests.last, last.number >= number else { return requests.count }
     var (low, high) = (head, requests.count)
     while low < high {
       let middle = (low + high) / 2
-      if requests[middle].ticket < ticket { low = middle + 1 } else { high = middle }
+      if requests[middle].number < number { low = middle + 1 } else { high = middle }
     }
     return low
   }

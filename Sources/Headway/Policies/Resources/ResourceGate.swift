@@ -20,7 +20,7 @@ class ResourceGate: OperationGate, @unchecked Sendable {
   /// Atomic, because other threads can read it under the lock.
   private final let state = Atomic<State>(.idle)
   /// The position in the order of requests: lower numbers are first; 0 if the operation has not begun to wait.
-  @exclusivity(unchecked) final var ticket: UInt64 = 0
+  @exclusivity(unchecked) final var requestNumber: UInt64 = 0
   /// How many waits of the request have ended.
   @exclusivity(unchecked) final var endedWaits: UInt32 = 0
   /// The level of quality of service that the request has raised others to, because they keep it waiting.

@@ -50,7 +50,7 @@ extension ResourceTable {
     of gate: ResourceGate, at resource: Resource, isShared: Bool
   ) -> (operations: [Operation], isInUse: Bool) {
     var operations: [Operation] = []
-    let earlier = resource.exclusive.last(before: gate.ticket)
+    let earlier = resource.exclusive.last(before: gate.requestNumber)
     // Everything that the earlier request waits for comes before it.
     if let earlier {
       operations.append(earlier.target)
@@ -60,7 +60,9 @@ extension ResourceTable {
     }
     let isInUse = earlier == nil && !operations.isEmpty
     if !isShared {
-      resource.shared.forEach(after: earlier?.ticket ?? 0, before: gate.ticket) { operations.append($0.target) }
+      resource.shared.forEach(after: earlier?.requestNumber ?? 0, before: gate.requestNumber) {
+        operations.append($0.target)
+      }
     }
     return (operations, isInUse)
   }
@@ -69,11 +71,13 @@ extension ResourceTable {
   ///
   /// Only a request that waits again after it was withdrawn can have later ones.
   func levelBehind(_ gate: ResourceGate) -> Int {
-    guard gate.ticket != 0 else { return 0 }
+    guard gate.requestNumber != 0 else { return 0 }
     var level: UInt8 = 0
     gate.resources?.forEach { resource, isShared in
-      if let next = resource.exclusive.first(after: gate.ticket) { level = max(level, next.raisingLevel) }
-      if !isShared, let next = resource.shared.first(after: gate.ticket) { level = max(level, next.raisingLevel) }
+      if let next = resource.exclusive.first(after: gate.requestNumber) { level = max(level, next.raisingLevel) }
+      if !isShared, let next = resource.shared.first(after: gate.requestNumber) {
+        level = max(level, next.raisingLevel)
+      }
     }
     return Int(level)
   }

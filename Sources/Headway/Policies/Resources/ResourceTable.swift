@@ -16,7 +16,7 @@ struct ResourceTable {
   /// The lock can be taken under that of a queue. Nothing is called under it.
   static let shared = Guarded(ResourceTable())
 
-  private var lastTicket: UInt64 = 0
+  private var lastNumber: UInt64 = 0
 
   // MARK: Requests
 
@@ -37,9 +37,9 @@ struct ResourceTable {
   mutating func acquire(_ gate: ResourceGate) -> Bool {
     open(gate)
     if grant(gate) { return true }
-    if gate.ticket == 0 {
-      lastTicket += 1
-      gate.ticket = lastTicket
+    if gate.requestNumber == 0 {
+      lastNumber += 1
+      gate.requestNumber = lastNumber
     }
     if gate.request == .idle {
       gate.resources?.forEach { resource, isShared in
@@ -62,7 +62,7 @@ struct ResourceTable {
       if isShared { _ = resource.holders.remove(ObjectIdentifier(gate)) } else { resource.exclusiveHolder = nil }
     }
     gate.request = .idle
-    gate.ticket = 0
+    gate.requestNumber = 0
     gate.raisingLevel = 0
     return grantable(after: gate)
   }
@@ -112,11 +112,11 @@ struct ResourceTable {
   /// Whether a resource is available to a request, and no earlier request that waits for it excludes this one.
   private static func isFree(_ resource: Resource, for gate: ResourceGate, isShared: Bool) -> Bool {
     guard resource.exclusiveHolder == nil, isShared || resource.holders.isEmpty else { return false }
-    // A request without a ticket is later than all that wait.
-    let ticket = gate.ticket == 0 ? .max : gate.ticket
-    if let first = resource.exclusive.first, first.ticket < ticket { return false }
+    // A request without a number is later than all that wait.
+    let number = gate.requestNumber == 0 ? .max : gate.requestNumber
+    if let first = resource.exclusive.first, first.requestNumber < number { return false }
     guard !isShared, let first = resource.shared.first else { return true }
-    return first.ticket > ticket
+    return first.requestNumber > number
   }
 
   /// Returns the requests that a request kept waiting, and that can be granted now.
@@ -130,7 +130,7 @@ struct ResourceTable {
     gate.resources?.forEach { resource, _ in
       if let first = resource.exclusive.first { offer(first) }
       // All that share it, up to the first that excludes them.
-      let end = resource.exclusive.first?.ticket ?? .max
+      let end = resource.exclusive.first?.requestNumber ?? .max
       resource.shared.forEach(before: end, offer)
     }
     return offered
@@ -161,7 +161,7 @@ extension Guarded<ResourceTable> {
       return withLock { $0.release(gate) }
     }
     gate.request = .idle
-    if gate.ticket != 0 { gate.ticket = 0 }
+    if gate.requestNumber != 0 { gate.requestNumber = 0 }
     return []
   }
 }

@@ -33,7 +33,7 @@ extension Operation {
   ///   - keepsSlot: Whether the operation keeps its concurrency slot and its resources.
   /// - Throws: `CancellationError` if the task was cancelled.
   final func pause(for delay: Duration, keepsSlot: Bool) async throws {
-    guard let gate = fullGate else { return }
+    guard let gate = timedGate else { return }
     await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         gate.pause.begin(continuation)
@@ -52,7 +52,7 @@ extension Operation {
   /// Ends the pause immediately, because the operation was cancelled.
   private func endPause() {
     queue?.update { $0.admission.abandonPause(of: self) }
-    fullGate?.pause.end()
+    timedGate?.pause.end()
   }
 
   /// Ends the pause, because the operation has a concurrency slot and its resources again.
@@ -60,7 +60,7 @@ extension Operation {
   /// - Returns: False if the operation is not executing, and must be started.
   final func resumeFromPause() -> Bool {
     guard hasPause else { return false }
-    fullGate?.pause.end()
+    timedGate?.pause.end()
     return true
   }
 }

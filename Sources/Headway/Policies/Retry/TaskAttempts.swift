@@ -38,7 +38,7 @@ final class TaskAttempts: Sendable {
     of operation: Operation, on executor: some TaskExecutor,
     _ body: @escaping @Sendable (_ attempt: Int) async throws -> Success
   ) async throws -> Success {
-    guard let gate = operation.fullGate else { misuse("\(operation) has attempts and no policy.") }
+    guard let gate = operation.timedGate else { misuse("\(operation) has attempts and no policy.") }
     let begin = gate.time
     while true {
       let number = state.withLock { state in
