@@ -85,7 +85,7 @@ extension WaitGraph {
   /// Reports the wait of a task if it can't end, now or later.
   ///
   /// If the task waits for its own operation, for a group that contains it, or for their queues, a cycle is searched
-  /// for at once. Longer cycles are searched for only if other operations can wait for something that the task's
+  /// for immediately. Longer cycles are searched for only if other operations can wait for something that the task's
   /// operation uses: see ``lookForCycle(through:in:while:after:)``.
   ///
   /// - Parameters:

@@ -1,11 +1,13 @@
 /// A wait of a thread or a task.
 ///
 /// Its operation can't end before the wait does. Each operation that the thread is inside of has a reference to the
-/// wait, from before it begins until after it ends. So the object that it waits for stays alive as long. A blocked thread
-/// raises the operations that it waits for to its own quality of service.
+/// wait, from before it begins until after it ends. So the object that it waits for stays alive as long. A thread that
+/// is blocked raises the operations that it waits for to its own quality of service.
 ///
 /// A wait for an operation that itself waits for the caller never ends. The caller's queue reports this as an event,
 /// and the wait continues: a cancellation, a changed limit, or another thread can still resolve it. See ``WaitGraph``.
+///
+/// See `Docs/decisions/0049-waits-in-the-kernel.md`.
 final class KnownWait: Sendable {
   /// The event that a thread or a task waits for.
   enum Goal: Sendable {
