@@ -30,8 +30,8 @@ mtype = { idle, waiting, offered, holding };
 
 mtype place[N] = ready;
 mtype request[N] = idle;
-byte ticket[N];
-byte lastTicket;
+byte number[N];
+byte lastNumber;
 /* Resources in use, as the lock of the table protects them; those that were acquired without the lock; and those that
    are open: `held` shows whether they are in use. */
 byte held;
@@ -52,8 +52,8 @@ bool locked[2];
 #define behind(x, y) isOvertaken(x, y)
 #endif
 #define isFree(x) ((held & need[x]) == 0 && !behind(x, 0) && !behind(x, 1) && !behind(x, 2))
-/* A request without a ticket is later than all that wait. */
-#define isOvertaken(x, y) (x != y && waits(y) && conflicts(x, y) && (ticket[x] == 0 || ticket[y] < ticket[x]))
+/* A request that has no number yet comes after all waiting requests. */
+#define isOvertaken(x, y) (x != y && waits(y) && conflicts(x, y) && (number[x] == 0 || number[y] < number[x]))
 #define isShared(x, y) (x != y && request[y] == holding && conflicts(x, y))
 #define isSingle(x) (need[x] == A || need[x] == B)
 #define waitsFor(r) ((waits(0) && (need[0] & r)) || (waits(1) && (need[1] & r)) || (waits(2) && (need[2] & r)))
@@ -120,7 +120,7 @@ inline releaseAlone(x, offers) {
 #else
     :: isSingle(x) && (alone & need[x]) ->
 #endif
-      alone = alone & ~need[x]; opened = opened & ~need[x]; request[x] = idle; ticket[x] = 0
+      alone = alone & ~need[x]; opened = opened & ~need[x]; request[x] = idle; number[x] = 0
     :: else
     fi
   };
@@ -135,7 +135,7 @@ inline acquire(x, isGranted) {
   d_step {
     open(x);
     if
-    :: ticket[x] == 0 -> lastTicket++; ticket[x] = lastTicket
+    :: number[x] == 0 -> lastNumber++; number[x] = lastNumber
     :: else
     fi;
     isGranted = isFree(x);
@@ -160,7 +160,7 @@ inline end(x, offers) {
   d_step {
     open(x);
     if
-    :: request[x] == holding -> held = held & ~need[x]; ticket[x] = 0
+    :: request[x] == holding -> held = held & ~need[x]; number[x] = 0
     :: else
     fi;
     request[x] = idle;

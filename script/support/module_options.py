@@ -1,4 +1,4 @@
-"""Prints the options with which a compiler loads the modules of a package that has been built, one a line.
+"""Prints the options that a compiler needs to load the modules of a built package, one per line.
 
     module_options.py SOURCES PRODUCTS
 
@@ -14,7 +14,7 @@ import sys
 
 def module_options(sources, products):
     """The list of options."""
-    # Maps of modules in C: those of the package, and those of its dependencies, which have one or were given one.
+    # The module maps of C modules, in the package and in its dependencies, whether written by hand or generated.
     maps = [*sources.glob("Sources/*/module.modulemap"), *products.glob("*.build/module.modulemap")]
     for place in ("*", "*/include"):
         maps += products.parents[1].glob(f"checkouts/*/Sources/{place}/module.modulemap")
@@ -22,9 +22,12 @@ def module_options(sources, products):
     for path in sorted(maps):
         options += ["-Xcc", f"-fmodule-map-file={path}"]
     for library in sorted(set(re.findall(r'pkgConfig: "(\S+)"', (sources / "Package.swift").read_text()))):
-        # A library that the package was not built with can be absent.
-        found = subprocess.run(["pkg-config", "--cflags-only-I", library], capture_output=True, text=True)
-        for option in found.stdout.split():
+        # A library that the package was not built with can be absent, and so can pkg-config.
+        try:
+            found = subprocess.run(["pkg-config", "--cflags-only-I", library], capture_output=True, text=True).stdout
+        except FileNotFoundError:
+            break
+        for option in found.split():
             options += ["-Xcc", option]
     return options
 

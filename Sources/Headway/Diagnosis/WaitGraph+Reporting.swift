@@ -27,7 +27,7 @@ extension KnownWait {
     }
   }
 
-  /// Whether the wait ends with a certain operation or queue, not with one of several operations.
+  /// Whether the wait lasts until a certain operation has ended, or until a queue is empty.
   fileprivate var isForAll: Bool {
     switch goal {
     case .end, .empty: true
@@ -46,6 +46,12 @@ extension KnownWait {
     }
   }
 
+  /// The queue whose listeners are notified if the wait can't end: the one to wait for, or that of the operation.
+  ///
+  /// Read only when it is needed: the operation may be added to a queue later, and it ends faster if no other thread
+  /// has read its queue.
+  fileprivate var reportingQueue: OperationQueue? { queue ?? operations.first?.queue }
+
   /// A description of the object to wait for.
   var label: String {
     switch goal {
@@ -55,7 +61,7 @@ extension KnownWait {
       let others = operations.count > 1 ? " or one of \(operations.count - 1) more" : ""
       return "\(operations.first?.label ?? "nothing")\(others)"
     case .empty(let queue): return "all operations of \(queue.label)"
-    case .place(let queue): return "a place in \(queue.label)"
+    case .place(let queue): return "room in \(queue.label)"
     case .result: return "the next result"
     }
   }
@@ -67,9 +73,9 @@ extension WaitGraph {
   /// - Parameters:
   ///   - wait: The wait of the calling thread.
   ///   - callers: The operations that the calling thread is inside of.
-  ///   - queue: The queue of the operation to wait for, or the queue to wait for.
   /// - Returns: Whether there was something to report.
-  static func reportIfEndless(_ wait: KnownWait, of callers: [Operation], in queue: OperationQueue?) -> Bool {
+  static func reportIfEndless(_ wait: KnownWait, of callers: [Operation]) -> Bool {
+    let queue = wait.reportingQueue
     guard MainDispatchQueue.isCurrent, let blocked = wait.firstThatWaitsForMainThread else {
       return reportCycle(through: callers, in: queue)
     }
@@ -84,9 +90,10 @@ extension WaitGraph {
 
   /// Reports the wait of a task if it can't end, now or later.
   ///
-  /// If the task waits for its own operation, for a group that contains it, or for their queues, a cycle is searched
-  /// for immediately. Longer cycles are searched for only if other operations can wait for something that the task's
-  /// operation uses: see ``lookForCycle(through:in:while:after:)``.
+  /// If the task waits for the end of its own operation or of a group that contains it, or until one of their queues is
+  /// empty, this function searches for a cycle immediately. Otherwise, a search follows later, in two cases: the wait
+  /// can be for one of these operations or queues, or other operations can wait for something that the task's operation
+  /// uses. See ``lookForCycle(through:in:while:after:)``.
   ///
   /// - Parameters:
   ///   - wait: The wait of the calling task.
@@ -108,13 +115,13 @@ extension WaitGraph {
 
   /// Searches for a cycle while an operation waits without blocking a thread, and reports it.
   ///
-  /// Called for operations that other operations can wait for because of resources, keys or concurrency slots. Each
-  /// cycle through such a wait contains one of them. At increasing intervals, the search takes O(*n*) in the number of
+  /// Called for operations that other operations can wait for because of resources, keys or concurrency slots, or whose
+  /// wait can be for the operation itself. Each cycle through such a wait contains one of them. At increasing intervals, the search takes O(*n*) in the number of
   /// operations that the operation waits for.
   ///
   /// - Parameters:
   ///   - operation: The operation.
-  ///   - queue: The queue of the operation that it waits for.
+  ///   - queue: The queue whose listeners are notified of a cycle; nil for the queue of `operation`.
   ///   - isWaiting: Returns whether the operation still waits.
   ///   - milliseconds: How long the operation must wait before the search.
   static func lookForCycle(

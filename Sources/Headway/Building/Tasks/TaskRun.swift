@@ -19,7 +19,8 @@ final class TaskRun: TaskExecutor {
     case cancelled
   }
 
-  private struct Home {
+  /// The operation that the task's jobs belong to, and its queue.
+  private struct Owner {
     let operation: Operation
     /// The queue retains itself until the operation has left it.
     ///
@@ -29,7 +30,7 @@ final class TaskRun: TaskExecutor {
 
   private struct State {
     /// Set from the start to the end of the operation.
-    var home: Home?
+    var owner: Owner?
     var jobs = WaitingJobs()
     /// How many more threads were requested than there are jobs.
     var surplus = 0
@@ -69,7 +70,7 @@ final class TaskRun: TaskExecutor {
 
   /// The identity of the operation's queue.
   ///
-  /// Set before the home. No thread is requested before there is a home, and only the requested threads read this.
+  /// Set before `State.owner`. No thread is requested until `owner` is set, and only requested threads read this.
   private nonisolated(unsafe) var queueIdentity: ObjectIdentifier?
   /// Whether the function has returned.
   ///
@@ -137,21 +138,21 @@ final class TaskRun: TaskExecutor {
   ///   - operation: The operation. It is retained until it ends.
   ///   - queue: The queue of the operation, if any.
   func begin(_ operation: Operation, in queue: OperationQueue?) {
-    let home = Home(operation: operation, queue: queue)
+    let owner = Owner(operation: operation, queue: queue)
     queueIdentity = queue.map { ObjectIdentifier($0) }
     startedOperation.store(UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque()), ordering: .relaxed)
     let job = state.withLock { state in
-      state.home = home
+      state.owner = owner
       return state.jobs.popFirst()
     }
-    if let job { perform(job, home) }
+    if let job { perform(job, owner) }
   }
 
   /// Ends the task without calling the function, if the operation has not started.
   ///
   /// It never starts afterwards.
   func abandon() {
-    guard let job = state.withLock({ $0.home == nil ? $0.jobs.popFirst() : nil }) else { return }
+    guard let job = state.withLock({ $0.owner == nil ? $0.jobs.popFirst() : nil }) else { return }
     abandoned.store(true, ordering: .relaxed)
     job.runSynchronously(on: asUnownedTaskExecutor())
   }
@@ -160,37 +161,37 @@ final class TaskRun: TaskExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let home = state.withLock { state in
+    let owner = state.withLock { state in
       state.jobs.append(job)
-      return state.home
+      return state.owner
     }
-    if let home { submit(home) }
+    if let owner { submit(owner) }
   }
 
   /// Requests a thread.
-  private func submit(_ home: Home) {
-    guard let queue = home.queue else { return WorkerPool.shared.submit(self, count: 1) }
-    queue.submit(self, of: home.operation)
+  private func submit(_ owner: Owner) {
+    guard let queue = owner.queue else { return WorkerPool.shared.submit(self, count: 1) }
+    queue.submit(self, of: owner.operation)
   }
 
   /// Requests another thread, because the operation has become more urgent: a waiting job might get a thread of another
   /// class.
   func resubmit() {
-    let home = state.withLock { state -> Home? in
-      guard !state.jobs.isEmpty, let home = state.home else { return nil }
+    let owner = state.withLock { state -> Owner? in
+      guard !state.jobs.isEmpty, let owner = state.owner else { return nil }
       state.surplus += 1
-      return home
+      return owner
     }
-    if let home { submit(home) }
+    if let owner { submit(owner) }
   }
 
   /// Runs a job of the task, and ends the operation if it was the last.
-  private func perform(_ job: UnownedJob, _ home: borrowing Home) {
+  private func perform(_ job: UnownedJob, _ owner: borrowing Owner) {
     var entrance: UnsafeRawPointer?
-    ThreadContext.run(home.operation, in: home.queue, isShared: true) {
+    ThreadContext.run(owner.operation, in: owner.queue, isShared: true) {
       job.runSynchronously(on: asUnownedTaskExecutor())
       // The function might have returned in this job.
-      if hasReturned.load(ordering: .relaxed) { entrance = ThreadContext.entrance(into: home.operation) }
+      if hasReturned.load(ordering: .relaxed) { entrance = ThreadContext.entrance(into: owner.operation) }
     }
     if let entrance { endIfOver(from: entrance) }
   }
@@ -199,19 +200,19 @@ final class TaskRun: TaskExecutor {
   ///
   /// That job ran where the calling thread entered the operation at `entrance`, or, if that is nil, inside no entrance.
   private func endIfOver(from entrance: UnsafeRawPointer?) {
-    let (end, home) = state.withLock { state -> (End?, Home?) in
+    let (end, owner) = state.withLock { state -> (End?, Owner?) in
       guard state.end != nil, state.lastEntrance == entrance else { return (nil, nil) }
-      defer { (state.end, state.home) = (nil, nil) }
-      return (state.end, state.home)
+      defer { (state.end, state.owner) = (nil, nil) }
+      return (state.end, state.owner)
     }
-    guard let end, let operation = home?.operation else { return }
+    guard let end, let operation = owner?.operation else { return }
     switch end {
     case .success: break
     case .failure(let error): operation.recordError(error)
     case .cancelled: operation.cancel()
     }
     operation.endInMainOrLater(mayContinue: false)
-    withExtendedLifetime(home) {}  // Released after the lock.
+    withExtendedLifetime(owner) {}  // Released after the lock.
   }
 }
 
@@ -220,23 +221,23 @@ extension TaskRun: PoolWork {
   var owner: ObjectIdentifier { queueIdentity ?? ObjectIdentifier(self) }
 
   func runOnWorker(of workerClass: WorkerClass?, atMost count: Int) -> Bool {
-    let (job, home, mayBeSurplus) = state.withLock { state -> (UnownedJob?, Home?, Bool) in
-      state.surplus > 0 ? (nil, state.home, true) : (state.jobs.popFirst(), state.home, false)
+    let (job, owner, mayBeSurplus) = state.withLock { state -> (UnownedJob?, Owner?, Bool) in
+      state.surplus > 0 ? (nil, state.owner, true) : (state.jobs.popFirst(), state.owner, false)
     }
-    guard let home else { return false }
+    guard let owner else { return false }
     guard mayBeSurplus else {
       guard let job else { return false }
-      perform(job, home)
+      perform(job, owner)
       return true
     }
-    return runOnOneOfMany(of: workerClass, home)
+    return runOnOneOfMany(of: workerClass, owner)
   }
 
   /// Runs a job when more threads were requested than there are jobs.
   ///
   /// Threads leave if their class differs from the current class of the operation.
-  private func runOnOneOfMany(of workerClass: WorkerClass?, _ home: Home) -> Bool {
-    let wanted = workerClass.flatMap { _ in home.queue?.workerClass(of: home.operation) }
+  private func runOnOneOfMany(of workerClass: WorkerClass?, _ owner: Owner) -> Bool {
+    let wanted = workerClass.flatMap { _ in owner.queue?.workerClass(of: owner.operation) }
     let job = state.withLock { state -> UnownedJob? in
       guard state.surplus == 0 || (!state.jobs.isEmpty && workerClass == wanted) else {
         state.surplus -= 1
@@ -245,7 +246,7 @@ extension TaskRun: PoolWork {
       return state.jobs.popFirst()
     }
     guard let job else { return false }
-    perform(job, home)
+    perform(job, owner)
     return true
   }
 }

@@ -77,7 +77,7 @@ extension Admission {
   @inline(__always)
   var hasOneOrder: Bool { limit != .max || (allowance != .max && !first.ready.urgent.isZero) }
 
-  /// The position of the operation that a queue with one order starts next.
+  /// Which list contains the operation that a queue with one order starts next, and which workers start it.
   struct NextStart {
     /// The class of the list that contains it.
     let list: WorkerClass

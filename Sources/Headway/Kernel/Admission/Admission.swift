@@ -431,7 +431,7 @@ struct Admission: ~Copyable {
     return counts
   }
 
-  /// The class of the operation that a queue with one order starts next, or nil if there is none.
+  /// The next start of a queue with one order; nil if no operation can start.
   var nextStart: NextStart? {
     guard cancelledWithinLimit.isEmpty else { return NextStart(list: .normal, workerClass: .normal) }
     guard let list = firstReadyClass else { return nil }

@@ -1,8 +1,8 @@
 /// What holds back, orders and counts the starts of a queue's operations in addition to its ``Admission``: their keys
 /// and resources, and the rate of the queue.
 ///
-/// Most queues have none. A queue gets one when a limit or a clock is set, when a call uses a coalescing key, or when
-/// the queue accepts an operation with a gate. The admission calls it under the queue's lock, and passes itself. The
+/// Most queues have none. A queue gets one when a rate limit, a key policy or a clock is set, when a call uses a
+/// coalescing key, or when the queue accepts an operation with a gate. The admission calls it under the queue's lock, and passes itself. The
 /// admission policy calls no code outside, but it may acquire the lock of the ``ResourceTable``. Unless a comment says
 /// otherwise, it is called only for operations with a gate.
 ///

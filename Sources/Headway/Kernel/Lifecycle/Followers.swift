@@ -5,7 +5,7 @@ import Synchronization
 /// A queue has one word for all of them. A thread that adds, starts or ends an operation reads the word to find out
 /// whether a feature follows the operation. A follower stores what it needs before it sets its bit.
 ///
-/// Under the queue's lock, read ``QueueState/followers``, which lacks the progress and the jobs. Without the lock, read
+/// Under the queue's lock, read ``QueueFollowers/mask``, which lacks the progress and the jobs. Without the lock, read
 /// ``OperationQueue/following``.
 struct Followers: OptionSet, Sendable {
   let rawValue: UInt32
@@ -80,14 +80,14 @@ extension OperationQueue {
   /// Notes that the queue was suspended, or is about to be resumed.
   final func noteSuspension(_ isSuspended: Bool) { Trace.noteSuspension(of: self, isSuspended) }
 
-  /// Notes that the queue has requested a worker.
+  /// Notes that the queue is about to request workers.
   final func noteRequest() { if following.contains(.jobs) { beginLookingForEscalations() } }
 }
 
 // What the followers note about operations, except their transitions.
 extension Operation {
   /// Notes that the operation has a new dependency.
-  final func noteLink(to operation: Operation) { traceLink(to: operation) }
+  @inline(__always) final func noteLink(to operation: Operation) { traceLink(to: operation) }
 
   /// Notes that the operation is being freed.
   final func noteDeletion() { removeObservers() }
@@ -101,7 +101,7 @@ extension Operation {
 
   /// The dependencies, if an observer of `dependencies` is registered.
   ///
-  /// The change carries a copy, because they may change again before the observer is notified.
+  /// The change carries a copy, because the dependencies can change again before the observer is notified.
   final func dependenciesIfObserved(_ links: inout Links) -> [Operation]? {
     links.observers?.observesDependencies == true ? listedDependencies(&links) : nil
   }

@@ -4,8 +4,10 @@
 /// wait, from before it begins until after it ends. So the object that it waits for stays alive as long. A thread that
 /// is blocked raises the operations that it waits for to its own quality of service.
 ///
-/// A wait for an operation that itself waits for the caller never ends. The caller's queue reports this as an event,
-/// and the wait continues: a cancellation, a changed limit, or another thread can still resolve it. See ``WaitGraph``.
+/// If what the thread waits for itself waits for the thread's operation, the wait can't end on its own. The queue that
+/// the thread waits for, or waits for an operation of, reports this as an event; without such a queue, the caller's
+/// queue does. The wait continues, because a cancellation, a changed limit, or another thread can still resolve it. See
+/// ``WaitGraph``.
 ///
 /// See `Docs/decisions/0049-waits-in-the-kernel.md`.
 final class KnownWait: Sendable {
@@ -19,7 +21,7 @@ final class KnownWait: Sendable {
     case first(of: [Operation])
     /// The end of all operations of a queue.
     case empty(OperationQueue)
-    /// The end of an operation of a queue that has reached its limit.
+    /// The end of an operation of a queue that already holds ``OperationQueueProtocol/maxOperationCount`` operations.
     case place(in: OperationQueue)
     /// A result of one of several operations; the list is empty if they are not known.
     case result(of: @Sendable () -> [Operation])
@@ -55,7 +57,7 @@ final class KnownWait: Sendable {
   ///   - operation: The operation to wait for.
   ///   - add: Adds the waiter to its list; returns false if there is nothing to wait for.
   static func block(on operation: Operation, adding add: (Waiter) -> Bool) {
-    KnownWait(for: .end(of: operation)).block(in: operation.queue, adding: add) { level in
+    KnownWait(for: .end(of: operation)).block(adding: add) { level in
       guard level > 0 else { return }
       Operation.raise([operation], level: level)
       operation.raiseReports(level: level)
@@ -68,19 +70,17 @@ final class KnownWait: Sendable {
   ///   - queue: The queue that must become empty.
   ///   - add: Adds the waiter to its list; returns false if there is nothing to wait for.
   static func block(on queue: OperationQueue, adding add: (Waiter) -> Bool) {
-    KnownWait(for: .empty(queue)).block(in: queue, adding: add) { level in
+    KnownWait(for: .empty(queue)).block(adding: add) { level in
       queue.raiseAll(to: WorkerClass(raisingLevel: level))
     }
   }
 
-  private func block(in queue: OperationQueue?, adding add: (Waiter) -> Bool, raising raise: (Int) -> Void) {
+  private func block(adding add: (Waiter) -> Bool, raising raise: (Int) -> Void) {
     let callers = ThreadContext.operations
     for caller in callers { caller.begin(self) }
     var isReported = false
     WaiterList.block(
-      checking: {
-        if !isReported { isReported = WaitGraph.reportIfEndless(self, of: callers, in: queue) }
-      },
+      checking: { if !isReported { isReported = WaitGraph.reportIfEndless(self, of: callers) } },
       adding: { waiter in
         guard add(waiter) else { return false }
         // After the wait was recorded: a thread that raises a caller finds the wait, or this thread finds the caller
@@ -126,7 +126,7 @@ final class KnownWait: Sendable {
     let wait = KnownWait(for: goal)
     caller.begin(wait)
     defer { caller.end(wait) }
-    // A cancelled task waits for nothing.
+    // Most waits of a cancelled task end immediately, so no cycle is searched for.
     if !Task.isCancelled { WaitGraph.watch(wait, of: caller, in: queue) }
     try await suspend()
   }

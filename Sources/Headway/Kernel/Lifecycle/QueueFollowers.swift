@@ -1,7 +1,5 @@
-/// The features that follow a queue, protected by the queue's lock.
+/// The data that followers store with a queue, protected by the queue's lock.
 struct QueueFollowers {
-  /// The followers that there are: changed by ``QueueState/setFollowing(_:_:of:)``.
-  fileprivate(set) var mask = Followers()
   /// Nil while the queue has no observers: one branch for each change.
   var observers: ObserverList?
   /// The log of events; nil until the queue has had a listener.
@@ -9,6 +7,8 @@ struct QueueFollowers {
   /// Nil while the queue has no instruments.
   var instruments: InstrumentList?
   var observation = OperationQueue.Observation()
+  /// The current followers, except the progress and the jobs. Changed only by ``QueueState/setFollowing(_:_:of:)``.
+  fileprivate(set) var mask = Followers()
 
   @inline(__always) func contains(_ follower: Followers) -> Bool { mask.contains(follower) }
 
@@ -82,6 +82,7 @@ struct FollowedUpdate: ~Copyable {
   ///   - state: The state of the queue.
   ///   - count: How many operations the queue held before the change.
   /// - Returns: The listeners to wake after the lock.
+  @inline(__always)  // A queue without followers makes no call.
   mutating func end(_ state: inout QueueState, since count: Int) -> [Waiter] {
     if observers != nil { state.noteCount(since: count) }
     guard state.followers.contains(.events), let eventLog = state.followers.eventLog else { return [] }
@@ -90,6 +91,7 @@ struct FollowedUpdate: ~Copyable {
   }
 
   /// Performs the remaining work, after the lock.
+  @inline(__always)
   func finish(in queue: OperationQueue, _ effects: inout Effects) {
     if looksForStall { queue.lookForStall() }
     if observers != nil, let observers { effects.notify(observers, of: queue) }

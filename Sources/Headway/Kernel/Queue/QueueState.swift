@@ -271,7 +271,7 @@ struct QueueState: ~Copyable {
     var hasUserObjects = hasCollectedUserObjects
     defer { hasCollectedUserObjects = hasUserObjects }
     let (isObserved, hasListeners) = (isObserved, followers.contains(.events))
-    let followers = followers
+    let followers = isObserved || hasListeners ? followers : QueueFollowers()
     admission.collectFinished(isObserved: isObserved) { admission, operation, isContinued in
       if isObserved {
         followers.append(countOf: admission, since: admission.count + 1)

@@ -51,7 +51,7 @@ extension QueuePolicies {
 extension QueueState {
   /// Sets the limit, as if no operation had started before.
   ///
-  /// - Returns: The gate of the previous limit, which the caller must retire after the lock.
+  /// - Returns: The previous rate, which the caller must retire after the lock is released; nil if there was none.
   mutating func setRate(_ limit: RateLimit?, of queue: OperationQueue) -> QueueRate? {
     let policies = policiesCreatedIfNeeded
     let old = policies.rate

@@ -110,7 +110,7 @@ struct WaitingRequests {
     }
   }
 
-  /// The last request before a number.
+  /// The last request whose number is lower than `number`.
   func last(before number: UInt64) -> ResourceGate? {
     var position = self.position(of: number)
     while position > head {
@@ -120,7 +120,7 @@ struct WaitingRequests {
     return nil
   }
 
-  /// The first request after a number.
+  /// The first request whose number is higher than `number`.
   func first(after number: UInt64) -> ResourceGate? {
     var position = self.position(of: number + 1)
     while position < requests.count {
@@ -130,7 +130,7 @@ struct WaitingRequests {
     return nil
   }
 
-  /// O(1) for a new number; O(*n*) for one that was withdrawn and returns.
+  /// O(1) for a new request; O(*n*) for a request that was withdrawn and waits again.
   mutating func insert(_ request: ResourceGate) {
     let position = self.position(of: request.requestNumber)
     if position < requests.count, requests[position].number == request.requestNumber {

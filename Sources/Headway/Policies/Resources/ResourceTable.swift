@@ -112,7 +112,7 @@ struct ResourceTable {
   /// Whether a resource is available to a request, and no earlier request that waits for it excludes this one.
   private static func isFree(_ resource: Resource, for gate: ResourceGate, isShared: Bool) -> Bool {
     guard resource.exclusiveHolder == nil, isShared || resource.holders.isEmpty else { return false }
-    // A request without a number is later than all that wait.
+    // A request that has no number yet comes after all waiting requests.
     let number = gate.requestNumber == 0 ? .max : gate.requestNumber
     if let first = resource.exclusive.first, first.requestNumber < number { return false }
     guard !isShared, let first = resource.shared.first else { return true }
