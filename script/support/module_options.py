@@ -14,7 +14,7 @@ import sys
 
 def module_options(sources, products):
     """The list of options."""
-    # The module maps of C modules, in the package and in its dependencies, whether written by hand or generated.
+    # The module maps of C modules, in the package and in its dependencies, written manually or generated.
     maps = [*sources.glob("Sources/*/module.modulemap"), *products.glob("*.build/module.modulemap")]
     for place in ("*", "*/include"):
         maps += products.parents[1].glob(f"checkouts/*/Sources/{place}/module.modulemap")

@@ -116,8 +116,8 @@ extension WaitGraph {
   /// Searches for a cycle while an operation waits without blocking a thread, and reports it.
   ///
   /// Called for operations that other operations can wait for because of resources, keys or concurrency slots, or whose
-  /// wait can be for the operation itself. Each cycle through such a wait contains one of them. At increasing intervals, the search takes O(*n*) in the number of
-  /// operations that the operation waits for.
+  /// wait can be for the operation itself. Each cycle through such a wait contains one of them. At increasing
+  /// intervals, the search takes O(*n*) in the number of operations that the operation waits for.
   ///
   /// - Parameters:
   ///   - operation: The operation.

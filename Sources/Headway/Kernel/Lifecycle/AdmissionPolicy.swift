@@ -2,9 +2,9 @@
 /// and resources, and the rate of the queue.
 ///
 /// Most queues have none. A queue gets one when a rate limit, a key policy or a clock is set, when a call uses a
-/// coalescing key, or when the queue accepts an operation with a gate. The admission calls it under the queue's lock, and passes itself. The
-/// admission policy calls no code outside, but it may acquire the lock of the ``ResourceTable``. Unless a comment says
-/// otherwise, it is called only for operations with a gate.
+/// coalescing key, or when the queue accepts an operation with a gate. The admission calls it under the queue's lock,
+/// and passes itself. The admission policy calls no code outside, but it may acquire the lock of the ``ResourceTable``.
+/// Unless a comment says otherwise, it is called only for operations with a gate.
 ///
 /// See `Docs/decisions/0048-admission-policy.md`.
 protocol AdmissionPolicy: AnyObject {

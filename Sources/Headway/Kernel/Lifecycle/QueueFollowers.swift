@@ -7,7 +7,9 @@ struct QueueFollowers {
   /// Nil while the queue has no instruments.
   var instruments: InstrumentList?
   var observation = OperationQueue.Observation()
-  /// The current followers, except the progress and the jobs. Changed only by ``QueueState/setFollowing(_:_:of:)``.
+  /// The current followers, except the progress and the jobs.
+  ///
+  /// Only ``QueueState/setFollowing(_:_:of:)`` changes them.
   fileprivate(set) var mask = Followers()
 
   @inline(__always) func contains(_ follower: Followers) -> Bool { mask.contains(follower) }
