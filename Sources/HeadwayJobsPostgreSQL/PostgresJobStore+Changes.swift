@@ -48,7 +48,7 @@ extension PostgresJobStore {
       var changedMarks: [(claim: JobClaim, mark: ClaimMark, generation: Int)] = []
       let verdicts = try transaction.end(exchange.endings)
       // The claims can return jobs that have waited for the jobs that end here.
-      try transaction.settleAll()
+      try transaction.settle()
       let isWorking = !exchange.claims.isEmpty || exchange.running != nil
       guard isWorking, !leases.isLost(exchange.worker), try transaction.isAlive(exchange.worker) else {
         return (JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] }), changedMarks)
@@ -134,7 +134,8 @@ extension PostgresJobStore {
   public func perform(_ command: JobCommand) async throws -> Int {
     let expired = command == .prune ? try await expiredJobs() : []
     return try await change(on: connections.reading, hold: command == .prune ? .shared : .alone) { transaction in
-      try transaction.perform(command, expired: expired)
+      transaction.expired = expired
+      return try transaction.perform(command)
     }
   }
 
@@ -160,7 +161,7 @@ extension PostgresJobStore {
   /// - Throws: `JobError`.
   public func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer {
     if case .set(let definition) = command { try definition.job.checkNames("The schedule was not changed.") }
-    return try await change(on: connections.reading, hold: .alone) { try $0.perform(command, on: name) }
+    return try await change(on: connections.reading, hold: .alone) { try $0.change(name, command) }
   }
 }
 

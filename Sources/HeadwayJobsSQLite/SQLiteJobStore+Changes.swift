@@ -50,9 +50,9 @@ extension SQLiteJobStore {
     let jobCount = exchange.claims.reduce(exchange.endings.count) { $0 + min($1.count, JobCommand.maxChangedCount) }
     let size = WriteRequest.sizeOfJob * (1 + jobCount)
     return try await change(size: size, isDurable: !exchange.endings.isEmpty) { transaction in
-      let verdicts = try exchange.endings.map(transaction.end)
+      let verdicts = try transaction.end(exchange.endings)
       // The claims can return jobs that have waited for the jobs that end here.
-      try transaction.settleAll()
+      try transaction.settle()
       let isWorking = !exchange.claims.isEmpty || exchange.running != nil
       guard isWorking, try transaction.isRegistered(exchange.worker) else {
         return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
@@ -124,13 +124,16 @@ extension SQLiteJobStore {
   ///   hold the keys, or dependencies have failed.
   public func perform(_ command: JobCommand) async throws -> Int {
     let expired = command == .prune ? try await expiredJobs() : []
-    return try await change(size: WriterInbox.maxSize) { try $0.perform(command, expired: expired) }
+    return try await change(size: WriterInbox.maxSize) { transaction in
+      transaction.expired = expired
+      return try transaction.perform(command)
+    }
   }
 
   /// Returns jobs whose retention has expired, up to the limit of a transaction.
   ///
   /// Many of these jobs might still be needed, so the search is not part of the transaction.
-  private func expiredJobs() async throws -> [Int64] {
+  private func expiredJobs() async throws -> [JobID] {
     try await read { [now] database in
       let search = try SQLStatement(
         """
@@ -138,8 +141,8 @@ extension SQLiteJobStore {
         ORDER BY expires LIMIT \(JobCommand.maxChangedCount)
         """, database)
       search.bind(now.microseconds, at: 1)
-      var ids: [Int64] = []
-      try search.forEachRow { ids.append($0.int64(0)) }
+      var ids: [JobID] = []
+      try search.forEachRow { ids.append(JobID(rawValue: $0.int64(0))) }
       return ids
     }
   }
@@ -152,7 +155,7 @@ extension SQLiteJobStore {
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   /// - Throws: `JobError`.
   public func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer {
-    try await change { try $0.perform(command, on: name) }
+    try await change { try $0.change(name, command) }
   }
 }
 #endif

@@ -161,7 +161,7 @@ public final class SQLiteJobStore: JobStore {
         size: size, isDurable: isDurable, runsUserCode: runsUserCode,
         perform: { transaction in
           let answer = try body(transaction)
-          try transaction.settleAll()
+          try transaction.settle()
           return { continuation.resume(returning: answer) }
         }, fail: { continuation.resume(throwing: $0) })
       if !inbox.add(request) {

@@ -148,7 +148,7 @@ extension JobContext {
       let value = try transaction.run(within: limit, body)
       guard transaction.database.isInsideTransaction else { throw JobError.transactionEnded }
       let result = try self.encodedResult(value)
-      guard try transaction.end(JobEnding(fence, .succeed(result: result))) == .recorded else { throw leaseLost }
+      guard try transaction.end([JobEnding(fence, .succeed(result: result))]) == [.recorded] else { throw leaseLost }
       return value
     }
     isCommitted = true

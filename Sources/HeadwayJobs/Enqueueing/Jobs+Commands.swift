@@ -90,7 +90,7 @@ extension Jobs {
 
 extension JobCommand {
   /// The filter of a command that changes jobs; nil for other commands.
-  var filter: JobFilter? {
+  package var filter: JobFilter? {
     switch self {
     case .cancel(let filter), .abandon(let filter), .retry(let filter), .delete(let filter),
       .setPriority(let filter, _), .move(let filter, queue: _):
@@ -110,6 +110,9 @@ extension JobCommand {
     case .setPaused, .configure: []
     }
   }
+
+  /// Whether the command changes finished jobs.
+  package var changesFinished: Bool { changedStates.contains(.failed) }
 
   /// Returns the same change, but only of certain jobs of the filter.
   fileprivate func limited(to ids: [JobID]) -> JobCommand {

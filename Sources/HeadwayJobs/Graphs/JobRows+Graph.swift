@@ -1,54 +1,5 @@
 package import Headway
 
-/// The rows of a store inside a transaction, for the algorithms that Headway's stores share.
-package protocol JobGraphRows {
-  /// The time of the store's clock.
-  var now: StoreTime { get }
-  /// The jobs that have dependents, have ended in this transaction, and whose edges are not settled yet.
-  var ended: [JobGraph.Standing] { get set }
-  /// The number of edges that can still become met in this transaction.
-  var meetBudget: Int { get set }
-  /// The number of edges that can still fail in this transaction.
-  var cascadeBudget: Int { get set }
-  /// The new jobs of a batch that were stored with the note that they have dependents.
-  var awaited: Set<JobID> { get set }
-
-  func standing(of id: JobID) throws -> JobGraph.Standing?
-  /// The states of the jobs that exist.
-  func standings(of ids: [JobID]) throws -> [JobID: JobGraph.Standing]
-  func holder(of unique: UniqueKey) throws -> JobID?
-  /// Returns the unfinished jobs among several jobs, in the order of their numbers.
-  func findUnfinished(_ ids: [JobID]) throws -> [JobRecord]
-  mutating func nextPositions(_ count: Int) throws -> [Int64]
-  /// Called with the jobs that ``add(_:_:hasDependents:)`` will add next, in their order.
-  mutating func willAdd(_ new: [NewJob]) throws
-  mutating func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool) throws -> Enqueued
-  mutating func put(_ job: JobRecord) throws
-  /// Notes that unfinished jobs have dependents.
-  mutating func noteDependents(of ids: [JobID]) throws
-  /// Makes held jobs wait for more jobs.
-  mutating func addUnmet(_ count: Int, to ids: [JobID]) throws
-
-  /// The unmet edges from dependencies, in the order of the dependencies, and then of the dependents' numbers.
-  func unmetEdges(from ids: [JobID], limit: Int) throws -> [JobEdge]
-  /// Returns the jobs among several jobs that have unmet edges.
-  func jobsWithUnmetEdges(_ ids: [JobID]) throws -> Set<JobID>
-  /// The edges to dependents, in the order of the dependencies' numbers for each of them.
-  func edges(to ids: [JobID]) throws -> [JobEdge]
-  mutating func insert(_ edges: [JobEdge]) throws
-  mutating func setStatus(_ status: JobEdge.Status, of edges: [JobEdge]) throws
-  /// Marks edges from ended jobs as met if the results fulfill the requirements, and updates the dependents.
-  ///
-  /// The edges are marked in the order of the ends, and then of the dependents' numbers, up to a limit.
-  ///
-  /// - Returns: The number of edges that were marked.
-  mutating func meetEdges(of ends: [JobGraph.Standing], limit: Int) throws -> Int
-
-  /// The jobs that have ended and still have unmet edges.
-  func cascades() throws -> [JobGraph.Standing]
-  mutating func setCascade(_ culprit: JobID?, of id: JobID) throws
-}
-
 extension JobGraph {
   /// A dependency of a new job: the requirement, and the state of the job to wait for.
   package typealias Requirement = (requirement: DependencyRequirement, standing: Standing)
@@ -56,20 +7,19 @@ extension JobGraph {
 
 // MARK: Ends
 
-extension JobGraphRows {
-  package mutating func willAdd(_ new: [NewJob]) throws {}
-
+extension JobRows {
   /// Settles the edges of all jobs that have ended in this transaction.
-  package mutating func settle() throws {
+  package func settle() throws {
     while !ended.isEmpty {
       let ends = ended
+      try willSettle(ends)
       ended = []
       for end in try settle(ends) { try setCascade(end.culprit, of: end.id) }
     }
   }
 
   /// Continues to settle the edges that earlier transactions have not settled.
-  package mutating func continueCascades() throws {
+  package func continueCascades() throws {
     let ends = try cascades()
     guard !ends.isEmpty else { return }
     let left = Set(try settle(ends).map(\.id))
@@ -80,7 +30,7 @@ extension JobGraphRows {
   /// Settles edges up to the limits of the transaction.
   ///
   /// - Returns: The jobs that still have unmet edges.
-  private mutating func settle(_ ends: [JobGraph.Standing]) throws -> [JobGraph.Standing] {
+  private func settle(_ ends: [JobGraph.Standing]) throws -> [JobGraph.Standing] {
     let count = try meetEdges(of: ends, limit: meetBudget)
     let hasMetAll = count < meetBudget
     meetBudget -= count
@@ -98,7 +48,7 @@ extension JobGraphRows {
   /// Cancels dependents of failed jobs.
   ///
   /// - Returns: The number of edges.
-  private mutating func cascade(_ failed: [JobGraph.Standing]) throws -> Int {
+  private func cascade(_ failed: [JobGraph.Standing]) throws -> Int {
     let edges = try unmetEdges(from: failed.map(\.id), limit: cascadeBudget)
     cascadeBudget -= edges.count
     try setStatus(.failed, of: edges)
@@ -115,7 +65,7 @@ extension JobGraphRows {
 
 // MARK: New jobs
 
-extension JobGraphRows {
+extension JobRows {
   /// Adds all jobs of a batch or none.
   ///
   /// - Parameters:
@@ -123,7 +73,7 @@ extension JobGraphRows {
   ///   - parent: The running job whose dependents must also wait for the new ones; nil if there is none.
   /// - Throws: ``JobError`` if the batch can't be stored. Nothing was changed in that case.
   /// - Returns: The number of each job.
-  package mutating func addBatch(_ new: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
+  package func addBatch(_ new: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     guard parent != nil || new.contains(where: { !$0.dependencies.isEmpty }) else {
       try willAdd(new)
       return try new.map { try add($0, [], hasDependents: false) }
@@ -195,7 +145,7 @@ extension JobGraphRows {
   }
 
   /// Makes the jobs that wait for a running job also wait for its new children.
-  private mutating func insert(_ children: [JobID], beforeDependentsOf parent: JobID) throws {
+  private func insert(_ children: [JobID], beforeDependentsOf parent: JobID) throws {
     guard !children.isEmpty else { return }
     let edges = try unmetEdges(from: [parent], limit: .max)
     let standings = try standings(of: edges.map(\.dependent))
@@ -210,7 +160,7 @@ extension JobGraphRows {
   }
 
   /// Inserts the edges of a new job, and holds the job or cancels it if necessary.
-  package mutating func insertEdges(of job: inout JobRecord, _ dependencies: [JobGraph.Requirement]) throws {
+  package func insertEdges(of job: inout JobRecord, _ dependencies: [JobGraph.Requirement]) throws {
     guard !dependencies.isEmpty else { return }
     let edges = JobGraph.edges(of: job.id, dependencies)
     try insert(edges)
@@ -226,7 +176,7 @@ extension JobGraphRows {
 
 // MARK: Jobs that are run again
 
-extension JobGraphRows {
+extension JobRows {
   /// Returns the edges to finished jobs, with the current states of the dependencies; nil for deleted ones.
   package func requirements(of ids: [JobID]) throws -> [JobID: [(edge: JobEdge, state: JobState?)]] {
     let edges = try edges(to: ids)
@@ -235,7 +185,7 @@ extension JobGraphRows {
   }
 
   /// Runs jobs again.
-  package mutating func restart(_ retries: JobRetries) throws {
+  package func restart(_ retries: JobRetries) throws {
     let ids = retries.jobs.map(\.id)
     let (requirements, awaited) = (try requirements(of: ids), try jobsWithUnmetEdges(ids))
     var (dependencies, changes) = (Set<JobID>(), [JobEdge.Status: [JobEdge]]())

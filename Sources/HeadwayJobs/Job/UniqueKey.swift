@@ -75,4 +75,10 @@ public struct UniqueKey: Hashable, Codable, Sendable {
   public static func `for`(_ duration: Duration, _ key: String) -> UniqueKey {
     UniqueKey(key, scope: .duration(duration))
   }
+
+  /// How long the key is held; nil if it depends on the state of the job.
+  package var duration: Duration? {
+    if case .duration(let duration) = scope { return duration }
+    return nil
+  }
 }

@@ -1,11 +1,10 @@
 /// The waiting jobs of a ``MemoryJobs``, for one claim.
 struct MemoryClaim: ClaimSource {
-  typealias Failure = Never
+  typealias Failure = any Error
 
-  private var memory: MemoryJobs
+  private let rows: MemoryRows
   private let claim: JobClaim
   private let worker: WorkerID
-  private let now: StoreTime
   private let queue: JobQueueRecord
   private var claimed: [JobRecord] = []
   /// The lists of plain jobs, with the next job of each.
@@ -14,31 +13,26 @@ struct MemoryClaim: ClaimSource {
   private var lastPlain: MemoryWaitingLists.PlainKey?
 
   /// Claims jobs.
-  static func run(_ claim: JobClaim, by worker: WorkerID, at now: StoreTime, in memory: inout MemoryJobs) -> [JobRecord]
-  {
-    let queue = memory.queues[claim.queue] ?? JobQueueRecord()
+  static func run(_ claim: JobClaim, by worker: WorkerID, in rows: MemoryRows) throws -> [JobRecord] {
+    let queue = rows.memory.queues[claim.queue] ?? JobQueueRecord()
     guard !queue.isPaused else { return [] }
-    let free = queue.settings.limit.map { $0 - memory.limits.runningCount(ofQueue: claim.queue) }
-    // Moved, because using the value in two places would copy all jobs.
-    var source = MemoryClaim(claim, worker, now, queue)
-    swap(&source.memory, &memory)
+    let free = queue.settings.limit.map { $0 - rows.memory.limits.runningCount(ofQueue: claim.queue) }
+    var source = MemoryClaim(rows, claim, worker, queue)
     source.findLists()
-    ClaimSelection.run(&source, claim, count: min(claim.count, free ?? .max))
-    swap(&source.memory, &memory)
+    try ClaimSelection.run(&source, claim, count: min(claim.count, free ?? .max))
     return source.claimed
   }
 
-  private init(_ claim: JobClaim, _ worker: WorkerID, _ now: StoreTime, _ queue: JobQueueRecord) {
-    (self.claim, self.worker, self.now, self.queue) = (claim, worker, now, queue)
-    memory = MemoryJobs()
+  private init(_ rows: MemoryRows, _ claim: JobClaim, _ worker: WorkerID, _ queue: JobQueueRecord) {
+    (self.rows, self.claim, self.worker, self.queue) = (rows, claim, worker, queue)
   }
 
   private mutating func findLists() {
-    for key in memory.waiting.plainKeys(of: claim.queue) where claim.allowsSuspect || !key.isSuspect {
-      lists[key] = memory.waiting.list(key).flatMap { first(of: $0, after: .min) }
+    for key in rows.memory.waiting.plainKeys(of: claim.queue) where claim.allowsSuspect || !key.isSuspect {
+      lists[key] = rows.memory.waiting.list(key).flatMap { first(of: $0, after: .min) }
     }
-    for level in memory.waiting.levels(of: claim.queue) {
-      keys[level] = memory.waiting.keys(of: claim.queue, level: level)
+    for level in rows.memory.waiting.levels(of: claim.queue) {
+      keys[level] = rows.memory.waiting.keys(of: claim.queue, level: level)
     }
   }
 
@@ -47,10 +41,10 @@ struct MemoryClaim: ClaimSource {
     var position = position
     while let next = list.first(after: position) {
       position = next.position
-      guard let job = memory.jobs[next.id], let version = claim.kinds[job.kind], job.version <= version,
-        job.deadline.map({ $0 > now }) ?? true
+      guard let job = rows.memory.jobs[next.id], let version = claim.kinds[job.kind], job.version <= version,
+        job.deadline.map({ $0 > rows.now }) ?? true
       else { continue }
-      let priority = queue.priority(job.priority, since: job.ready, at: now)
+      let priority = queue.priority(job.priority, since: job.ready, at: rows.now)
       return ClaimCandidate(
         id: job.id, priority: priority, position: job.position, isSuspect: job.crashCount > 0,
         key: job.settings.limit?.storedKey, slots: job.settings.limit?.slots)
@@ -68,11 +62,11 @@ struct MemoryClaim: ClaimSource {
 
   mutating func passPlain() {
     guard let key = lastPlain, let job = lists[key] else { return }
-    lists[key] = memory.waiting.list(key).flatMap { first(of: $0, after: job.position) }
+    lists[key] = rows.memory.waiting.list(key).flatMap { first(of: $0, after: job.position) }
   }
 
   func levels() -> [(level: Int, turn: KeyTurn)] {
-    keys.keys.sorted(by: >).map { ($0, memory.limits.turn(of: claim.queue, level: $0)) }
+    keys.keys.sorted(by: >).map { ($0, rows.memory.limits.turn(of: claim.queue, level: $0)) }
   }
 
   func firstJob(ofKeyAfter key: String?, level: Int) -> ClaimCandidate? {
@@ -89,29 +83,25 @@ struct MemoryClaim: ClaimSource {
   }
 
   func firstJob(ofKey key: String, level: Int) -> ClaimCandidate? {
-    memory.waiting.list(ofKey: key, queue: claim.queue, level: level).flatMap { first(of: $0, after: .min) }
+    rows.memory.waiting.list(ofKey: key, queue: claim.queue, level: level).flatMap { first(of: $0, after: .min) }
   }
 
-  mutating func admits(_ job: ClaimCandidate) -> Bool {
-    guard let record = memory.jobs[job.id] else { return false }
-    let (now, before) = (now, memory.limits.nextToken(for: record))
-    let isAdmitted = memory.updateLimits { $0.admits(record, at: now) }
+  func admits(_ job: ClaimCandidate) -> Bool {
+    guard let record = rows.memory.jobs[job.id] else { return false }
+    let before = rows.memory.limits.nextToken(for: record)
+    let isAdmitted = rows.memory.limits.admits(record, at: rows.now)
     // Workers must look again at the time of the next token.
-    if let next = memory.limits.nextToken(for: record), next != before { memory.hints.hasScheduled = true }
+    if let next = rows.memory.limits.nextToken(for: record), next != before { rows.hints.hasScheduled = true }
     return isAdmitted
   }
 
-  mutating func take(_ job: ClaimCandidate) {
-    guard var record = memory.jobs[job.id] else { return }
-    let now = now
-    JobTransitions.claim(&record, by: worker, at: now)
-    memory.put(record, at: now)
-    memory.updateLimits { $0.take(record, at: now) }
+  mutating func take(_ job: ClaimCandidate) throws {
+    guard var record = rows.memory.jobs[job.id] else { return }
+    JobTransitions.claim(&record, by: worker, at: rows.now)
+    try rows.put(record)
+    rows.memory.limits.take(record, at: rows.now)
     claimed.append(record)
   }
 
-  mutating func keep(_ turn: KeyTurn, level: Int) {
-    let queue = claim.queue
-    memory.updateLimits { $0.keep(turn, of: queue, level: level) }
-  }
+  func keep(_ turn: KeyTurn, level: Int) { rows.memory.limits.keep(turn, of: claim.queue, level: level) }
 }

@@ -1,23 +1,3 @@
-/// The schedules of a store inside a transaction, for the algorithms that Headway's stores share.
-package protocol ScheduleRows: JobGraphRows {
-  /// The hints for observers, which are called after the commit.
-  var hints: JobHints { get set }
-
-  /// The schedules that have a due tick, in the order of the ticks, up to a limit.
-  func dueSchedules(limit: Int) throws -> [DueSchedule]
-  /// The schedule of a name, if there is one. The definition replaces a stored one that can't be read.
-  func schedule(_ name: String, orWith definition: ScheduleDefinition?) throws -> ScheduleRecord?
-  /// Returns whether a job exists and has not ended.
-  func isUnfinished(_ id: JobID) throws -> Bool
-  mutating func write(_ schedule: ScheduleRecord) throws
-  /// Writes the changes of ``ScheduleTransitions/tick(_:isLastJobUnfinished:at:)``, and the last job.
-  mutating func writeTick(of schedule: ScheduleRecord) throws
-  /// Sets the time of the next tick, without changing anything else.
-  mutating func postpone(_ name: String, to time: StoreTime) throws
-  /// Removes a schedule, and returns whether there was one.
-  mutating func removeSchedule(_ name: String) throws -> Bool
-}
-
 /// A schedule that has a due tick.
 package struct DueSchedule {
   /// The name of the schedule.
@@ -33,13 +13,13 @@ package struct DueSchedule {
   }
 }
 
-extension ScheduleRows {
+extension JobRows {
   /// Adds the jobs of due ticks.
   ///
   /// - Parameter limit: The maximum number of schedules. After this number of jobs, no further schedule is processed.
   /// - Throws: ``JobError``, or an error of the store.
   /// - Returns: Whether there might be more due ticks.
-  package mutating func addDueJobs(limit: Int) throws -> Bool {
+  package func addDueJobs(limit: Int) throws -> Bool {
     let due = try dueSchedules(limit: limit)
     var (ticks, jobCount, isComplete) = ([(schedule: ScheduleRecord, jobs: [NewJob])](), 0, due.count < limit)
     for schedule in due {
@@ -66,7 +46,7 @@ extension ScheduleRows {
   }
 
   /// Changes a schedule.
-  package mutating func change(_ name: String, _ command: ScheduleCommand) throws -> ScheduleAnswer {
+  package func change(_ name: String, _ command: ScheduleCommand) throws -> ScheduleAnswer {
     hints.hasScheduled = true
     switch command {
     case .set(let definition):
@@ -97,7 +77,7 @@ extension ScheduleRows {
   ///
   /// - Returns: The last job of the schedule.
   @discardableResult
-  private mutating func write(_ changed: ScheduleRecord, adding jobs: [NewJob]) throws -> JobID? {
+  private func write(_ changed: ScheduleRecord, adding jobs: [NewJob]) throws -> JobID? {
     var schedule = changed
     for job in jobs { schedule.lastJob = try add(job, [], hasDependents: false).id }
     try write(schedule)

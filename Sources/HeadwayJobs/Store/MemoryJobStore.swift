@@ -1,3 +1,4 @@
+import Headway
 import Synchronization
 
 /// A store in memory, for tests of code that uses jobs, and for jobs that don't need to survive the process.
@@ -6,7 +7,7 @@ import Synchronization
 ///
 /// You can call the functions on any thread. They don't suspend.
 public final class MemoryJobStore: JobStore {
-  private let state = Mutex(MemoryJobs())
+  private let state = Mutex(MemoryRows())
   private let observers = HintObservers()
   private let clock: @Sendable () -> StoreTime
 
@@ -40,7 +41,7 @@ public final class MemoryJobStore: JobStore {
   /// - Returns: The number of each job.
   /// - Throws: ``JobError`` if a queue is full, or if the jobs wait for unknown ones, or for each other in a cycle.
   public func enqueue(_ jobs: [NewJob]) throws -> [Enqueued] {
-    try update { memory, now in try memory.enqueue(jobs, at: now) }
+    try update { try $0.enqueue(jobs) }
   }
 
   /// Records the endings of attempts, and claims jobs for a worker.
@@ -48,15 +49,15 @@ public final class MemoryJobStore: JobStore {
   /// - Parameter exchange: The endings and claims of one worker.
   /// - Returns: The result for each ending, and the claimed jobs.
   public func exchange(_ exchange: JobExchange) -> JobExchangeAnswer {
-    update { memory, now in
-      let verdicts = exchange.endings.map { memory.end($0, at: now) }
+    change { rows in
+      let verdicts = try rows.end(exchange.endings)
       // The claims can return jobs that have waited for the jobs that end here.
-      memory.settleAll()
-      guard memory.workers.keys.contains(exchange.worker) else {
+      try rows.settle()
+      guard rows.memory.workers.keys.contains(exchange.worker) else {
         return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
       }
-      if let running = exchange.running { memory.releaseAll(of: exchange.worker, except: running, at: now) }
-      let claimed = exchange.claimed { memory.claim($0, by: exchange.worker, at: now) }
+      if let running = exchange.running { try rows.releaseAll(of: exchange.worker, except: running) }
+      let claimed = try exchange.claimed { try MemoryClaim.run($0, by: exchange.worker, in: rows) }
       return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
     }
   }
@@ -67,12 +68,12 @@ public final class MemoryJobStore: JobStore {
   /// - Returns: The result for each write.
   /// - Throws: ``JobError`` if new jobs wait for unknown ones, or for each other in a cycle. Nothing was written.
   public func write(_ writes: [FencedWrite]) throws -> [FencedAnswer] {
-    try update { memory, now in
-      let before = writes.count > 1 ? memory : nil
+    try update { rows in
+      let before = writes.count > 1 ? rows.memory : nil
       do {
-        return try writes.map { try memory.write($0, at: now) }
+        return try writes.map(rows.write)
       } catch {
-        if let before { memory = before }
+        if let before { rows.memory = before }
         throw error
       }
     }
@@ -85,7 +86,7 @@ public final class MemoryJobStore: JobStore {
   ///   - id: The job.
   /// - Returns: The value, or nil if there is none.
   public func checkpoint(_ name: String, of id: JobID) -> JobPayload? {
-    state.withLock { $0.checkpoints[id]?[name] }
+    state.withLock { $0.memory.checkpoints[id]?[name] }
   }
 
   /// Adds a worker.
@@ -94,7 +95,7 @@ public final class MemoryJobStore: JobStore {
   /// - Returns: The identity of the worker.
   public func register(_ description: WorkerDescription) -> WorkerID {
     let now = clock()
-    return state.withLock { $0.register(description, at: now) }
+    return state.withLock { $0.memory.register(description, at: now) }
   }
 
   /// Confirms that a worker is alive.
@@ -104,7 +105,7 @@ public final class MemoryJobStore: JobStore {
   ///   - attempts: The attempts that it runs.
   /// - Returns: The cancelled and lost attempts, and whether the worker is still registered.
   public func beat(_ worker: WorkerID, running attempts: [JobFence]) -> WorkerBeat {
-    state.withLock { memory in
+    read { memory in
       var beat = WorkerBeat(isRegistered: memory.workers.keys.contains(worker) && !memory.dead.contains(worker))
       for fence in attempts {
         guard let job = memory.jobs[fence.id], job.isRun(by: fence) else {
@@ -126,11 +127,11 @@ public final class MemoryJobStore: JobStore {
   ///   - isRunningCode: Whether code of jobs still runs. The jobs then return to their queues after
   ///     ``kill(_:)`` and ``rescue()``.
   public func unregister(_ worker: WorkerID, isRunningCode: Bool) {
-    update { memory, now in
+    change { rows in
       if isRunningCode {
-        memory.stopped.insert(worker)
+        rows.memory.stopped.insert(worker)
       } else {
-        _ = memory.remove(worker, isCrash: false, at: now)
+        _ = try rows.remove(worker, isCrash: false)
       }
     }
   }
@@ -138,13 +139,13 @@ public final class MemoryJobStore: JobStore {
   /// Makes a worker dead, as if its process had been killed; the next ``rescue()`` returns its jobs to their queues.
   ///
   /// - Parameter worker: The worker.
-  public func kill(_ worker: WorkerID) { state.withLock { _ = $0.dead.insert(worker) } }
+  public func kill(_ worker: WorkerID) { state.withLock { _ = $0.memory.dead.insert(worker) } }
 
   /// Returns the jobs of dead workers to their queues, and counts a crash for each.
   ///
   /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
   public func rescue() -> [JobID] {
-    update { memory, now in memory.dead.sorted().flatMap { memory.remove($0, isCrash: true, at: now) } }
+    change { rows in try rows.memory.dead.sorted().flatMap { try rows.remove($0, isCrash: true) } }
   }
 
   /// Adds the jobs of due ticks, makes due jobs wait for a worker, cancels jobs that have missed their deadline, and
@@ -152,7 +153,7 @@ public final class MemoryJobStore: JobStore {
   ///
   /// - Returns: The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another
   ///   claim; nil if there is none.
-  public func advance() -> StoreTime? { update { memory, now in memory.advance(to: now) } }
+  public func advance() -> StoreTime? { change { try $0.advance() } }
 
   /// Changes many jobs, or a queue.
   ///
@@ -161,7 +162,7 @@ public final class MemoryJobStore: JobStore {
   /// - Throws: ``JobError`` with the code ``JobError/Code/keyHeld`` or ``JobError/Code/dependencyFailed`` if no job can
   ///   be run again because other jobs hold the keys, or dependencies have failed.
   public func perform(_ command: JobCommand) throws -> Int {
-    try update { memory, now in try memory.perform(command, at: now) }
+    try update { try $0.perform(command) }
   }
 
   /// Changes a schedule.
@@ -171,14 +172,14 @@ public final class MemoryJobStore: JobStore {
   ///   - name: The name of the schedule.
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   public func perform(_ command: ScheduleCommand, on name: String) -> ScheduleAnswer {
-    update { memory, _ in memory.changeSchedule(name, command) }
+    change { try $0.change(name, command) }
   }
 
   /// Returns all schedules.
   ///
   /// - Returns: The schedules, in the order of their names.
   public func schedules() -> [ScheduleRecord] {
-    state.withLock { memory in memory.schedules.values.sorted { $0.name < $1.name } }
+    read { memory in memory.schedules.values.sorted { $0.name < $1.name } }
   }
 
   /// Returns jobs in the order of their numbers.
@@ -190,7 +191,7 @@ public final class MemoryJobStore: JobStore {
   /// - Returns: The jobs.
   /// - Complexity: O(*n* log *n*) in the number of jobs of the store.
   public func jobs(_ filter: JobFilter, after id: JobID?, limit: Int) -> [JobRecord] {
-    state.withLock { memory in
+    read { memory in
       let found = memory.jobs.values.filter { filter.contains($0) && $0.id.rawValue > id?.rawValue ?? .min }
       return Array(found.sorted { $0.id < $1.id }.prefix(limit))
     }
@@ -201,7 +202,7 @@ public final class MemoryJobStore: JobStore {
   /// - Parameter ids: The jobs.
   /// - Returns: The edges, in the order of the dependencies' numbers, and then of the dependents' numbers.
   public func edges(of ids: [JobID]) -> [JobEdge] {
-    state.withLock { memory in
+    read { memory in
       let edges = ids.flatMap { memory.graph.edges(from: $0) + memory.graph.edges(to: $0) }
       return Set(edges).sorted { ($0.dependency, $0.dependent) < ($1.dependency, $1.dependent) }
     }
@@ -211,7 +212,7 @@ public final class MemoryJobStore: JobStore {
   ///
   /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
   public func counts() -> [String: JobQueueCounts] {
-    state.withLock { $0.counts(includesJobs: true) }
+    read { $0.counts(includesJobs: true) }
   }
 
   /// Returns the queues, workers and failures at one moment.
@@ -220,7 +221,7 @@ public final class MemoryJobStore: JobStore {
   /// - Returns: The snapshot.
   public func snapshot(_ parts: JobsSnapshot.Parts) -> JobsSnapshot {
     let now = clock()
-    return state.withLock { $0.snapshot(parts, at: now) }
+    return read { $0.snapshot(parts, at: now) }
   }
 
   /// Calls a function with hints about changes, until the returned token is released.
@@ -231,19 +232,23 @@ public final class MemoryJobStore: JobStore {
     observers.add(handler)
   }
 
+  private func read<Result>(_ body: (MemoryJobs) -> Result) -> Result { state.withLock { body($0.memory) } }
+
   /// Changes the jobs under the lock, and calls observers after releasing it.
-  private func update<Result>(_ body: (inout MemoryJobs, StoreTime) throws -> Result) rethrows -> Result {
+  private func update<Result: Sendable>(_ body: (MemoryRows) throws -> Result) throws -> Result {
     let now = clock()
-    let (result, hints) = try state.withLock { memory in
-      memory.now = now
-      memory.meetBudget = JobGraph.maxMetCount
-      memory.cascadeBudget = JobGraph.maxCascadeCount
-      defer { memory.hints = JobHints() }
-      let result = try body(&memory, now)
-      memory.settleAll()
-      return (result, memory.hints)
+    let (result, hints) = try state.withLock { rows in
+      rows.begin(at: now)
+      let result = try body(rows)
+      try rows.settle()
+      return (result, rows.hints)
     }
     observers.send(hints)
     return result
+  }
+
+  /// Changes the jobs like ``update(_:)``, by a function that throws no error if the rows don't.
+  private func change<Result: Sendable>(_ body: (MemoryRows) throws -> Result) -> Result {
+    do { return try update(body) } catch { misuse("Rows in memory throw no errors: \(error)") }
   }
 }

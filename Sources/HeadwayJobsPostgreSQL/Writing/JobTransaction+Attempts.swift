@@ -8,7 +8,7 @@ extension JobTransaction {
   func end(_ endings: [JobEnding]) throws -> [JobExchangeAnswer.Verdict] {
     guard Set(endings.map(\.fence.id)).count == endings.count else {
       // A job has several endings, whose order matters.
-      return try endings.map { try end($0) }
+      return try endings.flatMap { try end([$0]) }
     }
     var succeeded = try succeed(endings)
     let others = endings.filter { succeeded[$0.fence.id] == nil }
@@ -18,28 +18,7 @@ extension JobTransaction {
         try note(success, ending.fence.id)
         return .recorded
       }
-      return try end(ending, loaded[ending.fence.id])
-    }
-  }
-
-  private func end(_ ending: JobEnding) throws -> JobExchangeAnswer.Verdict {
-    if let success = try succeed([ending])[ending.fence.id] {
-      try note(success, ending.fence.id)
-      return .recorded
-    }
-    return try end(ending, try find(ending.fence.id))
-  }
-
-  private func end(_ ending: JobEnding, _ job: JobRecord?) throws -> JobExchangeAnswer.Verdict {
-    guard var job = try job ?? find(ending.fence.id) else { return .refused }
-    switch JobTransitions.end(&job, ending, at: now) {
-    case .refused: return .refused
-    case .alreadyRecorded: return .recorded
-    case .recorded:
-      if !job.state.isFinished, ending.action != .release { try place(&job) }
-      try note(ending.action, of: job.queue)
-      try put(job)
-      return .recorded
+      return try end(ending, of: loaded[ending.fence.id] ?? find(ending.fence.id))
     }
   }
 
@@ -105,41 +84,21 @@ extension JobTransaction {
 
   // MARK: Writes
 
-  func write(_ write: FencedWrite) throws -> FencedAnswer {
-    guard try isRun(by: write.fence) else { return .refused }
-    switch write.content {
-    case .checkpoint(let name, let value):
-      runLater(
-        """
-        INSERT INTO headway.checkpoint (job, name, value) VALUES ($1, $2, $3)
-        ON CONFLICT (job, name) DO UPDATE SET value = excluded.value
-        """, write.fence.id.rawValue, name, value.bytes)
-      runLater(
-        "UPDATE headway.job SET flags = flags | \(JobRow.hasCheckpoints) WHERE id = $1", write.fence.id.rawValue)
-    case .progress(let progress):
-      var update = statement("UPDATE headway.job SET progress = $2, progress_text = $3 WHERE id = $1")
-      update.add(write.fence.id.rawValue)
-      update.add(progress.fraction)
-      update.add(progress.text?.withoutNull)
-      runLater(update)
-    case .log(let text):
-      guard var job = try findUnfinished(write.fence.id) else { return .refused }
-      job.history.append(JobTransition(time: now, state: .running, worker: job.owner, note: text))
-      try put(job)
-    case .enqueue(let new):
-      do {
-        return .enqueued(try enqueue([new])[0])
-      } catch let error as JobError where error.code == .queueFull {
-        return .queueFull
-      }
-    case .enqueueBatch(let new, let isBefore):
-      do {
-        return .enqueuedBatch(try enqueue(new, beforeDependentsOf: isBefore ? write.fence.id : nil))
-      } catch let error as JobError where error.code == .queueFull {
-        return .queueFull
-      }
-    }
-    return .written
+  func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) {
+    runLater(
+      """
+      INSERT INTO headway.checkpoint (job, name, value) VALUES ($1, $2, $3)
+      ON CONFLICT (job, name) DO UPDATE SET value = excluded.value
+      """, id.rawValue, name, value.bytes)
+    runLater("UPDATE headway.job SET flags = flags | \(JobRow.hasCheckpoints) WHERE id = $1", id.rawValue)
+  }
+
+  func setProgress(_ progress: JobProgress, of id: JobID) {
+    var update = statement("UPDATE headway.job SET progress = $2, progress_text = $3 WHERE id = $1")
+    update.add(id.rawValue)
+    update.add(progress.fraction)
+    update.add(progress.text?.withoutNull)
+    runLater(update)
   }
 
   /// Returns whether an attempt runs its job, and locks the job if it does.

@@ -3,38 +3,16 @@ import Headway
 import HeadwayJobs
 
 extension JobTransaction {
-  // The shared algorithms are mutating functions. This class is a reference, so it calls them on a copy of the
-  // reference.
-
-  /// Adds all jobs of a batch or none.
-  func addAll(_ jobs: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
-    var rows = self
+  func addAll(_ jobs: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued] {
     defer { newRows.numbers = [] }
-    return try rows.addBatch(jobs, beforeDependentsOf: parent)
+    return try addBatch(jobs, beforeDependentsOf: parent)
   }
 
-  /// Settles the edges of all jobs that have ended in this transaction.
-  func settleAll() throws {
-    guard !ended.isEmpty else { return }
+  func willSettle(_ ends: [JobGraph.Standing]) throws {
     // A failure cancels dependents, and no other transaction may add some in the meantime.
-    if !ended.allSatisfy({ $0.state == .succeeded }) { try requireAlone() }
-    var rows = self
-    try rows.settle()
+    if !ends.allSatisfy({ $0.state == .succeeded }) { try requireAlone() }
   }
 
-  /// Continues to cancel the dependents of failed jobs.
-  func continueAllCascades() throws {
-    var rows = self
-    try rows.continueCascades()
-  }
-
-  func restartAll(_ retries: JobRetries) throws {
-    var rows = self
-    try rows.restart(retries)
-  }
-}
-
-extension JobTransaction: JobGraphRows {
   /// Returns the state of a job, and locks its row, so that the state remains until the end of the transaction.
   func standing(of id: JobID) throws -> JobGraph.Standing? { try standings(of: [id])[id] }
 

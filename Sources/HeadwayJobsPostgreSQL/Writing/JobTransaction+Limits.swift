@@ -12,22 +12,14 @@ extension JobTransaction {
     return queues
   }
 
-  /// Changes the record of a queue.
-  ///
-  /// - Returns: The number of changes.
-  @discardableResult
-  func changeQueue(_ name: String, _ body: (inout JobQueueRecord) -> Void) throws -> Int {
+  func lockedQueue(_ name: String) throws -> JobQueueRecord? {
     // Read again, because others could have changed it before its row was locked.
-    let found = QueueRow.readAll(try run(QueueRow.select + " WHERE name = $1 FOR UPDATE", name))
-    let old = found[name] ?? JobQueueRecord()
-    var queue = old
-    body(&queue)
-    guard queue != old else { return 0 }
+    QueueRow.readAll(try run(QueueRow.select + " WHERE name = $1 FOR UPDATE", name))[name]
+  }
+
+  func put(_ queue: JobQueueRecord, named name: String) {
     runLater(QueueRow.write(queue, name: name, self))
     knownQueues?[name] = queue == JobQueueRecord() ? nil : queue
-    if queue.mayClaimMore(than: old) { hints.claimableQueues.insert(name) }
-    if queue.settings.pendingLimit != old.settings.pendingLimit { hints.queuesWithRoom.insert(name) }
-    return 1
   }
 
   /// Notes how an attempt has ended, in the record of its queue.
@@ -42,46 +34,18 @@ extension JobTransaction {
     try changeQueue(queue) { $0.note(action) }
   }
 
-  /// Notes the queues in which a changed job might allow other jobs to be claimed or added.
-  func noteLimits(of job: JobRecord) throws {
-    let settings = try queues()[job.queue]?.settings
-    if job.state != .running, job.settings.limit != nil || settings?.limit != nil {
-      hints.claimableQueues.insert(job.queue)
-    }
-    if !job.state.isPending, settings?.pendingLimit != nil { hints.queuesWithRoom.insert(job.queue) }
-  }
-
-  /// Moves a job that waits again to the end of its queue, unless it keeps its place.
-  func place(_ job: inout JobRecord) throws {
-    if !job.keepsPlace { (job.position, job.ready) = (try nextPosition(), now) }
-  }
-
   // MARK: Full queues
 
-  /// Adds all jobs, or none if a queue is full.
-  ///
-  /// - Parameters:
-  ///   - batch: The jobs.
-  ///   - parent: The running job whose dependents must also wait for the new ones; nil if there is none.
-  /// - Throws: `JobError`, or `PostgresError`.
-  /// - Returns: The number of each job.
   func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
-    let limits = try queues().compactMapValues(\.settings.pendingLimit)
-    let queues = limits.isEmpty ? [] : Set(batch.map(\.queue))
-    let full = try limits.filter { queue, limit in try queues.contains(queue) && isFull(queue, limit) }
+    let full = try fullQueues(for: batch)
     guard try session.mayInsertJobs(schema) else { return try call(batch, full) }
-    for new in batch {
-      guard let limit = full[new.queue] else { continue }
-      if try new.settings.unique.flatMap({ try holder(of: $0) }) == nil {
-        throw JobError(full: new.queue, limit: limit)
-      }
-    }
+    try requireRoom(for: batch, full)
     return try addAll(batch, beforeDependentsOf: parent)
   }
 
-  /// Returns whether a queue has reached its pending limit, and counts only up to that limit.
-  private func isFull(_ queue: String, _ limit: Int) throws -> Bool {
-    try run("SELECT headway.pending_count($1, $2) >= $2", queue, limit).first?.bool(0) ?? false
+  func hasPending(_ count: Int, in queue: String) throws -> Bool {
+    // Counts only up to the limit.
+    try run("SELECT headway.pending_count($1, $2) >= $2", queue, count).first?.bool(0) ?? false
   }
 
   // MARK: Counting

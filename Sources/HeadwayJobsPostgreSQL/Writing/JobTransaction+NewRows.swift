@@ -5,10 +5,7 @@ import HeadwayJobs
 /// The rows of new jobs, and of schedules that have added jobs, which are written together.
 struct NewRows {
   /// The numbers of the next jobs.
-  struct Numbers {
-    let id: JobID
-    let position: Int64
-  }
+  typealias Numbers = (id: JobID, position: Int64)
 
   private(set) var jobs: [JobRecord] = []
   /// The jobs that were cancelled when they were added.
@@ -112,7 +109,7 @@ extension JobTransaction {
     guard count > newRows.numbers.count else { return }
     let drawn = try run(
       "SELECT nextval('headway.job_number'), nextval('headway.position') FROM generate_series(1, $1)", count)
-    newRows.numbers = drawn.rows.reversed().map { NewRows.Numbers(id: $0.id(0), position: $0.int64(1)) }
+    newRows.numbers = drawn.rows.reversed().map { ($0.id(0), $0.int64(1)) }
   }
 
   /// Writes the new rows if there are many, so that no request takes long.

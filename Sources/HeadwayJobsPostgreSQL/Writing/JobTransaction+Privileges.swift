@@ -65,14 +65,6 @@ extension JobTransaction {
   }
 }
 
-extension UniqueKey {
-  /// How long the key is held; nil if it depends on the state of the job.
-  var duration: Duration? {
-    if case .duration(let duration) = scope { return duration }
-    return nil
-  }
-}
-
 extension PostgresError {
   /// The error of a role that may only add jobs.
   fileprivate static let needsWork = PostgresError(

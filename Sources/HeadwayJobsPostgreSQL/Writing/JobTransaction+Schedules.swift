@@ -2,25 +2,6 @@
 import HeadwayJobs
 
 extension JobTransaction {
-  // The shared algorithms are mutating functions. This class is a reference, so it calls them on a copy of the
-  // reference.
-
-  /// Adds the jobs of due ticks, up to a limit.
-  ///
-  /// - Returns: Whether there might be more due ticks.
-  func advanceSchedules(limit: Int) throws -> Bool {
-    var rows = self
-    defer { newRows.numbers = [] }
-    return try rows.addDueJobs(limit: limit)
-  }
-
-  func perform(_ command: ScheduleCommand, on name: String) throws -> ScheduleAnswer {
-    var rows = self
-    return try rows.change(name, command)
-  }
-}
-
-extension JobTransaction: ScheduleRows {
   /// Returns schedules that have a due tick, and locks their rows.
   func dueSchedules(limit: Int) throws -> [DueSchedule] {
     let due = try run(

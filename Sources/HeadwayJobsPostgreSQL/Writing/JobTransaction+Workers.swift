@@ -25,18 +25,14 @@ extension JobTransaction {
     guard let isStopped = found.first?.bool(0) else { return [] }
     // A rescue must not wait for a transaction of the application that has locked a job. The worker remains until all
     // of its jobs are rescued.
-    let left = try running(by: worker, skipsLocked: isDead, limit: limit)
-    for var job in left {
-      JobTransitions.rescue(&job, isCrash: isDead && !isStopped, at: now)
-      try put(job)
-    }
+    let left = try rescue(running(by: worker, skipsLocked: isDead, limit: limit), isCrash: isDead && !isStopped)
     // If its process ends before the other jobs have been returned, the end does not count as a crash.
     if !isDead { runLater("UPDATE headway.worker SET stopped = true WHERE id = $1", worker.rawValue) }
     runLater(
       """
       DELETE FROM headway.worker WHERE id = $1 AND NOT EXISTS (SELECT FROM headway.job WHERE state = 3 AND owner = $1)
       """, worker.rawValue)
-    return left.map(\.id)
+    return left
   }
 
   /// Returns jobs of workers whose lease has expired to their queues, up to a limit.
@@ -51,11 +47,7 @@ extension JobTransaction {
     return rescued
   }
 
-  /// Gives back the jobs of a worker that the worker does not know of.
-  func releaseAll(of worker: WorkerID, except known: Set<JobFence>) throws {
-    let unknown = try running(by: worker).compactMap(\.fence).filter { !known.contains($0) }
-    _ = try end(unknown.map { JobEnding($0, .release) })
-  }
+  func runningJobs(of worker: WorkerID) throws -> [JobRecord] { try running(by: worker) }
 
   private func running(
     by worker: WorkerID, skipsLocked: Bool = false, limit: Int = .max
@@ -78,24 +70,19 @@ extension JobTransaction {
   /// - Returns: Whether there might be more to do.
   func advance() throws -> Bool {
     let limit = JobCommand.maxChangedCount
-    let hasMoreTicks = try advanceSchedules(limit: limit)
-    try continueAllCascades()
-    let late = try jobs(
-      "deadline <= $1 AND deadline IS NOT NULL AND state < 3 ORDER BY deadline, id LIMIT \(limit)")
-    for var job in late {
-      JobTransitions.expire(&job, at: now)
-      try put(job)
-    }
-    try settleAll()
-    let due = try jobs("state = 1 AND due <= $1 ORDER BY due, id LIMIT \(limit)")
-    let positions = try nextPositions(due.count)
-    for (var job, position) in zip(due, positions) {
-      JobTransitions.becomeWaiting(&job, at: now)
-      if !job.keepsPlace { (job.position, job.ready) = (position, now) }
-      try put(job)
-    }
-    try settleAll()
-    return try hasMoreTicks || late.count == limit || due.count == limit || !cascades().isEmpty
+    let hasMoreTicks = try addDueJobs(limit: limit)
+    newRows.numbers = []
+    try continueCascades()
+    let (hasMoreLate, hasMoreDue) = (try expireLateJobs(limit: limit), try startDueJobs(limit: limit))
+    return try hasMoreTicks || hasMoreLate || hasMoreDue || !cascades().isEmpty
+  }
+
+  func lateJobs(limit: Int) throws -> [JobRecord] {
+    try jobs("deadline <= $1 AND deadline IS NOT NULL AND state < 3 ORDER BY deadline, id LIMIT \(limit)")
+  }
+
+  func dueJobs(limit: Int) throws -> [JobRecord] {
+    try jobs("state = 1 AND due <= $1 ORDER BY due, id LIMIT \(limit)")
   }
 
   private func jobs(_ condition: String) throws -> [JobRecord] {

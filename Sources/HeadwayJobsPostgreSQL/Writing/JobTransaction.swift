@@ -21,7 +21,7 @@ import HeadwayJobs
 ///
 /// If there is a deadlock nevertheless, because a transaction of the application takes locks in another order,
 /// PostgreSQL ends one of the transactions, and the store repeats its own.
-final class JobTransaction {
+final class JobTransaction: JobRows {
   let session: PostgresSession
   let schema: SchemaName
   let now: StoreTime
@@ -42,6 +42,8 @@ final class JobTransaction {
   var preparedKeys: [String: JobID?] = [:]
   /// The timed keys of jobs that will be added, each with its holder; nil if it was taken for the new job.
   var preparedTimedKeys: [String: JobID?] = [:]
+  /// The jobs whose retention has expired, for a command that prunes the store.
+  var expired: [JobID] = []
   /// The numbers of the job that is being added.
   private var numbers: NewRows.Numbers?
   /// The new rows that have not been written yet.
@@ -109,12 +111,9 @@ final class JobTransaction {
   // MARK: Numbers
 
   func nextPositions(_ count: Int) throws -> [Int64] {
-    try run("SELECT nextval('headway.position') FROM generate_series(1, $1)", count).rows.map { $0.int64(0) }
-  }
-
-  func nextPosition() throws -> Int64 {
     // A job that takes the place of a new one also takes its position.
-    try numbers?.position ?? nextPositions(1)[0]
+    if let numbers, count == 1 { return [numbers.position] }
+    return try run("SELECT nextval('headway.position') FROM generate_series(1, $1)", count).rows.map { $0.int64(0) }
   }
 
   // MARK: New jobs
@@ -145,14 +144,6 @@ final class JobTransaction {
     }
   }
 
-  private func replace(_ old: JobRecord, with new: NewJob) throws {
-    var job = old
-    guard JobTransitions.replace(&job, with: new, at: now) else { return }
-    // The job becomes ready now, so it comes after those that were already ready.
-    if old.state == .scheduled, job.state == .waiting { try place(&job) }
-    try put(job)
-  }
-
   /// Inserts a job; returns nil if another transaction has inserted its key in the meantime.
   private func insert(
     _ new: NewJob, _ dependencies: [JobGraph.Requirement], _ hasDependents: Bool, isKeyFree: Bool = false
@@ -162,14 +153,13 @@ final class JobTransaction {
     (job.position, job.ready) = (numbers.position, now)
     if let unique = job.settings.unique {
       if case .duration(let duration) = unique.scope {
-        guard try isKeyFree || take(unique.key, for: duration, job.id) else { return nil }
+        guard try isKeyFree || hold(unique.key, by: job.id, until: now + duration) else { return nil }
       } else {
         job.holdsKey = true
       }
     }
     let heldKey = job.holdsKey
-    var rows = self
-    try rows.insertEdges(of: &job, dependencies)
+    try insertEdges(of: &job, dependencies)
     job.hasDependents = hasDependents && !job.state.isFinished
     guard !job.state.isFinished else {
       try putNewFinished(job)
@@ -180,32 +170,34 @@ final class JobTransaction {
       JobRow.addUnfinished([job], to: &statement)
       if try run(statement).isEmpty {
         // The edges of the job that was not inserted.
-        try deleteEdges(to: job.id)
+        deleteEdges(to: job.id)
         return nil
       }
     } else {
-      newRows.add(job)
-      try writeNewRowsIfFull()
+      try insert(job)
     }
     try noteUnfinished(job)
     return job.id
+  }
+
+  func insert(_ job: JobRecord) throws {
+    newRows.add(job)
+    try writeNewRowsIfFull()
   }
 
   /// Inserts a job that was cancelled when it was added.
   private func putNewFinished(_ job: JobRecord) throws {
     hints.finished.append(job.id)
     try noteLimits(of: job)
-    if job.expires.map({ $0 <= job.finished ?? now }) ?? false { return try deleteEdges(to: job.id) }
-    newRows.add(job)
-    try writeNewRowsIfFull()
+    if job.expires.map({ $0 <= job.finished ?? now }) ?? false { return deleteEdges(to: job.id) }
+    try insert(job)
   }
 
-  /// Takes a key for a time, unless another job holds it.
-  private func take(_ key: String, for duration: Duration, _ id: JobID) throws -> Bool {
+  func hold(_ key: String, by id: JobID, until time: StoreTime) throws -> Bool {
     var take = statement(Self.takeKeys)
     take.add(array: [key])
     take.add(array: [id.rawValue])
-    take.add(array: [now + duration])
+    take.add(array: [time])
     take.add(now)
     return try !run(take).isEmpty
   }
@@ -227,15 +219,10 @@ final class JobTransaction {
   func find(_ id: JobID) throws -> JobRecord? {
     // A job that ends or is run again in between moves from one table to the other.
     for _ in 0..<2 {
-      if let job = try findUnfinished(id) { return job }
+      if let job = try findUnfinished([id]).first { return job }
       if let job = try findFinished(id) { return job }
     }
     return nil
-  }
-
-  func findUnfinished(_ id: JobID) throws -> JobRecord? {
-    try run("SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE id = $1 FOR UPDATE", id.rawValue).first
-      .map(JobRow.read)
   }
 
   /// Returns unfinished jobs, and locks their rows in the order of their numbers.
@@ -254,62 +241,41 @@ final class JobTransaction {
     return JobRow.read(row)
   }
 
-  /// Writes a changed job, whose row is locked, to the table that it belongs in.
-  func put(_ changed: JobRecord) throws {
+  func putUnfinished(_ job: JobRecord) throws {
     try session.sendDeferredIfMany()
-    var job = changed
-    if job.needsKey, let unique = job.settings.unique {
-      if let other = try holder(of: unique), other != job.id {
-        JobTransitions.supersede(&job, by: other, at: now)
-      } else {
-        job.holdsKey = true
-      }
-    }
-    let damagedParts = try job.damage.map { damage in
-      if !job.state.isFinished, job.state != .running { JobTransitions.fail(&job, because: damage, at: now) }
-      return try parts(of: job.id)
-    }
     let wasFinished = finishedJobs.remove(job.id) != nil
-    guard job.state.isFinished else {
-      if wasFinished { delete(job.id, from: "headway.done", "id") }
-      var statement = statement(JobRow.put)
-      JobRow.addUnfinished([job], to: &statement, flags: wasFinished ? JobRow.hasCheckpoints : 0)
-      runLater(statement)
-      try noteUnfinished(job)
-      if job.state == .waiting {
-        waitingAgain.append(ClaimMarks.Place(queue: job.queue, priority: job.priority, position: job.position))
-      }
-      damagedParts.map { restore($0, of: job.id, in: "headway.job") }
-      return
+    if wasFinished { delete(job.id, from: "headway.done", "id") }
+    var statement = statement(JobRow.put)
+    JobRow.addUnfinished([job], to: &statement, flags: wasFinished ? JobRow.hasCheckpoints : 0)
+    runLater(statement)
+    if job.state == .waiting {
+      waitingAgain.append(ClaimMarks.Place(queue: job.queue, priority: job.priority, position: job.position))
     }
+  }
+
+  func putFinished(_ job: JobRecord) throws {
+    try session.sendDeferredIfMany()
+    finishedJobs.remove(job.id)
     delete(job.id, from: "headway.job", "id")
-    hints.finished.append(job.id)
-    try noteLimits(of: job)
-    if job.hasDependents { ended.append(JobGraph.Standing(job)) }
-    // Dependents might read the result.
-    let isForgotten = !job.hasDependents && job.expires.map { $0 <= job.finished ?? now } ?? false
-    // Failed and cancelled jobs can be run again, and must not repeat their steps.
-    if job.state == .succeeded || isForgotten { delete(job.id, from: "headway.checkpoint", "job") }
-    guard !isForgotten else {
-      try deleteEdges(to: job.id)
-      return delete(job.id, from: "headway.done", "id")
-    }
     var statement = statement(JobRow.putFinished)
     JobRow.addFinished([job], to: &statement)
     runLater(statement)
-    damagedParts.map { restore($0, of: job.id, in: "headway.done") }
   }
 
-  func deleteEdges(to id: JobID) throws { delete(id, from: "headway.edge", "dependent") }
+  func forget(_ id: JobID) throws {
+    try session.sendDeferredIfMany()
+    finishedJobs.remove(id)
+    deleteEdges(to: id)
+    delete(id, from: "headway.job", "id")
+    delete(id, from: "headway.done", "id")
+  }
 
-  func delete(_ id: JobID, from table: String, _ column: String) {
+  func deleteCheckpoints(of id: JobID) { delete(id, from: "headway.checkpoint", "job") }
+
+  private func deleteEdges(to id: JobID) { delete(id, from: "headway.edge", "dependent") }
+
+  private func delete(_ id: JobID, from table: String, _ column: String) {
     runLater("DELETE FROM \(table) WHERE \(column) = $1", id.rawValue)
-  }
-
-  func noteUnfinished(_ job: JobRecord) throws {
-    try noteLimits(of: job)
-    if job.state == .scheduled { hints.hasScheduled = true }
-    if job.state == .waiting { hints.claimableQueues.insert(job.queue) }
   }
 }
 
@@ -324,9 +290,15 @@ extension UniqueKey {
 ///
 /// The parts remain as they are stored, for people to inspect, and for a newer release that might be able to read them.
 extension JobTransaction {
-  struct StoredParts {
+  private struct StoredParts {
     let settings: [UInt8]?
     let history: [UInt8]?
+  }
+
+  func preservingParts(of job: JobRecord, _ write: () throws -> Void) throws {
+    let parts = try parts(of: job.id)
+    try write()
+    restore(parts, of: job.id, in: job.state.isFinished ? "headway.done" : "headway.job")
   }
 
   private func parts(of id: JobID) throws -> StoredParts {

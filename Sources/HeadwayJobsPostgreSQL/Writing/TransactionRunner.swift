@@ -44,7 +44,7 @@ struct TransactionRunner: Sendable {
     do {
       let transaction = try begin(session, hold)
       let answer = try body(transaction)
-      try transaction.settleAll()
+      try transaction.settle()
       transaction.writeNewRowsLater()
       try commit(session)
       marks.moveBack(to: transaction.waitingAgain)
@@ -112,7 +112,7 @@ struct TransactionRunner: Sendable {
       transaction.isRepeatable = isRepeatable
       do {
         let answer = try body(transaction)
-        try transaction.settleAll()
+        try transaction.settle()
         transaction.writeNewRowsLater()
         if isRepeatable { _ = try session.run(Statement("RELEASE headway_changes")) }
         return (answer, transaction.hints)

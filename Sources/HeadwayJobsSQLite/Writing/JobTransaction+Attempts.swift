@@ -5,17 +5,10 @@ import HeadwayJobs
 extension JobTransaction {
   // MARK: Endings
 
-  func end(_ ending: JobEnding) throws -> JobExchangeAnswer.Verdict {
-    if case .succeed(let result) = ending.action, try succeed(ending.fence, result) { return .recorded }
-    guard var job = try find(ending.fence.id) else { return .refused }
-    switch JobTransitions.end(&job, ending, at: now) {
-    case .refused: return .refused
-    case .alreadyRecorded: return .recorded
-    case .recorded:
-      if !job.state.isFinished, ending.action != .release { try place(&job) }
-      try changeQueue(job.queue) { $0.note(ending.action) }
-      try put(job)
-      return .recorded
+  func end(_ endings: [JobEnding]) throws -> [JobExchangeAnswer.Verdict] {
+    try endings.map { ending in
+      if case .succeed(let result) = ending.action, try succeed(ending.fence, result) { return .recorded }
+      return try end(ending, of: find(ending.fence.id))
     }
   }
 
@@ -58,43 +51,23 @@ extension JobTransaction {
 
   // MARK: Writes
 
-  func write(_ write: FencedWrite) throws -> FencedAnswer {
-    guard try isRun(by: write.fence) else { return .refused }
-    switch write.content {
-    case .checkpoint(let name, let value):
-      let statement = try statement("INSERT OR REPLACE INTO headway_checkpoint (job, name, value) VALUES (?1, ?2, ?3)")
-      statement.bind(write.fence.id.rawValue, at: 1)
-      statement.bind(name, at: 2)
-      statement.bind(value.bytes, at: 3)
-      try statement.run()
-      let flag = try self.statement(
-        "UPDATE headway_job SET flags = flags | \(JobRow.hasCheckpoints) WHERE id = ?1")
-      flag.bind(write.fence.id.rawValue, at: 1)
-      try flag.run()
-    case .progress(let progress):
-      let statement = try statement("UPDATE headway_job SET progress = ?2, progress_text = ?3 WHERE id = ?1")
-      statement.bind(write.fence.id.rawValue, at: 1)
-      statement.bind(progress.fraction, at: 2)
-      statement.bind(progress.text, at: 3)
-      try statement.run()
-    case .log(let text):
-      guard var job = try findUnfinished(write.fence.id) else { return .refused }
-      job.history.append(JobTransition(time: now, state: .running, worker: job.owner, note: text))
-      try put(job)
-    case .enqueue(let new):
-      do {
-        return .enqueued(try enqueue([new])[0])
-      } catch let error as JobError where error.code == .queueFull {
-        return .queueFull
-      }
-    case .enqueueBatch(let new, let isBefore):
-      do {
-        return .enqueuedBatch(try enqueue(new, beforeDependentsOf: isBefore ? write.fence.id : nil))
-      } catch let error as JobError where error.code == .queueFull {
-        return .queueFull
-      }
-    }
-    return .written
+  func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) throws {
+    let statement = try statement("INSERT OR REPLACE INTO headway_checkpoint (job, name, value) VALUES (?1, ?2, ?3)")
+    statement.bind(id.rawValue, at: 1)
+    statement.bind(name, at: 2)
+    statement.bind(value.bytes, at: 3)
+    try statement.run()
+    let flag = try self.statement("UPDATE headway_job SET flags = flags | \(JobRow.hasCheckpoints) WHERE id = ?1")
+    flag.bind(id.rawValue, at: 1)
+    try flag.run()
+  }
+
+  func setProgress(_ progress: JobProgress, of id: JobID) throws {
+    let statement = try statement("UPDATE headway_job SET progress = ?2, progress_text = ?3 WHERE id = ?1")
+    statement.bind(id.rawValue, at: 1)
+    statement.bind(progress.fraction, at: 2)
+    statement.bind(progress.text, at: 3)
+    try statement.run()
   }
 
   func isRun(by fence: JobFence) throws -> Bool {

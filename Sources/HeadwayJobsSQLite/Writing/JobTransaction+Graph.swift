@@ -4,51 +4,18 @@ import Headway
 import HeadwayJobs
 
 extension JobTransaction {
-  // The shared algorithms are mutating functions. This class is a reference, so it calls them on a copy of the
-  // reference.
-
-  /// Adds all jobs of a batch or none.
-  func addAll(_ jobs: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
-    var rows = self
+  func addAll(_ jobs: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued] {
     guard parent == nil, jobs.count >= JobRow.batchSize,
       jobs.allSatisfy({ $0.settings.unique == nil && $0.dependencies.isEmpty })
-    else { return try rows.addBatch(jobs, beforeDependentsOf: parent) }
+    else { return try addBatch(jobs, beforeDependentsOf: parent) }
     let rest = jobs.count % JobRow.batchSize
     var answers = try stride(from: 0, to: jobs.count - rest, by: JobRow.batchSize).flatMap { first in
       try addPlain(jobs[first..<first + JobRow.batchSize])
     }
-    answers += try rows.addBatch(jobs.suffix(rest))
+    answers += try addBatch(jobs.suffix(rest))
     return answers
   }
 
-  /// Settles the edges of all jobs that have ended in this transaction.
-  func settleAll() throws {
-    guard !ended.isEmpty else { return }
-    var rows = self
-    try rows.settle()
-  }
-
-  /// Continues to cancel the dependents of failed jobs.
-  func continueAllCascades() throws {
-    var rows = self
-    try rows.continueCascades()
-  }
-
-  func restartAll(_ retries: JobRetries) throws {
-    var rows = self
-    try rows.restart(retries)
-  }
-
-  /// Returns whether unfinished jobs depend on a job, so that they might read its result.
-  func isNeeded(_ id: JobID) throws -> Bool {
-    let statement = try statement("SELECT \(JobRow.isNeeded("?1"))")
-    defer { statement.reset() }
-    statement.bind(id.rawValue, at: 1)
-    return try statement.step() && statement.int(0) != 0
-  }
-}
-
-extension JobTransaction: JobGraphRows {
   func standing(of id: JobID) throws -> JobGraph.Standing? {
     for sql in [
       "SELECT state, NULL FROM headway_job WHERE id = ?1", "SELECT state, culprit FROM headway_done WHERE id = ?1",
@@ -69,8 +36,6 @@ extension JobTransaction: JobGraphRows {
     let standings = try Set(ids).compactMap { id in try standing(of: id).map { (id, $0) } }
     return Dictionary(uniqueKeysWithValues: standings)
   }
-
-  func findUnfinished(_ ids: [JobID]) throws -> [JobRecord] { try ids.compactMap { try findUnfinished($0) } }
 
   func noteDependents(of ids: [JobID]) throws {
     let update = try statement(
@@ -176,7 +141,7 @@ extension JobTransaction: JobGraphRows {
       met.bind(dependent, at: 2)
       try met.run()
       meet.bind(dependent, at: 1)
-      meet.bind(try nextPosition(), at: 2)
+      meet.bind(try nextPositions(1)[0], at: 2)
       meet.bind(now.microseconds, at: 3)
       try meet.forEachRow { row in
         switch JobState(rawValue: row.int(0)) {

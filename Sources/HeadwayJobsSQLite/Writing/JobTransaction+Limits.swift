@@ -13,29 +13,9 @@ extension JobTransaction {
     return queues
   }
 
-  /// Changes the record of a queue.
-  ///
-  /// - Returns: The number of changes.
-  @discardableResult
-  func changeQueue(_ name: String, _ body: (inout JobQueueRecord) -> Void) throws -> Int {
-    let old = try queues()[name] ?? JobQueueRecord()
-    var queue = old
-    body(&queue)
-    guard queue != old else { return 0 }
+  func put(_ queue: JobQueueRecord, named name: String) throws {
     try QueueRow.write(queue, name: name, database)
     knownQueues?[name] = queue == JobQueueRecord() ? nil : queue
-    if queue.mayClaimMore(than: old) { hints.claimableQueues.insert(name) }
-    if queue.settings.pendingLimit != old.settings.pendingLimit { hints.queuesWithRoom.insert(name) }
-    return 1
-  }
-
-  /// Notes the queues in which a changed job might allow other jobs to be claimed or added.
-  func noteLimits(of job: JobRecord) throws {
-    let settings = try queues()[job.queue]?.settings
-    if job.state != .running, job.settings.limit != nil || settings?.limit != nil {
-      hints.claimableQueues.insert(job.queue)
-    }
-    if !job.state.isPending, settings?.pendingLimit != nil { hints.queuesWithRoom.insert(job.queue) }
   }
 
   /// Notes that a job without a limit has ended.
@@ -43,40 +23,8 @@ extension JobTransaction {
     if knownQueues?[queue]?.settings.limit != nil { hints.claimableQueues.insert(queue) }
   }
 
-  /// Moves a job that waits again to the end of its queue, unless it keeps its place.
-  func place(_ job: inout JobRecord) throws {
-    if !job.keepsPlace { (job.position, job.ready) = (try nextPosition(), now) }
-  }
-
-  // MARK: Full queues
-
-  /// Adds all jobs, or none if a queue is full.
-  ///
-  /// - Parameters:
-  ///   - batch: The jobs.
-  ///   - parent: The running job whose dependents must also wait for the new ones; nil if there is none.
-  /// - Throws: `JobError`, or GRDB's `DatabaseError`.
-  /// - Returns: The number of each job.
-  func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
-    let limits = try queues().compactMapValues(\.settings.pendingLimit)
-    if !limits.isEmpty {
-      var full: [String: Bool] = [:]
-      for new in batch {
-        guard let limit = limits[new.queue], try full[new.queue] ?? isFull(new.queue, limit) else {
-          full[new.queue] = false
-          continue
-        }
-        full[new.queue] = true
-        if try new.settings.unique.flatMap({ try holder(of: $0) }) == nil {
-          throw JobError(full: new.queue, limit: limit)
-        }
-      }
-    }
-    return try addAll(batch, beforeDependentsOf: parent)
-  }
-
-  /// Returns whether a queue has reached its pending limit, and counts only up to that limit.
-  private func isFull(_ queue: String, _ limit: Int) throws -> Bool {
+  func hasPending(_ limit: Int, in queue: String) throws -> Bool {
+    // Counts only up to the limit.
     var count = 0
     for condition in Self.pendingConditions where count < limit {
       let statement = try statement(

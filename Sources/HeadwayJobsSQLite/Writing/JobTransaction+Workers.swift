@@ -47,18 +47,14 @@ extension JobTransaction {
     var isStopped: Bool?
     try row.forEachRow { isStopped = $0.int(0) != 0 }
     guard let isStopped else { return [] }
-    let left = try running(by: worker, limit: limit)
-    for var job in left {
-      JobTransitions.rescue(&job, isCrash: isDead && !isStopped, at: now)
-      try put(job)
-    }
+    let left = try rescue(running(by: worker, limit: limit), isCrash: isDead && !isStopped)
     if left.count < limit {
       try delete(worker)
     } else if !isDead {
       // If its process ends before the other jobs have been returned, the end does not count as a crash.
       try noteStopped(worker)
     }
-    return left.map(\.id)
+    return left
   }
 
   private func delete(_ worker: WorkerID) throws {
@@ -81,12 +77,7 @@ extension JobTransaction {
     return (jobs, dead.count)
   }
 
-  /// Gives back the jobs of a worker that the worker does not know of.
-  func releaseAll(of worker: WorkerID, except known: Set<JobFence>) throws {
-    for job in try running(by: worker, limit: .max) {
-      if let fence = job.fence, !known.contains(fence) { _ = try end(JobEnding(fence, .release)) }
-    }
-  }
+  func runningJobs(of worker: WorkerID) throws -> [JobRecord] { try running(by: worker, limit: .max) }
 
   private func running(by worker: WorkerID, limit: Int) throws -> [JobRecord] {
     let rows = try statement(
@@ -137,37 +128,25 @@ extension JobTransaction {
   func advance(_ part: Advance) throws -> Bool {
     let limit = JobCommand.maxChangedCount
     switch part {
-    case .ticks: return try advanceSchedules(limit: limit)
-    case .cascades: try continueAllCascades()
-    case .late:
-      let late = try jobs(
-        """
-        SELECT \(JobRow.unfinishedColumns) FROM headway_job
-        WHERE deadline <= ?1 AND deadline NOT NULL AND state < 3 ORDER BY deadline, id LIMIT \(limit)
-        """)
-      for var job in late {
-        JobTransitions.expire(&job, at: now)
-        try put(job)
-      }
-      return late.count == limit
-    case .due:
-      let due = try jobs(
-        """
-        SELECT \(JobRow.unfinishedColumns) FROM headway_job
-        WHERE state = 1 AND due <= ?1 ORDER BY due, id LIMIT \(limit)
-        """)
-      for var job in due {
-        JobTransitions.becomeWaiting(&job, at: now)
-        try place(&job)
-        try put(job)
-      }
-      return due.count == limit
+    case .ticks: return try addDueJobs(limit: limit)
+    case .cascades:
+      try continueCascades()
+      return false
+    case .late: return try expireLateJobs(limit: limit)
+    case .due: return try startDueJobs(limit: limit)
     }
-    return false
   }
 
-  private func jobs(_ sql: String) throws -> [JobRecord] {
-    let rows = try statement(sql)
+  func lateJobs(limit: Int) throws -> [JobRecord] {
+    try jobs("deadline <= ?1 AND deadline NOT NULL AND state < 3 ORDER BY deadline, id LIMIT \(limit)")
+  }
+
+  func dueJobs(limit: Int) throws -> [JobRecord] {
+    try jobs("state = 1 AND due <= ?1 ORDER BY due, id LIMIT \(limit)")
+  }
+
+  private func jobs(_ condition: String) throws -> [JobRecord] {
+    let rows = try statement("SELECT \(JobRow.unfinishedColumns) FROM headway_job WHERE \(condition)")
     rows.bind(now.microseconds, at: 1)
     var jobs: [JobRecord] = []
     try rows.forEachRow { jobs.append(JobRow.read($0)) }

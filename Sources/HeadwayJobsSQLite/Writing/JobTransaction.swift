@@ -7,7 +7,7 @@ import HeadwayJobs
 ///
 /// `JobTransitions` and `JobGraph` determine all changes of a job's state. The most frequent ones, claims and
 /// successes, write only the columns that change.
-final class JobTransaction {
+final class JobTransaction: JobRows {
   let database: Database
   let now: StoreTime
   /// The hints for observers, which are called after the commit.
@@ -20,6 +20,8 @@ final class JobTransaction {
   var awaited: Set<JobID> = []
   /// The definitions of due schedules.
   var knownDefinitions: ScheduleRow.KnownDefinitions = [:]
+  /// The jobs whose retention has expired, for a command that prunes the store.
+  var expired: [JobID] = []
   /// The state of the connection without changes by code of the application, or nil if it has not been read.
   ///
   /// It is read once per transaction, because reading it compiles more than 30 statements.
@@ -94,21 +96,20 @@ final class JobTransaction {
     }
   }
 
-  func nextJob() throws -> JobID {
+  func nextNumbers() throws -> (id: JobID, position: Int64) {
     try withCounters { counters in
       counters.job += 1
-      return JobID(rawValue: counters.job)
-    }
-  }
-
-  func nextPosition() throws -> Int64 {
-    try withCounters { counters in
       counters.position += 1
-      return counters.position
+      return (JobID(rawValue: counters.job), counters.position)
     }
   }
 
-  func nextPositions(_ count: Int) throws -> [Int64] { try (0..<count).map { _ in try nextPosition() } }
+  func nextPositions(_ count: Int) throws -> [Int64] {
+    try withCounters { counters in
+      counters.position += Int64(count)
+      return Array((counters.position - Int64(count) + 1)..<(counters.position + 1))
+    }
+  }
 
   func nextWorker() throws -> WorkerID {
     try withCounters { counters in
@@ -121,57 +122,27 @@ final class JobTransaction {
 
   // MARK: New jobs
 
-  func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool) throws -> Enqueued {
-    if let unique = new.settings.unique, let other = try holder(of: unique) {
-      if unique.conflict == .replace, let old = try find(other) {
-        var job = old
-        if JobTransitions.replace(&job, with: new, at: now) {
-          // The job becomes ready now, so it comes after those that were already ready.
-          if old.state == .scheduled, job.state == .waiting { try place(&job) }
-          try put(job)
-        }
-      }
-      return Enqueued(id: other, isNew: false)
-    }
-    var job = JobRecord(id: try nextJob(), new, at: now)
-    if let unique = job.settings.unique {
-      if case .duration(let duration) = unique.scope {
-        let statement = try statement("INSERT OR REPLACE INTO headway_key (key, job, until) VALUES (?1, ?2, ?3)")
-        statement.bind(unique.key, at: 1)
-        statement.bind(job.id.rawValue, at: 2)
-        statement.bind((now + duration).microseconds, at: 3)
-        try statement.run()
-      } else {
-        job.holdsKey = true
-      }
-    }
-    (job.position, job.ready) = (try nextPosition(), now)
-    var rows = self
-    try rows.insertEdges(of: &job, dependencies)
-    job.hasDependents = hasDependents && !job.state.isFinished
-    guard !job.state.isFinished else {
-      try put(job)
-      return Enqueued(id: job.id, isNew: true)
-    }
-    let statement = try statement(JobRow.insert)
-    JobRow.bindUnfinished(job, to: statement)
-    try statement.run()
-    try noteUnfinished(job)
-    return Enqueued(id: job.id, isNew: true)
-  }
-
   /// Adds jobs without keys or dependencies.
   func addPlain(_ new: ArraySlice<NewJob>) throws -> [Enqueued] {
     let insert = try statement(JobRow.insertBatch)
     let added = try new.enumerated().map { row, new in
-      var job = JobRecord(id: try nextJob(), new, at: now)
-      (job.position, job.ready) = (try nextPosition(), now)
+      let (id, position) = try nextNumbers()
+      var job = JobRecord(id: id, new, at: now)
+      (job.position, job.ready) = (position, now)
       JobRow.bindUnfinished(job, to: insert, row: row)
       try noteUnfinished(job)
-      return Enqueued(id: job.id, isNew: true)
+      return Enqueued(id: id, isNew: true)
     }
     try insert.run()
     return added
+  }
+
+  func hold(_ key: String, by id: JobID, until time: StoreTime) throws -> Bool {
+    let statement = try statement("INSERT OR REPLACE INTO headway_key (key, job, until) VALUES (?1, ?2, ?3)")
+    statement.bind(key, at: 1)
+    statement.bind(id.rawValue, at: 2)
+    statement.bind(time.microseconds, at: 3)
+    return try statement.run() > 0
   }
 
   func holder(of unique: UniqueKey) throws -> JobID? {
@@ -192,6 +163,8 @@ final class JobTransaction {
   /// Returns an unfinished or finished job.
   func find(_ id: JobID) throws -> JobRecord? { try findUnfinished(id) ?? findFinished(id) }
 
+  func findUnfinished(_ ids: [JobID]) throws -> [JobRecord] { try ids.compactMap(findUnfinished) }
+
   func findUnfinished(_ id: JobID) throws -> JobRecord? {
     try find(id, "SELECT \(JobRow.unfinishedColumns) FROM headway_job WHERE id = ?1")
   }
@@ -207,52 +180,38 @@ final class JobTransaction {
     return try statement.step() ? JobRow.read(statement) : nil
   }
 
-  /// Writes a changed job to the table that it belongs in.
-  func put(_ changed: JobRecord) throws {
-    var job = changed
-    if job.needsKey, let unique = job.settings.unique {
-      if let other = try holder(of: unique), other != job.id {
-        JobTransitions.supersede(&job, by: other, at: now)
-      } else {
-        job.holdsKey = true
-      }
-    }
-    let damagedParts = try job.damage.map { damage in
-      if !job.state.isFinished, job.state != .running { JobTransitions.fail(&job, because: damage, at: now) }
-      return try parts(of: job.id)
-    }
-    guard job.state.isFinished else {
-      let update = try statement(JobRow.update)
-      JobRow.bindUnfinished(job, to: update)
-      if try update.run() == 0 {
-        // The job was finished.
-        try delete(job.id, from: "headway_done", "id")
-        let insert = try statement(JobRow.insert)
-        JobRow.bindUnfinished(job, to: insert, flags: JobRow.hasCheckpoints)
-        try insert.run()
-      }
-      try noteUnfinished(job)
-      try damagedParts.map { try restore($0, of: job.id, in: "headway_job") }
-      return
-    }
+  func insert(_ job: JobRecord) throws {
+    let statement = try statement(JobRow.insert)
+    JobRow.bindUnfinished(job, to: statement)
+    try statement.run()
+  }
+
+  func putUnfinished(_ job: JobRecord) throws {
+    let update = try statement(JobRow.update)
+    JobRow.bindUnfinished(job, to: update)
+    guard try update.run() == 0 else { return }
+    // The job was finished.
+    try delete(job.id, from: "headway_done", "id")
+    let insert = try statement(JobRow.insert)
+    JobRow.bindUnfinished(job, to: insert, flags: JobRow.hasCheckpoints)
+    try insert.run()
+  }
+
+  func putFinished(_ job: JobRecord) throws {
     try delete(job.id, from: "headway_job", "id")
-    hints.finished.append(job.id)
-    try noteLimits(of: job)
-    if job.hasDependents { ended.append(JobGraph.Standing(job)) }
-    // Dependents might read the result.
-    let isForgotten = !job.hasDependents && job.expires.map { $0 <= job.finished ?? now } ?? false
-    // Failed and cancelled jobs can be run again, and must not repeat their steps.
-    if job.state == .succeeded || isForgotten { try delete(job.id, from: "headway_checkpoint", "job") }
-    guard !isForgotten else {
-      try noteDeleted(1)
-      try deleteEdges(to: job.id)
-      return try delete(job.id, from: "headway_done", "id")
-    }
     let insert = try statement(JobRow.insertFinished)
     JobRow.bindFinished(job, to: insert)
     try insert.run()
-    try damagedParts.map { try restore($0, of: job.id, in: "headway_done") }
   }
+
+  func forget(_ id: JobID) throws {
+    try noteDeleted(1)
+    try deleteEdges(to: id)
+    try delete(id, from: "headway_job", "id")
+    try delete(id, from: "headway_done", "id")
+  }
+
+  func deleteCheckpoints(of id: JobID) throws { try delete(id, from: "headway_checkpoint", "job") }
 
   func deleteEdges(to id: JobID) throws { try delete(id, from: "headway_edge", "dependent") }
 
@@ -260,12 +219,6 @@ final class JobTransaction {
     let statement = try statement("DELETE FROM \(table) WHERE \(column) = ?1")
     statement.bind(id.rawValue, at: 1)
     try statement.run()
-  }
-
-  private func noteUnfinished(_ job: JobRecord) throws {
-    try noteLimits(of: job)
-    if job.state == .scheduled { hints.hasScheduled = true }
-    if job.state == .waiting { hints.claimableQueues.insert(job.queue) }
   }
 }
 #endif

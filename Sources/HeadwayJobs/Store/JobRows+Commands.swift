@@ -1,0 +1,71 @@
+extension JobRows {
+  /// Changes jobs or a queue.
+  ///
+  /// - Parameter command: The change.
+  /// - Throws: ``JobError``, or an error of the store.
+  /// - Returns: The number of jobs or queues that were changed.
+  package func perform(_ command: JobCommand) throws -> Int {
+    switch command {
+    case .cancel:
+      return try change(for: command) { job in
+        if job.state == .running, !job.isCancelRequested { hints.hasCancellation = true }
+        return JobTransitions.cancel(&job, at: now)
+      }
+    case .abandon:
+      return try change(for: command) { job in
+        if job.state == .running { hints.hasCancellation = true }
+        return JobTransitions.abandon(&job, at: now)
+      }
+    case .retry: return try retry(command)
+    case .delete: return try delete(select(for: command, prepare: { _ in }, where: { _ in true }).map(\.id))
+    case .prune: return try prune()
+    case .setPriority(_, let priority):
+      return try change(for: command) { job in
+        guard job.canChange, job.priority != priority else { return false }
+        job.priority = priority
+        return true
+      }
+    case .move(_, let queue):
+      return try change(for: command) { job in
+        guard job.canChange, job.queue != queue else { return false }
+        job.queue = queue
+        return true
+      }
+    case .setPaused(let queue, let isPaused): return try changeQueue(queue) { $0.setPaused(isPaused) }
+    case .configure(let queue, let setting): return try changeQueue(queue) { $0.set(setting) }
+    }
+  }
+
+  /// Changes unfinished jobs by a function that returns whether it has changed the job.
+  private func change(for command: JobCommand, _ body: (inout JobRecord) -> Bool) throws -> Int {
+    let changed = try select(for: command, prepare: { _ in }, where: body)
+    for job in changed { try put(job) }
+    return changed.count
+  }
+
+  private func retry(_ command: JobCommand) throws -> Int {
+    var retries = JobRetries()
+    var requirements: [JobID: [(edge: JobEdge, state: JobState?)]] = [:]
+    while retries.beginPass() {
+      _ = try select(
+        for: command,
+        prepare: { jobs in requirements = try self.requirements(of: jobs.filter(retries.accepts).map(\.id)) },
+        where: { job in
+          guard retries.accepts(job) else { return false }
+          let (count, holder) = (retries.jobs.count, try job.settings.unique.flatMap(self.holder))
+          retries.consider(job, requirements[job.id] ?? [], holder: holder, at: now)
+          // The selection ends when enough jobs are chosen.
+          return retries.jobs.count > count
+        })
+    }
+    if retries.jobs.isEmpty, let refusal = retries.refusal { throw refusal }
+    try willRestart(retries.jobs)
+    try restart(retries)
+    return retries.jobs.count
+  }
+}
+
+extension JobRecord {
+  /// Whether the priority and the queue of the job can be changed: it has not started.
+  fileprivate var canChange: Bool { !state.isFinished && state != .running }
+}

@@ -1,0 +1,179 @@
+/// The rows of a store, inside a transaction that writes: the statements under the algorithms that all stores share.
+///
+/// A store implements the requirements. Extensions of this protocol add jobs, end attempts, execute commands, follow
+/// dependencies, and advance schedules. They use ``JobTransitions`` and ``JobGraph`` for all changes of a job's state.
+///
+/// If a transaction can see changes of other transactions, the functions that return jobs lock their rows, in the order
+/// of their numbers.
+///
+/// See `Docs/decisions/0050-one-set-of-rows.md`.
+package protocol JobRows: AnyObject {
+  /// The time of the store's clock.
+  var now: StoreTime { get }
+  /// The hints for observers, which are called after the commit.
+  var hints: JobHints { get set }
+  /// The jobs that have dependents, have ended in this transaction, and whose edges are not settled yet.
+  var ended: [JobGraph.Standing] { get set }
+  /// The number of edges that can still become met in this transaction.
+  var meetBudget: Int { get set }
+  /// The number of edges that can still fail in this transaction.
+  var cascadeBudget: Int { get set }
+  /// The new jobs of a batch that were stored with the note that they have dependents.
+  var awaited: Set<JobID> { get set }
+
+  // MARK: Jobs
+
+  /// Returns an unfinished or finished job.
+  func find(_ id: JobID) throws -> JobRecord?
+  /// Returns the unfinished jobs among several jobs, in the order of their numbers.
+  func findUnfinished(_ ids: [JobID]) throws -> [JobRecord]
+  /// Returns a new number for a job, and a place behind all other jobs.
+  func nextNumbers() throws -> (id: JobID, position: Int64)
+  /// Returns places behind all other jobs.
+  func nextPositions(_ count: Int) throws -> [Int64]
+  /// Called with the jobs that ``add(_:_:hasDependents:)`` will add next, in their order.
+  func willAdd(_ new: [NewJob]) throws
+  /// Adds a job, unless another one holds its key.
+  func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool) throws -> Enqueued
+  /// Adds all jobs of a batch, or none, without regard to full queues.
+  func addAll(_ new: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued]
+  /// Inserts a new job, which has not ended.
+  func insert(_ job: JobRecord) throws
+  /// Writes a job that has not ended; it might be among the finished ones.
+  func putUnfinished(_ job: JobRecord) throws
+  /// Writes a job that has ended, and removes it from the unfinished ones.
+  func putFinished(_ job: JobRecord) throws
+  /// Removes a job that has ended and is not kept.
+  func forget(_ id: JobID) throws
+  /// Removes the checkpoints of a job.
+  func deleteCheckpoints(of id: JobID) throws
+  /// Calls a function that writes a damaged job, and preserves the stored parts of the job.
+  func preservingParts(of job: JobRecord, _ write: () throws -> Void) throws
+
+  // MARK: Keys
+
+  /// Returns the job that holds a key.
+  func holder(of unique: UniqueKey) throws -> JobID?
+  /// Makes a job hold a key until a time; returns false if another job holds it.
+  func hold(_ key: String, by id: JobID, until time: StoreTime) throws -> Bool
+
+  // MARK: Attempts
+
+  /// Records endings, as if they arrived one after another.
+  func end(_ endings: [JobEnding]) throws -> [JobExchangeAnswer.Verdict]
+  /// Returns whether an attempt runs its job.
+  func isRun(by fence: JobFence) throws -> Bool
+  /// Returns the jobs that a worker runs, in the order of their numbers.
+  func runningJobs(of worker: WorkerID) throws -> [JobRecord]
+  /// Stores a value for a running job.
+  func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) throws
+  /// Stores the progress of a running job.
+  func setProgress(_ progress: JobProgress, of id: JobID) throws
+
+  // MARK: Commands
+
+  /// Returns jobs that a command can change, in the order of their numbers, up to ``JobCommand/maxChangedCount``.
+  ///
+  /// - Parameters:
+  ///   - command: A command with a filter. If it deletes jobs, those that unfinished jobs depend on are skipped.
+  ///   - prepare: Called with the jobs that the next calls of `isIncluded` examine.
+  ///   - isIncluded: An additional condition. The function can change the job.
+  /// - Throws: An error of the store, or of one of the functions.
+  /// - Returns: The jobs.
+  func select(
+    for command: JobCommand, prepare: ([JobRecord]) throws -> Void, where isIncluded: (inout JobRecord) throws -> Bool
+  ) throws -> [JobRecord]
+  /// Deletes finished jobs, unless unfinished jobs depend on them, and returns how many were deleted.
+  func delete(_ ids: [JobID]) throws -> Int
+  /// Deletes jobs whose retention has expired, and everything else that is no longer needed.
+  func prune() throws -> Int
+  /// Called with jobs that run again, before they are written.
+  func willRestart(_ jobs: [JobRecord]) throws
+
+  // MARK: Queues
+
+  /// The queues that are paused or have settings.
+  func queues() throws -> [String: JobQueueRecord]
+  /// Returns a queue as it is now, so that it can be changed; nil if it is not paused and has no settings.
+  func lockedQueue(_ name: String) throws -> JobQueueRecord?
+  /// Writes a queue, or removes it if it is not paused and has no settings.
+  func put(_ queue: JobQueueRecord, named name: String) throws
+  /// Notes how an attempt has ended, in the record of its queue.
+  func note(_ action: JobEnding.Action, of queue: String) throws
+  /// Returns whether a queue has at least a number of scheduled and waiting jobs.
+  func hasPending(_ count: Int, in queue: String) throws -> Bool
+  /// Adds all jobs, or none if a queue is full or a dependency is unknown.
+  func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued]
+
+  // MARK: Dependencies
+
+  func standing(of id: JobID) throws -> JobGraph.Standing?
+  /// The states of the jobs that exist.
+  func standings(of ids: [JobID]) throws -> [JobID: JobGraph.Standing]
+  /// Notes that unfinished jobs have dependents.
+  func noteDependents(of ids: [JobID]) throws
+  /// Makes held jobs wait for more jobs.
+  func addUnmet(_ count: Int, to ids: [JobID]) throws
+  /// The unmet edges from dependencies, in the order of the dependencies, and then of the dependents' numbers.
+  func unmetEdges(from ids: [JobID], limit: Int) throws -> [JobEdge]
+  /// Returns the jobs among several jobs that have unmet edges.
+  func jobsWithUnmetEdges(_ ids: [JobID]) throws -> Set<JobID>
+  /// The edges to dependents, in the order of the dependencies' numbers for each of them.
+  func edges(to ids: [JobID]) throws -> [JobEdge]
+  func insert(_ edges: [JobEdge]) throws
+  func setStatus(_ status: JobEdge.Status, of edges: [JobEdge]) throws
+  /// Marks edges from ended jobs as met if the results fulfill the requirements, and updates the dependents.
+  ///
+  /// The edges are marked in the order of the ends, and then of the dependents' numbers, up to a limit.
+  ///
+  /// - Returns: The number of edges that were marked.
+  func meetEdges(of ends: [JobGraph.Standing], limit: Int) throws -> Int
+  /// Called before the edges of jobs that have ended are settled.
+  func willSettle(_ ends: [JobGraph.Standing]) throws
+  /// The jobs that have ended and still have unmet edges.
+  func cascades() throws -> [JobGraph.Standing]
+  func setCascade(_ culprit: JobID?, of id: JobID) throws
+
+  // MARK: Time
+
+  /// The jobs that have not started by their deadline, in the order of the deadlines, up to a limit.
+  func lateJobs(limit: Int) throws -> [JobRecord]
+  /// The scheduled jobs that are due, in the order of their times, up to a limit.
+  func dueJobs(limit: Int) throws -> [JobRecord]
+  /// The schedules that have a due tick, in the order of the ticks, up to a limit.
+  func dueSchedules(limit: Int) throws -> [DueSchedule]
+  /// The schedule of a name, if there is one. The definition replaces a stored one that can't be read.
+  func schedule(_ name: String, orWith definition: ScheduleDefinition?) throws -> ScheduleRecord?
+  /// Returns whether a job exists and has not ended.
+  func isUnfinished(_ id: JobID) throws -> Bool
+  func write(_ schedule: ScheduleRecord) throws
+  /// Writes the changes of ``ScheduleTransitions/tick(_:isLastJobUnfinished:at:)``, and the last job.
+  func writeTick(of schedule: ScheduleRecord) throws
+  /// Sets the time of the next tick, without changing anything else.
+  func postpone(_ name: String, to time: StoreTime) throws
+  /// Removes a schedule, and returns whether there was one.
+  func removeSchedule(_ name: String) throws -> Bool
+}
+
+// What most stores need not implement.
+extension JobRows {
+  package func willAdd(_ new: [NewJob]) throws {}
+
+  package func willRestart(_ jobs: [JobRecord]) throws {}
+
+  package func willSettle(_ ends: [JobGraph.Standing]) throws {}
+
+  package func addAll(_ new: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued] {
+    try addBatch(new, beforeDependentsOf: parent)
+  }
+
+  package func end(_ endings: [JobEnding]) throws -> [JobExchangeAnswer.Verdict] {
+    try endings.map { try end($0, of: find($0.fence.id)) }
+  }
+
+  package func lockedQueue(_ name: String) throws -> JobQueueRecord? { try queues()[name] }
+
+  package func note(_ action: JobEnding.Action, of queue: String) throws {
+    try changeQueue(queue) { $0.note(action) }
+  }
+}
