@@ -93,7 +93,7 @@ extension JobCommand {
   package var filter: JobFilter? {
     switch self {
     case .cancel(let filter), .abandon(let filter), .retry(let filter), .delete(let filter),
-      .setPriority(let filter, _), .move(let filter, queue: _):
+      .setPriority(let filter, _), .move(let filter, queue: _), .reschedule(let filter, _):
       filter
     case .setPaused, .configure, .prune: nil
     }
@@ -106,7 +106,7 @@ extension JobCommand {
     case .abandon: [.running]
     case .retry: [.failed, .cancelled]
     case .delete, .prune: [.succeeded, .failed, .cancelled]
-    case .setPriority, .move: [.held, .scheduled, .waiting]
+    case .setPriority, .move, .reschedule: [.held, .scheduled, .waiting]
     case .setPaused, .configure: []
     }
   }
@@ -125,6 +125,7 @@ extension JobCommand {
     case .delete: .delete(filter)
     case .setPriority(_, let priority): .setPriority(filter, priority)
     case .move(_, let queue): .move(filter, queue: queue)
+    case .reschedule(_, let time): .reschedule(filter, time)
     case .setPaused, .configure, .prune: self
     }
   }

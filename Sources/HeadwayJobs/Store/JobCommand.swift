@@ -17,6 +17,12 @@ public enum JobCommand: Hashable, Sendable {
   case setPriority(JobFilter, Int)
   /// Moves jobs that have not started to another queue.
   case move(JobFilter, queue: String)
+  /// Changes the time at which jobs that have not started are due; nil makes them due now.
+  ///
+  /// This also applies to jobs that wait for their next attempt. A scheduled job that is due now waits for a worker,
+  /// after the jobs that already wait. A waiting job is scheduled if the time is in the future. A job that waits for
+  /// others continues to wait for them, and then until the time.
+  case reschedule(JobFilter, StoreTime?)
   /// Pauses or resumes a queue.
   case setPaused(queue: String, Bool)
   /// Changes a setting of a queue.

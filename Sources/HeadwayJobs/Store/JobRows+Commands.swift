@@ -31,6 +31,7 @@ extension JobRows {
         job.queue = queue
         return true
       }
+    case .reschedule(_, let time): return try reschedule(command, to: time)
     case .setPaused(let queue, let isPaused): return try changeQueue(queue) { $0.setPaused(isPaused) }
     case .configure(let queue, let setting): return try changeQueue(queue) { $0.set(setting) }
     }
@@ -41,6 +42,17 @@ extension JobRows {
     let changed = try select(for: command, prepare: { _ in }, where: body)
     for job in changed { try put(job) }
     return changed.count
+  }
+
+  private func reschedule(_ command: JobCommand, to time: StoreTime?) throws -> Int {
+    let jobs = try select(
+      for: command, prepare: { _ in }, where: { JobTransitions.reschedule(&$0, to: time, at: now) })
+    for (var job, position) in zip(jobs, try nextPositions(jobs.count)) {
+      // A job that becomes ready now comes after those that were already ready.
+      if job.state == .waiting, !job.keepsPlace { (job.position, job.ready) = (position, now) }
+      try put(job)
+    }
+    return jobs.count
   }
 
   private func retry(_ command: JobCommand) throws -> Int {

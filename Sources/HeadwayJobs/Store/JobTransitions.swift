@@ -169,6 +169,24 @@ public enum JobTransitions {
     job.history.append(JobTransition(time: now, state: .waiting, note: "due"))
   }
 
+  /// Changes the time at which a job that has not started is due.
+  ///
+  /// - Parameters:
+  ///   - job: A job.
+  ///   - time: The time; nil or a time that is not in the future makes the job due now.
+  ///   - now: The time of the store's clock.
+  /// - Returns: True if the job had not started, and was due at another time.
+  public static func reschedule(_ job: inout JobRecord, to time: StoreTime?, at now: StoreTime) -> Bool {
+    let due = time.flatMap { $0 > now ? $0 : nil }
+    guard [.held, .scheduled, .waiting].contains(job.state), job.due != due else { return false }
+    job.due = due
+    if job.state != .held {
+      job.state = due == nil ? .waiting : .scheduled
+      job.history.append(JobTransition(time: now, state: job.state, note: "rescheduled"))
+    }
+    return true
+  }
+
   /// Cancels a job that has not started by its deadline.
   ///
   /// - Parameters:

@@ -31,6 +31,7 @@ extension JobTransaction {
     case .move(_, let queue):
       statement.add(queue)
       return "(state < 3 AND queue <> $\(statement.parameters.count))"
+    case .reschedule: return "state < 3"
     case .setPaused, .configure, .prune: return "true"
     }
   }

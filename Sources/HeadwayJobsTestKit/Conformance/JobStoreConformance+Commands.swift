@@ -126,6 +126,30 @@ extension JobStoreConformance {
       let jobs = try await probe.claim(9, by: worker, queue: "other")
       try probe.expect(probe.numbers(jobs), [waiting, first, scheduled, last], "the claimed jobs")
     },
+    JobStoreCheck("J198: jobs that have not started can be rescheduled, and a job that is due now waits last") {
+      probe in
+      let retrying = try await probe.enqueue()
+      let worker = try await probe.register()
+      let error = JobErrorDescription(type: "Test", text: "failed")
+      try await probe.end(probe.claimOne(by: worker), .retry(after: .seconds(60), error))
+      let running = try await probe.enqueue()
+      try await probe.claimOne(by: worker)
+      let scheduled = try await probe.enqueue(options: JobOptions(delay: .seconds(60)))
+      let waiting = try await probe.enqueue()
+      let held = try await probe.enqueue(options: JobOptions(after: [running.dependency]))
+      let later = probe.store.now + .seconds(30)
+      try probe.expect(try await probe.perform(.reschedule(.id(waiting), later)), 1, "the number of postponed jobs")
+      try probe.expect(try await probe.stored(waiting).state, .scheduled, "the state of a postponed job")
+      try probe.expect(try await probe.perform(.reschedule(.all, later)), 3, "the number of jobs with another time")
+      try probe.expect(try await probe.stored(running).state, .running, "the state of the running job")
+      try probe.expect(try await probe.stored(held).state, .held, "the state of the held job")
+      let last = try await probe.enqueue()
+      try probe.expect(try await probe.perform(.reschedule(.id(retrying), nil)), 1, "the number of jobs that are due")
+      try probe.expect(probe.numbers(try await probe.claim(9, by: worker)), [last, retrying], "the claimed jobs")
+      try await probe.pass(.seconds(30))
+      let due = probe.numbers(try await probe.claim(9, by: worker))
+      try probe.expect(due, [scheduled, waiting], "the jobs that are due later")
+    },
     JobStoreCheck("J55: a filter selects jobs that meet all of its conditions") { probe in
       let job = try await probe.enqueue(kind: "a", options: JobOptions(queue: "one", tags: ["x", "y"]))
       try await probe.enqueue(kind: "a", options: JobOptions(queue: "one"))

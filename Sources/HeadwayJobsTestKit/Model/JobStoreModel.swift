@@ -340,7 +340,7 @@ private struct ModelProgram {
   }
 
   private mutating func jobCommand() -> JobCommand {
-    switch Int.random(in: 0..<14, using: &generator) {
+    switch Int.random(in: 0..<15, using: &generator) {
     case 0, 1: return .cancel(filter())
     case 2: return .abandon(filter())
     case 3, 4: return .retry(odds(2) ? .id(id()) : filter())
@@ -349,6 +349,8 @@ private struct ModelProgram {
     case 7: return .move(filter(), queue: pick(queues))
     case 8, 9: return .setPaused(queue: pick(queues), odds(3))
     case 10, 11: return .configure(queue: pick(queues), setting())
+    case 12:
+      return .reschedule(filter(), odds(3) ? nil : comparison.model.now + pick([.zero, .seconds(2), .seconds(90)]))
     default: return .prune
     }
   }

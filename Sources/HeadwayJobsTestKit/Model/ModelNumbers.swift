@@ -66,6 +66,7 @@ struct ModelNumbers: Sendable {
     case .delete(let filter): .delete(translate(filter))
     case .setPriority(let filter, let priority): .setPriority(translate(filter), priority)
     case .move(let filter, let queue): .move(translate(filter), queue: queue)
+    case .reschedule(let filter, let time): .reschedule(translate(filter), time)
     case .setPaused, .configure, .prune: command
     }
   }
