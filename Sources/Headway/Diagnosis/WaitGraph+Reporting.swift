@@ -163,7 +163,7 @@ extension Operation {
     sequence(first: self) { $0.queue?.operationOfParts }
   }
 
-  /// Whether the operation must run on the main thread, and has not begun.
+  /// Whether the operation must run on the main thread and has not begun.
   fileprivate final var waitsForMainThread: Bool {
     state.current.isBeforeMain && queue?.runsOnMainThread == true
   }

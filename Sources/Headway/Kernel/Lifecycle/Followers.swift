@@ -67,7 +67,7 @@ extension OperationQueue {
   }
 }
 
-// What the followers note about the queue itself.
+// Notes about the queue itself.
 extension OperationQueue {
   /// Notes that the queue was created, and is among ``LiveQueues``.
   ///
@@ -84,7 +84,7 @@ extension OperationQueue {
   final func noteRequest() { if following.contains(.jobs) { beginLookingForEscalations() } }
 }
 
-// What the followers note about operations, except their transitions.
+// Notes about operations, except their transitions.
 extension Operation {
   /// Notes that the operation has a new dependency.
   @inline(__always) final func noteLink(to operation: Operation) { traceLink(to: operation) }

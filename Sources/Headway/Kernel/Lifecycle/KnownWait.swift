@@ -1,8 +1,8 @@
 /// A wait of a thread or a task.
 ///
 /// Its operation can't end before the wait does. Each operation that the thread is inside of has a reference to the
-/// wait, from before it begins until after it ends. So the object that it waits for stays alive as long. A thread that
-/// is blocked raises the operations that it waits for to its own quality of service.
+/// wait, from before it begins until after it ends, so the object that it waits for stays alive until then. A thread
+/// that is blocked raises the operations that it waits for to its own quality of service.
 ///
 /// If what the thread waits for itself waits for the thread's operation, the wait can't end on its own. The queue that
 /// the thread waits for, or waits for an operation of, reports this as an event; without such a queue, the caller's
