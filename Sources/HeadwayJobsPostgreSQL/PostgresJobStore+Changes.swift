@@ -181,11 +181,11 @@ extension NewJob {
 
 extension JobError {
   /// Whether a statement has waited too long for a lock.
-  fileprivate var isLockTimeout: Bool { (underlying as? PostgresError)?.sqlState == "55P03" }
+  fileprivate var isLockTimeout: Bool { (underlyingError as? PostgresError)?.sqlState == "55P03" }
 
   /// Whether the server can't store an ending, because it rejects a value or a constraint is violated.
   fileprivate var isOfEnding: Bool {
-    (underlying as? PostgresError)?.sqlState.map { ["22", "23", "54"].contains($0.prefix(2)) } ?? false
+    (underlyingError as? PostgresError)?.sqlState.map { ["22", "23", "54"].contains($0.prefix(2)) } ?? false
   }
 }
 

@@ -77,7 +77,7 @@ extension JobError {
       case .SQLITE_FULL?: "The disk is full."
       default: "\(error)"
       }
-    self.init(.unusableStore, "\(path) can't be used for jobs. \(advice)", underlying: error)
+    self.init(.unusableStore, "\(path) can't be used for jobs. \(advice)", underlyingError: error)
   }
 }
 #endif

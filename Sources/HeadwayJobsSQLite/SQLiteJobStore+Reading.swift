@@ -28,7 +28,7 @@ extension SQLiteJobStore {
   ///   - limit: The maximum number of jobs.
   /// - Returns: The numbers, in descending order.
   /// - Throws: `JobError`.
-  public func numbers(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobNumberPage {
+  public func ids(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobIDPage {
     try await read { try JobSearch(filter, before: id, limit: limit, $0).page() }
   }
 

@@ -6,14 +6,14 @@ import HeadwayJobs
 enum SceneJobs {
   static func worker(for jobs: Jobs) -> JobWorker {
     let worker = JobWorker(jobs, kinds: [Resize.self, Mail.self, Import.self, Publish.self], name: "photo-worker")
-    worker.run(queue: "default", on: OperationQueue(maxConcurrentOperationCount: 4))
-    worker.run(queue: "images", on: OperationQueue(maxConcurrentOperationCount: 2))
+    worker.serve("default", on: OperationQueue(maxConcurrentOperationCount: 4))
+    worker.serve("images", on: OperationQueue(maxConcurrentOperationCount: 2))
     return worker
   }
 
   static func enqueue(in jobs: Jobs) async throws {
-    try await jobs.setLimit(2, ofQueue: "images")
-    try await jobs.setPauseOnFailure(50, ofQueue: "default")
+    try await jobs.changeQueue("images", .maxRunningJobCount(2))
+    try await jobs.changeQueue("default", .maxFailureCount(50))
     for number in 1...40 {
       try await jobs.enqueue(
         Resize(path: "photos/2026/\(number).jpg", width: 1_280, pause: 0), queue: "images",
@@ -33,7 +33,7 @@ enum SceneJobs {
         options: JobOptions(label: "Long conversion \(number)", tags: ["video"]))
     }
     try await jobs.enqueue(Publish(album: "summer"), delay: .seconds(5_400))
-    try await jobs.pause("exports")
+    try await jobs.pauseQueue("exports")
     for number in 1...4 { try await jobs.enqueue(Publish(album: "export \(number)"), queue: "exports") }
     for number in 1...12 { try await jobs.enqueue(Publish(album: "bulk \(number)"), queue: "bulk") }
     let text = "<script>alert(1)</script> \"><img src=x onerror=alert(1)>"
@@ -63,7 +63,7 @@ struct Resize: Job {
 
   func perform(in context: JobContext) async throws -> [Int] {
     guard pause > 0 else { return [width, width * 3 / 4] }
-    try await context.progress(0.42, "frame 4,210 of 10,024")
+    try await context.reportProgress(0.42, message: "frame 4,210 of 10,024")
     try await context.log("Opened \(path).")
     try await Task.sleep(for: .seconds(pause))
     return [width]

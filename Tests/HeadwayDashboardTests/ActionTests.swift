@@ -115,8 +115,8 @@ import Testing
       ])
       counts = try await dashboard.jobs.counts()["b & c"]
       var expected = JobQueueSettings()
-      (expected.limit, expected.pendingLimit, expected.failureLimit) = (3, 100, 5)
-      expected.aging = .seconds(60)
+      (expected.maxRunningJobCount, expected.maxPendingJobCount, expected.maxFailureCount) = (3, 100, 5)
+      expected.agingInterval = .seconds(60)
       #expect(counts?.settings == expected)
       let refusal = try await dashboard.post([
         "action": "settings", "queue": "b & c", "limit": "9", "pendingLimit": "0",
@@ -126,7 +126,7 @@ import Testing
       #expect(counts?.settings == expected)
       _ = try await dashboard.change(["action": "settings", "queue": "b & c", "limit": "", "aging": "60"])
       counts = try await dashboard.jobs.counts()["b & c"]
-      #expect(counts?.settings.limit == nil && counts?.settings.aging == .seconds(60))
+      #expect(counts?.settings.maxRunningJobCount == nil && counts?.settings.agingInterval == .seconds(60))
     }
   }
 

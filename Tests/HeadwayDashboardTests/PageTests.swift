@@ -137,7 +137,7 @@ import Testing
       let id = try await scene.enqueue("resize")
       _ = try await scene.claim()
       try await scene.enqueue("unknown")
-      try await dashboard.jobs.pause("mail")
+      try await dashboard.jobs.pauseQueue("mail")
       let schedules = try await dashboard.page("/schedules")
       #expect(schedules.contains("<strong>nightly</strong>"))
       #expect(schedules.contains("0 3 * * *"))

@@ -135,7 +135,7 @@ import Testing
       _ = try await dashboard.jobs.store.exchange(JobExchange(worker: worker, endings: [ending]))
       _ = try await enqueue()
       try await dashboard.jobs.schedule(attack, .every(.seconds(60)), options: scheduled, job: Report())
-      try await dashboard.jobs.pause(attack)
+      try await dashboard.jobs.pauseQueue(attack)
       let query = RunningDashboard.encoded(attack)
       let fields = ["kind", "queue", "tag", "label"].map { "\($0)=\(query)" }.joined(separator: "&")
       var pages = [workers, running]

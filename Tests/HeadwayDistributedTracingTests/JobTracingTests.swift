@@ -20,7 +20,7 @@ import Tracing
     let running = Jobs(store)
     running.recordSpans(with: tracer)
     let worker = JobWorker(running, kinds: [Report.self, Checksum.self])
-    worker.run(on: OperationQueue(maxConcurrentOperationCount: 1))
+    worker.serve(on: OperationQueue(maxConcurrentOperationCount: 1))
     let work = Report.$tracer.withValue(tracer) { Task { try await worker.run() } }
     await until { tracer.finishedSpans.filter { $0.kind == .consumer }.count == count }
     worker.stop()

@@ -86,7 +86,7 @@ import Testing
       }
     }
     let first = try await test.jobs.enqueue(PlainJob(number: 1))
-    let (timed, timedCount) = try count(test) { try $0.enqueue(jobs { .for(.seconds(60), "\($0)") }) }
+    let (timed, timedCount) = try count(test) { try $0.enqueue(jobs { .held("\($0)", for: .seconds(60)) }) }
     #expect(timed.map(\.isNew) == Array(repeating: true, count: 1_000))
     #expect(timedCount < 20)
     let dependents = jobs({ .unfinished("\($0)") }, after: [first.success])

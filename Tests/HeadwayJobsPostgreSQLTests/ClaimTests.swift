@@ -42,7 +42,7 @@ import Testing
     _ = try await test.jobs.enqueue(more)
     for _ in 0..<3 { _ = try await test.store.exchange(claim) }
     _ = try await test.jobs.enqueue(PlainJob(number: 1))
-    #expect(try await test.store.perform(.setPriority(.id(first), QueuePriority.veryHigh.rawValue)) == 1)
+    #expect(try await test.store.perform(.change(.id(first), .priority(.veryHigh))) == 1)
     #expect(try await test.store.exchange(claim).claimed[0].first?.id == first)
     await test.store.close()
   }

@@ -70,10 +70,11 @@ import Testing
       }
     }
     for await _ in isLocked.stream {}
-    let priority = try #require(try await test.jobs.jobs(JobFilter(ids: [high])).first?.priority)
+    let stored = try #require(try await test.jobs.jobs(JobFilter(ids: [high])).first?.priority)
+    let priority = try #require(Operation.QueuePriority(rawValue: stored))
     let commands: [(JobCommand, Int)] = [
-      (.setPriority(JobFilter(queues: ["a"]), priority), 1),
-      (.move(JobFilter(ids: [high, low, tagged]), queue: "a"), 1),
+      (.change(JobFilter(queues: ["a"]), .priority(priority)), 1),
+      (.change(JobFilter(ids: [high, low, tagged]), .queue("a")), 1),
       (.abandon(JobFilter(queues: ["a"])), 0), (.cancel(JobFilter(queues: ["running"])), 0),
       (.cancel(JobFilter(queues: ["a"], tag: "tag")), 1), (.delete(JobFilter(queues: ["graph"])), 0),
       (.retry(JobFilter(queues: ["mail"])), 1),

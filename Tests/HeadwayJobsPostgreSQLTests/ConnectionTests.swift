@@ -28,7 +28,7 @@ import Testing
     let error = await #expect(throws: JobError.self) {
       _ = try await PostgresJobStore(connectionString, limits: limits)
     }
-    let text = try #require(error).description + " \(error?.underlying.map { "\($0)" } ?? "")"
+    let text = try #require(error).description + " \(error?.underlyingError.map { "\($0)" } ?? "")"
     #expect(!text.contains("s3c"))
     #expect([.unusableStore, .storeFailed].contains(error?.code))
   }
@@ -70,14 +70,14 @@ import Testing
     ]
     for (index, body) in bodies.enumerated() {
       let error = await #expect(throws: JobError.self) { _ = try await test.store.transaction { try body($0) } }
-      let text = try "\(#require(error)) \(#require(error?.underlying as? PostgresError))"
+      let text = try "\(#require(error)) \(#require(error?.underlyingError as? PostgresError))"
       #expect(!text.contains("ada") && !text.contains("99999"), "\(index): \(text)")
       #expect(text.contains("SQLSTATE"), "\(index): \(text)")
     }
     let failure = await #expect(throws: JobError.self) {
       _ = try await test.store.transaction { try bodies[0]($0) }
     }
-    let error = failure?.underlying as? PostgresError
+    let error = failure?.underlyingError as? PostgresError
     #expect(error?.description == "a key is not unique (the constraint mail_pkey of the table mail) (SQLSTATE 23505)")
     #expect(error?.detail?.contains(secret) == true)
     #expect(error?.constraint == "mail_pkey")
@@ -134,7 +134,7 @@ import Testing
     }
     for await _ in isLocked.stream {}
     let error = await #expect(throws: JobError.self) { try await test.jobs.cancel(handle.id) }
-    #expect((error?.underlying as? PostgresError)?.sqlState == "55P03")
+    #expect((error?.underlyingError as? PostgresError)?.sqlState == "55P03")
     mayEnd.signal()
     try await blocker.value
     #expect(try await test.jobs.cancel(handle.id))
@@ -339,7 +339,7 @@ import Testing
     let error = await #expect(throws: JobError.self) {
       _ = try await PostgresJobStore(connectionString, schema: PostgresFixture.newSchema())
     }
-    #expect((error?.underlying as? PostgresError)?.sqlState == "42501")
+    #expect((error?.underlyingError as? PostgresError)?.sqlState == "42501")
   }
 
   @Test("J103: after connections were ended, requests continue on new ones", arguments: [1, 2, 3])

@@ -209,7 +209,7 @@ import Testing
     let pooled = try await test.openAgain(pooler.connectionString)
     try test.psql("CREATE TABLE effect (number bigint PRIMARY KEY, count bigint NOT NULL)")
     let worker = JobWorker(pooled.jobs, kinds: [CountedJob.self])
-    worker.run(on: OperationQueue(maxConcurrentOperationCount: 4))
+    worker.serve(on: OperationQueue(maxConcurrentOperationCount: 4))
     let run = Task { try await worker.run() }
     let handles = try await pooled.jobs.enqueue(
       contentsOf: (0..<50).map { CountedJob(number: $0, table: "\(test.schema).effect") })

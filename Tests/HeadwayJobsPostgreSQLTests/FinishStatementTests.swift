@@ -84,14 +84,15 @@ import Testing
   @Test("J135, J61: the statement releases dependents, ends a job with a limit, and resets the failures of its queue")
   func consequences() async throws {
     let test = try await makeStore()
-    try await test.jobs.setPauseOnFailure(3, ofQueue: "default")
+    try await test.jobs.changeQueue("default", .maxFailureCount(3))
     try test.psql("UPDATE queue SET failures = 2")
     var batch = JobBatch()
-    let first = batch.add(PlainJob(number: 1), options: JobOptions(retention: JobRetention.none, limit: .serial("key")))
+    let first = batch.add(
+      PlainJob(number: 1), options: JobOptions(retention: JobRetention.none, limit: .serial(key: "key")))
     let second = batch.add(PlainJob(number: 2), options: JobOptions(queue: "other"))
     let third = batch.add(PlainJob(number: 3), after: [first], options: JobOptions(queue: "mail"))
     let fourth = batch.add(PlainJob(number: 4), after: [first, second], options: JobOptions(queue: "mail"))
-    let next = batch.add(PlainJob(number: 5), options: JobOptions(limit: .serial("key")))
+    let next = batch.add(PlainJob(number: 5), options: JobOptions(limit: .serial(key: "key")))
     let handles = try await test.jobs.enqueue(batch)
     let worker = try await register(test)
     let context = try await claim(test, by: worker)
@@ -114,7 +115,7 @@ import Testing
     let test = try await makeStore()
     let jobs = test.jobs
     let worker = JobWorker(jobs, kinds: [EffectJob.self, PlainJob.self])
-    worker.run(on: OperationQueue(maxConcurrentOperationCount: 4))
+    worker.serve(on: OperationQueue(maxConcurrentOperationCount: 4))
     var events = jobs.events.makeAsyncIterator()
     let run = Task { try await worker.run() }
     var handles: [JobHandle<Int>] = []

@@ -120,7 +120,7 @@ import Testing
     let server = try PostgresServer()
     let test = try await TestStore(leaseLength: .seconds(3), server: server)
     let worker = JobWorker(test.jobs, kinds: [EndlessJob.self], gracePeriod: .zero)
-    worker.run(on: OperationQueue())
+    worker.serve(on: OperationQueue())
     let run = Task { try await worker.run() }
     let handle = try await test.jobs.enqueue(EndlessJob())
     try await poll { try await handle.job()?.state == .running }
@@ -217,7 +217,7 @@ import Testing
     let test = try await TestStore()
     let other = try await test.openAgain()
     let worker = JobWorker(other.jobs, kinds: [PlainJob.self])
-    worker.run(on: OperationQueue())
+    worker.serve(on: OperationQueue())
     let run = Task { try await worker.run() }
     for number in 0..<20 { try await test.jobs.enqueue(PlainJob(number: number)).untilSucceeded() }
     try test.psql("SELECT enqueue('plain', convert_to('{\"number\":8}', 'UTF8'))")
@@ -238,15 +238,15 @@ import Testing
     for _ in 0..<3 { others.append(try await test.openAgain()) }
     let runs = others.map { other in
       let worker = JobWorker(other.jobs, kinds: [CountedJob.self])
-      worker.run(on: OperationQueue(maxConcurrentOperationCount: 4))
+      worker.serve(on: OperationQueue(maxConcurrentOperationCount: 4))
       return (worker, Task { try await worker.run() })
     }
     var batch = JobBatch()
     for number in 0..<300 {
       let job = CountedJob(number: number, table: table)
       switch number % 4 {
-      case 0: batch.add(job, options: JobOptions(limit: .limit("key \(number % 3)", 2)))
-      case 1: batch.add(job, options: JobOptions(limit: .serial("key")))
+      case 0: batch.add(job, options: JobOptions(limit: .concurrency(2, key: "key \(number % 3)")))
+      case 1: batch.add(job, options: JobOptions(limit: .serial(key: "key")))
       case 2: batch.add(job)
       default:
         let first = batch.add(CountedJob(number: 1_000 + number, table: table))

@@ -25,7 +25,7 @@ import Testing
 
   private func expectDenied(_ body: () async throws -> some Any) async {
     let error = await #expect(throws: JobError.self) { _ = try await body() }
-    #expect((error?.underlying as? PostgresError)?.sqlState == "42501", "\(String(describing: error))")
+    #expect((error?.underlyingError as? PostgresError)?.sqlState == "42501", "\(String(describing: error))")
   }
 
   @Test("J123: a role that may only enqueue adds jobs, and neither reads nor changes others")
@@ -37,10 +37,10 @@ import Testing
     try await jobs.enqueue(PlainJob(number: 2), delay: .seconds(60))
     for isNew in [true, false] {
       #expect(try await jobs.enqueue(PlainJob(number: 3), unique: .unfinished("key")).isNew == isNew)
-      #expect(try await jobs.enqueue(PlainJob(number: 4), unique: .for(.seconds(60), "key")).isNew == isNew)
+      #expect(try await jobs.enqueue(PlainJob(number: 4), unique: .held("key", for: .seconds(60))).isNew == isNew)
     }
-    try await jobs.enqueue(PlainJob(number: 5), options: JobOptions(limit: .serial("key")))
-    try await test.jobs.setPendingLimit(1, ofQueue: "small")
+    try await jobs.enqueue(PlainJob(number: 5), options: JobOptions(limit: .serial(key: "key")))
+    try await test.jobs.changeQueue("small", .maxPendingJobCount(1))
     try await jobs.enqueue(PlainJob(number: 6), queue: "small")
     let error = await #expect(throws: JobError.self) {
       try await jobs.enqueue(PlainJob(number: 7), queue: "small", options: JobOptions(fullQueuePolicy: .fail))
@@ -159,8 +159,8 @@ import Testing
   func keysOfOthers() async throws {
     let test = try await TestStore()
     let (store, connectionString) = try await open(test, .enqueue)
-    let held = try await test.jobs.enqueue(PlainJob(number: 1), unique: .for(.seconds(3_600), "key"))
-    let again = try await Jobs(store).enqueue(PlainJob(number: 2), unique: .for(.seconds(3_600), "key"))
+    let held = try await test.jobs.enqueue(PlainJob(number: 1), unique: .held("key", for: .seconds(3_600)))
+    let again = try await Jobs(store).enqueue(PlainJob(number: 2), unique: .held("key", for: .seconds(3_600)))
     #expect(again.id == held.id && !again.isNew)
     for statement in ["UPDATE key SET until = '-infinity'", "DELETE FROM key", "SELECT key FROM key"] {
       #expect(throws: PostgresServer.Failure.self) {
@@ -191,7 +191,7 @@ import Testing
     let handles = try await jobs.enqueue(contentsOf: (0..<100).map { PlainJob(number: $0) })
     #expect(handles.map(\.id) == handles.map(\.id).sorted())
     #expect(try await test.jobs.jobs(JobFilter(), limit: 200).count == 100)
-    try await test.jobs.setPendingLimit(1, ofQueue: "small")
+    try await test.jobs.changeQueue("small", .maxPendingJobCount(1))
     let first = try await jobs.enqueue(PlainJob(number: 1), queue: "small", unique: .unfinished("a"))
     // A job whose key is held does not count toward the limit.
     let same = try await jobs.enqueue(
@@ -205,7 +205,7 @@ import Testing
       #expect(error?.code == .queueFull)
     }
     // The limit applies before a batch, not within it.
-    try await test.jobs.setPendingLimit(2, ofQueue: "small")
+    try await test.jobs.changeQueue("small", .maxPendingJobCount(2))
     try await jobs.enqueue(contentsOf: (0..<5).map { PlainJob(number: $0) }, options: JobOptions(queue: "small"))
     #expect(try test.psql("SELECT count(*) FROM job WHERE queue = 'small'") == "6")
     let scheduled = try await store.transaction { transaction in
@@ -238,7 +238,7 @@ import Testing
     let (store, connectionString) = try await open(test, .work)
     let jobs = Jobs(store)
     let worker = JobWorker(jobs, kinds: [PlainJob.self])
-    worker.run(on: OperationQueue())
+    worker.serve(on: OperationQueue())
     let run = Task { try await worker.run() }
     try await jobs.enqueue(PlainJob(number: 1)).untilSucceeded()
     worker.stop()
@@ -276,7 +276,7 @@ import Testing
     try psql("ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC", server.connectionString)
     let test = try await TestStore(server: server)
     let (store, connectionString) = try await open(test, isWorker ? .work : .enqueue, server)
-    try await test.jobs.setPendingLimit(9, ofQueue: "default")
+    try await test.jobs.changeQueue("default", .maxPendingJobCount(9))
     try await Jobs(store).enqueue(PlainJob(number: 1), unique: .unfinished("key"))
     let sql = "SET search_path = \(test.schema); SELECT enqueue('plain', '{}'); SELECT notify(); SELECT pending_count"
     try psql(sql + "('default', 9)", connectionString)

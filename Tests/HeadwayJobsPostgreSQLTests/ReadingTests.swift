@@ -46,7 +46,7 @@ import Testing
       (JobFilter(tag: "z", label: "Ä"), [1, 0]), (JobFilter(tag: "x"), []), (JobFilter(tag: "\\"), [2]),
       (JobFilter(label: "label"), []), (JobFilter(label: ""), [2, 1, 0]),
     ] {
-      #expect(try await test.jobs.numbers(filter).ids == indexes.map { ids[$0] }, "\(filter)")
+      #expect(try await test.jobs.ids(filter).ids == indexes.map { ids[$0] }, "\(filter)")
     }
     await test.store.close()
   }

@@ -53,7 +53,7 @@ import Testing
     ]
     for request in requests {
       let error = await #expect(throws: JobError.self) { try await request() }
-      #expect((error?.underlying as? PostgresError)?.sqlState == state)
+      #expect((error?.underlyingError as? PostgresError)?.sqlState == state)
       #expect(error?.isRetryable == isRetryable, "\(state)")
       #expect(error?.code == (isRetryable ? .storeFailed : .refusedValue))
     }

@@ -113,7 +113,7 @@ import Testing
     #expect(try test.psql(plain) == "t")
     #expect(try test.psql(plain) == "f")
     let worker = JobWorker(test.jobs, kinds: [PlainJob.self])
-    worker.run(on: OperationQueue())
+    worker.serve(on: OperationQueue())
     let run = Task { try await worker.run() }
     let last = try #require(try await test.jobs.jobs().last)
     try await test.jobs.handle(id: last.id, of: PlainJob.self).untilSucceeded()
@@ -191,7 +191,7 @@ import Testing
   @Test("J18: another client can't add a job to a full queue")
   func fullQueue() async throws {
     let test = try await makeStore()
-    try await test.jobs.setPendingLimit(1, ofQueue: "default")
+    try await test.jobs.changeQueue("default", .maxPendingJobCount(1))
     let sql = "SELECT enqueue('plain', '')"
     try test.psql(sql)
     #expect(throws: PostgresServer.Failure.self) { try test.psql(sql) }
@@ -207,7 +207,7 @@ import Testing
     let test = try await makeStore()
     try test.psql("CREATE TABLE effect (number bigint PRIMARY KEY, count bigint NOT NULL)")
     let worker = JobWorker(test.jobs, kinds: [CountedJob.self])
-    worker.run(on: OperationQueue())
+    worker.serve(on: OperationQueue())
     let run = Task { try await worker.run() }
     let handles = try await test.jobs.enqueue(
       contentsOf: (0..<20).map { CountedJob(number: $0, table: "\(test.schema).effect") })
@@ -308,7 +308,7 @@ import Testing
   func unusableNames() async throws {
     let test = try await makeStore()
     for options in [
-      JobOptions(queue: "a\0b"), JobOptions(unique: .unfinished("a\0b")), JobOptions(limit: .serial("a\0b")),
+      JobOptions(queue: "a\0b"), JobOptions(unique: .unfinished("a\0b")), JobOptions(limit: .serial(key: "a\0b")),
     ] {
       let error = #expect(throws: JobError.self) {
         try test.jobs.enqueueStatement(PlainJob(number: 1), options: options)

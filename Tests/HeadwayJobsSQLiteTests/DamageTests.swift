@@ -50,7 +50,7 @@ import Testing
   @Test("J4, J84: a job whose rate can't be read fails as damaged, and the others run")
   func rate() async throws {
     let app = try TransactionTests.Application()
-    let limit = JobLimit.rate("key", 10, per: .seconds(1))
+    let limit = JobLimit.rate(10, per: .seconds(1), key: "key")
     let damaged = try await app.jobs.enqueue(Note(text: "a"), options: JobOptions(limit: limit))
     let others = [
       try await app.jobs.enqueue(Note(text: "b")),
@@ -112,7 +112,7 @@ import Testing
     #expect(back == rescued)
     fixture.advanceClock(by: .seconds(5))
     _ = try await store.advance()
-    let movedCount = try await store.perform(.move(JobFilter(ids: moved), queue: "other"))
+    let movedCount = try await store.perform(.change(JobFilter(ids: moved), .queue("other")))
     #expect(movedCount == 2)
     let cancelledCount = try await store.perform(.cancel(JobFilter(ids: cancelled)))
     #expect(cancelledCount == 2)
@@ -206,7 +206,7 @@ import Testing
     _ app: TransactionTests.Application, until isDone: (JobQueueCounts) async throws -> Bool
   ) async throws {
     let worker = JobWorker(app.jobs, kinds: [Note.self])
-    worker.run(on: OperationQueue(maxConcurrentOperationCount: 2))
+    worker.serve(on: OperationQueue(maxConcurrentOperationCount: 2))
     let running = Task { try await worker.run() }
     try await poll { try await isDone(try await app.jobs.counts()["default"] ?? JobQueueCounts()) }
     worker.stop()

@@ -25,7 +25,7 @@ import Testing
     let large = [UInt8](repeating: 7, count: 60_000)
     let started = try await jobs.enqueue(contentsOf: (0..<4).map { _ in Large() })
     let worker = JobWorker(jobs, kinds: [Large.self])
-    worker.run(on: OperationQueue(maxConcurrentOperationCount: 4))
+    worker.serve(on: OperationQueue(maxConcurrentOperationCount: 4))
     let running = Task { try await Large.$opening.withValue(Opening(stream: opening)) { try await worker.run() } }
     try await poll { try await jobs.counts()["default"]?[.running] == started.count }
     // Each result and each payload needs pages that the database no longer gets.

@@ -60,7 +60,7 @@ private struct TwiceFinished: Job {
     let app = try TransactionTests.Application()
     let handle = try await app.jobs.enqueue(TwiceFinished())
     let worker = JobWorker(app.jobs, kinds: [TwiceFinished.self])
-    worker.run(on: Headway.OperationQueue(maxConcurrentOperationCount: 1))
+    worker.serve(on: Headway.OperationQueue(maxConcurrentOperationCount: 1))
     let events = app.jobs.events.makeAsyncIterator()
     let running = Task { try await worker.run() }
     #expect(try await handle.value == "already finished")

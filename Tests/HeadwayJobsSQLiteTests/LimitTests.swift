@@ -19,7 +19,9 @@ import Testing
         if case .statement(let statement) = event { statements.withLock { _ = $0.insert(statement.sql) } }
       }
     }
-    for setting in [.limit(100), .failureLimit(9), .pendingLimit(100), .aging(.seconds(1))] as [JobQueueSetting] {
+    for setting in [
+      .maxRunningJobCount(100), .maxFailureCount(9), .maxPendingJobCount(100), .agingInterval(.seconds(1)),
+    ] as [JobQueueChange] {
       _ = try await app.store.perform(.configure(queue: "default", setting))
     }
     let worker = try await app.store.registerNote()
@@ -28,7 +30,7 @@ import Testing
       let endings = try jobs.map { JobEnding(try #require($0.fence), .succeed(result: nil)) }
       _ = try await app.store.exchange(JobExchange(worker: worker, endings: endings))
     }
-    _ = try await app.store.perform(.configure(queue: "default", .aging(nil)))
+    _ = try await app.store.perform(.configure(queue: "default", .agingInterval(nil)))
     #expect(try await app.store.claimNotes(2, by: worker).count == 2)
     try await app.store.enqueueMixed()
     let executed = statements.withLock { $0 }
@@ -55,9 +57,10 @@ import Testing
     let counter = StepCounter()
     var steps: [Int] = []
     for size in [200, 10_000] {
-      let options = JobOptions(limit: .limit("big", 2))
+      let options = JobOptions(limit: .concurrency(2, key: "big"))
       _ = try await app.store.enqueue((0..<size).map { _ in app.store.note(options) })
-      _ = try await app.store.enqueue((0..<20).map { app.store.note(JobOptions(limit: .limit("small \($0)", 1))) })
+      _ = try await app.store.enqueue(
+        (0..<20).map { app.store.note(JobOptions(limit: .concurrency(1, key: "small \($0)"))) })
       let jobs = try await app.store.claimNotes(9, by: worker)
       let endings = try jobs.map { JobEnding(try #require($0.fence), .succeed(result: nil)) }
       _ = try await app.store.exchange(JobExchange(worker: worker, endings: endings))
@@ -78,7 +81,7 @@ import Testing
   @Test("J18: in a transaction of the application, enqueueing in a full queue fails, and the rest can be committed")
   func fullQueue() async throws {
     let app = try TransactionTests.Application()
-    try await app.jobs.setPendingLimit(1, ofQueue: "default")
+    try await app.jobs.changeQueue("default", .maxPendingJobCount(1))
     try await app.pool.write { [jobs = app.jobs] database in
       try jobs.enqueue(Note(text: "a"), in: database)
       let error = #expect(throws: JobError.self) { try jobs.enqueue(Note(text: "b"), in: database) }
@@ -97,7 +100,7 @@ import Testing
     let (hints, continuation) = AsyncStream.makeStream(of: JobHint.self)
     // Before the other store sends the first hint, because it looks for new observers at most every 100 ms.
     let token = fixture.sqlite.observeHints { continuation.yield($0) }
-    _ = try await other.perform(.configure(queue: "default", .pendingLimit(1)))
+    _ = try await other.perform(.configure(queue: "default", .maxPendingJobCount(1)))
     _ = try await other.enqueue([other.note(JobOptions())])
     let worker = try await other.registerNote()
     #expect(try await other.claimNotes(1, by: worker).count == 1)
@@ -114,7 +117,10 @@ extension SQLiteJobStore {
 
   /// Adds jobs with each kind of limit, and without one.
   fileprivate func enqueueMixed() async throws {
-    let limits: [JobLimit?] = [nil, .limit("a", 2), .serial("b"), .rate("c", 1, per: .seconds(1)), .limit("d", 1)]
+    let limits: [JobLimit?] = [
+      nil, .concurrency(2, key: "a"), .serial(key: "b"), .rate(1, per: .seconds(1), key: "c"),
+      .concurrency(1, key: "d"),
+    ]
     _ = try await enqueue(limits.flatMap { [note(JobOptions(limit: $0)), note(JobOptions(limit: $0))] })
   }
 

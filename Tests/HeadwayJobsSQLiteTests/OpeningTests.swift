@@ -59,7 +59,7 @@ import Testing
     let store = try SQLiteJobStore(path: path)
     let jobs = Jobs(store)
     let worker = JobWorker(jobs, kinds: [EndlessJob.self])
-    worker.run(on: Headway.OperationQueue())
+    worker.serve(on: Headway.OperationQueue())
     let events = jobs.events
     let running = Task { try await worker.run() }
     if isRunningJob { try await jobs.enqueue(EndlessJob()) }

@@ -74,7 +74,7 @@ import Testing
       sound += stride(from: 0, to: stored.count, by: 2).map { stored[$0].id }
     }
     let worker = JobWorker(jobs, kinds: [Parcel.self])
-    worker.run(on: OperationQueue(maxConcurrentOperationCount: 4))
+    worker.serve(on: OperationQueue(maxConcurrentOperationCount: 4))
     let running = Task { try await worker.run() }
     try await poll {
       let counts = try await jobs.counts()["default"] ?? JobQueueCounts()

@@ -51,7 +51,7 @@ import Testing
     var ids: [JobID] = []
     for number in 0..<count {
       let job = RivalJob(folder: locks, number: number, failureCount: number % 5 == 0 ? 2 : 0)
-      ids.append(try await jobs.enqueue(job, unique: .for(.seconds(3_600), "\(number)")).id)
+      ids.append(try await jobs.enqueue(job, unique: .held("\(number)", for: .seconds(3_600))).id)
       if number % 16 == 15 { try await jobs.cancel(ids[number - 8]) }
     }
     return ids

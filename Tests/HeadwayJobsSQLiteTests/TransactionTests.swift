@@ -85,8 +85,11 @@ struct Note: Job {
   func highestPriority() async throws {
     let app = try Application()
     for priority in [Int.max, Int.min] {
-      let handle = try await app.jobs.enqueue(Note(text: "a"), options: JobOptions(limit: .serial("key")))
-      #expect(try await app.jobs.perform(.setPriority(.id(handle.id), priority)) == 1)
+      let handle = try await app.jobs.enqueue(Note(text: "a"), options: JobOptions(limit: .serial(key: "key")))
+      try await app.pool.write { database in
+        try database.execute(
+          sql: "UPDATE headway_job SET priority = ? WHERE id = ?", arguments: [priority, handle.id.rawValue])
+      }
       let context = try await app.claim()
       #expect(context.id == handle.id)
       try await context.finish { _ in }

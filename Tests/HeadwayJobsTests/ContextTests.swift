@@ -58,7 +58,7 @@ import Testing
     let workshop = Workshop()
     let handle = try await workshop.jobs.enqueue(Sum(left: 20, right: 22))
     let queue = OperationQueue()
-    let sum = handle.operation
+    let sum = handle.makeOperation()
     let double = queue.addTask(dependingOn: sum) { try await sum.value * 2 }
     queue.addOperation(sum)
     let value = try await workshop.run(workshop.worker(Sum.self)) { try await double.value }
@@ -80,8 +80,8 @@ import Testing
   @Test("J90: a job can't wait for one that begins after its end", arguments: Impatient.Obstacle.allCases)
   func waitThatNeverEnds(obstacle: Impatient.Obstacle) async throws {
     let workshop = Workshop()
-    if obstacle == .queue { try await workshop.jobs.setLimit(1, ofQueue: "default") }
-    let options = obstacle == .key ? JobOptions(limit: .serial("key")) : JobOptions()
+    if obstacle == .queue { try await workshop.jobs.changeQueue("default", .maxRunningJobCount(1)) }
+    let options = obstacle == .key ? JobOptions(limit: .serial(key: "key")) : JobOptions()
     let waiting = try await workshop.jobs.enqueue(Impatient(obstacle: obstacle), options: options)
     let isBehind = obstacle == .dependency || obstacle == .chain
     let second = try await workshop.jobs.enqueue(
@@ -151,7 +151,7 @@ struct Writer: Job {
     Log.current.append("begun")
     while try await context.jobs.job(context.id)?.state == .running { await Task.yield() }
     Log.current.append("go on")
-    await report("progress") { try await context.progress(0.5) }
+    await report("progress") { try await context.reportProgress(0.5) }
     await report("log") { try await context.log("line") }
     await report("child") { try await context.enqueue(Sum(left: 1, right: 1)) }
     Log.current.append("ended")
@@ -170,8 +170,8 @@ struct Writer: Job {
 struct Producer: Job {
   static let kind: JobKind = "producer"
   func perform(in context: JobContext) async throws {
-    try await context.progress(0.5, "half")
-    try await context.progress(0.6)
+    try await context.reportProgress(0.5, message: "half")
+    try await context.reportProgress(0.6)
     try await context.log("a line")
     try await context.enqueue(Sum(left: 1, right: 1))
   }

@@ -29,9 +29,9 @@ import Testing
   func waiting() async throws {
     try await jobs.enqueue(Sum(left: 1, right: 1))
     #expect(try await diagnosis() == "job 1 (sum) waits because no worker is running")
-    try await jobs.pause("default")
+    try await jobs.pauseQueue("default")
     #expect(try await diagnosis() == "job 1 (sum) waits because the queue ‘default’ is paused")
-    try await jobs.resume("default")
+    try await jobs.resumeQueue("default")
     register(queues: ["mail"])
     #expect(try await diagnosis() == "job 1 (sum) waits because no worker serves the queue ‘default’")
     let worker = register()
@@ -51,13 +51,13 @@ import Testing
   func limit() async throws {
     let worker = register()
     register()
-    try await jobs.setLimit(1, ofQueue: "default")
+    try await jobs.changeQueue("default", .maxRunningJobCount(1))
     try await jobs.enqueue(contentsOf: [Sum(left: 1, right: 1), Sum(left: 1, right: 1)])
     #expect(try await diagnosis(of: 2) == "job 2 (sum) waits because 2 workers are suspended, or about to claim it")
     claim(1, by: worker)
     #expect(
       try await diagnosis(of: 2) == "job 2 (sum) waits because the limit of the queue ‘default’ is reached: 1 job runs")
-    try await jobs.setLimit(0, ofQueue: "default")
+    try await jobs.changeQueue("default", .maxRunningJobCount(0))
     #expect(try await diagnosis(of: 2) == "job 2 (sum) waits because the limit of the queue ‘default’ is 0")
   }
 
@@ -142,7 +142,7 @@ import Testing
   @Test("J113: a snapshot is readable as JSON, and decoded again")
   func codable() async throws {
     try await jobs.enqueue(Sum(left: 1, right: 1))
-    try await jobs.pause("mail")
+    try await jobs.pauseQueue("mail")
     claim(1, by: register())
     try await jobs.enqueue(Sum(left: 1, right: 1))
     let snapshot = try await jobs.snapshot()

@@ -63,9 +63,9 @@ import Testing
       try await workshop.advance(until: handle.id, is: .succeeded)
       await recording.wait { if case .ended = $0 { true } else { false } }
     }
-    try await workshop.jobs.pause("mail")
-    try await workshop.jobs.pause("mail")
-    try await workshop.jobs.resume("mail")
+    try await workshop.jobs.pauseQueue("mail")
+    try await workshop.jobs.pauseQueue("mail")
+    try await workshop.jobs.resumeQueue("mail")
     try await workshop.jobs.cancel(JobID(rawValue: 2))
     try await workshop.jobs.cancel(JobID(rawValue: 2))
     let changed = JobEvent.changed(.cancel(.id(JobID(rawValue: 2))), count: 1)
@@ -117,7 +117,7 @@ import Testing
     let store = FaultyStore(workshop.store)
     let jobs = Jobs(store, clock: workshop.clock)
     let worker = JobWorker(jobs, kinds: [Sum.self], clock: workshop.clock)
-    worker.run(on: OperationQueue(maxConcurrentOperationCount: 2))
+    worker.serve(on: OperationQueue(maxConcurrentOperationCount: 2))
     let recording = Recording(jobs)
     let handle = try await jobs.enqueue(Sum(left: 1, right: 1))
     let running = Task { try await worker.run() }

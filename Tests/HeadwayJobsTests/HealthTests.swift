@@ -26,7 +26,7 @@ import Testing
     #expect(finding("Queues", before)?.text == "Jobs wait in ‘default’, but no worker serves the queue.")
 
     let worker = JobWorker(jobs, kinds: [Work.self])
-    worker.run(on: OperationQueue())
+    worker.serve(on: OperationQueue())
     let run = Task { try await worker.run() }
     try await handle.untilSucceeded()
     let after = try await jobs.health()

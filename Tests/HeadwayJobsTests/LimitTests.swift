@@ -54,11 +54,11 @@ import Testing
 
   @Test("J81: keys of different kinds of limits are separate, and their order is spread")
   func storedKeys() {
-    let limits = [JobLimit.limit("key", 1), .serial("key"), .rate("key", 1, per: .seconds(1))]
+    let limits = [JobLimit.concurrency(1, key: "key"), .serial(key: "key"), .rate(1, per: .seconds(1), key: "key")]
     #expect(Set(limits.map(\.storedKey)).count == 3)
-    #expect(JobLimit.limit("key", 1).storedKey == JobLimit.limit("key", 2).storedKey)
+    #expect(JobLimit.concurrency(1, key: "key").storedKey == JobLimit.concurrency(2, key: "key").storedKey)
     // Keys that increase are not in their order.
-    let keys = (1...1_000).map { JobLimit.serial("order:\($0 + 100_000)").storedKey }
+    let keys = (1...1_000).map { JobLimit.serial(key: "order:\($0 + 100_000)").storedKey }
     let ascending = zip(keys, keys.dropFirst()).count { $0 < $1 }
     #expect((350...650).contains(ascending))
     #expect(keys.allSatisfy { $0.count == 8 + 1 + "order:100000".count })
@@ -69,7 +69,7 @@ import Testing
     var queue = JobQueueRecord()
     let now = StoreTime(microseconds: 1_000_000_000)
     #expect(queue.priority(-8, since: StoreTime(microseconds: 0), at: now) == -8)
-    queue.set(.aging(.seconds(10)))
+    queue.set(.agingInterval(.seconds(10)))
     let priorities = [0, 9.9, 10, 25, 40, 1_000].map { queue.priority(-8, since: now + .seconds(-$0), at: now) }
     #expect(priorities == [-8, -8, -4, 0, 8, 8])
     #expect(queue.priority(20, since: now + .seconds(-60), at: now) == 20)
@@ -82,7 +82,7 @@ import Testing
     let failure = JobEnding.Action.fail(JobEndReason(.failed), nil)
     queue.note(failure)
     #expect(queue == JobQueueRecord())
-    queue.set(.failureLimit(3))
+    queue.set(.maxFailureCount(3))
     for action in [failure, failure, .succeed(result: nil), failure, .release, failure] { queue.note(action) }
     #expect(!queue.isPaused)
     #expect(queue.failureCount == 2)
@@ -95,7 +95,7 @@ import Testing
   @Test("J18: a caller waits for room in a full queue, or receives an error if it prefers that")
   func fullQueue() async throws {
     let workshop = Workshop()
-    try await workshop.jobs.setPendingLimit(1, ofQueue: "default")
+    try await workshop.jobs.changeQueue("default", .maxPendingJobCount(1))
     try await workshop.jobs.enqueue(Sum(left: 1, right: 1))
     let error = await #expect(throws: JobError.self) {
       try await workshop.jobs.enqueue(Sum(left: 2, right: 2), options: JobOptions(fullQueuePolicy: .fail))
@@ -111,7 +111,7 @@ import Testing
   @Test("J18: a batch receives an error if a job of it prefers that")
   func fullQueueOfBatch() async throws {
     let workshop = Workshop()
-    try await workshop.jobs.setPendingLimit(1, ofQueue: "default")
+    try await workshop.jobs.changeQueue("default", .maxPendingJobCount(1))
     try await workshop.jobs.enqueue(Sum(left: 1, right: 1))
     var batch = JobBatch()
     batch.add(Sum(left: 2, right: 2), options: JobOptions(fullQueuePolicy: .fail))
@@ -135,7 +135,7 @@ import Testing
   @Test("J85: a job with a priority above all names keeps it")
   func priorityAboveAll() {
     var queue = JobQueueRecord()
-    queue.set(.aging(.seconds(1)))
+    queue.set(.agingInterval(.seconds(1)))
     let (ready, now) = (StoreTime(microseconds: 0), StoreTime(microseconds: 9_000_000))
     #expect(queue.priority(.max - 1, since: ready, at: now) == .max - 1)
     #expect(queue.priority(-8, since: ready, at: now) == 8)
@@ -144,7 +144,7 @@ import Testing
   @Test("J18: a caller that waits for room can be cancelled")
   func cancelledCaller() async throws {
     let workshop = Workshop()
-    try await workshop.jobs.setPendingLimit(1, ofQueue: "default")
+    try await workshop.jobs.changeQueue("default", .maxPendingJobCount(1))
     try await workshop.jobs.enqueue(contentsOf: [Sum(left: 1, right: 1)])
     let waiting = Task { try await workshop.jobs.enqueue(contentsOf: [Sum(left: 2, right: 2)]) }
     await workshop.clock.waitForSleepers(count: 1)
@@ -159,7 +159,7 @@ import Testing
     let log = Log()
     try await Log.$current.withValue(log) {
       let options = JobOptions(
-        retry: .exponential(maxAttemptCount: 9, initialDelay: .seconds(1)), limit: .serial("key"))
+        retry: .exponential(maxAttemptCount: 9, initialDelay: .seconds(1)), limit: .serial(key: "key"))
       var last: JobHandle<Void>?
       for number in 1...4 {
         last = try await workshop.jobs.enqueue(Ordered(number: number, failureCount: number % 3), options: options)

@@ -30,9 +30,9 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .noKinds: "The worker test has no kinds, so it would run nothing: pass the types of its jobs."
     case .namelessType: "The type Nameless has an empty kind. Give it a name"
     case .namelessKind: "A job has an empty kind. Give its type a name"
-    case .noQueue: "The worker serves no queue: call run(queue:on:) before run()."
+    case .noQueue: "The worker serves no queue: call serve(_:on:) before run()."
     case .sameQueue: "The worker already serves the queue default: add each queue once."
-    case .lateQueue: "The worker already runs: call run(queue:on:) before run()."
+    case .lateQueue: "The worker already runs: call serve(_:on:) before run()."
     case .namelessQueue: "The worker test serves a queue without a name"
     case .ranBefore: "The worker already runs, or has run: create another one."
     case .negativePeriod: "The worker test has the gracePeriod -1.0 seconds"
@@ -71,18 +71,18 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .noQueue: try await JobWorker(jobs, kinds: [Sum.self]).run()
     case .sameQueue, .lateQueue, .namelessQueue, .ranBefore: try await commitWithWorker(jobs)
     case .negativePeriod: _ = JobWorker(jobs, kinds: [Sum.self], name: "test", gracePeriod: .seconds(-1))
-    case .limit: _ = JobLimit.limit("a", 0)
-    case .rate: _ = JobLimit.rate("a", 0, per: .seconds(1))
-    case .queueLimit: try await jobs.setLimit(-1, ofQueue: "default")
-    case .pendingLimit: try await jobs.setPendingLimit(0, ofQueue: "default")
-    case .failureLimit: try await jobs.setPauseOnFailure(0, ofQueue: "default")
-    case .aging: try await jobs.setAging(.zero, ofQueue: "default")
+    case .limit: _ = JobLimit.concurrency(0, key: "a")
+    case .rate: _ = JobLimit.rate(0, per: .seconds(1), key: "a")
+    case .queueLimit: try await jobs.changeQueue("default", .maxRunningJobCount(-1))
+    case .pendingLimit: try await jobs.changeQueue("default", .maxPendingJobCount(0))
+    case .failureLimit: try await jobs.changeQueue("default", .maxFailureCount(0))
+    case .aging: try await jobs.changeQueue("default", .agingInterval(.zero))
     case .interval: _ = JobSchedule.every(.zero)
     case .namelessSchedule: try await jobs.schedule("", .every(.seconds(1)), job: Sum(left: 1, right: 1))
     case .otherBatch, .otherEntry: try await commitWithBatches(jobs)
     case .sizes: _ = MemoryJobStore(maxPayloadSize: 0)
     case .jobLimit: _ = try await jobs.jobs(limit: -1)
-    case .numberLimit: _ = try await jobs.numbers(limit: 0)
+    case .numberLimit: _ = try await jobs.ids(limit: 0)
     case .countLimit: _ = try await jobs.overview(countingTo: 0)
     default: try await jobs.enqueue(Sum(left: 1, right: 1), options: options)
     }
@@ -97,7 +97,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .queueOfJob: JobOptions(queue: "")
     case .snoozes: JobOptions(maxSnoozeCount: -1)
     case .crashes: JobOptions(maxCrashCount: 0)
-    case .uniqueTime: JobOptions(unique: .for(.zero, "key"))
+    case .uniqueTime: JobOptions(unique: .held("key", for: .zero))
     case .retention: JobOptions(retention: JobRetention(failed: .seconds(-1)))
     case .rule: JobOptions(limit: JobLimit(key: "a", rule: .concurrent(0)))
     default: JobOptions(limit: JobLimit(key: "a", rule: .rate(rate)))
@@ -106,12 +106,12 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
 
   private func commitWithWorker(_ jobs: Jobs) async throws {
     let worker = JobWorker(jobs, kinds: [Sum.self], name: "test")
-    if self == .namelessQueue { worker.run(queue: "", on: OperationQueue()) }
-    worker.run(on: OperationQueue())
-    if self == .sameQueue { worker.run(on: OperationQueue()) }
+    if self == .namelessQueue { worker.serve("", on: OperationQueue()) }
+    worker.serve(on: OperationQueue())
+    if self == .sameQueue { worker.serve(on: OperationQueue()) }
     worker.stop()
     try await worker.run()
-    if self == .lateQueue { worker.run(queue: "other", on: OperationQueue()) }
+    if self == .lateQueue { worker.serve("other", on: OperationQueue()) }
     try await worker.run()
   }
 

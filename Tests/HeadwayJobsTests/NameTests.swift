@@ -8,13 +8,14 @@ import Testing
   func jobs() async throws {
     let jobs = Workshop().jobs
     let (name, key) = (String(repeating: "n", count: 512), String(repeating: "k", count: 1_024))
-    for limit in [JobLimit.limit(key, 1), .serial(key), .rate(key, 1, per: .seconds(1))] {
+    for limit in [JobLimit.concurrency(1, key: key), .serial(key: key), .rate(1, per: .seconds(1), key: key)] {
       let options = JobOptions(queue: name, limit: limit)
       try await jobs.enqueue(Sum(left: 1, right: 1), unique: .waiting("\(limit.rule)"), options: options)
     }
     try await jobs.enqueue(Sum(left: 1, right: 1), unique: .unfinished(key))
     for options in [
-      JobOptions(queue: name + "n"), JobOptions(unique: .unfinished(key + "k")), JobOptions(limit: .serial(key + "k")),
+      JobOptions(queue: name + "n"), JobOptions(unique: .unfinished(key + "k")),
+      JobOptions(limit: .serial(key: key + "k")),
     ] {
       let error = await #expect(throws: JobError.self) {
         try await jobs.enqueue(Sum(left: 1, right: 1), options: options)

@@ -27,7 +27,7 @@ import Testing
   func sizes() async throws {
     let jobs = Jobs(MemoryJobStore(maxResultSize: 20))
     let worker = JobWorker(jobs, kinds: [Echo.self])
-    worker.run(on: OperationQueue())
+    worker.serve(on: OperationQueue())
     let running = Task { try await worker.run() }
     // Two of the bytes are quotation marks.
     #expect(try await jobs.enqueue(Echo(count: 18)).value.count == 18)

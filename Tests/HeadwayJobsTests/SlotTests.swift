@@ -10,7 +10,7 @@ import Testing
     _ workshop: Workshop, _ queues: [String], on operationQueue: OperationQueue, _ kinds: any Job.Type...
   ) -> (worker: JobWorker, running: Task<Void, any Error>) {
     let worker = JobWorker(workshop.jobs, kinds: kinds, clock: workshop.clock)
-    for queue in queues { worker.run(queue: queue, on: operationQueue) }
+    for queue in queues { worker.serve(queue, on: operationQueue) }
     return (worker, Task { try await worker.run() })
   }
 

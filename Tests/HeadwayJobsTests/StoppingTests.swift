@@ -172,7 +172,7 @@ import Testing
     let log = Log()
     try await Log.$current.withValue(log) {
       let worker = JobWorker(jobs, kinds: [Patient.self], gracePeriod: .seconds(Int64.max))
-      worker.run(on: OperationQueue(maxConcurrentOperationCount: 1))
+      worker.serve(on: OperationQueue(maxConcurrentOperationCount: 1))
       let running = Task { try await worker.run() }
       let handle = try await jobs.enqueue(Patient(outcome: "return"))
       await log.wait(for: "begun 1")
@@ -216,7 +216,7 @@ import Testing
     let store = FaultyStore(workshop.store)
     let jobs = Jobs(store, clock: workshop.clock)
     let worker = JobWorker(jobs, kinds: [Sum.self], clock: workshop.clock)
-    worker.run(on: OperationQueue(maxConcurrentOperationCount: 2))
+    worker.serve(on: OperationQueue(maxConcurrentOperationCount: 2))
     return (store, jobs, worker)
   }
 }

@@ -20,7 +20,7 @@ final class Workshop: Sendable {
     _ kinds: any Job.Type..., on queue: OperationQueue = OperationQueue(maxConcurrentOperationCount: 4)
   ) -> JobWorker {
     let worker = JobWorker(jobs, kinds: kinds, clock: clock)
-    worker.run(on: queue)
+    worker.serve(on: queue)
     return worker
   }
 

@@ -52,7 +52,7 @@ struct JobMetricsTests {
   func counters() async throws {
     let recording = jobs.recordMetrics(factory: metrics, clock: clock)
     let worker = JobWorker(jobs, kinds: [Empty.self])
-    worker.run(on: OperationQueue())
+    worker.serve(on: OperationQueue())
     let running = Task { try await worker.run() }
     try await jobs.enqueue(Empty(fails: false)).value
     let failing = try await jobs.enqueue(Empty(fails: true), options: JobOptions(retry: .never))

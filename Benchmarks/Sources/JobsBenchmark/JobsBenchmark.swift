@@ -190,7 +190,7 @@ final class JobsBench {
 
   func startWorker() {
     let worker = JobWorker(jobs, kinds: [Count.self])
-    worker.run(on: OperationQueue())
+    worker.serve(on: OperationQueue())
     self.worker = worker
     running = Task { try await worker.run() }
   }
@@ -265,7 +265,7 @@ final class JobsBench {
   /// Enqueues jobs at a constant rate, and measures how long each waits until it runs.
   private func runSteadily() async throws -> [String: Any] {
     let worker = JobWorker(jobs, kinds: [Timed.self])
-    worker.run(on: OperationQueue())
+    worker.serve(on: OperationQueue())
     let running = Task { try await worker.run() }
     let (jobs, start) = (jobs, ContinuousClock.now)
     let count = Int(Double(options.rate) * options.seconds)

@@ -26,7 +26,7 @@ struct Deliver: Job {
 /// Creates a worker, and a service group that stops it on SIGTERM.
 func makeService(_ jobs: Jobs) -> (worker: JobWorker, group: ServiceGroup) {
   let worker = JobWorker(jobs, kinds: [Deliver.self], gracePeriod: .seconds(20))
-  worker.run(on: Headway.OperationQueue(maxConcurrentOperationCount: 2))
+  worker.serve(on: Headway.OperationQueue(maxConcurrentOperationCount: 2))
   let service = ServiceGroupConfiguration.ServiceConfiguration(
     service: worker, successTerminationBehavior: .gracefullyShutdownGroup)
   let configuration = ServiceGroupConfiguration(

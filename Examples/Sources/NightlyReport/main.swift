@@ -52,7 +52,7 @@ try clock.set("2026-03-30T12:00:00Z")
 // There are two workers, but each night's job is added only once.
 let workers = (1...2).map { _ in
   let worker = JobWorker(jobs, kinds: [Report.self])
-  worker.run(on: Headway.OperationQueue(maxConcurrentOperationCount: 1))
+  worker.serve(on: Headway.OperationQueue(maxConcurrentOperationCount: 1))
   return worker
 }
 let events = jobs.events

@@ -59,7 +59,7 @@ let again = try await jobs.enqueue(Publish(path: "lake.jpg"), unique: .unfinishe
 print("jobs:", try await jobs.jobs().map { "\($0.id) \($0.kind)" }, "- the second one is new:", again.isNew)
 
 let worker = JobWorker(jobs, kinds: [Measure.self, Publish.self])
-worker.run(on: Headway.OperationQueue(maxConcurrentOperationCount: 2))
+worker.serve(on: Headway.OperationQueue(maxConcurrentOperationCount: 2))
 let running = Task { try await worker.run() }
 print("measured:", try await measuring.value)
 print("published:", try await publishing.value)

@@ -100,19 +100,19 @@ struct DashboardChange {
   private func changeQueue(_ jobs: Jobs, _ name: String) async throws -> String {
     guard let queue = form["queue"] else { throw Refusal.badForm }
     switch name {
-    case "pause": try await jobs.pause(queue)
-    case "resume": try await jobs.resume(queue)
+    case "pause": try await jobs.pauseQueue(queue)
+    case "resume": try await jobs.resumeQueue(queue)
     default:
       // All values are checked before the first one is stored.
       let (limit, pending) = (try setting("limit", from: 0), try setting("pendingLimit", from: 1))
       let (failures, aging) = (try setting("failureLimit", from: 1), try setting("aging", from: 1))
       let old = try await jobs.snapshot([]).queues.first { $0.name == queue }?.counts.settings ?? JobQueueSettings()
-      if limit != old.limit { try await jobs.setLimit(limit, ofQueue: queue) }
-      if pending != old.pendingLimit { try await jobs.setPendingLimit(pending, ofQueue: queue) }
-      if failures != old.failureLimit { try await jobs.setPauseOnFailure(failures, ofQueue: queue) }
+      if limit != old.maxRunningJobCount { try await jobs.changeQueue(queue, .maxRunningJobCount(limit)) }
+      if pending != old.maxPendingJobCount { try await jobs.changeQueue(queue, .maxPendingJobCount(pending)) }
+      if failures != old.maxFailureCount { try await jobs.changeQueue(queue, .maxFailureCount(failures)) }
       // The form has no fractions of a second.
-      if aging.map(Int64.init) != old.aging?.components.seconds {
-        try await jobs.setAging(aging.map { .seconds($0) }, ofQueue: queue)
+      if aging.map(Int64.init) != old.agingInterval?.components.seconds {
+        try await jobs.changeQueue(queue, .agingInterval(aging.map { .seconds($0) }))
       }
     }
     return Link.to("/queues", ["done": name])

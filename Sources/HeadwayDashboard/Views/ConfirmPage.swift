@@ -33,7 +33,7 @@ extension PageRenderer {
 
   /// Counts the jobs of a filter, up to the limit.
   private func count(_ filter: JobFilter) async throws -> (number: Int, text: String) {
-    let page = try await jobs.numbers(filter, limit: Self.countLimit)
+    let page = try await jobs.ids(filter, limit: Self.countLimit)
     let number = page.ids.count
     guard page.next != nil else { return (number, Readable.count(number, "job")) }
     return (max(1, number), number == 0 ? "some jobs" : "\(Readable.number(number))+ jobs")

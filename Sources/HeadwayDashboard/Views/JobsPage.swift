@@ -7,7 +7,7 @@ extension PageRenderer {
   func jobList(_ call: Call) async throws -> Page {
     let (list, now) = (try ListFilter(call.query), jobs.store.now)
     let before = call.query.number("before").map { JobID(rawValue: $0) }
-    let page = try await jobs.numbers(list.filter(at: now), before: before, limit: Self.pageSize)
+    let page = try await jobs.ids(list.filter(at: now), before: before, limit: Self.pageSize)
     let found = try await records(page.ids)
     var view: View = [
       "jobs": found.map { row($0, at: now) }, "hasJobs": !found.isEmpty, "isFiltered": !list.isEmpty,

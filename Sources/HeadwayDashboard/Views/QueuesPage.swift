@@ -24,10 +24,11 @@ extension PageRenderer {
         "ended": Readable.number(ended[queue.name]?.count ?? 0),
         "failed": Readable.number(ended[queue.name]?.failed ?? 0), "hasFailed": ended[queue.name]?.failed ?? 0 > 0,
         "oldest": queue.oldestWaiting.map { Readable.duration(overview.time - $0) } ?? "–",
-        "failureCount": settings.failureLimit == nil ? "" : "\(queue.counts.failureCount)",
-        "limit": settings.limit.map { "\($0)" } ?? "", "pendingLimit": settings.pendingLimit.map { "\($0)" } ?? "",
-        "failureLimit": settings.failureLimit.map { "\($0)" } ?? "",
-        "aging": settings.aging.map { "\($0.components.seconds)" } ?? "",
+        "failureCount": settings.maxFailureCount == nil ? "" : "\(queue.counts.failureCount)",
+        "limit": settings.maxRunningJobCount.map { "\($0)" } ?? "",
+        "pendingLimit": settings.maxPendingJobCount.map { "\($0)" } ?? "",
+        "failureLimit": settings.maxFailureCount.map { "\($0)" } ?? "",
+        "aging": settings.agingInterval.map { "\($0.components.seconds)" } ?? "",
       ]
       for state in [JobState.waiting, .running, .scheduled, .held] {
         view[state.name] = Readable.number(queue.counts[state], countedTo: overview.countLimit)

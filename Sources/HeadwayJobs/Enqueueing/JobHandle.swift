@@ -67,13 +67,13 @@ extension JobHandle where Output: Decodable {
     }
   }
 
-  /// An operation that finishes when the job ends, and has its result.
+  /// Creates an operation that finishes when the job ends, and has its result.
   ///
-  /// Operations in memory can depend on it.
+  /// Add the operation to a queue. Operations in memory can depend on it. It holds no thread while it waits. Cancelling
+  /// it ends the wait, but does not cancel the job.
   ///
-  /// Each access creates a new operation. Add it to a queue. It holds no thread while it waits. Cancelling it ends the
-  /// wait, but does not cancel the job.
-  public var operation: TaskOperation<Output> { TaskOperation { try await value } }
+  /// - Returns: A new operation.
+  public func makeOperation() -> TaskOperation<Output> { TaskOperation { try await value } }
 }
 
 extension JobHandle where Output == Void {
@@ -84,11 +84,11 @@ extension JobHandle where Output == Void {
     get async throws { try await untilSucceeded() }
   }
 
-  /// An operation that finishes when the job ends.
+  /// Creates an operation that finishes when the job ends.
   ///
-  /// Operations in memory can depend on it.
+  /// Add the operation to a queue. Operations in memory can depend on it. It holds no thread while it waits. Cancelling
+  /// it ends the wait, but does not cancel the job.
   ///
-  /// Each access creates a new operation. Add it to a queue. It holds no thread while it waits. Cancelling it ends the
-  /// wait, but does not cancel the job.
-  public var operation: TaskOperation<Void> { TaskOperation { try await untilSucceeded() } }
+  /// - Returns: A new operation.
+  public func makeOperation() -> TaskOperation<Void> { TaskOperation { try await untilSucceeded() } }
 }

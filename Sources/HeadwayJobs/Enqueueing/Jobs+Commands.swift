@@ -1,3 +1,5 @@
+import Headway
+
 extension Jobs {
   /// Changes jobs, or a queue.
   ///
@@ -22,6 +24,7 @@ extension Jobs {
   package func perform(
     _ command: JobCommand, onProgress: (_ changedCount: Int, _ count: Int) -> Void
   ) async throws -> Int {
+    try check(command)
     guard let filter = command.filter else { return try await performRepeatedly(command) }
     let begin = store.now
     var ids = try await ids(filter, in: command.changedStates)
@@ -58,6 +61,18 @@ extension Jobs {
     return changed
   }
 
+  /// Checks that a command assigns only values that jobs and queues can have.
+  private func check(_ command: JobCommand) throws {
+    switch command {
+    case .change(_, .queue(let queue)):
+      require(!queue.isEmpty, "Jobs are moved to a queue without a name: name the queue.")
+      try NameLength.check(queue, "The queue of a job", NameLength.name)
+    case .change(_, .payload(let payload, _)): try check(payload, "The new payload of a job")
+    case .configure(let queue, let change): change.requireValid(for: queue)
+    default: break
+    }
+  }
+
   /// Repeats a command that has no filter until it changes nothing.
   private func performRepeatedly(_ command: JobCommand) async throws -> Int {
     var total = 0
@@ -78,7 +93,7 @@ extension Jobs {
     guard filter.states?.isEmpty == false else { return [] }
     var (ids, end) = ([JobID](), JobID?.none)
     repeat {
-      let page = try await store.numbers(filter, before: end, limit: Self.idPageSize)
+      let page = try await store.ids(filter, before: end, limit: Self.idPageSize)
       ids += page.ids
       end = page.next
     } while end != nil
@@ -93,7 +108,7 @@ extension JobCommand {
   package var filter: JobFilter? {
     switch self {
     case .cancel(let filter), .abandon(let filter), .retry(let filter), .delete(let filter),
-      .setPriority(let filter, _), .move(let filter, queue: _), .reschedule(let filter, _):
+      .change(let filter, _):
       filter
     case .setPaused, .configure, .prune: nil
     }
@@ -106,7 +121,7 @@ extension JobCommand {
     case .abandon: [.running]
     case .retry: [.failed, .cancelled]
     case .delete, .prune: [.succeeded, .failed, .cancelled]
-    case .setPriority, .move, .reschedule: [.held, .scheduled, .waiting]
+    case .change: [.held, .scheduled, .waiting]
     case .setPaused, .configure: []
     }
   }
@@ -123,9 +138,7 @@ extension JobCommand {
     case .abandon: .abandon(filter)
     case .retry: .retry(filter)
     case .delete: .delete(filter)
-    case .setPriority(_, let priority): .setPriority(filter, priority)
-    case .move(_, let queue): .move(filter, queue: queue)
-    case .reschedule(_, let time): .reschedule(filter, time)
+    case .change(_, let change): .change(filter, change)
     case .setPaused, .configure, .prune: self
     }
   }

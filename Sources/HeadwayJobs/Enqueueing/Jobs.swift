@@ -114,17 +114,21 @@ public final class Jobs: Sendable {
 
   func checked(_ new: NewJob) throws -> NewJob {
     try NameLength.check(new)
-    let (size, limit) = (new.payload.bytes.count, store.maxPayloadSize)
-    guard size <= limit else {
-      throw JobError(
-        .payloadTooLarge,
-        "The payload of a job of the kind \(new.kind) has \(size) bytes, but the store accepts \(limit). Store the "
-          + "data elsewhere, and its location in the job.")
-    }
+    try check(new.payload, "The payload of a job of the kind \(new.kind)")
     guard let tracing else { return new }
     var new = new
     new.settings.traceContext = tracing.traceContext()
     return new
+  }
+
+  /// Checks that the store accepts a payload of this size.
+  func check(_ payload: JobPayload, _ subject: @autoclosure () -> String) throws {
+    let (size, limit) = (payload.bytes.count, store.maxPayloadSize)
+    guard size > limit else { return }
+    throw JobError(
+      .payloadTooLarge,
+      "\(subject()) has \(size) bytes, but the store accepts \(limit). Store the data elsewhere, and its location in "
+        + "the job.")
   }
 
   /// Creates the handle of a job.
@@ -174,69 +178,4 @@ public final class Jobs: Sendable {
   /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
   /// - Throws: ``JobError``.
   public func counts() async throws -> [String: JobQueueCounts] { try await store.counts() }
-
-  // MARK: Changing
-
-  /// Cancels a job, even if another process runs it.
-  ///
-  /// A job that has not started ends immediately. If it is running, its worker cancels its operation within a second.
-  ///
-  /// - Parameter id: The number of the job.
-  /// - Returns: True if the job had not ended and had not been cancelled before.
-  /// - Throws: ``JobError``.
-  @discardableResult
-  public func cancel(_ id: JobID) async throws -> Bool { try await perform(.cancel(.id(id))) > 0 }
-
-  /// Cancels jobs.
-  ///
-  /// - Parameter filter: The jobs to cancel.
-  /// - Returns: The number of jobs that were cancelled, or whose workers must cancel them.
-  /// - Throws: ``JobError``. Some of the jobs might have been cancelled.
-  @discardableResult
-  public func cancel(_ filter: JobFilter) async throws -> Int { try await perform(.cancel(filter)) }
-
-  /// Cancels a running job immediately and takes it from its worker, for example because its code does not return.
-  ///
-  /// The worker can no longer write anything for the job.
-  ///
-  /// - Parameter id: The number of the job.
-  /// - Returns: Whether the job was running.
-  /// - Throws: ``JobError``.
-  @discardableResult
-  public func abandon(_ id: JobID) async throws -> Bool { try await perform(.abandon(.id(id))) > 0 }
-
-  /// Runs a failed or cancelled job again, with new attempts.
-  ///
-  /// - Parameters:
-  ///   - id: The number of the job.
-  ///   - withDependents: Whether the jobs that were cancelled because of this one are also run again. They wait for
-  ///     their dependencies again.
-  /// - Returns: True if the job had failed or was cancelled.
-  /// - Throws: ``JobError``, with the code ``JobError/Code/keyHeld`` if another job holds the key, or
-  ///   ``JobError/Code/dependencyFailed`` if a job whose success this one requires has failed.
-  @discardableResult
-  public func retry(_ id: JobID, withDependents: Bool = false) async throws -> Bool {
-    let isRunAgain = try await perform(.retry(.id(id))) > 0
-    guard withDependents else { return isRunAgain }
-    do {
-      try await perform(.retry(JobFilter(culprit: id)))
-    } catch let error as JobError where error.code == .dependencyFailed {
-      // The job has failed again in the meantime, so its dependents remain cancelled.
-    }
-    return isRunAgain
-  }
-
-  /// Stops all processes from claiming jobs of a queue.
-  ///
-  /// Running jobs continue.
-  ///
-  /// - Parameter queue: The queue of the store.
-  /// - Throws: ``JobError``.
-  public func pause(_ queue: String) async throws { try await perform(.setPaused(queue: queue, true)) }
-
-  /// Lets workers claim jobs of a paused queue again.
-  ///
-  /// - Parameter queue: The queue of the store.
-  /// - Throws: ``JobError``.
-  public func resume(_ queue: String) async throws { try await perform(.setPaused(queue: queue, false)) }
 }

@@ -42,7 +42,7 @@ struct WaitInsideJob {
     }
     guard job.queue == waiting.queue else { return nil }
     let queue = try await store.snapshot([]).queues.first { $0.name == job.queue }
-    return queue?.counts.settings.limit == 1 ? "the queue ‘\(job.queue)’ runs one job at a time" : nil
+    return queue?.counts.settings.maxRunningJobCount == 1 ? "the queue ‘\(job.queue)’ runs one job at a time" : nil
   }
 
   private func unmetDependencies(of id: JobID) async throws -> [JobID] {

@@ -69,10 +69,10 @@ public struct UniqueKey: Hashable, Codable, Sendable {
   /// Returns a key that the job holds for a time after it was enqueued.
   ///
   /// - Parameters:
-  ///   - duration: How long the job holds the key.
   ///   - key: The key.
+  ///   - duration: How long the job holds the key.
   /// - Returns: The key.
-  public static func `for`(_ duration: Duration, _ key: String) -> UniqueKey {
+  public static func held(_ key: String, for duration: Duration) -> UniqueKey {
     UniqueKey(key, scope: .duration(duration))
   }
 

@@ -3,7 +3,7 @@ import Headway
 /// A limit for all jobs with the same key, which applies to all workers of the store together.
 ///
 /// ```swift
-/// let options = JobOptions(limit: .limit("customer:7", 2))
+/// let options = JobOptions(limit: .concurrency(2, key: "customer:7"))
 /// ```
 ///
 /// Within a queue and a priority, claims serve the keys in turn. Therefore, a key with many waiting jobs delays the
@@ -44,10 +44,10 @@ public struct JobLimit: Hashable, Codable, Sendable {
   ///
   /// - Precondition: `count` is positive.
   /// - Parameters:
-  ///   - key: The key.
   ///   - count: The maximum number of jobs.
+  ///   - key: The key.
   /// - Returns: The limit.
-  public static func limit(_ key: String, _ count: Int) -> JobLimit {
+  public static func concurrency(_ count: Int, key: String) -> JobLimit {
     require(count > 0, "A limit of \(count) jobs would never run a job: use a positive number.")
     return JobLimit(key: key, rule: .concurrent(count))
   }
@@ -56,7 +56,7 @@ public struct JobLimit: Hashable, Codable, Sendable {
   ///
   /// - Parameter key: The key.
   /// - Returns: The limit.
-  public static func serial(_ key: String) -> JobLimit { JobLimit(key: key, rule: .serial) }
+  public static func serial(key: String) -> JobLimit { JobLimit(key: key, rule: .serial) }
 
   /// Limits how many jobs with a key are claimed in a period.
   ///
@@ -65,12 +65,12 @@ public struct JobLimit: Hashable, Codable, Sendable {
   ///
   /// - Precondition: `count`, `period` and `burst` are positive.
   /// - Parameters:
-  ///   - key: The key.
   ///   - count: The number of tokens that are added in each period, at equal intervals.
   ///   - period: The period.
   ///   - burst: The number of tokens that the bucket can hold; `count` by default.
+  ///   - key: The key.
   /// - Returns: The limit.
-  public static func rate(_ key: String, _ count: Int, per period: Duration, burst: Int? = nil) -> JobLimit {
+  public static func rate(_ count: Int, per period: Duration, burst: Int? = nil, key: String) -> JobLimit {
     JobLimit(key: key, rule: .rate(JobRate(count, per: period, burst: burst)))
   }
 }

@@ -16,7 +16,7 @@ struct MemoryClaim: ClaimSource {
   static func run(_ claim: JobClaim, by worker: WorkerID, in rows: MemoryRows) throws -> [JobRecord] {
     let queue = rows.memory.queues[claim.queue] ?? JobQueueRecord()
     guard !queue.isPaused else { return [] }
-    let free = queue.settings.limit.map { $0 - rows.memory.limits.runningCount(ofQueue: claim.queue) }
+    let free = queue.settings.maxRunningJobCount.map { $0 - rows.memory.limits.runningCount(ofQueue: claim.queue) }
     var source = MemoryClaim(rows, claim, worker, queue)
     source.findLists()
     try ClaimSelection.run(&source, claim, count: min(claim.count, free ?? .max))

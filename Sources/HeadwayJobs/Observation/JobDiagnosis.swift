@@ -82,7 +82,7 @@ struct JobDiagnosis {
     guard !able.isEmpty else {
       return "no worker of the queue ‘\(job.queue)’ knows version \(job.version) of the kind ‘\(job.kind)’"
     }
-    if let limit = queue?.settings.limit {
+    if let limit = queue?.settings.maxRunningJobCount {
       let count = snapshot.workers.reduce(0) { $0 + $1.running.count { $0.queue == job.queue } }
       if count >= limit {
         return limit == 0

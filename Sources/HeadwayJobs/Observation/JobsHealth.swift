@@ -191,7 +191,7 @@ extension Jobs {
   /// - Throws: ``JobError`` if the store can't be read.
   public func health(measuringCommit measuresCommit: Bool = false) async throws -> JobsHealth {
     // By number, because a search for records can read all jobs.
-    let running = try await numbers(JobFilter(states: [.running]), limit: JobsHealth.maxRunningCount).ids
+    let running = try await ids(JobFilter(states: [.running]), limit: JobsHealth.maxRunningCount).ids
     let records = running.isEmpty ? [] : try await jobs(JobFilter(ids: running), limit: running.count)
     return JobsHealth(
       try await overview(countingTo: JobsHealth.countLimit), try await schedules(),

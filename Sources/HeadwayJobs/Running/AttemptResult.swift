@@ -33,7 +33,7 @@ extension JobContext {
       payload = try JobPayload(encoding: value)
     } catch {
       throw JobError(
-        .unencodablePayload, "\(subject()) of job \(id) can't be encoded: \(error)", underlying: error)
+        .unencodablePayload, "\(subject()) of job \(id) can't be encoded: \(error)", underlyingError: error)
     }
     let (size, limit) = (payload.bytes.count, jobs.store.maxResultSize)
     guard size <= limit else {

@@ -90,7 +90,7 @@ public final class JobContext: Sendable {
       } catch {
         throw JobError(
           .undecodablePayload, "The checkpoint \(name) of job \(id) is not a \(Value.self): \(error)",
-          underlying: error)
+          underlyingError: error)
       }
     }
     let value = try await body()
@@ -105,9 +105,9 @@ public final class JobContext: Sendable {
   ///
   /// - Parameters:
   ///   - fraction: The completed part, from 0 to 1.
-  ///   - text: A readable description. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
+  ///   - message: A readable description. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
   /// - Throws: ``JobError``.
-  public func progress(_ fraction: Double, _ text: String? = nil) async throws {
+  public func reportProgress(_ fraction: Double, message: String? = nil) async throws {
     let now = ContinuousClock.now
     let isDue = state.withLock { state in
       if let last = state.lastProgress, now - last < .seconds(1) { return false }
@@ -115,7 +115,7 @@ public final class JobContext: Sendable {
       return true
     }
     guard isDue else { return }
-    let progress = JobProgress(fraction: fraction, text: text)
+    let progress = JobProgress(fraction: fraction, text: message)
     try await write(.progress(progress))
     jobs.eventLog.post(.progressed(JobAttempt(job, fence), progress))
   }

@@ -42,7 +42,7 @@ struct JobRunner: Sendable {
       throw JobError(
         .undecodablePayload,
         "The payload of job \(record.id) of the kind \(record.kind), version \(record.version), can't be decoded: "
-          + "\(error)", underlying: error)
+          + "\(error)", underlyingError: error)
     }
   }
 }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// ```swift
 /// let worker = JobWorker(jobs, kinds: [Resize.self, Publish.self])
-/// worker.run(queue: "default", on: OperationQueue(maxConcurrentOperationCount: 4))
+/// worker.serve("default", on: OperationQueue(maxConcurrentOperationCount: 4))
 /// try await worker.run()
 /// ```
 ///
@@ -83,10 +83,10 @@ public final class JobWorker: Sendable {
   ///   - queue: The queue of the store.
   ///   - operationQueue: The queue that runs the jobs.
   /// - Precondition: The worker has not started, and does not serve the queue yet. The name of the queue is not empty.
-  public func run(queue: String = JobOptions.defaultQueue, on operationQueue: OperationQueue) {
+  public func serve(_ queue: String = JobOptions.defaultQueue, on operationQueue: OperationQueue) {
     require(!queue.isEmpty, "The worker \(name) serves a queue without a name: name it, or use the default queue.")
     require(
-      current.withLock { $0.session == nil }, "The worker already runs: call run(queue:on:) before run().")
+      current.withLock { $0.session == nil }, "The worker already runs: call serve(_:on:) before run().")
     lanes.withLock { lanes in
       require(
         !lanes.contains { $0.queue == queue }, "The worker already serves the queue \(queue): add each queue once.")
@@ -109,7 +109,7 @@ public final class JobWorker: Sendable {
   /// - Precondition: The function has not been called before, and the worker serves a queue.
   public func run() async throws {
     let lanes = lanes.withLock { $0 }
-    require(!lanes.isEmpty, "The worker serves no queue: call run(queue:on:) before run().")
+    require(!lanes.isEmpty, "The worker serves no queue: call serve(_:on:) before run().")
     let session = WorkerSession(
       jobs: jobs, name: name, lanes: lanes, runners: runners, gracePeriod: gracePeriod,
       cancellationPeriod: cancellationPeriod, clock: clock)

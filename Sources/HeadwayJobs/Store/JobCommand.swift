@@ -1,3 +1,6 @@
+public import FoundationEssentials
+public import Headway
+
 /// A change of many jobs or of a queue, requested by a person or a program.
 public enum JobCommand: Hashable, Sendable {
   /// Cancels unfinished jobs. If a job is running, its worker cancels it.
@@ -13,20 +16,12 @@ public enum JobCommand: Hashable, Sendable {
   case retry(JobFilter)
   /// Deletes finished jobs, except those that unfinished jobs depend on.
   case delete(JobFilter)
-  /// Changes the priority of jobs that have not started.
-  case setPriority(JobFilter, Int)
-  /// Moves jobs that have not started to another queue.
-  case move(JobFilter, queue: String)
-  /// Changes the time at which jobs that have not started are due; nil makes them due now.
-  ///
-  /// This also applies to jobs that wait for their next attempt. A scheduled job that is due now waits for a worker,
-  /// after the jobs that already wait. A waiting job is scheduled if the time is in the future. A job that waits for
-  /// others continues to wait for them, and then until the time.
-  case reschedule(JobFilter, StoreTime?)
+  /// Changes jobs that have not started, or that wait for their next attempt.
+  case change(JobFilter, JobChange)
   /// Pauses or resumes a queue.
   case setPaused(queue: String, Bool)
   /// Changes a setting of a queue.
-  case configure(queue: String, JobQueueSetting)
+  case configure(queue: String, JobQueueChange)
   /// Deletes finished jobs whose retention is over.
   case prune
 
@@ -39,6 +34,34 @@ public enum JobCommand: Hashable, Sendable {
   /// Workers prune a store every minute, and continue only if there are more expired jobs. Therefore, the number is
   /// greater than that of jobs.
   package static let maxPrunedKeyCount = 10_000
+}
+
+/// A change of a job that has not started, or that waits for its next attempt.
+public enum JobChange: Hashable, Sendable {
+  /// Changes the priority.
+  case priority(Operation.QueuePriority)
+  /// Moves the job to another queue. Its place there depends on when it was ready.
+  case queue(String)
+  /// Changes the time at which the job is due; nil makes it due now.
+  ///
+  /// A scheduled job that is due now waits for a worker, after the jobs that already wait. A waiting job is scheduled
+  /// if the time is in the future. A job that waits for others continues to wait for them, and then until the time.
+  case dueTime(StoreTime?)
+  /// Changes the time at which the job is cancelled if it has not started; nil removes the deadline.
+  case deadline(StoreTime?)
+  /// Changes the payload, and the version of the job's type that encoded it.
+  ///
+  /// The kind, the checkpoints and the unique key of the job do not change.
+  case payload(JobPayload, version: Int)
+
+  /// Makes the job due now.
+  public static let runNow = JobChange.dueTime(nil)
+
+  /// Makes the job due at another time.
+  ///
+  /// - Parameter date: The time. A time that is not in the future makes the job due now.
+  /// - Returns: The change.
+  public static func startDate(_ date: Date) -> JobChange { .dueTime(StoreTime(date)) }
 }
 
 /// A selection of jobs: those that meet all conditions that are not nil.

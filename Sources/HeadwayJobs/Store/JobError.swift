@@ -7,18 +7,18 @@ public struct JobError: RetryableError, Sendable, CustomStringConvertible {
   /// A description of the problem, and how to solve it.
   public let context: String
   /// The error that caused this one.
-  public let underlying: (any Error)?
+  public let underlyingError: (any Error)?
 
   /// Creates an error.
   ///
   /// - Parameters:
   ///   - code: The kind of error.
   ///   - context: A description of the problem, and how to solve it.
-  ///   - underlying: The error that caused this one.
-  public init(_ code: Code, _ context: String, underlying: (any Error)? = nil) {
+  ///   - underlyingError: The error that caused this one.
+  public init(_ code: Code, _ context: String, underlyingError: (any Error)? = nil) {
     self.code = code
     self.context = context
-    self.underlying = underlying
+    self.underlyingError = underlyingError
   }
 
   /// A description of the problem, and how to solve it.

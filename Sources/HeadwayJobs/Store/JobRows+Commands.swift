@@ -19,19 +19,8 @@ extension JobRows {
     case .retry: return try retry(command)
     case .delete: return try delete(select(for: command, prepare: { _ in }, where: { _ in true }).map(\.id))
     case .prune: return try prune()
-    case .setPriority(_, let priority):
-      return try change(for: command) { job in
-        guard job.canChange, job.priority != priority else { return false }
-        job.priority = priority
-        return true
-      }
-    case .move(_, let queue):
-      return try change(for: command) { job in
-        guard job.canChange, job.queue != queue else { return false }
-        job.queue = queue
-        return true
-      }
-    case .reschedule(_, let time): return try reschedule(command, to: time)
+    case .change(_, .dueTime(let time)): return try reschedule(command, to: time)
+    case .change(_, let change): return try self.change(for: command) { JobTransitions.change(&$0, change, at: now) }
     case .setPaused(let queue, let isPaused): return try changeQueue(queue) { $0.setPaused(isPaused) }
     case .configure(let queue, let setting): return try changeQueue(queue) { $0.set(setting) }
     }
@@ -46,7 +35,7 @@ extension JobRows {
 
   private func reschedule(_ command: JobCommand, to time: StoreTime?) throws -> Int {
     let jobs = try select(
-      for: command, prepare: { _ in }, where: { JobTransitions.reschedule(&$0, to: time, at: now) })
+      for: command, prepare: { _ in }, where: { JobTransitions.change(&$0, .dueTime(time), at: now) })
     for (var job, position) in zip(jobs, try nextPositions(jobs.count)) {
       // A job that becomes ready now comes after those that were already ready.
       if job.state == .waiting, !job.keepsPlace { (job.position, job.ready) = (position, now) }
@@ -75,9 +64,4 @@ extension JobRows {
     try restart(retries)
     return retries.jobs.count
   }
-}
-
-extension JobRecord {
-  /// Whether the priority and the queue of the job can be changed: it has not started.
-  fileprivate var canChange: Bool { !state.isFinished && state != .running }
 }

@@ -8,7 +8,7 @@ extension JobRows {
 
   /// Returns the queues of new jobs that have reached their pending limits, with the limits.
   package func fullQueues(for batch: [NewJob]) throws -> [String: Int] {
-    let limits = try queues().compactMapValues(\.settings.pendingLimit)
+    let limits = try queues().compactMapValues(\.settings.maxPendingJobCount)
     guard !limits.isEmpty else { return [:] }
     let names = Set(batch.map(\.queue))
     return try limits.filter { queue, limit in try names.contains(queue) && hasPending(limit, in: queue) }
@@ -104,10 +104,10 @@ extension JobRows {
   /// Notes the queues in which a changed job might allow other jobs to be claimed or added.
   package func noteLimits(of job: JobRecord) throws {
     let settings = try queues()[job.queue]?.settings
-    if job.state != .running, job.settings.limit != nil || settings?.limit != nil {
+    if job.state != .running, job.settings.limit != nil || settings?.maxRunningJobCount != nil {
       hints.claimableQueues.insert(job.queue)
     }
-    if !job.state.isPending, settings?.pendingLimit != nil { hints.queuesWithRoom.insert(job.queue) }
+    if !job.state.isPending, settings?.maxPendingJobCount != nil { hints.queuesWithRoom.insert(job.queue) }
   }
 
   /// Moves a job that waits again to the end of its queue, unless it keeps its place.
@@ -126,7 +126,7 @@ extension JobRows {
     guard queue != old else { return 0 }
     try put(queue, named: name)
     if queue.mayClaimMore(than: old) { hints.claimableQueues.insert(name) }
-    if queue.settings.pendingLimit != old.settings.pendingLimit { hints.queuesWithRoom.insert(name) }
+    if queue.settings.maxPendingJobCount != old.settings.maxPendingJobCount { hints.queuesWithRoom.insert(name) }
     return 1
   }
 }

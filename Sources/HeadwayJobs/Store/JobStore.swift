@@ -152,7 +152,7 @@ public protocol JobStore: AnyObject, Sendable {
   /// Returns the numbers of jobs, newest first, without reading many others.
   ///
   /// A store can end the search before it has found enough jobs. The page then has fewer numbers, or none, and
-  /// ``JobNumberPage/next`` continues the search.
+  /// ``JobIDPage/next`` continues the search.
   ///
   /// The default implementation reads all jobs of the filter.
   ///
@@ -162,7 +162,7 @@ public protocol JobStore: AnyObject, Sendable {
   ///   - limit: The maximum number of jobs.
   /// - Returns: The numbers, in descending order.
   /// - Throws: ``JobError``.
-  func numbers(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobNumberPage
+  func ids(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobIDPage
 
   /// Returns the queues, workers, failures and latest endings, and stops counting at a limit.
   ///

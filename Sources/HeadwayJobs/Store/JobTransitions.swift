@@ -1,3 +1,5 @@
+import Headway
+
 /// The changes of a job, as pure functions that all stores share.
 ///
 /// A store reads the record of a job under its lock, applies one of these functions, and writes the record back in the
@@ -169,21 +171,30 @@ public enum JobTransitions {
     job.history.append(JobTransition(time: now, state: .waiting, note: "due"))
   }
 
-  /// Changes the time at which a job that has not started is due.
+  /// Changes a job that has not started, or that waits for its next attempt.
   ///
   /// - Parameters:
   ///   - job: A job.
-  ///   - time: The time; nil or a time that is not in the future makes the job due now.
+  ///   - change: The change.
   ///   - now: The time of the store's clock.
-  /// - Returns: True if the job had not started, and was due at another time.
-  public static func reschedule(_ job: inout JobRecord, to time: StoreTime?, at now: StoreTime) -> Bool {
-    let due = time.flatMap { $0 > now ? $0 : nil }
-    guard [.held, .scheduled, .waiting].contains(job.state), job.due != due else { return false }
-    job.due = due
-    if job.state != .held {
-      job.state = due == nil ? .waiting : .scheduled
-      job.history.append(JobTransition(time: now, state: job.state, note: "rescheduled"))
+  /// - Returns: True if the job could be changed, and was different before.
+  public static func change(_ job: inout JobRecord, _ change: JobChange, at now: StoreTime) -> Bool {
+    guard [.held, .scheduled, .waiting].contains(job.state) else { return false }
+    let former = job
+    let note: String
+    switch change {
+    case .priority(let priority): (job.priority, note) = (priority.rawValue, "priority changed")
+    case .queue(let queue): (job.queue, note) = (queue, "moved from ‘\(job.queue)’")
+    case .deadline(let time): (job.deadline, note) = (time, "deadline changed")
+    case .payload(let payload, let version):
+      (job.payload, job.version, note) = (payload, version, "payload changed")
+    case .dueTime(let time):
+      job.due = time.flatMap { $0 > now ? $0 : nil }
+      if job.state != .held { job.state = job.due == nil ? .waiting : .scheduled }
+      note = "rescheduled"
     }
+    guard job != former else { return false }
+    job.history.append(JobTransition(time: now, state: job.state, note: note))
     return true
   }
 

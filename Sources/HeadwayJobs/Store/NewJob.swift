@@ -65,7 +65,7 @@ public struct NewJob: Hashable, Codable, Sendable {
       payload = try JobPayload(encoding: job)
     } catch {
       throw JobError(
-        .unencodablePayload, "A job of the kind \(Type.kind) can't be encoded: \(error)", underlying: error)
+        .unencodablePayload, "A job of the kind \(Type.kind) can't be encoded: \(error)", underlyingError: error)
     }
     self.init(
       kind: Type.kind, version: Type.version, payload: payload, options: options.merged(over: Type.defaults))

@@ -232,7 +232,7 @@ final class PostgresConnection: Sendable {
       }
       let error = JobError(
         .storeFailed,
-        "The PostgreSQL server is unavailable: \(lastError). Nothing was changed.", underlying: lastError)
+        "The PostgreSQL server is unavailable: \(lastError). Nothing was changed.", underlyingError: lastError)
       for request in expired { request.fail(error) }
       return next
     }

@@ -123,12 +123,12 @@ extension PostgresError {
 
 /// The connection was lost before a transaction of the application began, so that it can begin on the next one.
 struct NotBegun: Error {
-  let underlying: PostgresError
+  let underlyingError: PostgresError
 }
 
 /// The connection was lost while a transaction was being committed, so it is not known whether it was.
 struct UnknownCommit: Error {
-  let underlying: PostgresError
+  let underlyingError: PostgresError
 }
 
 extension JobError {
@@ -140,27 +140,28 @@ extension JobError {
       self.init(
         .outcomeUnknown,
         "The connection to PostgreSQL was lost during a commit, so it is not known whether it happened. "
-          + "Check before you repeat the request. \(unknown.underlying)", underlying: unknown.underlying)
-    case let error as NotBegun: self.init(error.underlying, consequence)
+          + "Check before you repeat the request. \(unknown.underlyingError)", underlyingError: unknown.underlyingError)
+    case let error as NotBegun: self.init(error.underlyingError, consequence)
     case let error as PostgresError:
       switch error.sqlState {
       case "53100"?:
-        self.init(.storeFull, "The disk of the PostgreSQL server is full. \(consequence)", underlying: error)
+        self.init(.storeFull, "The disk of the PostgreSQL server is full. \(consequence)", underlyingError: error)
       case "22021"?:
         self.init(
           .unencodablePayload,
-          "A name or key contains a null character, which PostgreSQL can't store. \(consequence)", underlying: error)
+          "A name or key contains a null character, which PostgreSQL can't store. \(consequence)",
+          underlyingError: error)
       case "23514"? where error.constraint == "job_has_short_names":
         self.init(
           .nameTooLong,
           "A name has more than 512 bytes, or a key more than 1,024. Use hashes, or store the texts in the job. "
-            + consequence, underlying: error)
+            + consequence, underlyingError: error)
       case _ where error.isOfValue:
-        self.init(.refusedValue, "PostgreSQL rejects a value: \(error). \(consequence)", underlying: error)
+        self.init(.refusedValue, "PostgreSQL rejects a value: \(error). \(consequence)", underlyingError: error)
       default:
-        self.init(.storeFailed, "PostgreSQL failed: \(error). \(consequence)", underlying: error)
+        self.init(.storeFailed, "PostgreSQL failed: \(error). \(consequence)", underlyingError: error)
       }
-    default: self.init(.storeFailed, "The store failed: \(error). \(consequence)", underlying: error)
+    default: self.init(.storeFailed, "The store failed: \(error). \(consequence)", underlyingError: error)
     }
   }
 }

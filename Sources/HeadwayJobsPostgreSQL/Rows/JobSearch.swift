@@ -22,28 +22,28 @@ struct JobSearch {
     selection = JobSelection(filter)
   }
 
-  func page() throws -> JobNumberPage {
-    guard limit > 0, !selection.isImpossible else { return JobNumberPage(ids: [], next: limit > 0 ? nil : id) }
+  func page() throws -> JobIDPage {
+    guard limit > 0, !selection.isImpossible else { return JobIDPage(ids: [], next: limit > 0 ? nil : id) }
     reader.avoidTableScans()
     if filter.ids != nil || filter.culprit != nil { return try selectedPage() }
-    return JobNumberPage(merging: try [unfinished()].compactMap(\.self) + finished(), limit: limit)
+    return JobIDPage(merging: try [unfinished()].compactMap(\.self) + finished(), limit: limit)
   }
 
   /// Finds jobs by their numbers or their culprit, which have indexes.
-  private func selectedPage() throws -> JobNumberPage {
+  private func selectedPage() throws -> JobIDPage {
     let found = try reader.jobs(filter, after: nil, limit: .max).map(\.id)
     let before = found.filter { number in id.map { number < $0 } ?? true }
-    return JobNumberPage(merging: [JobNumberPage(ids: before)], limit: limit)
+    return JobIDPage(merging: [JobIDPage(ids: before)], limit: limit)
   }
 
-  private func unfinished() throws -> JobNumberPage? {
+  private func unfinished() throws -> JobIDPage? {
     let parts = JobPart.all.filter { filter.states?.contains($0.state) != false }
     guard !parts.isEmpty else { return nil }
     // If most jobs have the states, the newest ones are found soon.
     guard parts.count < JobPart.all.count || filter.queues != nil, let ids = try few(parts) else {
       return try scan("headway.job")
     }
-    return JobNumberPage(merging: [JobNumberPage(ids: ids)], limit: limit)
+    return JobIDPage(merging: [JobIDPage(ids: ids)], limit: limit)
   }
 
   /// Finds the jobs by the indexes; returns nil if there are too many in the queues and states.
@@ -72,19 +72,19 @@ struct JobSearch {
     return rows.dropLast().filter(selection.isMatch).map { $0.id(0) }
   }
 
-  private func finished() throws -> [JobNumberPage] {
+  private func finished() throws -> [JobIDPage] {
     let states = Set([.succeeded, .failed, .cancelled] as [JobState]).filter { filter.states?.contains($0) != false }
     if states.contains(.succeeded) { return [try scan("headway.done")] }
     return try states.map { try scan("headway.done", where: "state > 4 AND state = \($0.rawValue)") }
   }
 
   /// Reads rows in the order of their numbers, newest first.
-  private func scan(_ table: String, where part: String = "true") throws -> JobNumberPage {
+  private func scan(_ table: String, where part: String = "true") throws -> JobIDPage {
     let window = "FROM \(table) WHERE \(part) AND id < $1 ORDER BY id DESC LIMIT \(Self.window)"
     let ends = try reader.run(
       Statement("SELECT min(id), count(*) FROM (SELECT id \(window)) seen", id?.rawValue ?? .max)
     ).first
-    guard let ends, !ends.isNull(0) else { return JobNumberPage(ids: []) }
+    guard let ends, !ends.isNull(0) else { return JobIDPage(ids: []) }
     var statement = Statement("", id?.rawValue ?? .max)
     let condition = selection.addCondition(to: &statement)
     // The texts of a filter are compared here, so any number of rows might be needed.
@@ -97,7 +97,7 @@ struct JobSearch {
       found.append(row.id(0))
     }
     let isFull = ends.int(1) == Self.window
-    return JobNumberPage(ids: found, next: found.count > limit ? found.last : isFull ? ends.id(0) : nil)
+    return JobIDPage(ids: found, next: found.count > limit ? found.last : isFull ? ends.id(0) : nil)
   }
 
   private static let columns = "id, queue, kind, state, enqueued, settings"

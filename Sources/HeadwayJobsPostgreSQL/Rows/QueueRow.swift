@@ -10,11 +10,11 @@ enum QueueRow {
     for row in result.rows {
       var queue = JobQueueRecord()
       queue.isPaused = row.bool(1)
-      queue.settings.limit = row.optional(2, row.int)
-      queue.settings.pendingLimit = row.optional(3, row.int)
-      queue.settings.failureLimit = row.optional(4, row.int)
+      queue.settings.maxRunningJobCount = row.optional(2, row.int)
+      queue.settings.maxPendingJobCount = row.optional(3, row.int)
+      queue.settings.maxFailureCount = row.optional(4, row.int)
       queue.failureCount = row.int(5)
-      queue.settings.aging = row.optional(6) { .microseconds(row.int64($0)) }
+      queue.settings.agingInterval = row.optional(6) { .microseconds(row.int64($0)) }
       queues[row.text(0)] = queue
     }
     return queues
@@ -33,11 +33,11 @@ enum QueueRow {
       """)
     statement.add(name)
     statement.add(queue.isPaused)
-    statement.add(queue.settings.limit)
-    statement.add(queue.settings.pendingLimit)
-    statement.add(queue.settings.failureLimit)
+    statement.add(queue.settings.maxRunningJobCount)
+    statement.add(queue.settings.maxPendingJobCount)
+    statement.add(queue.settings.maxFailureCount)
     statement.add(queue.failureCount)
-    statement.add(queue.settings.aging.map { (StoreTime(microseconds: 0) + $0).microseconds })
+    statement.add(queue.settings.agingInterval.map { (StoreTime(microseconds: 0) + $0).microseconds })
     return statement
   }
 }

@@ -42,7 +42,7 @@ struct ClaimableJobs: ClaimSource {
     var job: JobRecord? { index < page.count ? page[index] : nil }
   }
 
-  private var isAging: Bool { queue.settings.aging != nil }
+  private var isAging: Bool { queue.settings.agingInterval != nil }
 
   init(_ transaction: JobTransaction, _ claim: JobClaim, _ worker: WorkerID, _ queue: JobQueueRecord) {
     (self.transaction, self.claim, self.worker, self.queue) = (transaction, claim, worker, queue)

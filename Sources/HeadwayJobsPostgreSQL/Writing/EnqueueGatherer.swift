@@ -135,13 +135,13 @@ final class EnqueueGatherer: Sendable {
   }
 
   private func failAll(_ error: any Error) {
-    let underlying = (error as? JobError)?.underlying as? PostgresError
+    let underlying = (error as? JobError)?.underlyingError as? PostgresError
     let isLost = underlying?.isConnectionLost == true
     let (uncertain, others) = state.withLock { state in
       if !isLost, state.current.isEmpty { Self.take(&state) }
       return state.removeFailed(isLost: isLost)
     }
-    let loss = UnknownCommit(underlying: underlying ?? .lost("\(error)"))
+    let loss = UnknownCommit(underlyingError: underlying ?? .lost("\(error)"))
     for item in uncertain { item.continuation.resume(throwing: JobError(loss, "")) }
     for item in others { item.continuation.resume(throwing: JobError(error, "Nothing was stored.")) }
   }
@@ -188,7 +188,7 @@ final class EnqueueGatherer: Sendable {
         return
       }
       guard ContinuousClock.now < uncertain.end else {
-        let loss = UnknownCommit(underlying: .lost("The former connection has not ended."))
+        let loss = UnknownCommit(underlyingError: .lost("The former connection has not ended."))
         fail(uncertain.itemCount, JobError(loss, ""))
         state.withLock { $0.uncertain = nil }
         return
@@ -247,7 +247,7 @@ final class EnqueueGatherer: Sendable {
       onCommit(hints)
       answer(1, enqueued)
     } catch let unknown as UnknownCommit {
-      throw note(unknown.underlying, receipt, 1, session)
+      throw note(unknown.underlyingError, receipt, 1, session)
     } catch let error as PostgresError where error.isConnectionLost {
       throw error
     } catch {

@@ -77,8 +77,8 @@ extension JobTransaction {
     if success.flags & JobRow.hasDependents != 0 { ended.append(JobGraph.Standing(id: id, state: .succeeded)) }
     try note(.succeed(result: nil), of: success.queue)
     let settings = try queues()[success.queue]?.settings
-    if settings?.limit != nil { hints.claimableQueues.insert(success.queue) }
-    if settings?.pendingLimit != nil { hints.queuesWithRoom.insert(success.queue) }
+    if settings?.maxRunningJobCount != nil { hints.claimableQueues.insert(success.queue) }
+    if settings?.maxPendingJobCount != nil { hints.queuesWithRoom.insert(success.queue) }
     hints.finished.append(id)
   }
 

@@ -17,13 +17,13 @@ extension JobTransaction {
     let queue = try self.queues()[claim.queue] ?? JobQueueRecord()
     var count = claim.count
     guard count > 0, !queue.isPaused, let waiting = queues.queues[claim.queue] else { return [] }
-    if let limit = queue.settings.limit {
+    if let limit = queue.settings.maxRunningJobCount {
       try lockLimits()
       count = min(count, limit - (try runningCount(ofQueue: claim.queue)))
       guard count > 0 else { return [] }
     }
     let claimed = try take(claim, count, queue, waiting, by: worker, after: &mark, queues.snapshot)
-    if !claimed.isEmpty, queue.settings.pendingLimit != nil { hints.queuesWithRoom.insert(claim.queue) }
+    if !claimed.isEmpty, queue.settings.maxPendingJobCount != nil { hints.queuesWithRoom.insert(claim.queue) }
     return claimed
   }
 
@@ -33,7 +33,7 @@ extension JobTransaction {
   ) throws -> [JobRecord] {
     if let snapshot { mark.note(snapshot) }
     var jobs = ClaimableJobs(self, claim, worker, queue)
-    guard waiting.hasKeys || (waiting.hasSuspects && claim.allowsSuspect) || queue.settings.aging != nil else {
+    guard waiting.hasKeys || (waiting.hasSuspects && claim.allowsSuspect) || queue.settings.agingInterval != nil else {
       return try jobs.takePlain(count, after: &mark)
     }
     // A suspect can have a key too.

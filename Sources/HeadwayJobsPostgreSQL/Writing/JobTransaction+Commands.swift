@@ -1,4 +1,5 @@
 #if PostgreSQL
+import Headway
 import HeadwayJobs
 
 extension JobTransaction {
@@ -25,13 +26,13 @@ extension JobTransaction {
     case .abandon: return "state = 3"
     case .retry: return "state > 4"
     case .delete: return "NOT \(JobRow.isNeeded("done.id"))"
-    case .setPriority(_, let priority):
-      statement.add(priority)
+    case .change(_, .priority(let priority)):
+      statement.add(priority.rawValue)
       return "(state < 3 AND priority <> $\(statement.parameters.count))"
-    case .move(_, let queue):
+    case .change(_, .queue(let queue)):
       statement.add(queue)
       return "(state < 3 AND queue <> $\(statement.parameters.count))"
-    case .reschedule: return "state < 3"
+    case .change: return "state < 3"
     case .setPaused, .configure, .prune: return "true"
     }
   }

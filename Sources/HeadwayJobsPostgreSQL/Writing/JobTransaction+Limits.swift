@@ -24,7 +24,7 @@ extension JobTransaction {
 
   /// Notes how an attempt has ended, in the record of its queue.
   func note(_ action: JobEnding.Action, of queue: String) throws {
-    guard let known = try queues()[queue], known.settings.failureLimit != nil else { return }
+    guard let known = try queues()[queue], known.settings.maxFailureCount != nil else { return }
     if case .succeed = action, known.failureCount == 0 { return }
     if !hasLockedFailureCounts {
       // In a fixed order, so that exchanges don't deadlock.

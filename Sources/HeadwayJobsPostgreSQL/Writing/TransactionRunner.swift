@@ -85,7 +85,7 @@ struct TransactionRunner: Sendable {
     do {
       _ = try session.run(head + [idle])
     } catch let error as PostgresError where error.isConnectionLost {
-      throw NotBegun(underlying: error)
+      throw NotBegun(underlyingError: error)
     }
   }
 
@@ -151,7 +151,7 @@ struct TransactionRunner: Sendable {
             + "after an error, use savepoints.")
       }
     } catch let error as PostgresError where error.isConnectionLost {
-      throw UnknownCommit(underlying: error)
+      throw UnknownCommit(underlyingError: error)
     }
   }
 

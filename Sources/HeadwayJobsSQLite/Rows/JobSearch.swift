@@ -24,19 +24,19 @@ struct JobSearch {
 
   private var filter: JobFilter { selection.filter }
 
-  func page() throws -> JobNumberPage {
-    guard limit > 0 else { return JobNumberPage(ids: [], next: id) }
+  func page() throws -> JobIDPage {
+    guard limit > 0 else { return JobIDPage(ids: [], next: id) }
     if filter.ids != nil || filter.culprit != nil { return try selectedPage() }
-    return JobNumberPage(merging: try [unfinished()].compactMap(\.self) + finished(), limit: limit)
+    return JobIDPage(merging: try [unfinished()].compactMap(\.self) + finished(), limit: limit)
   }
 
   /// Finds jobs by their numbers or their culprit, which have indexes.
-  private func selectedPage() throws -> JobNumberPage {
+  private func selectedPage() throws -> JobIDPage {
     let found = try [false, true].flatMap { areFinished in
       try selection.jobs(areFinished: areFinished, after: nil, limit: .max, database).map(\.id)
     }
     let before = found.filter { number in id.map { number < $0 } ?? true }
-    return JobNumberPage(merging: [JobNumberPage(ids: before)], limit: limit)
+    return JobIDPage(merging: [JobIDPage(ids: before)], limit: limit)
   }
 
   // MARK: Unfinished jobs
@@ -48,14 +48,14 @@ struct JobSearch {
     (.running, "state = 3"),
   ]
 
-  private func unfinished() throws -> JobNumberPage? {
+  private func unfinished() throws -> JobIDPage? {
     let parts = Self.parts.filter { filter.states?.contains($0.state) != false }.map(\.condition)
     guard !parts.isEmpty else { return nil }
     // If most jobs have the states, the newest ones are found soon.
     guard parts.count < Self.parts.count || filter.queues != nil, let ids = try few(parts) else {
       return try scan("headway_job")
     }
-    return JobNumberPage(merging: [JobNumberPage(ids: ids)], limit: limit)
+    return JobIDPage(merging: [JobIDPage(ids: ids)], limit: limit)
   }
 
   /// Finds the jobs by the indexes; returns nil if there are too many in the queues and states.
@@ -100,7 +100,7 @@ struct JobSearch {
 
   // MARK: Finished jobs
 
-  private func finished() throws -> [JobNumberPage] {
+  private func finished() throws -> [JobIDPage] {
     let states = Set([.succeeded, .failed, .cancelled] as [JobState]).filter { filter.states?.contains($0) != false }
     if states.contains(.succeeded) { return [try scan("headway_done")] }
     return try states.map { try scan("headway_done", where: "state > 4 AND state = \($0.rawValue)") }
@@ -109,7 +109,7 @@ struct JobSearch {
   // MARK: Rows
 
   /// Reads rows in the order of their numbers, newest first.
-  private func scan(_ table: String, where condition: String = "true") throws -> JobNumberPage {
+  private func scan(_ table: String, where condition: String = "true") throws -> JobIDPage {
     let rows = try SQLStatement(
       """
       SELECT id, \(matches), \(settings) FROM \(table) WHERE \(condition) AND id < ?\(parameter)
@@ -118,7 +118,7 @@ struct JobSearch {
     defer { rows.reset() }
     selection.bind(to: rows)
     rows.bind(id?.rawValue ?? .max, at: Int32(parameter))
-    var (page, count) = (JobNumberPage(ids: []), 0)
+    var (page, count) = (JobIDPage(ids: []), 0)
     while try rows.step() {
       count += 1
       let number = JobID(rawValue: rows.int64(0))

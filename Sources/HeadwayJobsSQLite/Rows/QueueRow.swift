@@ -11,11 +11,11 @@ enum QueueRow {
     try rows.forEachRow { row in
       var queue = JobQueueRecord()
       queue.isPaused = row.int(1) != 0
-      queue.settings.limit = row.isNull(2) ? nil : row.int(2)
-      queue.settings.pendingLimit = row.isNull(3) ? nil : row.int(3)
-      queue.settings.failureLimit = row.isNull(4) ? nil : row.int(4)
+      queue.settings.maxRunningJobCount = row.isNull(2) ? nil : row.int(2)
+      queue.settings.maxPendingJobCount = row.isNull(3) ? nil : row.int(3)
+      queue.settings.maxFailureCount = row.isNull(4) ? nil : row.int(4)
       queue.failureCount = row.int(5)
-      queue.settings.aging = row.isNull(6) ? nil : .microseconds(row.int64(6))
+      queue.settings.agingInterval = row.isNull(6) ? nil : .microseconds(row.int64(6))
       queues[row.text(0)] = queue
     }
     return queues
@@ -33,11 +33,11 @@ enum QueueRow {
     statement.bind(name, at: 1)
     if queue != JobQueueRecord() {
       statement.bind(queue.isPaused ? 1 : 0, at: 2)
-      statement.bind(queue.settings.limit.map(Int64.init), at: 3)
-      statement.bind(queue.settings.pendingLimit.map(Int64.init), at: 4)
-      statement.bind(queue.settings.failureLimit.map(Int64.init), at: 5)
+      statement.bind(queue.settings.maxRunningJobCount.map(Int64.init), at: 3)
+      statement.bind(queue.settings.maxPendingJobCount.map(Int64.init), at: 4)
+      statement.bind(queue.settings.maxFailureCount.map(Int64.init), at: 5)
       statement.bind(queue.failureCount, at: 6)
-      statement.bind(queue.settings.aging.map { (StoreTime(microseconds: 0) + $0).microseconds }, at: 7)
+      statement.bind(queue.settings.agingInterval.map { (StoreTime(microseconds: 0) + $0).microseconds }, at: 7)
     }
     try statement.run()
   }

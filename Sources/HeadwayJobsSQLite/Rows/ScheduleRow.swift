@@ -43,7 +43,7 @@ enum ScheduleRow {
         throw JobError(
           .undecodablePayload,
           "The schedule \(row.text(0)) can't be read. A newer version of Headway might have written it, or this "
-            + "program does not know its time zone: \(error)", underlying: error)
+            + "program does not know its time zone: \(error)", underlyingError: error)
       }
       definition = substitute
     }

@@ -6,14 +6,16 @@ extension JobTransaction {
   func claim(_ claim: JobClaim, by worker: WorkerID) throws -> [JobRecord] {
     let queue = try queues()[claim.queue] ?? JobQueueRecord()
     var count = claim.count
-    if let limit = queue.settings.limit { count = min(count, limit - (try runningCount(ofQueue: claim.queue))) }
+    if let limit = queue.settings.maxRunningJobCount {
+      count = min(count, limit - (try runningCount(ofQueue: claim.queue)))
+    }
     guard count > 0, !queue.isPaused else { return [] }
     var jobs = ClaimableJobs(self, claim, worker, queue)
     defer { jobs.close() }
     try jobs.open()
     try ClaimSelection.run(&jobs, claim, count: count)
     let claimed = try jobs.takeAll()
-    if !claimed.isEmpty, queue.settings.pendingLimit != nil { hints.queuesWithRoom.insert(claim.queue) }
+    if !claimed.isEmpty, queue.settings.maxPendingJobCount != nil { hints.queuesWithRoom.insert(claim.queue) }
     return claimed
   }
 
@@ -79,7 +81,7 @@ private struct ClaimableJobs: ClaimSource {
     var job: ClaimCandidate
   }
 
-  private var isAging: Bool { queue.settings.aging != nil }
+  private var isAging: Bool { queue.settings.agingInterval != nil }
 
   init(_ transaction: JobTransaction, _ claim: JobClaim, _ worker: WorkerID, _ queue: JobQueueRecord) {
     (self.transaction, self.claim, self.worker, self.queue) = (transaction, claim, worker, queue)

@@ -20,7 +20,7 @@ extension JobTransaction {
 
   /// Notes that a job without a limit has ended.
   func noteLimits(of queue: String) {
-    if knownQueues?[queue]?.settings.limit != nil { hints.claimableQueues.insert(queue) }
+    if knownQueues?[queue]?.settings.maxRunningJobCount != nil { hints.claimableQueues.insert(queue) }
   }
 
   func hasPending(_ limit: Int, in queue: String) throws -> Bool {

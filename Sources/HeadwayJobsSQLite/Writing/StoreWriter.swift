@@ -264,12 +264,12 @@ extension JobError {
     }
     switch (error as? DatabaseError)?.extendedResultCode {
     case let code? where code.primaryResultCode == .SQLITE_FULL:
-      self.init(.storeFull, "The disk or the database is full. \(consequence)", underlying: error)
+      self.init(.storeFull, "The disk or the database is full. \(consequence)", underlyingError: error)
     // The same request always fails.
     case .SQLITE_TOOBIG?, .SQLITE_MISMATCH?, .SQLITE_CONSTRAINT_CHECK?, .SQLITE_CONSTRAINT_NOTNULL?:
-      self.init(.refusedValue, "The database rejects a value: \(error). \(consequence)", underlying: error)
+      self.init(.refusedValue, "The database rejects a value: \(error). \(consequence)", underlyingError: error)
     default:
-      self.init(.storeFailed, "The database failed: \(error). \(consequence)", underlying: error)
+      self.init(.storeFailed, "The database failed: \(error). \(consequence)", underlyingError: error)
     }
   }
 }

@@ -77,15 +77,16 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J10, J185: a batch with many keys, some of them held, is stored in its order") { probe in
       let held = try await probe.store.enqueue([
-        probe.job(options: JobOptions(unique: .for(.seconds(60), "timed 3"))),
+        probe.job(options: JobOptions(unique: .held("timed 3", for: .seconds(60)))),
         probe.job(options: JobOptions(unique: .unfinished("key 4"))),
-        probe.job(options: JobOptions(unique: .for(.seconds(1), "old 5"))),
+        probe.job(options: JobOptions(unique: .held("old 5", for: .seconds(1)))),
       ]).map(\.id)
       _ = try await probe.pass(.seconds(2))
       let keys: [@Sendable (Int) -> UniqueKey?] = [
-        { .for(.seconds(60), "timed \($0)") }, { .unfinished("key \($0)") }, { .for(.seconds(60), "old \($0)") },
+        { .held("timed \($0)", for: .seconds(60)) }, { .unfinished("key \($0)") },
+        { .held("old \($0)", for: .seconds(60)) },
         // The same string as a key of another kind.
-        { .for(.seconds(60), "key \($0)") }, { _ in nil },
+        { .held("key \($0)", for: .seconds(60)) }, { _ in nil },
       ]
       let new = (0..<10).flatMap { number in keys.map { probe.job(options: JobOptions(unique: $0(number))) } }
       let stored = try await probe.store.enqueue(new)
@@ -185,7 +186,7 @@ extension JobStoreConformance {
       for number in [0, 1, 7, 500, 998, 999] {
         for _ in 0..<2 { expected[number].append(try await probe.enqueue(options: JobOptions(queue: queues[number]))) }
       }
-      expected[10] = [try await probe.enqueue(options: JobOptions(queue: queues[10], limit: .serial("key")))]
+      expected[10] = [try await probe.enqueue(options: JobOptions(queue: queues[10], limit: .serial(key: "key")))]
       try probe.expect(try await claim(), expected, "the claimed jobs")
       try probe.expect(try await claim(), none, "the jobs after all were claimed")
     },

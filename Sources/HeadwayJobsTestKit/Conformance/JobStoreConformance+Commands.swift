@@ -7,7 +7,8 @@ extension JobStoreConformance {
       let count = JobCommand.maxChangedCount
       try await probe.enqueueBatch(of: count + 1)
       let commands: [JobCommand] = [
-        .setPriority(.all, 4), .move(.all, queue: "other"), .cancel(.all), .retry(.all), .cancel(.all), .delete(.all),
+        .change(.all, .priority(.high)), .change(.all, .queue("other")), .cancel(.all), .retry(.all), .cancel(.all),
+        .delete(.all),
       ]
       for command in commands {
         for changed in [count, 1, 0] {
@@ -113,8 +114,8 @@ extension JobStoreConformance {
       let worker = try await probe.register()
       try await probe.claimOne(by: worker)
       let first = try await probe.enqueue(options: JobOptions(queue: "other"))
-      try probe.expect(try await probe.perform(.setPriority(.all, 4)), 3, "the number of changed priorities")
-      try probe.expect(try await probe.perform(.move(.all, queue: "other")), 2, "the number of moved jobs")
+      try probe.expect(try await probe.perform(.change(.all, .priority(.high))), 3, "the number of changed priorities")
+      try probe.expect(try await probe.perform(.change(.all, .queue("other"))), 2, "the number of moved jobs")
       for id in [running, ended] {
         let job = try await probe.stored(id)
         try probe.expect(job.priority, 0, "the priority of a job that has started")
@@ -138,17 +139,44 @@ extension JobStoreConformance {
       let waiting = try await probe.enqueue()
       let held = try await probe.enqueue(options: JobOptions(after: [running.dependency]))
       let later = probe.store.now + .seconds(30)
-      try probe.expect(try await probe.perform(.reschedule(.id(waiting), later)), 1, "the number of postponed jobs")
+      let postponed = try await probe.perform(.change(.id(waiting), .dueTime(later)))
+      try probe.expect(postponed, 1, "the number of postponed jobs")
       try probe.expect(try await probe.stored(waiting).state, .scheduled, "the state of a postponed job")
-      try probe.expect(try await probe.perform(.reschedule(.all, later)), 3, "the number of jobs with another time")
+      let changed = try await probe.perform(.change(.all, .dueTime(later)))
+      try probe.expect(changed, 3, "the number of jobs with another time")
       try probe.expect(try await probe.stored(running).state, .running, "the state of the running job")
       try probe.expect(try await probe.stored(held).state, .held, "the state of the held job")
       let last = try await probe.enqueue()
-      try probe.expect(try await probe.perform(.reschedule(.id(retrying), nil)), 1, "the number of jobs that are due")
+      try probe.expect(try await probe.perform(.change(.id(retrying), .runNow)), 1, "the number of jobs that are due")
       try probe.expect(probe.numbers(try await probe.claim(9, by: worker)), [last, retrying], "the claimed jobs")
       try await probe.pass(.seconds(30))
       let due = probe.numbers(try await probe.claim(9, by: worker))
       try probe.expect(due, [scheduled, waiting], "the jobs that are due later")
+    },
+    JobStoreCheck("J203: the payload and the deadline of jobs that have not started can be changed") { probe in
+      let (running, waiting, late) = (try await probe.enqueue(), try await probe.enqueue(), try await probe.enqueue())
+      let held = try await probe.enqueue(options: JobOptions(after: [running.dependency]))
+      let worker = try await probe.register()
+      let attempt = try await probe.claimOne(by: worker)
+      let payload = JobPayload(bytes: Array("\"changed\"".utf8))
+      for (expected, description) in [(3, "changes"), (0, "repeated changes")] {
+        let changed = try await probe.perform(.change(.all, .payload(payload, version: 1)))
+        try probe.expect(changed, expected, "the number of \(description) of payloads")
+      }
+      try probe.expect(try await probe.stored(running).payload, attempt.payload, "the payload of the running job")
+      try probe.expect(try await probe.stored(held).payload, payload, "the payload of the held job")
+      let time = probe.store.now + .seconds(30)
+      for id in [waiting, late, held] {
+        try probe.expect(try await probe.perform(.change(.id(id), .deadline(time))), 1, "the changes of a deadline")
+      }
+      for id in [waiting, held] {
+        try probe.expect(try await probe.perform(.change(.id(id), .deadline(nil))), 1, "the removed deadlines")
+      }
+      try await probe.pass(.seconds(31))
+      try probe.expect(try await probe.stored(late).reason?.code, .expired, "the reason of the late job")
+      let claimed = try await probe.claimOne(by: worker)
+      try probe.expect([claimed.id], [waiting], "the claimed job")
+      try probe.expect(claimed.payload, payload, "its payload")
     },
     JobStoreCheck("J55: a filter selects jobs that meet all of its conditions") { probe in
       let job = try await probe.enqueue(kind: "a", options: JobOptions(queue: "one", tags: ["x", "y"]))

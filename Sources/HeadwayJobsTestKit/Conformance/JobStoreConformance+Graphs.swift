@@ -52,8 +52,9 @@ extension JobStoreConformance {
       try probe.expect(other, Enqueued(id: held, isNew: false), "the job with the key")
       try await probe.enqueue("new", options: JobOptions(unique: .waiting("key", onConflict: .replace)))
       try probe.expect(try await probe.stored(held).payload.bytes, Array("new".utf8), "the payload")
-      try probe.expect(try await probe.perform(.setPriority(.id(held), 8)), 1, "the number of changed jobs")
-      try probe.expect(try await probe.perform(.move(.id(held), queue: "other")), 1, "the number of moved jobs")
+      try probe.expect(
+        try await probe.perform(.change(.id(held), .priority(.veryHigh))), 1, "the number of changed jobs")
+      try probe.expect(try await probe.perform(.change(.id(held), .queue("other"))), 1, "the number of moved jobs")
       try probe.expect(try await probe.state(held), .held, "the state of a job with new content")
       let deadline = (probe.store.now + .seconds(5)).date
       let late = try await probe.enqueue(options: JobOptions(deadline: deadline, after: [held.dependency]))
@@ -108,7 +109,8 @@ extension JobStoreConformance {
           }
         }
         for number in 0..<4 {
-          group.addTask { _ = try await stores[number % 2].perform(.setPriority(.all, number)) }
+          let priority: Operation.QueuePriority = number.isMultiple(of: 2) ? .low : .high
+          group.addTask { _ = try await stores[number % 2].perform(.change(.all, .priority(priority))) }
         }
         try await group.waitForAll()
       }

@@ -58,7 +58,7 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J14: a key that is held for a time stays held when the job ends, is deleted or is pruned earlier") {
       probe in
-      let options = JobOptions(unique: .for(.seconds(10), "key"))
+      let options = JobOptions(unique: .held("key", for: .seconds(10)))
       let id = try await probe.enqueue(options: options)
       let free = probe.store.now + .seconds(10)
       try probe.expect(try await probe.enqueue(options: options), id, "the holder")

@@ -7,8 +7,10 @@ extension JobStoreConformance {
     JobStoreCheck("J80: the limit of a queue applies to all workers together, until it is changed") { probe in
       let ids = try await probe.enqueueBatch(of: 6)
       let other = try await probe.enqueue(options: JobOptions(queue: "other"))
-      try probe.expect(try await probe.perform(.configure(queue: "default", .limit(2))), 1, "the number of changes")
-      try probe.expect(try await probe.perform(.configure(queue: "default", .limit(2))), 0, "the repeated changes")
+      try probe.expect(
+        try await probe.perform(.configure(queue: "default", .maxRunningJobCount(2))), 1, "the number of changes")
+      try probe.expect(
+        try await probe.perform(.configure(queue: "default", .maxRunningJobCount(2))), 0, "the repeated changes")
       let (first, second) = (try await probe.register(), try await probe.register())
       let jobs = try await probe.claim(1, by: first) + probe.claim(9, by: second)
       try probe.expect(probe.numbers(jobs), Array(ids[..<2]), "the claimed jobs")
@@ -16,16 +18,16 @@ extension JobStoreConformance {
       try probe.expect(probe.numbers(try await probe.claim(9, by: first, queue: "other")), [other], "the other queue")
       try await probe.end(jobs[1], .succeed(result: nil))
       try probe.expect(probe.numbers(try await probe.claim(9, by: first)), [ids[2]], "the job for the free slot")
-      try await probe.perform(.configure(queue: "default", .limit(nil)))
+      try await probe.perform(.configure(queue: "default", .maxRunningJobCount(nil)))
       try probe.expect(probe.numbers(try await probe.claim(9, by: second)), Array(ids[3...]), "the rest")
     },
     JobStoreCheck("J80: the limit of a key applies to all workers and queues") { probe in
-      let options = JobOptions(limit: .limit("key", 2))
+      let options = JobOptions(limit: .concurrency(2, key: "key"))
       var moved = options
       moved.queue = "other"
       let ids = try await [probe.enqueue(options: options), probe.enqueue(options: options)]
       let elsewhere = try await probe.enqueue(options: moved)
-      let free = try await probe.enqueue(options: JobOptions(queue: "other", limit: .limit("free", 1)))
+      let free = try await probe.enqueue(options: JobOptions(queue: "other", limit: .concurrency(1, key: "free")))
       let (first, second) = (try await probe.register(), try await probe.register())
       let jobs = try await probe.claim(9, by: first)
       try probe.expect(probe.numbers(jobs), ids, "the claimed jobs")
@@ -37,7 +39,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.claim(9, by: first).count, 0, "the number of jobs that are due")
     },
     JobStoreCheck("J80: workers of several processes that claim at the same time don't exceed a limit") { probe in
-      let options = JobOptions(limit: .limit("key", 3))
+      let options = JobOptions(limit: .concurrency(3, key: "key"))
       _ = try await probe.store.enqueue((0..<40).map { _ in probe.job(options: options) })
       let stores = [probe.store, try await probe.fixture.openAgain()]
       let count = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -51,7 +53,7 @@ extension JobStoreConformance {
       try probe.expect(count, 3, "the number of claimed jobs")
     },
     JobStoreCheck("J81: a worker that dies frees the slots of its jobs, and a late ending frees none twice") { probe in
-      let options = JobOptions(limit: .limit("key", 1))
+      let options = JobOptions(limit: .concurrency(1, key: "key"))
       let ids = try await [probe.enqueue(options: options), probe.enqueue(options: options)]
       let dead = try await probe.crash()
       let worker = try await probe.register()
@@ -63,7 +65,7 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J82: jobs of a serial key run one at a time, in the order of enqueueing, at any priority") {
       probe in
-      let serial = JobLimit.serial("key")
+      let serial = JobLimit.serial(key: "key")
       let ids = try await [
         probe.enqueue(options: JobOptions(priority: .low, limit: serial)),
         probe.enqueue(options: JobOptions(priority: .high, limit: serial)),
@@ -81,7 +83,7 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J82: a serial job keeps its place when it is scheduled, retried, snoozed, given back or rescued") {
       probe in
-      let serial = JobOptions(limit: .serial("key"))
+      let serial = JobOptions(limit: .serial(key: "key"))
       var delayed = serial
       delayed.delay = .seconds(1)
       let first = try await probe.enqueue(options: delayed)
@@ -108,7 +110,7 @@ extension JobStoreConformance {
     JobStoreCheck("J83: keys are served in turn, and a key whose limit is reached misses its turn") { probe in
       let worker = try await probe.register()
       for key in ["big", "big", "big", "big", "big", "small", "other"] {
-        try await probe.enqueue("{}", options: JobOptions(label: key, limit: .limit(key, 2)))
+        try await probe.enqueue("{}", options: JobOptions(label: key, limit: .concurrency(2, key: key)))
       }
       // Three rounds, in two claims: each key has one job in the first round.
       let first = try await probe.claim(2, by: worker) + probe.claim(1, by: worker)
@@ -116,15 +118,15 @@ extension JobStoreConformance {
         Set(first.compactMap(\.settings.label)), ["big", "small", "other"], "the keys of the first round")
       let second = try await probe.claim(9, by: worker)
       try probe.expect(second.compactMap(\.settings.label), ["big"], "the keys of the second round")
-      try await probe.enqueue("{}", options: JobOptions(label: "new", limit: .limit("new", 2)))
+      try await probe.enqueue("{}", options: JobOptions(label: "new", limit: .concurrency(2, key: "new")))
       try probe.expect(try await probe.claim(9, by: worker).compactMap(\.settings.label), ["new"], "the new key")
     },
     JobStoreCheck("J83: a claim finds the keys with room among many whose limit is reached") { probe in
       let limits = (0..<24).map { number in
         switch number % 3 {
-        case 0: JobLimit.serial("\(number)")
-        case 1: JobLimit.limit("\(number)", 1)
-        default: JobLimit.rate("\(number)", 1, per: .seconds(10))
+        case 0: JobLimit.serial(key: "\(number)")
+        case 1: JobLimit.concurrency(1, key: "\(number)")
+        default: JobLimit.rate(1, per: .seconds(10), key: "\(number)")
         }
       }
       for limit in limits + limits { try await probe.enqueue(options: JobOptions(label: limit.key, limit: limit)) }
@@ -149,9 +151,9 @@ extension JobStoreConformance {
       let worker = try await probe.register()
       for number in 0..<3 {
         try await probe.enqueue("\(number)")
-        try await probe.enqueue("\(number + 10)", options: JobOptions(limit: .limit("key", 9)))
+        try await probe.enqueue("\(number + 10)", options: JobOptions(limit: .concurrency(9, key: "key")))
       }
-      try await probe.enqueue("20", options: JobOptions(priority: .high, limit: .limit("key", 9)))
+      try await probe.enqueue("20", options: JobOptions(priority: .high, limit: .concurrency(9, key: "key")))
       try await probe.enqueue("30", options: JobOptions(priority: .low))
       var texts: [String] = []
       while let job = try await probe.claim(1, by: worker).first {
@@ -160,7 +162,7 @@ extension JobStoreConformance {
       try probe.expect(texts, ["20", "10", "0", "11", "1", "12", "2", "30"], "the order of the jobs")
     },
     JobStoreCheck("J84: jobs of a key are claimed at its rate, and a crash returns no token") { probe in
-      let options = JobOptions(limit: .rate("key", 2, per: .seconds(10), burst: 3))
+      let options = JobOptions(limit: .rate(2, per: .seconds(10), burst: 3, key: "key"))
       _ = try await probe.store.enqueue((0..<9).map { _ in probe.job(options: options) })
       let worker = try await probe.register()
       try probe.expect(try await probe.claim(9, by: worker).count, 3, "the number of jobs at first")
@@ -183,7 +185,7 @@ extension JobStoreConformance {
       let observation = probe.store.observeHints { hint in
         if case .scheduled = hint { hintCount.withLock { $0 += 1 } }
       }
-      let options = JobOptions(limit: .rate("key", 1, per: .seconds(10)))
+      let options = JobOptions(limit: .rate(1, per: .seconds(10), key: "key"))
       _ = try await probe.store.enqueue((0..<3).map { _ in probe.job(options: options) })
       let worker = try await probe.register()
       for (token, expected) in [(1, 1), (0, 1), (1, 2)] {
@@ -197,17 +199,17 @@ extension JobStoreConformance {
     JobStoreCheck("J85: a waiting job rises above later ones of a higher priority if the queue has an aging interval") {
       probe in
       let low = try await probe.enqueue(options: JobOptions(priority: .veryLow))
-      let keyed = try await probe.enqueue(options: JobOptions(priority: .veryLow, limit: .limit("key", 1)))
+      let keyed = try await probe.enqueue(options: JobOptions(priority: .veryLow, limit: .concurrency(1, key: "key")))
       let worker = try await probe.register()
       try await probe.pass(.seconds(30))
       let (normal, high) = (try await probe.enqueue(), try await probe.enqueue(options: JobOptions(priority: .high)))
-      try await probe.perform(.configure(queue: "default", .aging(.seconds(10))))
+      try await probe.perform(.configure(queue: "default", .agingInterval(.seconds(10))))
       // They have risen by three priorities.
       let jobs = try await probe.claim(2, by: worker) + probe.claim(1, by: worker)
       try probe.expect(Set(jobs.map(\.id)), [low, keyed, high], "the claimed jobs")
       try probe.expect(jobs.first { $0.id == low }?.priority, -8, "the stored priority")
       try await probe.end(jobs[0], .release)
-      try await probe.perform(.configure(queue: "default", .aging(nil)))
+      try await probe.perform(.configure(queue: "default", .agingInterval(nil)))
       let strict = try await probe.claim(1, by: worker)
       try probe.expect(strict.count, 1, "the number of jobs by strict priority")
       try probe.expect(strict[0].id == normal || strict[0].id == high, true, "whether the priority is strict")
@@ -229,7 +231,7 @@ extension JobStoreConformance {
 
   static let queueSettings = [
     JobStoreCheck("J18: a full queue accepts no new jobs, and one that is not full accepts a whole batch") { probe in
-      try await probe.perform(.configure(queue: "default", .pendingLimit(3)))
+      try await probe.perform(.configure(queue: "default", .maxPendingJobCount(3)))
       try await probe.enqueue(options: JobOptions(delay: .seconds(1)))
       try await probe.enqueueBatch(of: 4)
       let unique = JobOptions(queue: "other", unique: .unfinished("key"))
@@ -247,11 +249,11 @@ extension JobStoreConformance {
       try await probe.enqueue()
       try await probe.end(jobs[0], .release)
       try probe.expect(try await probe.store.counts()["default"]?[.waiting], 3, "the number of waiting jobs")
-      try await probe.perform(.configure(queue: "default", .pendingLimit(nil)))
+      try await probe.perform(.configure(queue: "default", .maxPendingJobCount(nil)))
       try await probe.enqueue()
     },
     JobStoreCheck("J45: a queue with a failure limit is paused after that many failures in a row") { probe in
-      try await probe.perform(.configure(queue: "default", .failureLimit(3)))
+      try await probe.perform(.configure(queue: "default", .maxFailureCount(3)))
       let worker = try await probe.register()
       try await probe.enqueueBatch(of: 9)
       let error = JobErrorDescription(type: "", text: "")
@@ -276,19 +278,21 @@ extension JobStoreConformance {
       try await probe.claimOne(by: worker)
     },
     JobStoreCheck("J80, J85: the settings of a queue are stored, and read with the counts") { probe in
-      let settings: [JobQueueSetting] = [
-        .limit(0), .pendingLimit(7), .failureLimit(5), .aging(.milliseconds(1_500)),
+      let settings: [JobQueueChange] = [
+        .maxRunningJobCount(0), .maxPendingJobCount(7), .maxFailureCount(5), .agingInterval(.milliseconds(1_500)),
       ]
       for setting in settings {
         try probe.expect(try await probe.perform(.configure(queue: "mail", setting)), 1, "the changes by \(setting)")
       }
       var expected = JobQueueSettings()
-      (expected.limit, expected.pendingLimit, expected.failureLimit) = (0, 7, 5)
-      expected.aging = .milliseconds(1_500)
+      (expected.maxRunningJobCount, expected.maxPendingJobCount, expected.maxFailureCount) = (0, 7, 5)
+      expected.agingInterval = .milliseconds(1_500)
       for store in [probe.store, try await probe.fixture.openAgain()] {
         try probe.expect(try await store.counts(), ["mail": JobQueueCounts(settings: expected)], "the counts")
       }
-      for setting in [.limit(nil), .pendingLimit(nil), .failureLimit(nil), .aging(nil)] as [JobQueueSetting] {
+      for setting in [.maxRunningJobCount(nil), .maxPendingJobCount(nil), .maxFailureCount(nil), .agingInterval(nil)]
+        as [JobQueueChange]
+      {
         try await probe.perform(.configure(queue: "mail", setting))
       }
       try probe.expect(try await probe.store.counts(), [:], "the counts without settings")

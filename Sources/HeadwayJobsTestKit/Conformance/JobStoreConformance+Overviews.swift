@@ -14,12 +14,12 @@ extension JobStoreConformance {
       expected.append(try await probe.enqueue(options: JobOptions(delay: .seconds(9))))
       expected.append(try await probe.enqueue(options: JobOptions(after: [JobDependency(.job(expected[6]))])))
       let store = probe.store
-      try probe.expect(try await probe.numbers(.all, limit: 99), expected.reversed(), "all jobs")
-      try probe.expect(try await probe.numbers(.all, limit: 2), expected.reversed(), "all jobs, in pages")
-      let page = try await store.numbers(.all, before: expected[4], limit: 3)
-      try probe.expect(page, JobNumberPage(ids: [expected[3], expected[2], expected[1]], next: expected[1]), "a page")
-      let last = try await store.numbers(.all, before: expected[1], limit: 3)
-      try probe.expect(last, JobNumberPage(ids: [expected[0]]), "the last page")
+      try probe.expect(try await probe.ids(.all, limit: 99), expected.reversed(), "all jobs")
+      try probe.expect(try await probe.ids(.all, limit: 2), expected.reversed(), "all jobs, in pages")
+      let page = try await store.ids(.all, before: expected[4], limit: 3)
+      try probe.expect(page, JobIDPage(ids: [expected[3], expected[2], expected[1]], next: expected[1]), "a page")
+      let last = try await store.ids(.all, before: expected[1], limit: 3)
+      try probe.expect(last, JobIDPage(ids: [expected[0]]), "the last page")
       let states: [(Set<JobState>, [Int])] = [
         ([.held], [8]), ([.scheduled], [7]), ([.waiting], [6, 5]), ([.running], [4]), ([.succeeded], [3, 2]),
         ([.failed], [1, 0]), ([.cancelled], []), ([.failed, .running, .held], [8, 4, 1, 0]),
@@ -27,7 +27,7 @@ extension JobStoreConformance {
       ]
       for (states, indices) in states {
         for limit in [1, 2, 99] {
-          let found = try await probe.numbers(JobFilter(states: states), limit: limit)
+          let found = try await probe.ids(JobFilter(states: states), limit: limit)
           try probe.expect(found, indices.map { expected[$0] }, "the jobs in \(states), \(limit) per page")
         }
       }
@@ -52,7 +52,7 @@ extension JobStoreConformance {
         (JobFilter(ids: [third, first]), [third, first]),
       ]
       for (filter, expected) in filters {
-        try probe.expect(try await probe.numbers(filter, limit: 1), expected, "the jobs of \(filter)")
+        try probe.expect(try await probe.ids(filter, limit: 1), expected, "the jobs of \(filter)")
         let jobs = try await probe.store.jobs(filter, after: nil, limit: 9)
         try probe.expect(probe.numbers(jobs), expected.reversed(), "the same jobs, oldest first")
       }
@@ -82,7 +82,7 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J154: an overview counts the waiting jobs of a queue up to the limit, with priorities and keys") {
       probe in
-      for key in [JobLimit?.none, .serial("key")] {
+      for key in [JobLimit?.none, .serial(key: "key")] {
         for priority in [Operation.QueuePriority.low, .normal, .high] {
           try await probe.enqueue(options: JobOptions(priority: priority, limit: key))
           try await probe.enqueue(options: JobOptions(queue: "mail", limit: key))
@@ -147,10 +147,10 @@ extension JobStoreConformance {
 
 extension JobStoreProbe {
   /// Returns the numbers of all pages.
-  fileprivate func numbers(_ filter: JobFilter, limit: Int) async throws -> [JobID] {
+  fileprivate func ids(_ filter: JobFilter, limit: Int) async throws -> [JobID] {
     var (ids, end) = ([JobID](), JobID?.none)
     repeat {
-      let page = try await store.numbers(filter, before: end, limit: limit)
+      let page = try await store.ids(filter, before: end, limit: limit)
       guard page.ids.count <= limit else { throw fail("a page has \(page.ids.count) numbers, not \(limit)") }
       if let next = page.next, let end, next >= end { throw fail("a page ends at \(next), after \(end)") }
       ids += page.ids

@@ -96,7 +96,9 @@ private struct ModelProgram {
     try await run(.rescue)
     for worker in workers { try await run(.unregister(worker, isRunningCode: false)) }
     for queue in queues {
-      for setting in [.limit(nil), .pendingLimit(nil), .failureLimit(nil), .aging(nil)] as [JobQueueSetting] {
+      for setting in [.maxRunningJobCount(nil), .maxPendingJobCount(nil), .maxFailureCount(nil), .agingInterval(nil)]
+        as [JobQueueChange]
+      {
         try await run(.perform(.configure(queue: queue, setting), elsewhere: false))
       }
       try await run(.perform(.setPaused(queue: queue, false), elsewhere: false))
@@ -297,18 +299,18 @@ private struct ModelProgram {
   private mutating func limit() -> JobLimit {
     let key = pick(["k", "l", "m", "n"])
     switch Int.random(in: 0..<3, using: &generator) {
-    case 0: return .limit(key, Int.random(in: 1...3, using: &generator))
-    case 1: return .serial(key)
-    default: return .rate(key, pick([1, 3]), per: pick([.seconds(1), .seconds(50)]), burst: odds(2) ? 1 : nil)
+    case 0: return .concurrency(Int.random(in: 1...3, using: &generator), key: key)
+    case 1: return .serial(key: key)
+    default: return .rate(pick([1, 3]), per: pick([.seconds(1), .seconds(50)]), burst: odds(2) ? 1 : nil, key: key)
     }
   }
 
-  private mutating func setting() -> JobQueueSetting {
+  private mutating func setting() -> JobQueueChange {
     switch Int.random(in: 0..<4, using: &generator) {
-    case 0: .limit(odds(2) ? nil : Int.random(in: 0...4, using: &generator))
-    case 1: .pendingLimit(odds(2) ? nil : Int.random(in: 1...8, using: &generator))
-    case 2: .failureLimit(odds(2) ? nil : Int.random(in: 1...4, using: &generator))
-    default: .aging(odds(2) ? nil : pick([.seconds(5), .seconds(60)]))
+    case 0: .maxRunningJobCount(odds(2) ? nil : Int.random(in: 0...4, using: &generator))
+    case 1: .maxPendingJobCount(odds(2) ? nil : Int.random(in: 1...8, using: &generator))
+    case 2: .maxFailureCount(odds(2) ? nil : Int.random(in: 1...4, using: &generator))
+    default: .agingInterval(odds(2) ? nil : pick([.seconds(5), .seconds(60)]))
     }
   }
 
@@ -345,13 +347,21 @@ private struct ModelProgram {
     case 2: return .abandon(filter())
     case 3, 4: return .retry(odds(2) ? .id(id()) : filter())
     case 5: return .delete(filter())
-    case 6: return .setPriority(filter(), pick([-8, 0, 4]))
-    case 7: return .move(filter(), queue: pick(queues))
+    case 6, 7, 12: return .change(filter(), jobChange())
     case 8, 9: return .setPaused(queue: pick(queues), odds(3))
     case 10, 11: return .configure(queue: pick(queues), setting())
-    case 12:
-      return .reschedule(filter(), odds(3) ? nil : comparison.model.now + pick([.zero, .seconds(2), .seconds(90)]))
     default: return .prune
+    }
+  }
+
+  private mutating func jobChange() -> JobChange {
+    let time = comparison.model.now + pick([.zero, .seconds(2), .seconds(90)])
+    switch Int.random(in: 0..<6, using: &generator) {
+    case 0: return .priority(pick([.veryLow, .normal, .high]))
+    case 1: return .queue(pick(queues))
+    case 2: return .deadline(odds(3) ? nil : time)
+    case 3: return .payload(JobPayload(bytes: Array("\(Int.random(in: 0..<3, using: &generator))".utf8)), version: 1)
+    default: return .dueTime(odds(3) ? nil : time)
     }
   }
 }

@@ -64,9 +64,7 @@ struct ModelNumbers: Sendable {
     case .abandon(let filter): .abandon(translate(filter))
     case .retry(let filter): .retry(translate(filter))
     case .delete(let filter): .delete(translate(filter))
-    case .setPriority(let filter, let priority): .setPriority(translate(filter), priority)
-    case .move(let filter, let queue): .move(translate(filter), queue: queue)
-    case .reschedule(let filter, let time): .reschedule(translate(filter), time)
+    case .change(let filter, let change): .change(translate(filter), change)
     case .setPaused, .configure, .prune: command
     }
   }

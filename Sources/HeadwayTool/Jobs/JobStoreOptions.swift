@@ -83,8 +83,8 @@ extension ToolExit {
     case is NotAStore, is UnusableDatabase, is MissingJob: self = .dataError
     case let error as JobError:
       switch error.code {
-      case .unusableStore: self = ToolExit(databaseError: error.underlying) ?? .cannotCreate
-      case .storeFull, .storeFailed: self = ToolExit(databaseError: error.underlying) ?? .inputOutput
+      case .unusableStore: self = ToolExit(databaseError: error.underlyingError) ?? .cannotCreate
+      case .storeFull, .storeFailed: self = ToolExit(databaseError: error.underlyingError) ?? .inputOutput
       default: self = .dataError
       }
     default: return nil

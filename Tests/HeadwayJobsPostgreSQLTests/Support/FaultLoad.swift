@@ -19,7 +19,7 @@ struct FaultLoad {
     for _ in 0..<workerCount {
       let other = try await test.openAgain()
       let worker = JobWorker(other.jobs, kinds: [CountedJob.self])
-      worker.run(on: OperationQueue(maxConcurrentOperationCount: 4))
+      worker.serve(on: OperationQueue(maxConcurrentOperationCount: 4))
       workers.append((other, worker, Task { try await worker.run() }))
     }
   }

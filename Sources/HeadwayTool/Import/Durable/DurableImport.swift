@@ -40,7 +40,7 @@ struct DurableImport {
     // After the first signal, the files that are being imported stop at their next batch.
     worker = JobWorker(
       jobs, kinds: [ImportFileJob.self], name: "headway import", gracePeriod: .zero, cancellationPeriod: .seconds(60))
-    worker.run(on: queue)
+    worker.serve(on: queue)
 
     // Jobs of a process that was killed are no longer running.
     _ = try await store.rescue()

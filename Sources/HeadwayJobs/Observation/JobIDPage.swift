@@ -1,7 +1,7 @@
 import Headway
 
 /// A page of the numbers of jobs, newest first.
-public struct JobNumberPage: Hashable, Sendable {
+public struct JobIDPage: Hashable, Sendable {
   /// The numbers, in descending order.
   public var ids: [JobID]
   /// Where the next page begins: pass it as the parameter `before`; nil if there are no more jobs.
@@ -22,7 +22,7 @@ public struct JobNumberPage: Hashable, Sendable {
   /// - Parameters:
   ///   - pages: The results. Each has all jobs of its table down to its `next`.
   ///   - limit: The maximum number of jobs.
-  package init(merging pages: [JobNumberPage], limit: Int) {
+  package init(merging pages: [JobIDPage], limit: Int) {
     // Below this number, a search has not found everything.
     let end = pages.compactMap(\.next).max()
     let found = pages.flatMap(\.ids).sorted(by: >).filter { id in end.map { id >= $0 } ?? true }
@@ -41,10 +41,10 @@ extension JobStore {
   /// - Returns: The numbers, in descending order.
   /// - Throws: ``JobError``.
   /// - Complexity: O(*n*) in the number of jobs of the filter. Stores with many jobs have their own implementation.
-  public func numbers(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobNumberPage {
+  public func ids(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobIDPage {
     let all = try await jobs(filter, after: nil, limit: .max).map(\.id)
     let found = all.filter { number in id.map { number < $0 } ?? true }
-    return JobNumberPage(merging: [JobNumberPage(ids: found)], limit: limit)
+    return JobIDPage(merging: [JobIDPage(ids: found)], limit: limit)
   }
 }
 
@@ -54,7 +54,7 @@ extension Jobs {
   /// ```swift
   /// var end: JobID?
   /// repeat {
-  ///   let page = try await jobs.numbers(JobFilter(states: [.failed]), before: end)
+  ///   let page = try await jobs.ids(JobFilter(states: [.failed]), before: end)
   ///   print(page.ids)
   ///   end = page.next
   /// } while end != nil
@@ -65,12 +65,12 @@ extension Jobs {
   ///   - id: Only jobs with smaller numbers than this one are returned; nil for all.
   ///   - limit: The maximum number of jobs; positive.
   /// - Returns: The numbers, in descending order. A page can have fewer than `limit` numbers, or none, even if there
-  ///   are more jobs: ``JobNumberPage/next`` continues the search.
+  ///   are more jobs: ``JobIDPage/next`` continues the search.
   /// - Throws: ``JobError``.
-  public func numbers(
+  public func ids(
     _ filter: JobFilter = .all, before id: JobID? = nil, limit: Int = 1_000
-  ) async throws -> JobNumberPage {
+  ) async throws -> JobIDPage {
     require(limit > 0, "The numbers of jobs are read with the limit \(limit): use a positive number.")
-    return try await store.numbers(filter, before: id, limit: limit)
+    return try await store.ids(filter, before: id, limit: limit)
   }
 }
