@@ -30,6 +30,7 @@ extension Jobs {
   ///
   /// An attempt is also an operation, so `recordSpans()` of its queue records how long it waited in this process. The
   /// operation of an `OperationJob` has the span of its attempt, but its code does not have the span's context.
+  /// The `JobMiddleware` of the job runs inside of the span.
   ///
   /// - Parameter tracer: The tracer; nil for the tracer of the instrumentation system, which you must bootstrap before
   ///   you call this function. A later call replaces the tracer.

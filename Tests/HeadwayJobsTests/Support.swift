@@ -17,9 +17,10 @@ final class Workshop: Sendable {
 
   /// Creates a worker for the queue `default`.
   func worker(
-    _ kinds: any Job.Type..., on queue: OperationQueue = OperationQueue(maxConcurrentOperationCount: 4)
+    _ kinds: any Job.Type..., middleware: [any JobMiddleware] = [],
+    on queue: OperationQueue = OperationQueue(maxConcurrentOperationCount: 4)
   ) -> JobWorker {
-    let worker = JobWorker(jobs, kinds: kinds, clock: clock)
+    let worker = JobWorker(jobs, kinds: kinds, middleware: middleware, clock: clock)
     worker.serve(on: queue)
     return worker
   }

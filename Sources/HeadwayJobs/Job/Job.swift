@@ -35,6 +35,12 @@ public protocol Job: Codable, Sendable {
   /// The options of all jobs of the type. Options that you pass when you enqueue a job take precedence.
   static var defaults: JobOptions { get }
 
+  /// The middleware of all jobs of the type; empty by default.
+  ///
+  /// It runs around each attempt, inside the middleware of the worker. The first element is the outermost. The property
+  /// is read when a worker is created.
+  static var middleware: [any JobMiddleware] { get }
+
   /// Creates a job from the payload of an older version.
   ///
   /// The default implementation decodes the payload like one of the current version.
@@ -67,6 +73,9 @@ extension Job {
 
   /// The defaults of ``JobOptions``.
   public static var defaults: JobOptions { JobOptions() }
+
+  /// No middleware.
+  public static var middleware: [any JobMiddleware] { [] }
 
   /// Decodes the payload like one of the current version.
   ///

@@ -11,10 +11,17 @@ public import Headway
 /// ```
 ///
 /// The job succeeds if the operation succeeds, and fails with the operation's `error`.
+///
+/// With ``JobMiddleware``, a task holds the slot of the worker's queue. The task runs the middleware and adds the
+/// operation to a private queue without a limit. The time limit, the quality of service and the cancellation of the job
+/// still apply to the operation, but the instruments of the worker's queue observe the task. The task-local values of
+/// the middleware are visible in ``makeOperation(in:)``, and in a `TaskOperation` that this function creates. The block
+/// of a `BlockOperation` runs outside of the task: read the values in ``makeOperation(in:)`` and capture them.
 public protocol OperationJob: Job where Output == Void {
   /// Creates the operation of an attempt.
   ///
-  /// The worker adds the operation to its queue. Return a new operation each time.
+  /// The worker adds the operation to its queue, or to a private one if there is middleware. Return a new operation
+  /// each time.
   ///
   /// - Parameter context: The attempt. Use it to store intermediate results, for example.
   /// - Returns: An operation that is in no queue and has not started.

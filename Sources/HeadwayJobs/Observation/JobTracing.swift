@@ -1,6 +1,10 @@
 /// Connects jobs with a tracing system.
 ///
 /// Another module implements it, so that this one needs no tracing system.
+///
+/// It is not a ``JobMiddleware``. With middleware, the operation of an ``OperationJob`` runs in a private queue, so it
+/// would no longer have the instruments of the worker's queue. Besides, the context of the attempt keeps the span, so
+/// the span ends even if the worker gives up the attempt. Middleware runs inside of the span.
 package protocol JobTracing: Sendable {
   /// Describes the span of the code that adds a job.
   ///

@@ -6,24 +6,29 @@ struct JobRunner: Sendable {
   let version: Int
   /// The kind of the type and its aliases.
   let kinds: [JobKind]
+  /// The middleware of the worker, followed by the middleware of the type.
+  let middleware: [any JobMiddleware]
   /// Creates the operation of an attempt, which keeps its result in the given object.
   let makeOperation: @Sendable (JobContext, AttemptResult) throws -> Operation
 
-  init<Type: Job>(_ type: Type.Type) {
+  init<Type: Job>(_ type: Type.Type, middleware outer: [any JobMiddleware]) {
+    let middleware = outer + Type.middleware
+    self.middleware = middleware
     kind = Type.kind
     version = Type.version
     kinds = [Type.kind] + Type.aliases.filter { $0 != Type.kind }
     makeOperation = { context, result in
       let job = try Self.decode(Type.self, context.job)
+      guard middleware.isEmpty else {
+        let chain = JobMiddlewareChain(context, middleware[...]) { try await result.keep(job.result(in: context)) }
+        return TaskOperation {
+          try context.begin()
+          try await context.run { try await chain() }
+        }
+      }
       if let job = job as? any OperationJob {
         // A task operation has the task-local values of the code that creates it.
-        let operation = try JobContext.$current.withValue(context) { try job.makeOperation(in: context) }
-        guard OperationQueue.accepts(operation) else {
-          throw JobError(
-            .usedOperation,
-            "makeOperation(in:) of the kind \(Type.kind) returned \(operation), which is in a queue or has run. "
-              + "Create a new operation each time.")
-        }
+        let operation = try JobContext.$current.withValue(context) { try job.makeNewOperation(in: context) }
         context.noteBeginning(of: operation)
         return operation
       }
@@ -44,5 +49,33 @@ struct JobRunner: Sendable {
         "The payload of job \(record.id) of the kind \(record.kind), version \(record.version), can't be decoded: "
           + "\(error)", underlyingError: error)
     }
+  }
+}
+
+extension Job {
+  /// Runs the code of the job inside middleware.
+  ///
+  /// - Returns: The encoded result; nil if there is none.
+  fileprivate func result(in context: JobContext) async throws -> JobPayload? {
+    guard let job = self as? any OperationJob else { return try await context.encodedResult(perform(in: context)) }
+    // The attempt already has a slot of the worker's queue, so the operation needs a queue without a limit.
+    let operation = try job.makeNewOperation(in: context)
+    if let quality = context.job.settings.qualityOfService { operation.qualityOfService = quality }
+    try await OperationQueue().run(operation)
+    return nil
+  }
+}
+
+extension OperationJob {
+  /// Creates the operation of an attempt and checks that the operation is new.
+  fileprivate func makeNewOperation(in context: JobContext) throws -> Operation {
+    let operation = try makeOperation(in: context)
+    guard OperationQueue.accepts(operation) else {
+      throw JobError(
+        .usedOperation,
+        "makeOperation(in:) of the kind \(Self.kind) returned \(operation), which is in a queue or has run. Create a "
+          + "new operation each time.")
+    }
+    return operation
   }
 }

@@ -40,14 +40,17 @@ public final class JobWorker: Sendable {
   /// - Parameters:
   ///   - jobs: The object for the jobs of a store.
   ///   - kinds: The types of jobs to run. Jobs of other kinds wait for other workers.
+  ///   - middleware: Runs around each attempt of all kinds, outside of the middleware of the kind. The first element is
+  ///     the outermost.
   ///   - name: The name of the program, for lists of workers.
   ///   - gracePeriod: How long running jobs can continue after the worker begins to stop.
   ///   - cancellationPeriod: How long they have after that to respond to their cancellation.
   ///   - clock: The clock that measures pauses and periods.
   /// - Precondition: There is at least one type, each type has its own kind, and no period is negative.
   public init(
-    _ jobs: Jobs, kinds: [any Job.Type], name: String = "worker", gracePeriod: Duration = .seconds(25),
-    cancellationPeriod: Duration = .seconds(3), clock: some Clock<Duration> = ContinuousClock()
+    _ jobs: Jobs, kinds: [any Job.Type], middleware: [any JobMiddleware] = [], name: String = "worker",
+    gracePeriod: Duration = .seconds(25), cancellationPeriod: Duration = .seconds(3),
+    clock: some Clock<Duration> = ContinuousClock()
   ) {
     require(!kinds.isEmpty, "The worker \(name) has no kinds, so it would run nothing: pass the types of its jobs.")
     require(
@@ -61,7 +64,7 @@ public final class JobWorker: Sendable {
     self.clock = WorkerClock(clock)
     var runners: [JobKind: JobRunner] = [:]
     for type in kinds {
-      let runner = JobRunner(type)
+      let runner = JobRunner(type, middleware: middleware)
       for kind in runner.kinds {
         require(
           !kind.rawValue.isEmpty,

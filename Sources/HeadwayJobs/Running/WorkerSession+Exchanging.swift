@@ -56,6 +56,7 @@ extension WorkerSession {
       let ending = AttemptEnding(
         job: job, error: error, isCancelled: false, hasBegun: true, cause: nil, result: nil)
       let action = ending.action(at: store.now)
+      notifyMiddleware(context, action, error)
       reports.willRecord(job, fence)
       state.withLock { $0.giveBack(fence, action, lane: lane, isSuspect: isSuspect, at: clock.elapsed()) }
       exchangeBell.ring()
@@ -107,7 +108,8 @@ extension WorkerSession {
 
   /// Determines the endings of attempts whose operations have finished.
   ///
-  /// Describing an error runs user code. It runs here, and not on the threads that end operations.
+  /// Describing an error runs user code, and so does middleware. This code runs here, and not on the threads that end
+  /// operations.
   func endFinishedAttempts() {
     let attempts = state.withLock { $0.takeFinished() }
     guard !attempts.isEmpty else { return }
@@ -116,11 +118,14 @@ extension WorkerSession {
       let fence = attempt.context.fence
       guard !attempt.context.isFinished else {
         attempt.context.noteEnded(.succeed(result: nil), nil)
+        notifyMiddleware(attempt.context, .succeed(result: nil), nil)
         reports.post(.ended(JobAttempt(attempt.job, fence), .succeed(result: nil)))
         return (fence, nil)
       }
       let action = AttemptEnding(attempt).action(at: now)
       attempt.context.noteEnded(action, attempt.operation.error)
+      // The ending of a lost attempt is not sent.
+      notifyMiddleware(attempt.context, attempt.cause == .leaseLost ? .release : action, attempt.operation.error)
       reports.willRecord(attempt.job, fence)
       return (fence, action)
     }
@@ -129,5 +134,11 @@ extension WorkerSession {
       endings.filter { fence, action in !state.end(fence, action, at: time) }
     }
     for (fence, _) in unsent { reports.willNotRecord(fence) }
+  }
+
+  /// Notifies the middleware of a job of the ending of an attempt; the innermost first.
+  private func notifyMiddleware(_ context: JobContext, _ action: JobEnding.Action, _ error: (any Error)?) {
+    guard hasMiddleware, let runner = runners[context.job.kind] else { return }
+    for middleware in runner.middleware.reversed() { middleware.didEnd(context, with: action, error: error) }
   }
 }

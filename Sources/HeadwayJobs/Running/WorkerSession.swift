@@ -17,6 +17,8 @@ final class WorkerSession: Sendable {
   /// Whether the slots of the operation queues will soon be read again.
   let looksAgain = Atomic(false)
   let runners: [JobKind: JobRunner]
+  /// Whether there is any middleware.
+  let hasMiddleware: Bool
   private let gracePeriod: Duration
   private let cancellationPeriod: Duration
   let clock: WorkerClock
@@ -43,6 +45,7 @@ final class WorkerSession: Sendable {
     self.name = name
     self.lanes = lanes
     self.runners = runners
+    hasMiddleware = runners.values.contains { !$0.middleware.isEmpty }
     self.gracePeriod = gracePeriod
     self.cancellationPeriod = cancellationPeriod
     self.clock = clock
