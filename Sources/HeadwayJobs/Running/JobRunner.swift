@@ -12,9 +12,9 @@ struct JobRunner: Sendable {
   init<Type: Job>(_ type: Type.Type) {
     kind = Type.kind
     version = Type.version
-    kinds = [Type.kind] + Type.aliases.filter { $0 != Type.kind }
+    kinds = Type.kinds
     makeOperation = { context, result in
-      let job = try Self.decode(Type.self, context.job)
+      let job = try context.job.decoded(as: Type.self)
       if let job = job as? any OperationJob {
         // A task operation has the task-local values of the code that creates it.
         let operation = try JobContext.$current.withValue(context) { try job.makeOperation(in: context) }
@@ -31,18 +31,6 @@ struct JobRunner: Sendable {
         try context.begin()
         try await context.run { try await result.keep(context.encodedResult(job.perform(in: context))) }
       }
-    }
-  }
-
-  private static func decode<Type: Job>(_ type: Type.Type, _ record: JobRecord) throws -> Type {
-    do {
-      if record.version == Type.version { return try record.payload.decode(Type.self) }
-      return try Type(migrating: record.payload, from: record.version)
-    } catch {
-      throw JobError(
-        .undecodablePayload,
-        "The payload of job \(record.id) of the kind \(record.kind), version \(record.version), can't be decoded: "
-          + "\(error)", underlying: error)
     }
   }
 }
