@@ -10,8 +10,7 @@ final class Workshop: Sendable {
   let jobs: Jobs
 
   init() {
-    let clock = clock
-    store = MemoryJobStore { StoreTime(microseconds: 1_800_000_000_000_000) + clock.now.offset }
+    store = MemoryJobStore(clock: clock, startTime: StoreTime(microseconds: 1_800_000_000_000_000))
     jobs = Jobs(store, clock: clock)
   }
 
@@ -57,8 +56,13 @@ final class Workshop: Sendable {
 
   /// Moves the clock until a worker has stopped.
   func stop(_ worker: JobWorker, _ running: Task<Void, any Error>) async throws {
-    let isDone = Flag()
     worker.stop()
+    try await advance(untilEndOf: running)
+  }
+
+  /// Moves the clock until a task has ended.
+  func advance(untilEndOf running: Task<Void, any Error>) async throws {
+    let isDone = Flag()
     Task {
       _ = await running.result
       isDone.isSet.store(true, ordering: .releasing)
