@@ -46,14 +46,6 @@ final class Workshop: Sendable {
     }
   }
 
-  /// Moves the clock in steps until a job has ended.
-  func advanceUntilFinished(_ id: JobID) async throws {
-    while try await jobs.job(id)?.state.isFinished != true {
-      await Task.yield()
-      if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(500)) }
-    }
-  }
-
   /// Moves the clock until a worker has stopped.
   func stop(_ worker: JobWorker, _ running: Task<Void, any Error>) async throws {
     worker.stop()
