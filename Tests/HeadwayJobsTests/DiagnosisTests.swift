@@ -128,9 +128,7 @@ import Testing
     try await jobs.enqueue(Sum(left: 1, right: 1))
     let cancelled = try await jobs.enqueue(Sum(left: 1, right: 1), delay: .seconds(60))
     try await cancelled.cancel()
-    try await workshop.run(workshop.worker(Flaky.self, Sum.self)) {
-      for number in [1, 2] as [Int64] { try await workshop.advanceUntilFinished(JobID(rawValue: number)) }
-    }
+    try await workshop.worker(Flaky.self, Sum.self).drain()
     let failed = try await diagnosis()
     #expect(failed.hasPrefix("job 1 (flaky) has failed at "))
     #expect(failed.hasSuffix(": failed: Attempt 1 failed.; the last error: TestError(text: \"test\")"))

@@ -2,14 +2,21 @@ import HeadwayJobs
 import Synchronization
 
 /// A store whose exchanges fail two times of three: before anything has happened, and after everything has, so that
-/// only the answer is lost.
+/// only the answer is lost; or a store that loses all hints.
 final class FaultyStore: JobStore {
   private let store: MemoryJobStore
   private let count = Mutex(0)
   private let gone = Atomic(false)
   private let stuck = Atomic(false)
 
-  init(_ store: MemoryJobStore) { self.store = store }
+  private let fault: Fault
+
+  /// What is wrong with the store.
+  enum Fault {
+    case lostAnswers, lostHints
+  }
+
+  init(_ store: MemoryJobStore, _ fault: Fault = .lostAnswers) { (self.store, self.fault) = (store, fault) }
 
   /// The number of exchanges that have failed.
   var failureCount: Int { count.withLock { $0 - $0 / 3 } }
@@ -30,6 +37,7 @@ final class FaultyStore: JobStore {
   }
 
   func exchange(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
+    if fault == .lostHints { return store.exchange(exchange) }
     if isGone { throw JobError(.storeFailed, "The store is gone.") }
     let number = count.withLock { count in
       count += 1
@@ -67,6 +75,6 @@ final class FaultyStore: JobStore {
   func counts() -> [String: JobQueueCounts] { store.counts() }
   func snapshot(_ parts: JobsSnapshot.Parts) -> JobsSnapshot { store.snapshot(parts) }
   func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable {
-    store.observeHints(handler)
+    fault == .lostHints ? HintObservers().add(handler) : store.observeHints(handler)
   }
 }

@@ -15,7 +15,7 @@ import Testing
     let handle = try await workshop.jobs.enqueue(job, options: options)
     try await Log.$current.withValue(log) {
       try await workshop.run(workshop.worker(Type.self, middleware: middleware)) {
-        try await workshop.advanceUntilFinished(handle.id)
+        try await workshop.advanceUntilEnded(handle.id)
       }
     }
     return try #require(try await handle.job())

@@ -1,5 +1,6 @@
 import Headway
 import HeadwayJobs
+import HeadwayJobsTestKit
 import Testing
 
 /// Programming errors with jobs, each in its own process.
@@ -21,7 +22,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
   case sameKind, noKinds, namelessType, namelessKind, noQueue, sameQueue, lateQueue, namelessQueue, ranBefore
   case negativePeriod, negativeDelay, queueOfJob, snoozes, crashes, uniqueTime, retention, limit, rule, rate
   case rateRule, queueLimit, pendingLimit, failureLimit, aging, interval, namelessSchedule, otherBatch, otherEntry
-  case sizes, jobLimit, numberLimit, countLimit
+  case sizes, jobLimit, numberLimit, countLimit, clockOfStore, attempt, drainTime
 
   /// The beginning of the message.
   var message: String {
@@ -57,6 +58,9 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .sizes: "A store of jobs has the maxPayloadSize 0 and the maxResultSize 1048576: use positive numbers."
     case .jobLimit: "The jobs of a store are read with the limit -1: use 0 or more."
     case .numberLimit: "The numbers of jobs are read with the limit 0: use a positive number."
+    case .clockOfStore: "The time of MemoryJobStore can't be moved: create the test with JobTest()"
+    case .attempt: "A test performs attempt 0 of a job of the kind sum: use a positive number."
+    case .drainTime: "A test drains a store for -1.0 seconds: use zero or more."
     case .countLimit: "The jobs of a store are counted up to 0: use a positive number."
     }
   }
@@ -84,6 +88,9 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .jobLimit: _ = try await jobs.jobs(limit: -1)
     case .numberLimit: _ = try await jobs.ids(limit: 0)
     case .countLimit: _ = try await jobs.overview(countingTo: 0)
+    case .clockOfStore: _ = JobTest(jobs: jobs).clock
+    case .attempt: try await JobTest().perform(Sum(left: 1, right: 1), attempt: 0)
+    case .drainTime: try await JobTest().drain(Sum.self, for: .seconds(-1))
     default: try await jobs.enqueue(Sum(left: 1, right: 1), options: options)
     }
   }

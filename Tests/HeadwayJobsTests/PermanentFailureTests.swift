@@ -14,7 +14,7 @@ import Testing
     let options = JobOptions(retry: .constant(maxAttemptCount: 5, delay: .milliseconds(1)))
     let handle = try await workshop.jobs.enqueue(Demand(name: demand), options: options)
     try await Log.$current.withValue(log) {
-      try await workshop.run(workshop.worker(Demand.self)) { try await workshop.advanceUntilFinished(handle.id) }
+      try await workshop.worker(Demand.self).drain()
     }
     let job = try #require(try await handle.job())
     #expect(job.state == .failed)

@@ -1,5 +1,6 @@
 import Headway
 import HeadwayJobs
+import HeadwayJobsTestKit
 import HeadwayTestKit
 import Testing
 
@@ -38,16 +39,14 @@ import Testing
   @Test(
     "J52: a job whose child task was cancelled is retried, and the error is in its history", arguments: [false, true])
   func unrequestedCancellation(ofOperation: Bool) async throws {
-    let workshop = Workshop()
+    let test = JobTest()
     let options = JobOptions(retry: .constant(maxAttemptCount: 5, delay: .milliseconds(1)))
     let id =
       ofOperation
-      ? try await workshop.jobs.enqueue(RacingOperation(), options: options).id
-      : try await workshop.jobs.enqueue(Racing(), options: options).id
-    try await workshop.run(workshop.worker(Racing.self, RacingOperation.self)) {
-      try await workshop.advanceUntilFinished(id)
-    }
-    let job = try #require(try await workshop.jobs.job(id))
+      ? try await test.jobs.enqueue(RacingOperation(), options: options).id
+      : try await test.jobs.enqueue(Racing(), options: options).id
+    try await test.drain(Racing.self, RacingOperation.self)
+    let job = try #require(try await test.jobs.job(id))
     #expect(job.state == .succeeded)
     #expect(job.attempt == 2)
     #expect(job.history.errors.map(\.type) == ["Swift.CancellationError"])

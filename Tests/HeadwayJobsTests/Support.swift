@@ -10,8 +10,7 @@ final class Workshop: Sendable {
   let jobs: Jobs
 
   init() {
-    let clock = clock
-    store = MemoryJobStore { StoreTime(microseconds: 1_800_000_000_000_000) + clock.now.offset }
+    store = MemoryJobStore(clock: clock, startTime: StoreTime(microseconds: 1_800_000_000_000_000))
     jobs = Jobs(store, clock: clock)
   }
 
@@ -49,7 +48,7 @@ final class Workshop: Sendable {
   }
 
   /// Moves the clock in steps until a job has ended.
-  func advanceUntilFinished(_ id: JobID) async throws {
+  func advanceUntilEnded(_ id: JobID) async throws {
     while try await jobs.job(id)?.state.isFinished != true {
       await Task.yield()
       if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(500)) }
@@ -58,8 +57,13 @@ final class Workshop: Sendable {
 
   /// Moves the clock until a worker has stopped.
   func stop(_ worker: JobWorker, _ running: Task<Void, any Error>) async throws {
-    let isDone = Flag()
     worker.stop()
+    try await advance(untilEndOf: running)
+  }
+
+  /// Moves the clock until a task has ended.
+  func advance(untilEndOf running: Task<Void, any Error>) async throws {
+    let isDone = Flag()
     Task {
       _ = await running.result
       isDone.isSet.store(true, ordering: .releasing)

@@ -13,9 +13,8 @@ struct JobMetricsTests {
   private let jobs: Jobs
 
   init() {
-    let clock = clock
-    let store = MemoryJobStore { StoreTime(microseconds: 1_800_000_000_000_000) + clock.now.offset }
-    jobs = Jobs(store, clock: clock)
+    let startTime = StoreTime(microseconds: 1_800_000_000_000_000)
+    jobs = Jobs(MemoryJobStore(clock: clock, startTime: startTime), clock: clock)
   }
 
   private func meter(_ label: String, _ dimensions: (String, String)...) -> Double? {

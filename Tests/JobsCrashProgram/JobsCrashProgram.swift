@@ -11,7 +11,7 @@ import HeadwayJobsSQLite
     var kinds: [any Job.Type] = [CountedJob.self, EndlessJob.self, PoisonJob.self, RivalJob.self]
     kinds.append(CommandLine.arguments.last == "old" ? OldLetter.self : NewLetter.self)
     let worker = JobWorker(jobs, kinds: kinds)
-    worker.run(on: OperationQueue(maxConcurrentOperationCount: 4))
+    worker.serve(on: OperationQueue(maxConcurrentOperationCount: 4))
     try await worker.run()
   }
 }

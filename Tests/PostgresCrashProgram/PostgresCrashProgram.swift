@@ -19,7 +19,7 @@ import HeadwayJobsPostgreSQL
     let store = try await PostgresJobStore(
       connectionString, schema: schema, leaseLength: .seconds(leaseSeconds), clock: nil)
     let worker = JobWorker(Jobs(store), kinds: [CountedJob.self])
-    worker.run(on: OperationQueue(maxConcurrentOperationCount: 4))
+    worker.serve(on: OperationQueue(maxConcurrentOperationCount: 4))
     try await worker.run()
   }
 }

@@ -105,6 +105,16 @@ final class JobEventListener: Sendable {
     }
   }
 
+  /// Returns all events, and does not wait.
+  func takeRecorded() -> [JobEvent] {
+    withPending { pending in
+      var events = pending.events
+      if pending.droppedCount > 0 { events.append(.dropped(count: pending.droppedCount)) }
+      (pending.events, pending.droppedCount) = ([], 0)
+      return events
+    }
+  }
+
   /// Returns all events, and waits if there are none.
   ///
   /// - Parameter actor: The isolation of the caller.
@@ -122,12 +132,7 @@ final class JobEventListener: Sendable {
           }
           if isDue { continuation.resume() }
         }
-        return withPending { pending in
-          var events = pending.events
-          if pending.droppedCount > 0 { events.append(.dropped(count: pending.droppedCount)) }
-          (pending.events, pending.droppedCount) = ([], 0)
-          return events
-        }
+        return takeRecorded()
       },
       onCancel: {
         let waiter = withPending { pending in

@@ -42,6 +42,14 @@ public struct JobEvents: AsyncSequence, Sendable {
 
     init(listener: JobEventListener) { self.listener = listener }
 
+    /// Returns the events that ``next()`` has not returned yet, and does not wait for further events.
+    ///
+    /// - Returns: The events, in order.
+    package mutating func takeRecorded() -> [JobEvent] {
+      defer { events = [] }
+      return events.reversed() + listener.takeRecorded()
+    }
+
     /// Returns the next event, or nil when the sequence has ended or the task is cancelled.
     ///
     /// - Returns: The event.

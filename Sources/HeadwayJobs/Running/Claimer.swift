@@ -16,6 +16,8 @@ struct Claimer {
     ///
     /// It is false after a claim that returned fewer jobs than requested.
     var mayHaveMore = true
+    /// Whether there might be a suspect to claim: no claim that allows a suspect was answered since the last hint.
+    fileprivate var mayHaveSuspect = true
     /// The number of hints so far, and the number when the last claim was sent.
     ///
     /// A hint that arrives during a claim might announce jobs that were not visible to the claim.
@@ -29,6 +31,8 @@ struct Claimer {
     fileprivate(set) var isShared = false
     /// The number of jobs that can run at a time.
     var slots = 0
+    /// Whether the operation queue runs operations: it is not suspended or closed, and its limit is not 0.
+    fileprivate var isOpen = false
     /// Whether no other worker uses the operation queue, so that jobs can be claimed ahead.
     fileprivate var isAlone = true
     /// Whether other operations, or other workers, use slots of the operation queue.
@@ -138,6 +142,9 @@ struct Claimer {
       }
       if count > 0, groups[group].isShared { turn = (index + 1) % lanes.count }
       if claim.allowsSuspect { suspectTurn = (index + 1) % lanes.count }
+      if claim.allowsSuspect, jobs != nil, lanes[index].hintCount == lanes[index].hintCountAtClaim {
+        lanes[index].mayHaveSuspect = false
+      }
       if claim.allowsSuspect, jobs?.contains(where: { $0.crashCount > 0 }) != true { suspectCount -= 1 }
     }
     for (group, count) in left { groups[group].heldCount -= count }
@@ -171,9 +178,22 @@ struct Claimer {
   /// Notes that a queue might have jobs again; nil for all queues.
   mutating func noteClaimable(_ queue: String?) {
     for index in lanes.indices where queue == nil || lanes[index].queue == queue {
-      lanes[index].mayHaveMore = true
+      (lanes[index].mayHaveMore, lanes[index].mayHaveSuspect) = (true, true)
       lanes[index].hintCount += 1
     }
+  }
+
+  /// Whether there might be jobs to claim for operation queues that run operations.
+  ///
+  /// If nothing is held or to be sent, the jobs wait only for slots that other operations or other workers use.
+  var mayClaim: Bool { lanes.contains { $0.mayHaveMore && groups[$0.group].isOpen } }
+
+  /// Whether there might be suspects to claim, because an exchange allows a suspect for only one of its queues.
+  var mayClaimSuspect: Bool { lanes.contains { $0.mayHaveSuspect && groups[$0.group].isOpen } }
+
+  /// Makes the next exchanges claim jobs of the queues that might have suspects.
+  mutating func claimSuspects() {
+    for index in lanes.indices where lanes[index].mayHaveSuspect { lanes[index].mayHaveMore = true }
   }
 
   /// Sets the slots that an operation queue has for jobs of this worker.
@@ -186,6 +206,7 @@ struct Claimer {
   mutating func setSlots(
     _ limit: Int, besides operationCount: Int = 0, _ others: SharedSlots.Use? = SharedSlots.Use(), group: Int
   ) {
+    groups[group].isOpen = limit > 0
     guard let others else { return (groups[group].slots, groups[group].areUsedByOthers) = (0, true) }
     groups[group].isAlone = others.workerCount == 0
     let addedCount = groups[group].addedCount + others.addedCount

@@ -1,4 +1,4 @@
-import Headway
+package import Headway
 import Synchronization
 
 /// The attempt in which a job's code runs.
@@ -233,7 +233,7 @@ public final class JobContext: Sendable {
   /// Notes that the code of the job is about to run.
   ///
   /// - Throws: `CancellationError` if the job is given back.
-  func begin() throws {
+  package func begin() throws {
     if state.withLock(\.isWithdrawn) { throw CancellationError() }
     noteBegun()
   }
@@ -250,7 +250,7 @@ public final class JobContext: Sendable {
   }
 
   /// Runs the code of the job.
-  func run(_ body: @Sendable () async throws -> Void) async throws {
+  package func run(_ body: @Sendable () async throws -> Void) async throws {
     try await Self.$current.withValue(self) {
       guard let span = state.withLock(\.span) else { return try await body() }
       try await span.run(body)
@@ -258,7 +258,7 @@ public final class JobContext: Sendable {
   }
 
   /// Notes how the attempt has ended.
-  func noteEnded(_ action: JobEnding.Action, _ error: (any Error)?) {
+  package func noteEnded(_ action: JobEnding.Action, _ error: (any Error)?) {
     let span = state.withLock { $0.span.take() }
     span?.end(action, error)
   }
@@ -272,5 +272,5 @@ public final class JobContext: Sendable {
   }
 
   /// Notes the operation of the attempt, before it begins.
-  func noteOperation(_ operation: Operation) { state.withLock { $0.operation = operation } }
+  package func noteOperation(_ operation: Operation) { state.withLock { $0.operation = operation } }
 }

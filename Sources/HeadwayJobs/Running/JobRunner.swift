@@ -16,9 +16,9 @@ struct JobRunner: Sendable {
     self.middleware = middleware
     kind = Type.kind
     version = Type.version
-    kinds = [Type.kind] + Type.aliases.filter { $0 != Type.kind }
+    kinds = Type.kinds
     makeOperation = { context, result in
-      let job = try Self.decode(Type.self, context.job)
+      let job = try context.job.decoded(as: Type.self)
       guard middleware.isEmpty else {
         let chain = JobMiddlewareChain(context, middleware[...]) { try await result.keep(job.result(in: context)) }
         return TaskOperation {
@@ -36,18 +36,6 @@ struct JobRunner: Sendable {
         try context.begin()
         try await context.run { try await result.keep(context.encodedResult(job.perform(in: context))) }
       }
-    }
-  }
-
-  private static func decode<Type: Job>(_ type: Type.Type, _ record: JobRecord) throws -> Type {
-    do {
-      if record.version == Type.version { return try record.payload.decode(Type.self) }
-      return try Type(migrating: record.payload, from: record.version)
-    } catch {
-      throw JobError(
-        .undecodablePayload,
-        "The payload of job \(record.id) of the kind \(record.kind), version \(record.version), can't be decoded: "
-          + "\(error)", underlyingError: error)
     }
   }
 }

@@ -78,14 +78,15 @@ public final class JobWorker: Sendable {
 
   /// Makes the worker run the jobs of a queue of the store.
   ///
-  /// Call this function before ``run()``. The number of jobs that run at a time is the `maxConcurrentOperationCount` of
-  /// the operation queue, or the number of processors if that queue has no limit. While the operation queue is
-  /// suspended, no jobs are claimed for it.
+  /// Call this function before ``run()`` or ``drain()``. The number of jobs that run at a time is the
+  /// `maxConcurrentOperationCount` of the operation queue, or the number of processors if that queue has no limit.
+  /// While the operation queue is suspended, no jobs are claimed for it.
   ///
   /// - Parameters:
   ///   - queue: The queue of the store.
   ///   - operationQueue: The queue that runs the jobs.
-  /// - Precondition: The worker has not started, and does not serve the queue yet. The name of the queue is not empty.
+  /// - Precondition: The worker does not run, has not been run by ``run()``, and does not serve the queue yet. The name
+  ///   of the queue is not empty.
   public func serve(_ queue: String = JobOptions.defaultQueue, on operationQueue: OperationQueue) {
     require(!queue.isEmpty, "The worker \(name) serves a queue without a name: name it, or use the default queue.")
     require(
@@ -109,18 +110,48 @@ public final class JobWorker: Sendable {
   /// - Throws: ``JobError`` if the worker can't register with the store, or if it could not record some endings before
   ///   it had to stop. The jobs of those endings run again. The code is ``JobError/Code/unusableStore`` if the store
   ///   can no longer be used.
-  /// - Precondition: The function has not been called before, and the worker serves a queue.
-  public func run() async throws {
+  /// - Precondition: The worker does not run, has not been run by this function before, and serves a queue.
+  public func run() async throws { try await run(isDraining: false) }
+
+  /// Runs jobs until none of the worker's jobs can run now.
+  ///
+  /// ```swift
+  /// let worker = JobWorker(jobs, kinds: [Resize.self])
+  /// worker.serve(on: OperationQueue())
+  /// try await jobs.enqueue(Resize(path: "photo.jpg"))
+  /// try await worker.drain()
+  /// ```
+  ///
+  /// Use this function in tests, and in programs that run all waiting jobs and then exit, for example at night. Jobs
+  /// that are added while the worker runs also run, and so do retries that are due. The result does not depend on time:
+  /// the worker stops only when it holds no job, it has recorded all endings, the store has been advanced, and claims
+  /// for all its queues have returned nothing after that.
+  ///
+  /// The function does not wait for jobs that are scheduled for later, wait for other jobs, are in a paused queue, have
+  /// reached a limit, or have a kind that the worker does not know. It also does not wait for jobs that would run on an
+  /// operation queue that is suspended or has a limit of 0. However, if other operations or other workers use the slots
+  /// of an operation queue, the function waits for a free slot as long as there might be jobs for it.
+  ///
+  /// After the function has returned, you can call it again, or call ``run()``. If you call ``stop()``, the service
+  /// group shuts down, or the task is cancelled, the worker stops as in ``run()``, even if there are further jobs.
+  /// After a call of ``stop()``, the function returns immediately.
+  ///
+  /// - Throws: ``JobError`` in the same cases as ``run()``.
+  /// - Precondition: The worker does not run, has not been run by ``run()`` before, and serves a queue.
+  public func drain() async throws { try await run(isDraining: true) }
+
+  private func run(isDraining: Bool) async throws {
     let lanes = lanes.withLock { $0 }
     require(!lanes.isEmpty, "The worker serves no queue: call serve(_:on:) before run().")
     let session = WorkerSession(
       jobs: jobs, name: name, lanes: lanes, runners: runners, gracePeriod: gracePeriod,
-      cancellationPeriod: cancellationPeriod, clock: clock)
+      cancellationPeriod: cancellationPeriod, clock: clock, isDraining: isDraining)
     let isStopped = current.withLock { current in
       require(current.session == nil, "The worker already runs, or has run: create another one.")
       current.session = session
       return current.isStopped
     }
+    defer { if isDraining { current.withLock { $0.session = nil } } }
     if isStopped { return }
     try await withTaskCancellationHandler {
       try await runUntilShutdown(session)
@@ -131,7 +162,7 @@ public final class JobWorker: Sendable {
 
   /// Stops the worker.
   ///
-  /// ``run()`` returns when the worker has stopped.
+  /// ``run()`` or ``drain()`` returns when the worker has stopped. A stopped worker can't run again.
   public func stop() {
     let session = current.withLock { current in
       current.isStopped = true

@@ -34,6 +34,7 @@ extension WorkerSession {
         }
       }
       if state.withLock({ $0.isDone }) { return }
+      await continueDrain()
     }
   }
 

@@ -39,7 +39,7 @@ final class WorkerSession: Sendable {
 
   init(
     jobs: Jobs, name: String, lanes: [JobWorker.Lane], runners: [JobKind: JobRunner], gracePeriod: Duration,
-    cancellationPeriod: Duration, clock: WorkerClock
+    cancellationPeriod: Duration, clock: WorkerClock, isDraining: Bool
   ) {
     self.jobs = jobs
     self.name = name
@@ -58,7 +58,8 @@ final class WorkerSession: Sendable {
       return operationQueues.count - 1
     }
     self.operationQueues = operationQueues
-    state = Mutex(WorkerState(claimer: Claimer(queues: lanes.map(\.queue), groups: groups, kinds: kinds)))
+    let claimer = Claimer(queues: lanes.map(\.queue), groups: groups, kinds: kinds)
+    state = Mutex(WorkerState(claimer: claimer, isDraining: isDraining))
   }
 
   func run() async throws {
@@ -90,12 +91,12 @@ final class WorkerSession: Sendable {
     let token = store.observeHints { [weak self] in self?.note($0) }
     defer { withExtendedLifetime(token) {} }
     let beats = Task { await self.beatUntilCancelled() }
-    let drain = Task { await self.drainWhenStopped() }
+    let ending = Task { await self.endAttemptsWhenStopped() }
     await exchangeUntilDone()
     beats.cancel()
-    drain.cancel()
+    ending.cancel()
     await beats.value
-    await drain.value
+    await ending.value
     if let failure = state.withLock(\.failure) { throw failure }
     try await leave()
   }
@@ -175,7 +176,7 @@ final class WorkerSession: Sendable {
 
   // MARK: Stopping
 
-  private func drainWhenStopped() async {
+  private func endAttemptsWhenStopped() async {
     while !state.withLock({ $0.isStopping }) {
       await stopBell.wait()
       if Task.isCancelled { return }

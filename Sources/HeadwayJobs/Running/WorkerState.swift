@@ -28,6 +28,26 @@ struct WorkerState {
     case givenBack
   }
 
+  /// The progress of a worker that stops when none of its jobs can run.
+  enum Drain {
+    /// The worker has claimed jobs or recorded endings since the store was advanced for the last time.
+    case working
+    /// The store was advanced. A claim for each queue follows.
+    case advanced
+  }
+
+  /// The next step of the task that exchanges endings and claims, when there is nothing to send to the store.
+  enum IdleStep {
+    /// Waits until something happens.
+    case wait
+    /// Advances the store, because jobs might be due, and claims jobs for all queues.
+    case advance
+    /// Claims jobs of the queues whose suspects were not claimed yet.
+    case claimSuspects
+    /// Stops the worker, because none of its jobs can run, if the worker is still registered.
+    case stop(WorkerID)
+  }
+
   var claimer: Claimer
   var worker: WorkerID?
   private(set) var attempts: [JobFence: Attempt] = [:]
@@ -39,6 +59,8 @@ struct WorkerState {
   private(set) var endings: [JobEnding] = []
   /// Whether the last request has failed, so that the store might have claimed jobs that the worker has not received.
   private var hasLostAnswer = false
+  /// Not nil if the worker stops when none of its jobs can run.
+  private var drain: Drain?
   var isStopping = false
   /// Whether the worker no longer waits for attempts.
   var hasGivenUp = false
@@ -49,13 +71,40 @@ struct WorkerState {
   /// The number of unrecorded endings at which the worker stops claiming jobs.
   static let maxEndingCount = 10_000
 
-  init(claimer: Claimer) { self.claimer = claimer }
+  init(claimer: Claimer, isDraining: Bool = false) {
+    self.claimer = claimer
+    drain = isDraining ? .working : nil
+  }
 
   var isDone: Bool {
     guard isStopping, starting.isEmpty else { return false }
     if worker == nil, hasGivenUp { return true }
     return endings.isEmpty && !hasLostAnswer && (attempts.isEmpty || hasGivenUp)
   }
+
+  /// The step after ``nextExchange(at:)`` has returned nil, when no request is on its way.
+  ///
+  /// A drain advances the store only when the worker holds no job. It advances the store again after each claimed job
+  /// and each recorded ending. Therefore, the claims before its end follow all changes of its jobs, even if hints are
+  /// lost.
+  var idleStep: IdleStep {
+    guard let drain, let worker, !isStopping, !hasLostAnswer else { return .wait }
+    guard starting.isEmpty, attempts.isEmpty, endings.isEmpty else { return .wait }
+    return switch drain {
+    case .working: .advance
+    case .advanced where claimer.mayClaim: .wait
+    case .advanced: claimer.mayClaimSuspect ? .claimSuspects : .stop(worker)
+    }
+  }
+
+  /// Notes that the store was advanced while the worker was idle.
+  mutating func noteAdvanced() {
+    claimer.noteClaimable(nil)
+    drain = .advanced
+  }
+
+  /// Makes a drain advance the store again before it ends.
+  mutating func restartDrain() { if drain != nil { drain = .working } }
 
   /// Returns the next request to send, or nil if there is nothing to send.
   mutating func nextExchange(at time: Duration) -> (exchange: JobExchange, lanes: [Int])? {
@@ -76,6 +125,7 @@ struct WorkerState {
   /// After a failure, the endings are sent again, because they might not be recorded.
   mutating func finish(_ exchange: JobExchange, lanes: [Int], _ answer: JobExchangeAnswer?) {
     hasLostAnswer = answer == nil
+    if !exchange.endings.isEmpty || answer?.claimed.allSatisfy(\.isEmpty) != true { restartDrain() }
     if answer == nil { endings = exchange.endings + endings }
     for jobs in answer?.claimed ?? [] { starting.formUnion(jobs.lazy.compactMap(\.fence)) }
     claimer.claimed(answer?.claimed, by: exchange.claims, lanes: lanes)

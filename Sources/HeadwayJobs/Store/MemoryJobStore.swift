@@ -9,7 +9,7 @@ import Synchronization
 public final class MemoryJobStore: JobStore {
   private let state = Mutex(MemoryRows())
   private let observers = HintObservers()
-  private let clock: @Sendable () -> StoreTime
+  private let time: @Sendable () -> StoreTime
 
   /// The maximum size of a payload in bytes.
   public let maxPayloadSize: Int
@@ -21,19 +21,37 @@ public final class MemoryJobStore: JobStore {
   /// - Parameters:
   ///   - maxPayloadSize: The maximum size of a payload in bytes.
   ///   - maxResultSize: The maximum size of a result, and of the value of a checkpoint, in bytes.
-  ///   - clock: Returns the current time; the system's time by default.
-  public init(
+  ///   - clock: Measures the time since the store was created. In tests, pass a `ManualClock` of `HeadwayTestKit`, and
+  ///     pass the same clock to ``Jobs`` and to the workers.
+  ///   - startTime: The time of the store when it is created; the system's time by default.
+  /// - Precondition: The sizes are positive.
+  public convenience init(
     maxPayloadSize: Int = 64 * 1_024, maxResultSize: Int = 1_024 * 1_024,
-    clock: @escaping @Sendable () -> StoreTime = { .now() }
+    clock: some Clock<Duration> = ContinuousClock(), startTime: StoreTime = .now()
+  ) {
+    let start = clock.now
+    self.init(maxPayloadSize: maxPayloadSize, maxResultSize: maxResultSize) {
+      startTime + start.duration(to: clock.now)
+    }
+  }
+
+  /// Creates an empty store with the time of another object, which can also move back.
+  ///
+  /// - Parameters:
+  ///   - maxPayloadSize: The maximum size of a payload in bytes.
+  ///   - maxResultSize: The maximum size of a result, and of the value of a checkpoint, in bytes.
+  ///   - time: Returns the current time.
+  package init(
+    maxPayloadSize: Int = 64 * 1_024, maxResultSize: Int = 1_024 * 1_024, time: @escaping @Sendable () -> StoreTime
   ) {
     requireSizes(maxPayloadSize, maxResultSize)
     self.maxPayloadSize = maxPayloadSize
     self.maxResultSize = maxResultSize
-    self.clock = clock
+    self.time = time
   }
 
   /// The time of the store's clock.
-  public var now: StoreTime { clock() }
+  public var now: StoreTime { time() }
 
   /// Stores new jobs as a whole or not at all.
   ///
@@ -94,7 +112,7 @@ public final class MemoryJobStore: JobStore {
   /// - Parameter description: A description of the worker.
   /// - Returns: The identity of the worker.
   public func register(_ description: WorkerDescription) -> WorkerID {
-    let now = clock()
+    let now = time()
     return state.withLock { $0.memory.register(description, at: now) }
   }
 
@@ -220,7 +238,7 @@ public final class MemoryJobStore: JobStore {
   /// - Parameter parts: The parts to read.
   /// - Returns: The snapshot.
   public func snapshot(_ parts: JobsSnapshot.Parts) -> JobsSnapshot {
-    let now = clock()
+    let now = time()
     return read { $0.snapshot(parts, at: now) }
   }
 
@@ -236,7 +254,7 @@ public final class MemoryJobStore: JobStore {
 
   /// Changes the jobs under the lock, and calls observers after releasing it.
   private func update<Result: Sendable>(_ body: (MemoryRows) throws -> Result) throws -> Result {
-    let now = clock()
+    let now = time()
     let (result, hints) = try state.withLock { rows in
       rows.begin(at: now)
       let result = try body(rows)

@@ -1,0 +1,93 @@
+import Headway
+public import HeadwayJobs
+import HeadwayTestKit
+
+extension JobTest {
+  /// Runs the jobs of all queues, and moves the ``clock`` each time the next job is due, until no job can run.
+  ///
+  /// Jobs that these jobs enqueue, scheduled jobs, retries, and the jobs of schedules also run. A job that fails runs
+  /// again until it has used all of its attempts. Jobs that miss their deadline are cancelled.
+  ///
+  /// The clock moves only while no job runs, and only to times when something is due. Therefore, a test of a job with a
+  /// delay of an hour is as fast as other tests. A job whose code sleeps on the ``clock`` continues only if the test
+  /// moves the clock from another task.
+  ///
+  /// Because schedules never end, the clock moves by at most `duration`. If something is due later,
+  /// ``JobTestReport/nextTime`` is not nil, and you can call the function again. If the clock can't be moved, the
+  /// function stops when no job can run now.
+  ///
+  /// Paused queues, jobs of other kinds, and jobs that wait for these remain as they are. Cancelling the task stops the
+  /// function after the operations of its jobs have been cancelled.
+  ///
+  /// - Parameters:
+  ///   - kinds: The types of jobs to run. Jobs of other kinds remain in their queues.
+  ///   - duration: How far the clock can move; a day by default.
+  /// - Returns: The numbers of jobs and attempts that have ended, the failures, and the time of the next job.
+  /// - Throws: `JobError` if the store can't be used; `CancellationError` if the task is cancelled. The failure of a
+  ///   job is not an error: see ``JobTestReport/failures``.
+  /// - Precondition: There is at least one type, each type has its own kind, and the duration is not negative.
+  /// - Complexity: O(*n*) in the number of jobs that run and of moves of the clock.
+  @discardableResult
+  public func drain(_ kinds: any Job.Type..., for duration: Duration = .seconds(86_400)) async throws -> JobTestReport {
+    try await drain(kinds: kinds, for: duration)
+  }
+
+  /// Runs the jobs of all queues until no job can run, like ``drain(_:for:)``.
+  ///
+  /// - Parameters:
+  ///   - kinds: The types of jobs to run, for example a list that the program also passes to its worker.
+  ///   - duration: How far the clock can move; a day by default.
+  /// - Returns: The numbers of jobs and attempts that have ended, the failures, and the time of the next job.
+  /// - Throws: `JobError` if the store can't be used; `CancellationError` if the task is cancelled.
+  /// - Precondition: There is at least one type, each type has its own kind, and the duration is not negative.
+  @discardableResult
+  public func drain(
+    kinds: [any Job.Type], for duration: Duration = .seconds(86_400)
+  ) async throws -> JobTestReport {
+    require(duration >= .zero, "A test drains a store for \(duration): use zero or more.")
+    var events = jobs.events(keeping: .max).makeAsyncIterator()
+    let (start, cancelledBefore) = (store.now, try await cancelledCount())
+    var report = JobTestReport()
+    while true {
+      report.nextTime = try await runDueJobs(kinds)
+      guard let manualClock, let next = report.nextTime, next - start <= duration else { break }
+      manualClock.advance(by: next - store.now)
+    }
+    try await report.note(events.takeRecorded(), jobs)
+    report.cancelledCount = try await cancelledCount() - cancelledBefore
+    report.duration = store.now - start
+    return report
+  }
+
+  /// Runs the jobs of all queues until none can run now.
+  ///
+  /// - Returns: The time at which something is due next.
+  private func runDueJobs(_ kinds: [any Job.Type]) async throws -> StoreTime? {
+    let clock: any Clock<Duration> = if let manualClock { manualClock } else { ContinuousClock() }
+    let worker = JobWorker(jobs, kinds: kinds, name: "JobTest", clock: clock)
+    var served: Set<String> = []
+    while true {
+      try Task.checkCancellation()
+      let next = try await advance()
+      let waiting = try await store.counts().filter { $0.value[.waiting] > 0 }.keys
+      let new = Set(waiting).subtracting(served)
+      // The worker has served all queues with waiting jobs until none of these jobs could run.
+      if new.isEmpty { return next }
+      for queue in new.sorted() { worker.serve(queue, on: operationQueue) }
+      served.formUnion(new)
+      try await worker.drain()
+    }
+  }
+
+  /// Advances the store until nothing is due.
+  private func advance() async throws -> StoreTime? {
+    while true {
+      guard let next = try await store.advance() else { return nil }
+      if next > store.now { return next }
+    }
+  }
+
+  private func cancelledCount() async throws -> Int {
+    try await store.counts().values.reduce(0) { $0 + $1[.cancelled] }
+  }
+}

@@ -1,0 +1,133 @@
+import FoundationEssentials
+import Headway
+public import HeadwayJobs
+import Synchronization
+
+extension JobTest {
+  /// Runs the code of one job, and returns its result.
+  ///
+  /// The job is stored, claimed and decoded as usual. Therefore, a job that can't be encoded or decoded is an error.
+  /// All functions of its `JobContext` work: checkpoints, log lines, progress, further jobs, and results of other jobs.
+  /// The job has its own queue, so it runs immediately and doesn't affect other jobs. Its delay, deadline, unique key
+  /// and limit have no effect.
+  ///
+  /// When the code has ended, the ending is recorded, and the job is not run again: it has succeeded, or it has failed
+  /// if the code throws an error. If the code throws `JobSignal.snooze` or a `CancellationError`, the job is cancelled.
+  /// Jobs that the code has enqueued are in the store, but have not run. To read them, call ``enqueued(_:queue:)``. To
+  /// run them, call ``drain(_:for:)``.
+  ///
+  /// If the task of the caller is cancelled, the job's operation is cancelled, and the function returns when the code
+  /// has ended.
+  ///
+  /// - Parameters:
+  ///   - job: The job, whose code runs on a decoded copy.
+  ///   - attempt: The number of the attempt that the code reads from its context; at least 1. The earlier attempts are
+  ///     recorded as failed, even if the job's retry policy permits fewer attempts.
+  ///   - after: Jobs that have ended, and whose results the code reads.
+  ///   - options: Options of the job. The queue, and the options that delay or prevent the job, have no effect.
+  /// - Returns: The value that the code returns.
+  /// - Throws: The error of the code, which can be a `JobSignal`. If the job or its result can't be stored and read,
+  ///   `JobError` with the code `undecodablePayload`, `unencodablePayload` or `payloadTooLarge`. If a job of `after`
+  ///   has not ended, `JobError` with the code `unfinishedJob`.
+  /// - Precondition: `attempt` is positive.
+  @discardableResult
+  public func perform<Type: Job>(
+    _ job: Type, attempt: Int = 1, after: [any JobReference] = [], options: JobOptions = JobOptions()
+  ) async throws -> Type.Output {
+    require(attempt > 0, "A test performs attempt \(attempt) of a job of the kind \(Type.kind): use a positive number.")
+    var options = options
+    if !after.isEmpty { options.after = after.map(\.dependency) }
+    var new = try jobs.encode(job, options: options)
+    (new.queue, new.delay, new.start, new.deadline) = ("JobTest \(UUID())", nil, nil, nil)
+    (new.settings.unique, new.settings.limit) = (nil, nil)
+    let id = try await store.enqueue([new])[0].id
+    let worker = try await store.register(
+      WorkerDescription(
+        name: "JobTest", processIdentifier: ProcessInfo.processInfo.processIdentifier, queues: [new.queue],
+        kinds: [Type.kind: Type.version]))
+    let context: JobContext
+    do {
+      context = try await claim(id, of: new, attempt: attempt, by: worker)
+    } catch {
+      try await leave(worker)
+      throw error
+    }
+    let (output, action) = await run(Type.self, context)
+    try await leave(worker, recording: JobEnding(context.fence, action))
+    return try output.get()
+  }
+
+  /// Claims a job as many times as necessary for the number of the attempt.
+  private func claim(_ id: JobID, of new: NewJob, attempt: Int, by worker: WorkerID) async throws -> JobContext {
+    let claim = JobClaim(queue: new.queue, count: 1, allowsSuspect: true, kinds: [new.kind: new.version])
+    var endings: [JobEnding] = []
+    while true {
+      let exchange = JobExchange(worker: worker, endings: endings, claims: [claim])
+      guard let job = try await store.exchange(exchange).claimed.first?.first, let fence = job.fence else {
+        let reason = try await jobs.diagnose(id)
+        try await jobs.cancel(id)
+        throw JobError(.unfinishedJob, "The test can't perform a job: \(reason)")
+      }
+      if fence.attempt >= attempt { return JobContext(job, fence, jobs) }
+      let error = JobErrorDescription(type: "JobTest", text: "The test performs a later attempt.")
+      endings = [JobEnding(fence, .retry(after: .zero, error))]
+    }
+  }
+
+  /// Runs the code of a claimed job in an operation, and determines how the attempt ends.
+  private func run<Type: Job>(
+    _ type: Type.Type, _ context: JobContext
+  ) async -> (Result<Type.Output, any Error>, JobEnding.Action) {
+    let output: Result<Type.Output, any Error>
+    let action: JobEnding.Action
+    do {
+      let (value, payload) = try await OperationQueue().run(makeOperation(type, context))
+      (output, action) = (.success(value), .succeed(result: payload))
+      context.noteEnded(action, nil)
+    } catch {
+      (output, action) = (.failure(error), ending(after: error))
+      context.noteEnded(action, error)
+    }
+    return (output, action)
+  }
+
+  private func makeOperation<Type: Job>(
+    _ type: Type.Type, _ context: JobContext
+  ) throws -> TaskOperation<(Type.Output, JobPayload?)> {
+    let job = try context.job.decoded(as: type)
+    let operation = TaskOperation {
+      try context.begin()
+      let output = Mutex<(Type.Output, JobPayload?)?>(nil)
+      try await context.run {
+        let value = try await job.perform(in: context)
+        let payload = try context.encodedResult(value)
+        output.withLock { $0 = (value, payload) }
+      }
+      guard let output = output.withLock(\.self) else { throw CancellationError() }
+      return output
+    }
+    if let timeout = context.job.settings.timeout { operation.policy.timeout = max(timeout, .zero) }
+    context.noteOperation(operation)
+    return operation
+  }
+
+  /// Records an ending and removes the worker.
+  ///
+  /// The ending has no effect if the job's code has recorded an ending, or the job was abandoned.
+  private func leave(_ worker: WorkerID, recording ending: JobEnding? = nil) async throws {
+    // The task is not cancelled with the caller's task, because the ending must still be recorded.
+    try await Task { [store] in
+      if let ending { _ = try await store.exchange(JobExchange(worker: worker, endings: [ending])) }
+      try await store.unregister(worker, isRunningCode: false)
+    }.value
+  }
+
+  private func ending(after error: any Error) -> JobEnding.Action {
+    switch error {
+    case JobSignal.discard(let text): .fail(JobEndReason(.discarded, text), nil)
+    case JobSignal.snooze: .cancel(JobEndReason(.cancelled, "The job has snoozed in a test."))
+    case is CancellationError: .cancel(JobEndReason(.cancelled))
+    default: .fail(JobEndReason(.failed, "The job has failed in a test."), JobErrorDescription(error))
+    }
+  }
+}

@@ -1,0 +1,65 @@
+public import HeadwayJobs
+
+/// The endings of the jobs of a test while ``JobTest/drain(_:for:)`` ran.
+public struct JobTestReport: Sendable, CustomStringConvertible {
+  /// The number of jobs that have succeeded.
+  public var succeededCount = 0
+  /// The errors and reasons of the jobs that have failed, in order.
+  public var failures: [JobFailure] = []
+  /// By how much the number of cancelled jobs in the store has grown.
+  ///
+  /// This includes jobs that have missed their deadline, and jobs that were cancelled because another job failed. It
+  /// does not include jobs that are not kept.
+  public var cancelledCount = 0
+  /// The number of attempts that have failed, and whose jobs ran or will run again.
+  public var retriedCount = 0
+  /// The number of attempts that have ended with a snooze.
+  public var snoozedCount = 0
+  /// How far the time of the store has moved.
+  public var duration = Duration.zero
+  /// The time of the next due job, tick, deadline or token of a rate; nil if there is none.
+  public var nextTime: StoreTime?
+
+  /// Creates an empty report.
+  public init() {}
+
+  /// The number of jobs that have failed.
+  public var failedCount: Int { failures.count }
+
+  /// A readable list of the numbers, and of the failures.
+  public var description: String {
+    let counts = [
+      "\(succeededCount) succeeded", "\(failedCount) failed", "\(cancelledCount) cancelled",
+      "\(retriedCount) attempts retried", "\(snoozedCount) attempts snoozed",
+    ]
+    return ([counts.joined(separator: ", ")] + failures.map { "\($0)" }).joined(separator: "\n")
+  }
+
+  /// Counts the attempts that have ended.
+  ///
+  /// - Parameters:
+  ///   - events: The events of the worker.
+  ///   - jobs: The jobs of the store, which have the errors of jobs that have failed.
+  /// - Throws: `JobError` if the store can't be read.
+  mutating func note(_ events: [JobEvent], _ jobs: Jobs) async throws {
+    var snoozed: Set<JobID> = []
+    for case .ended(let attempt, let action) in events {
+      switch action {
+      case .succeed: succeededCount += 1
+      case .retry: retriedCount += 1
+      case .snooze:
+        snoozedCount += 1
+        snoozed.insert(attempt.id)
+      case .fail(let reason, _):
+        let error = try await jobs.job(attempt.id)?.history.errors.last
+        failures.append(JobFailure(id: attempt.id, state: .failed, reason: reason, lastError: error))
+      case .cancel, .release: break
+      }
+    }
+    // A job that snoozes too often fails in the store.
+    for id in snoozed.subtracting(failures.map(\.id)).sorted() {
+      guard let job = try await jobs.job(id), job.state == .failed, let reason = job.reason else { continue }
+      failures.append(JobFailure(id: id, state: .failed, reason: reason, lastError: job.history.errors.last))
+    }
+  }
+}

@@ -1,0 +1,236 @@
+import Headway
+import HeadwayJobs
+import HeadwayJobsTestKit
+import HeadwayTestKit
+import Testing
+
+/// The fixture for tests of jobs.
+@Suite struct JobTestTests {
+  private let test = JobTest()
+
+  /// Whether the store has no worker and no running job.
+  private func isIdle() async throws -> Bool {
+    let snapshot = try await test.jobs.snapshot()
+    return snapshot.workers.isEmpty && snapshot.queues.allSatisfy { $0.counts[.running] == 0 }
+  }
+
+  @Test("J200: a test runs the code of one job, and reads its result and the jobs that it enqueues")
+  func perform() async throws {
+    let size = try await test.perform(Shrink(path: "a"))
+    #expect(size == 1)
+    let jobs = try await test.enqueued(Announce.self)
+    #expect(jobs.map(\.job.path) == ["a"])
+    #expect(jobs.map(\.record.state) == [.scheduled])
+    let job = try #require(try await test.jobs.jobs(of: Shrink.self).first)
+    #expect(job.record.state == .succeeded)
+    #expect(job.record.result == (try JobPayload(encoding: 1)))
+    #expect(job.record.history.transitions.map(\.note).contains("shrinking"))
+    #expect(try await isIdle())
+  }
+
+  @Test("J200: the job runs as the attempt of the test, and is not stopped by its options or by other jobs")
+  func attempt() async throws {
+    try await test.jobs.enqueue(Numbered(), unique: .unfinished("key"))
+    let options = JobOptions(delay: .seconds(60), retry: .never, unique: .unfinished("key"), limit: .serial(key: "key"))
+    #expect(try await test.perform(Numbered(), attempt: 3, options: options) == 3)
+    let job = try #require(try await test.jobs.jobs(JobFilter(states: [.succeeded])).first)
+    #expect(job.history.errors.map(\.attempt) == [1, 2])
+    #expect(try await test.enqueued(Numbered.self).count == 1)
+  }
+
+  @Test("J200: the error of the code is thrown, and the job has ended", arguments: ["error", "discard", "snooze"])
+  func failure(name: String) async throws {
+    switch name {
+    case "error": await #expect(throws: TestError.self) { try await test.perform(Flaky(failureCount: 1)) }
+    default: await #expect(throws: JobSignal.self) { try await test.perform(Signalling(signal: name)) }
+    }
+    let job = try #require(try await test.jobs.jobs().first)
+    #expect(job.state == (name == "snooze" ? .cancelled : .failed))
+    #expect(try await isIdle())
+    // Nothing is left to run.
+    let report = try await test.drain(Flaky.self, Signalling.self)
+    #expect(report.succeededCount == 0 && report.failures.isEmpty)
+  }
+
+  @Test("J200: an operation of a job runs")
+  func operationJob() async throws {
+    try await test.perform(Blocking(fails: false))
+    await #expect(throws: TestError(text: "operation")) { try await test.perform(Blocking(fails: true)) }
+    #expect(try await test.jobs.jobs().map(\.state) == [.succeeded, .failed])
+  }
+
+  @Test("J200: a job that can't be decoded or encoded is an error")
+  func codable() async throws {
+    let error = await #expect(throws: JobError.self) { try await test.perform(Lopsided()) }
+    #expect(error?.code == .undecodablePayload)
+    let other = await #expect(throws: JobError.self) { try await test.perform(Immense(number: .infinity)) }
+    #expect(other?.code == .unencodablePayload)
+    #expect(try await isIdle())
+  }
+
+  @Test("J200: a job reads the results of jobs that have ended, and can't wait for others")
+  func dependencies() async throws {
+    let sum = try await test.jobs.enqueue(Sum(left: 1, right: 2))
+    let error = await #expect(throws: JobError.self) { try await test.perform(Addends(), after: [sum]) }
+    #expect(error?.code == .unfinishedJob)
+    try await test.drain(Sum.self)
+    #expect(try await test.perform(Addends(), after: [sum]) == 3)
+    #expect(try await test.enqueued(Addends.self).isEmpty)
+  }
+
+  @Test("J200: the code of a job is cancelled with the task of the test")
+  func cancellation() async throws {
+    let log = Log()
+    await Log.$current.withValue(log) {
+      let running = Task { try await test.perform(Patient()) }
+      await log.wait(for: "begun 1")
+      running.cancel()
+      await #expect(throws: CancellationError.self) { try await running.value }
+    }
+    #expect(log.entries == ["begun 1", "cancelled"])
+    #expect(try await test.jobs.jobs().map(\.state) == [.cancelled])
+  }
+
+  @Test("J201: a test runs all jobs, and moves the clock to the times at which others are due")
+  func drain() async throws {
+    try await test.jobs.enqueue(Shrink(path: "a"), delay: .seconds(600))
+    try await test.jobs.enqueue(Shrink(path: "b"), queue: "other")
+    let report = try await test.drain(Shrink.self, Announce.self)
+    #expect(report.succeededCount == 4)
+    #expect(report.duration == .seconds(600 + 60))
+    #expect(report.nextTime == nil)
+    #expect(test.clock.now.offset == report.duration)
+    #expect(try await isIdle())
+  }
+
+  @Test("J201: a test runs retries and snoozes, and reports how the jobs have ended")
+  func endings() async throws {
+    let options = JobOptions(retry: .constant(maxAttemptCount: 3, delay: .seconds(10)))
+    try await test.jobs.enqueue(Flaky(failureCount: 2), options: options)
+    let failing = try await test.jobs.enqueue(Flaky(failureCount: 3), options: options)
+    try await test.jobs.enqueue(Signalling(signal: "snooze"))
+    try await test.jobs.enqueue(Signalling(signal: "snooze"), options: JobOptions(maxSnoozeCount: 1))
+    try await test.jobs.enqueue(Numbered(), after: [failing.success])
+    let report = try await test.drain(Flaky.self, Signalling.self, Numbered.self)
+    #expect(report.succeededCount == 2)
+    #expect(report.retriedCount == 4)
+    #expect(report.snoozedCount == 4)
+    #expect(report.cancelledCount == 1)
+    #expect(report.failures.map(\.id.rawValue) == [2, 4])
+    #expect(report.failures.first?.lastError?.text == "TestError(text: \"test\")")
+    #expect(report.duration == .seconds(20))
+  }
+
+  @Test("J201: a test stops before what is due after its duration, and can go on")
+  func bound() async throws {
+    try await test.jobs.schedule("numbered", .every(.seconds(3_600)), job: Numbered())
+    let deadline = (test.store.now + .seconds(1_800)).date
+    try await test.jobs.enqueue(Sum(left: 1, right: 1), options: JobOptions(deadline: deadline))
+    let first = try await test.drain(Numbered.self, for: .seconds(10_000))
+    #expect(first.succeededCount == 2)
+    #expect(first.cancelledCount == 1)
+    let next = try #require(first.nextTime)
+    #expect(next > test.store.now)
+    #expect(next - JobTest.defaultStartTime > .seconds(10_000))
+    #expect(try await test.drain(Numbered.self, for: next - test.store.now).succeededCount == 1)
+  }
+
+  @Test("J201: jobs of other kinds and of paused queues remain")
+  func others() async throws {
+    try await test.jobs.enqueue(Sum(left: 1, right: 1), queue: "paused")
+    try await test.jobs.enqueue(Flaky(failureCount: 0))
+    try await test.jobs.pauseQueue("paused")
+    #expect(try await test.drain(Sum.self).succeededCount == 0)
+    #expect(try await test.jobs.jobs().map(\.state) == [.waiting, .waiting])
+    try await test.jobs.resumeQueue("paused")
+    #expect(try await test.drain(kinds: [Sum.self, Flaky.self]).succeededCount == 2)
+  }
+
+  @Test("J201: without a clock to move, jobs that are due later remain")
+  func otherStore() async throws {
+    let test = JobTest(jobs: Jobs(MemoryJobStore()))
+    try await test.jobs.enqueue(Sum(left: 1, right: 1), delay: .seconds(3_600))
+    try await test.jobs.enqueue(Sum(left: 1, right: 1))
+    let report = try await test.drain(Sum.self)
+    #expect(report.succeededCount == 1)
+    #expect(report.nextTime != nil)
+    #expect(try await test.perform(Sum(left: 1, right: 1)) == 2)
+  }
+
+  @Test("J202: jobs of a type are read with their decoded values, including jobs of a former kind")
+  func typed() async throws {
+    try await test.jobs.enqueue(Sum(left: 1, right: 1), queue: "a")
+    let former = NewJob(kind: "addition", payload: JobPayload(bytes: Array(#"{"left":2,"right":2}"#.utf8)))
+    _ = try await test.store.enqueue([former])
+    try await test.jobs.enqueue(Numbered())
+    #expect(try await test.enqueued(Sum.self).map(\.job.left) == [1, 2])
+    #expect(try await test.enqueued(Sum.self, queue: "a").map(\.job.left) == [1])
+    let current = try await test.jobs.jobs(of: Sum.self, JobFilter(kinds: ["sum", "numbered"]), limit: 5)
+    #expect(current.map(\.record.kind) == ["sum"])
+    _ = try await test.store.enqueue([NewJob(kind: "sum", payload: JobPayload(bytes: [0]))])
+    let error = await #expect(throws: JobError.self) { try await test.jobs.jobs(of: Sum.self) }
+    #expect(error?.code == .undecodablePayload)
+  }
+
+  @Test("J202: all jobs of a type are read, even if there are many")
+  func manyJobs() async throws {
+    try await test.jobs.enqueue(contentsOf: (0..<2_000).map { Sum(left: $0, right: 0) })
+    #expect(try await test.enqueued(Sum.self).map(\.job.left) == Array(0..<2_000))
+  }
+}
+
+private struct Shrink: Job {
+  static let kind: JobKind = "shrink"
+  var path: String
+  func perform(in context: JobContext) async throws -> Int {
+    let size = try await context.checkpoint("size") { path.utf8.count }
+    try await context.log("shrinking")
+    try await context.enqueue(Announce(path: path), options: JobOptions(delay: .seconds(60)))
+    return size
+  }
+}
+
+private struct Announce: Job {
+  static let kind: JobKind = "announce"
+  var path: String
+  func perform(in context: JobContext) async throws {}
+}
+
+/// Returns the number of its attempt.
+private struct Numbered: Job {
+  static let kind: JobKind = "numbered"
+  func perform(in context: JobContext) async throws -> Int { context.attempt }
+}
+
+/// Returns the sum of the results that it has waited for.
+private struct Addends: Job {
+  static let kind: JobKind = "addends"
+  func perform(in context: JobContext) async throws -> Int { try await context.values(of: Sum.self).reduce(0, +) }
+}
+
+/// Encodes nothing, and decodes a value.
+private struct Lopsided: Job {
+  static let kind: JobKind = "lopsided"
+  var name = "test"
+
+  init() {}
+
+  init(from decoder: any Decoder) throws {
+    name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
+  }
+
+  func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: CodingKeys.self) }
+
+  private enum CodingKeys: CodingKey {
+    case name
+  }
+
+  func perform(in context: JobContext) async throws {}
+}
+
+/// Has a number that JSON can't represent.
+private struct Immense: Job {
+  static let kind: JobKind = "immense"
+  var number: Double
+  func perform(in context: JobContext) async throws {}
+}
