@@ -38,6 +38,8 @@ public enum JobCommand: Hashable, Sendable {
 
 /// A change of a job that has not started, or that waits for its next attempt.
 public enum JobChange: Hashable, Sendable {
+  // One command makes all of these changes: see Docs/decisions/0051-names-of-durable-jobs.md.
+
   /// Changes the priority.
   case priority(Operation.QueuePriority)
   /// Moves the job to another queue. Its place there depends on when it was ready.
