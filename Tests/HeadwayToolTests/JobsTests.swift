@@ -49,7 +49,12 @@ struct JobsTests {
     #expect(try await run("list", "--state", "failed").output == ["No jobs."])
     let limited = try await run("list", "--limit", "1").output
     #expect(limited.last == "There are more jobs: use --after 1.")
-    for filter in [["--queue", "images"], ["--kind", "resize"], ["--tag", "x"], ["--state", "waiting"]] {
+    #expect(try await run("list", "--until", "-1h").output == ["No jobs."])
+    let filters = [
+      ["--queue", "images"], ["--kind", "resize"], ["--tag", "x"], ["--state", "waiting"], ["--label", "a"],
+      ["--since", "-1h", "--until", "+1h", "--queue", "images"], ["--since", "2026-01-01", "--tag", "x"],
+    ]
+    for filter in filters {
       let found = try await Tool.run(["jobs", "list", "--json", "--store", "jobs.sqlite"] + filter, in: folder)
         .objects()
       #expect(found.map { $0["id"] as? Int } == [1], "\(filter)")

@@ -19,16 +19,38 @@ struct JobFilterOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Jobs with this tag.", valueName: "word"))
   var tag: String?
 
-  var isEmpty: Bool { queue.isEmpty && kind.isEmpty && state.isEmpty && tag == nil }
+  @Option(help: ArgumentHelp("Jobs whose label contains this text, with the same case.", valueName: "text"))
+  var label: String?
+
+  // Durations can begin with a minus sign.
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Jobs that were stored at or after this time: a date in ISO 8601 format, in UTC if it has no offset, or a "
+        + "duration before now, such as -2h.", valueName: "time"),
+    transform: JobTime.init)
+  var since: JobTime?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Jobs that were stored at or before this time.", valueName: "time"), transform: JobTime.init)
+  var until: JobTime?
+
+  var isEmpty: Bool {
+    queue.isEmpty && kind.isEmpty && state.isEmpty && tag == nil && label == nil && since == nil && until == nil
+  }
 
   /// Creates the selection.
   ///
-  /// - Parameter ids: The numbers of the jobs; nil for all jobs.
+  /// - Parameters:
+  ///   - ids: The numbers of the jobs; nil for all jobs.
+  ///   - now: The time of the store's clock.
   /// - Returns: The selection.
-  func filter(_ ids: [JobID]? = nil) -> JobFilter {
+  func filter(_ ids: [JobID]? = nil, at now: StoreTime) -> JobFilter {
     JobFilter(
       ids: ids, states: state.isEmpty ? nil : Set(state), queues: queue.isEmpty ? nil : Set(queue),
-      kinds: kind.isEmpty ? nil : Set(kind.map { JobKind(rawValue: $0) }), tag: tag)
+      kinds: kind.isEmpty ? nil : Set(kind.map { JobKind(rawValue: $0) }), tag: tag, label: label,
+      since: since?.time(at: now), until: until?.time(at: now))
   }
 }
 
@@ -45,20 +67,24 @@ struct JobTargets: ParsableArguments {
 
   func validate() throws {
     if jobs.isEmpty, options.isEmpty, !all {
-      throw ValidationError("Select the jobs by number, with --queue, --kind, --state or --tag, or with --all.")
+      throw ValidationError(
+        "Select the jobs by number, with --queue, --kind, --state, --tag, --label, --since or --until, or with --all.")
     }
     if all, !jobs.isEmpty || !options.isEmpty {
       throw ValidationError("--all: don't combine it with numbers or other options that select jobs.")
     }
   }
 
-  var filter: JobFilter { options.filter(jobs.isEmpty ? nil : ids) }
+  /// Creates the selection, after checking that all jobs that were selected by number exist.
+  ///
+  /// - Parameter store: The jobs of the store.
+  /// - Returns: The selection.
+  /// - Throws: `MissingJob`, or an error of the store.
+  func filter(in store: Jobs) async throws -> JobFilter {
+    for id in ids where try await store.job(id) == nil { throw MissingJob(id: id) }
+    return options.filter(jobs.isEmpty ? nil : ids, at: store.store.now)
+  }
 
   private var ids: [JobID] { jobs.map { JobID(rawValue: $0) } }
-
-  /// Checks that all jobs that were selected by number exist.
-  func check(_ store: Jobs) async throws {
-    for id in ids where try await store.job(id) == nil { throw MissingJob(id: id) }
-  }
 }
 #endif

@@ -79,7 +79,7 @@ extension ToolExit {
   init?(jobError error: any Error) {
     switch error {
     case is MissingStore: self = .noInput
-    case is UnsupportedStore, is RolesMissing: self = .usage
+    case is UnsupportedStore, is RolesMissing, is UnsuitableValue: self = .usage
     case is NotAStore, is UnusableDatabase, is MissingJob: self = .dataError
     case let error as JobError:
       switch error.code {

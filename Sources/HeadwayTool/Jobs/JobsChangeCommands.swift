@@ -12,8 +12,8 @@ struct JobsRetryCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await options.withStore { _, jobs in
-      try await targets.check(jobs)
-      options.show(JobsJSON.Changed(try await jobs.perform(.retry(targets.filter)))) { "\($0) will run again." }
+      let changed = try await jobs.retry(targets.filter(in: jobs))
+      options.show(JobsJSON.Changed(changed)) { "\($0) will run again." }
     }
   }
 }
@@ -28,8 +28,59 @@ struct JobsCancelCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await options.withStore { _, jobs in
-      try await targets.check(jobs)
-      options.show(JobsJSON.Changed(try await jobs.cancel(targets.filter))) { "\($0) cancelled." }
+      options.show(JobsJSON.Changed(try await jobs.cancel(targets.filter(in: jobs)))) { "\($0) cancelled." }
+    }
+  }
+}
+
+struct JobsAbandonCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "abandon", abstract: "Cancel running jobs immediately, and take them from their workers.",
+    discussion: """
+      Use this command if the code of a job does not respond to 'headway jobs cancel'. The code might still run, but \
+      its worker can no longer write anything for the job.
+      """)
+
+  @OptionGroup var targets: JobTargets
+  @OptionGroup var options: JobStoreOptions
+
+  func run() async throws {
+    try await options.withStore { _, jobs in
+      options.show(JobsJSON.Changed(try await jobs.abandon(targets.filter(in: jobs)))) { "\($0) abandoned." }
+    }
+  }
+}
+
+struct JobsDeleteCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete", abstract: "Delete finished jobs, even if their retention is not over.",
+    discussion: "Jobs that have not ended, and jobs that unfinished jobs depend on, remain as they are.")
+
+  @OptionGroup var targets: JobTargets
+  @OptionGroup var options: JobStoreOptions
+
+  func run() async throws {
+    try await options.withStore { _, jobs in
+      options.show(JobsJSON.Changed(try await jobs.delete(targets.filter(in: jobs)))) { "\($0) deleted." }
+    }
+  }
+}
+
+struct JobsRunNowCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run-now", abstract: "Make jobs due now if they have not started, or wait for their next attempt.",
+    discussion: """
+      The jobs wait for a worker, after the jobs that already wait. Jobs that wait for other jobs continue to wait for \
+      them.
+      """)
+
+  @OptionGroup var targets: JobTargets
+  @OptionGroup var options: JobStoreOptions
+
+  func run() async throws {
+    try await options.withStore { _, jobs in
+      let changed = try await jobs.change(targets.filter(in: jobs), .runNow)
+      options.show(JobsJSON.Changed(changed)) { "\($0) made due now." }
     }
   }
 }
@@ -84,7 +135,7 @@ struct JobsPruneCommand: AsyncParsableCommand {
 extension JobStoreOptions {
   /// Prints how many jobs a command has changed.
   fileprivate func show(_ changed: JobsJSON.Changed, _ sentence: (String) -> String) {
-    show(changed, [sentence(changed.changed == 1 ? "1 job" : "\(changed.changed) jobs")])
+    show(changed, [sentence(JobText.count(changed.changed, "job"))])
   }
 }
 #endif

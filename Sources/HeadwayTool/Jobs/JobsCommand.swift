@@ -16,6 +16,10 @@ struct JobsCommand: AsyncParsableCommand {
         headway jobs show 7 --store jobs.sqlite
         headway jobs retry --store jobs.sqlite --state failed --kind resize
         headway jobs cancel 8 9 --store jobs.sqlite
+        headway jobs run-now 5 --store jobs.sqlite
+        headway jobs edit 6 --priority high --start +10m --store jobs.sqlite
+        headway jobs abandon 4 --store jobs.sqlite
+        headway jobs delete --store jobs.sqlite --state failed --until -7d
         headway jobs pause default --store jobs.sqlite
         headway jobs resume default --store jobs.sqlite
         headway jobs watch --store jobs.sqlite --json
@@ -37,7 +41,8 @@ struct JobsCommand: AsyncParsableCommand {
       """,
     subcommands: [
       JobsStatusCommand.self, JobsListCommand.self, JobsShowCommand.self, JobsWatchCommand.self,
-      JobsRetryCommand.self, JobsCancelCommand.self, JobsPauseCommand.self, JobsResumeCommand.self,
+      JobsRetryCommand.self, JobsCancelCommand.self, JobsRunNowCommand.self, JobsEditCommand.self,
+      JobsAbandonCommand.self, JobsDeleteCommand.self, JobsPauseCommand.self, JobsResumeCommand.self,
       JobsPruneCommand.self, JobsCheckCommand.self, JobsDoctorCommand.self, JobsMigrateCommand.self,
       JobsGrantCommand.self,
     ])

@@ -12,6 +12,12 @@ enum JobsJSON {
     init(_ changed: Int) { self.changed = changed }
   }
 
+  /// How many jobs one of the changes of `edit` has changed.
+  struct Edited: Encodable {
+    let change: String
+    let changed: Int
+  }
+
   /// The health of a store.
   struct Health: Encodable {
     let level: JobsHealth.Level

@@ -29,7 +29,8 @@ struct JobsListCommand: AsyncParsableCommand {
     try await options.withStore { _, jobs in
       let last = after.map { JobID(rawValue: $0) }
       // Reads one more job than the limit, to find out whether there are more.
-      let found = try await jobs.jobs(filter.filter(), after: last, limit: limit == .max ? limit : limit + 1)
+      let found = try await jobs.jobs(
+        filter.filter(at: jobs.store.now), after: last, limit: limit == .max ? limit : limit + 1)
       let listed = found.prefix(limit)
       guard !options.json else {
         for job in listed { StandardStream.output.writeLine(JSONEvent.line(JobsJSON.Job(job))) }
