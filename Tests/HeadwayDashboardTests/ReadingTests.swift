@@ -79,6 +79,7 @@ import Testing
     // The same key, written in another way.
     #expect(JSONText.text(of: Array(#"{"\u0074oken":1}"#.utf8), hiding: ["token"]) == "{\n  \"\\u0074oken\": •••\n}")
     #expect(JSONText.text(of: Array("not JSON".utf8), hiding: []) == "not JSON")
+    #expect(JSONText.text(of: Array("[1,]".utf8), hiding: []) == "[1,]")
     #expect(JSONText.text(of: [0xFF, 0x01], hiding: []) == "2 bytes: ff 01")
     #expect(JSONText.text(of: [], hiding: []) == "")
   }

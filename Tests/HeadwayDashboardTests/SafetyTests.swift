@@ -133,12 +133,12 @@ import Testing
       let error = JobErrorDescription(type: attack, text: attack)
       let ending = JobEnding(fence, .fail(JobEndReason(.failed, attack), error))
       _ = try await dashboard.jobs.store.exchange(JobExchange(worker: worker, endings: [ending]))
-      _ = try await enqueue()
+      let waiting = try await enqueue()
       try await dashboard.jobs.schedule(attack, .every(.seconds(60)), options: scheduled, job: Report())
       try await dashboard.jobs.pauseQueue(attack)
       let query = RunningDashboard.encoded(attack)
       let fields = ["kind", "queue", "tag", "label"].map { "\($0)=\(query)" }.joined(separator: "&")
-      var pages = [workers, running]
+      var pages = [workers, running, try await dashboard.page("/job/\(waiting)")]
       for path in PageTests.paths + ["/job/\(id)", "/jobs?\(fields)", "/confirm?action=retry&\(fields)"] {
         pages.append(try await dashboard.page(path))
       }

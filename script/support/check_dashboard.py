@@ -112,6 +112,20 @@ def check_changes(driver, program, pages):
     driver.open(program.origin + "/schedules")
     press(driver, "Run now")
     assert "The schedule has added this job." in driver.text("main")
+    driver.open(program.origin + "/jobs?state=scheduled&kind=publish")
+    driver.open(link(driver, "scheduled"))
+    driver.run(
+        "const form = document.querySelector('.change'); form.elements.priority.value = 'high';"
+        "form.elements.deadline.value = '2100-01-31T18:30'")
+    press(driver, "Save")
+    assert "The job is changed." in driver.text("main"), driver.text("main")
+    properties = driver.text("#properties")
+    assert "priority4" in properties and "deadline" in properties and "due" in properties, properties
+    # The browser sends the other fields as they were shown.
+    press(driver, "Save")
+    assert "The job already had these values." in driver.text("main"), driver.text("main")
+    press(driver, "Run now")
+    assert "The job is due now." in driver.text("main"), driver.text("main")
     said("changes by the buttons")
 
 
@@ -167,6 +181,23 @@ def check_parts(driver, program):
     assert "finished" in driver.text("#properties")
     assert "video" in driver.run("return getSelection().toString()")
     assert driver.run("return document.activeElement === window.kept")
+    driver.open(program.origin + "/jobs?queue=exports&state=waiting")
+    address = link(driver, "waiting")
+    driver.open(address)
+    driver.run(
+        "const fields = document.querySelector('.change').elements; fields.priority.value = 'low';"
+        "fields.payload.value = '[7]'; fields.payload.focus()")
+    shown = driver.run("return document.querySelector('.change').elements.shown.value")
+    change(
+        driver, action="change", id=address.rsplit("/", 1)[1], shown=shown, priority="high", queue="moved",
+        payload=driver.run("return document.querySelector('.change').elements.payload.defaultValue"))
+    driver.wait("the queue of the changed job", lambda: "moved" in driver.text("#properties"))
+    assert driver.run(
+        "const fields = document.querySelector('.change').elements;"
+        "return [fields.priority.value, fields.queue.value, fields.payload.value, document.activeElement.name]"
+    ) == ["low", "moved", "[7]", "payload"]
+    press(driver, "Save")
+    assert "The job is changed." in driver.text("main"), driver.text("main")
     driver.open(program.origin + "/queues")
     field = "[...document.querySelectorAll('.queue')].find(q => q.dataset.key === 'images').querySelector('[name=limit]')"
     driver.run(f"const field = {field}; field.focus(); field.value = '77'")

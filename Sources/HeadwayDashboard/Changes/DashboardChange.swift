@@ -6,28 +6,35 @@ import HeadwayJobs
 struct DashboardChange {
   /// A change of jobs.
   enum Action: String, CaseIterable {
-    case retry, cancel, abandon
+    case retry
+    case runNow = "run-now"
+    case cancel, abandon
 
     /// The states of the jobs that the action changes.
     var states: Set<JobState> {
       switch self {
       case .retry: [.failed, .cancelled]
+      // A held job waits for other jobs, even if it is due. Without its time, it would not run now.
+      case .runNow: [.scheduled]
       case .cancel: [.held, .scheduled, .waiting, .running]
       case .abandon: [.running]
       }
     }
 
-    var verb: String {
+    /// Returns the action with its object, such as “Cancel 3 jobs” or “Run all now”.
+    func phrase(_ object: String) -> String {
       switch self {
-      case .retry: "Retry"
-      case .cancel: "Cancel"
-      case .abandon: "Abandon"
+      case .retry: "Retry \(object)"
+      case .runNow: "Run \(object) now"
+      case .cancel: "Cancel \(object)"
+      case .abandon: "Abandon \(object)"
       }
     }
 
     var pastTense: String {
       switch self {
       case .retry: "Retried"
+      case .runNow: "Due now"
       case .cancel: "Cancelled"
       case .abandon: "Abandoned"
       }
@@ -37,6 +44,9 @@ struct DashboardChange {
     var effect: String {
       switch self {
       case .retry: "The jobs run again, with new attempts. Jobs whose key another job holds remain as they are."
+      case .runNow:
+        "Scheduled jobs and jobs that wait for their next attempt are due now. They start after the jobs that already "
+          + "wait."
       case .cancel: "Jobs that have not started end immediately. Workers cancel the running ones."
       case .abandon:
         "The jobs are cancelled immediately and taken from their workers, which can no longer write anything for "
@@ -56,6 +66,7 @@ struct DashboardChange {
     func command(_ filter: JobFilter) -> JobCommand {
       switch self {
       case .retry: .retry(filter)
+      case .runNow: .change(filter, .runNow)
       case .cancel: .cancel(filter)
       case .abandon: .abandon(filter)
       }
@@ -64,8 +75,11 @@ struct DashboardChange {
 
   private let form: Fields
   private let changes: RunningChanges
+  private let redactedKeys: Set<String>
 
-  init(_ form: Fields, _ changes: RunningChanges) { (self.form, self.changes) = (form, changes) }
+  init(_ form: Fields, _ dashboard: JobsDashboard) {
+    (self.form, changes, redactedKeys) = (form, dashboard.changes, dashboard.options.redactedKeys)
+  }
 
   /// Makes the change.
   ///
@@ -74,6 +88,7 @@ struct DashboardChange {
     guard let name = form["action"] else { throw Refusal.badForm }
     if let action = Action(rawValue: name) { return try await change(jobs, action) }
     switch name {
+    case "change": return try await changeJob(jobs)
     case "pause", "resume", "settings": return try await changeQueue(jobs, name)
     case "run", "pause-schedule", "resume-schedule": return try await changeSchedule(jobs, name)
     default: throw Refusal.badForm
@@ -86,13 +101,37 @@ struct DashboardChange {
       let isChanged =
         action == .retry && form["dependents"] != nil
         ? try await jobs.retry(id, withDependents: true)
-        : try await jobs.perform(action.command(.id(id))) > 0
+        : try await jobs.perform(action.command(JobFilter(ids: [id], states: action.states))) > 0
       return Link.to("/job/\(number)", ["done": isChanged ? action.rawValue : "nothing"])
     }
     let list = try ListFilter(form)
-    guard list.until != nil else { throw Refusal.badForm }
+    guard list.until != nil, action.applies(to: list.state) else { throw Refusal.badForm }
     let name = try await changes.begin(action, action.filter(list, at: jobs.store.now), on: jobs)
     return Link.to("/jobs", list.fields.filter { $0.0 != "until" } + [("change", name)])
+  }
+
+  /// Makes the changes of the form on the page of a job.
+  private func changeJob(_ jobs: Jobs) async throws -> String {
+    guard let number = form.number("id"), let version = form["shown"] else { throw Refusal.badForm }
+    let id = JobID(rawValue: number)
+    func page(_ result: String) -> String { Link.to("/job/\(number)", ["done": result]) }
+    guard let job = try await jobs.job(id), JobForm.states.contains(job.state) else { return page("nothing") }
+    let now = jobs.store.now
+    let shown = JobForm(job, hiding: redactedKeys)
+    guard version == shown.version else { return page("nothing") }
+    let changes = try shown.changes(in: form, at: now)
+    guard !changes.isEmpty else { return page("same") }
+    do {
+      // All values are checked before the first one is stored. These commands change no jobs.
+      for change in changes { try await jobs.change(JobFilter(ids: []), change) }
+    } catch let error as JobError {
+      throw Refusal(.unprocessableContent, "\(error.context) Nothing was changed.")
+    }
+    for (index, change) in changes.enumerated() {
+      // The job has started or ended.
+      guard try await jobs.change(id, change) else { return page(index == 0 ? "nothing" : "part") }
+    }
+    return page("change")
   }
 
   // MARK: Queues

@@ -11,6 +11,10 @@ enum Notice {
     if let name = query["change"] { return changes.text(for: name) }
     switch query["done"] {
     case "retry": return "The job runs again."
+    case "run-now": return "The job is due now."
+    case "change": return "The job is changed."
+    case "same": return "The job already had these values."
+    case "part": return "The job started or ended before all values were stored. Only some of them were changed."
     case "cancel": return "The job is cancelled."
     case "abandon": return "The job was cancelled and taken from its worker."
     case "nothing": return "The job had changed in the meantime, so nothing was done."

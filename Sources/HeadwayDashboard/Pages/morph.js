@@ -73,9 +73,17 @@ function morph(old, next) {
   if (old.nodeType !== Node.ELEMENT_NODE) {
     if (old.nodeValue !== next.nodeValue) old.nodeValue = next.nodeValue;
   } else if (!old.isEqualNode(next)) {
+    const choice = changedChoice(old);
     morphAttributes(old, next);
     morphChildren(old, next);
+    if (choice !== null) old.value = choice;
   }
+}
+
+/** Returns the value that a person has chosen in a menu, which a new default would replace; otherwise null. */
+function changedChoice(node) {
+  if (node.nodeName !== "SELECT" || node.selectedOptions[0]?.defaultSelected !== false) return null;
+  return [...node.options].some((option) => option.defaultSelected) ? node.value : null;
 }
 
 /** Changes an element into its newer version. The element keeps its attributes. */

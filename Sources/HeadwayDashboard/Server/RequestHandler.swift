@@ -16,7 +16,7 @@ struct RequestHandler: Sendable {
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-  /// The maximum size of a form.
+  /// The maximum size of a form without a payload.
   private static let maxFormSize = 64 * 1_024
 
   func respond(to request: Request, _ authorize: () async throws -> JobsDashboard.Access) async -> Response {
@@ -52,18 +52,20 @@ struct RequestHandler: Sendable {
     guard canChange else { throw Refusal.readOnly }
     try origins.check(request)
     guard path == ["change"] else { throw Refusal.noPage }
-    let form = try await Self.form(of: request)
+    // A form can contain the payload of a job. Indented and encoded, it is longer than in the store.
+    let payloadSize = 4 * min(dashboard.jobs.store.maxPayloadSize, 4 * 1_024 * 1_024)
+    let form = try await Self.form(of: request, maxSize: Self.maxFormSize + payloadSize)
     try tokens.check(form["token"])
-    let target = try await DashboardChange(form, dashboard.changes).perform(on: dashboard.jobs)
+    let target = try await DashboardChange(form, dashboard).perform(on: dashboard.jobs)
     return Response(status: .seeOther, headers: [.location: base + target])
   }
 
   /// Reads the form in the body of a request.
-  static func form(of request: Request) async throws -> Fields {
+  static func form(of request: Request, maxSize: Int = maxFormSize) async throws -> Fields {
     guard request.headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true else {
       throw HTTPError(.unsupportedMediaType)
     }
-    return Fields(String(buffer: try await request.body.collect(upTo: maxFormSize)))
+    return Fields(String(buffer: try await request.body.collect(upTo: maxSize)))
   }
 }
 #endif

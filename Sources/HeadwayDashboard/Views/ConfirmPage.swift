@@ -6,11 +6,11 @@ extension PageRenderer {
   func confirm(_ call: Call) async throws -> Page {
     guard call.canChange else { throw Refusal.readOnly }
     guard let action = call.query["action"].flatMap(DashboardChange.Action.init) else { throw Refusal.noPage }
-    var view: View = ["verb": action.verb, "effect": action.effect]
+    var view: View = ["effect": action.effect]
     var fields: [(String, String?)] = [("action", action.rawValue)]
     if let id = call.query.number("id") {
       guard let job = try await jobs.job(JobID(rawValue: id)) else { throw Refusal.noPage }
-      view["count"] = "1 job"
+      view["phrase"] = action.phrase("1 job")
       view["what"] = "job \(id), \(job.kind)"
       view["canConfirm"] = action.states.contains(job.state)
       view["back"] = url("job/\(id)")
@@ -21,14 +21,14 @@ extension PageRenderer {
       // Jobs that are added later are not changed.
       list.until = list.until ?? jobs.store.now
       let count = try await count(action.filter(list, at: jobs.store.now))
-      view["count"] = count.text
+      view["phrase"] = action.phrase(count.text)
       view["what"] = list.description
       view["canConfirm"] = count.number > 0
       view["back"] = Link.to("\(base)/jobs", list.fields.filter { $0.0 != "until" })
       fields += list.fields
     }
     view["fields"] = fields.compactMap { name, value in value.map { ["name": name, "value": $0] as View } }
-    return Page(template: "confirm", heading: action.verb, view: view)
+    return Page(template: "confirm", heading: action.phrase("jobs"), view: view)
   }
 
   /// Counts the jobs of a filter, up to the limit.

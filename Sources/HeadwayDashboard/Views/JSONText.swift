@@ -27,12 +27,35 @@ struct JSONText {
       let shown = bytes.prefix(256).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
       return "\(Readable.count(bytes.count, "byte")): \(shown)\(bytes.count > 256 ? " …" : "")"
     }
-    guard (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil else {
-      return shortened(plain)
-    }
+    guard isValid(bytes) else { return shortened(plain) }
     var formatter = JSONText(bytes: bytes, redacted: Set(redactedKeys.map { $0.lowercased() }))
     formatter.value(indent: 0)
     return shortened(String(decoding: formatter.text, as: UTF8.self))
+  }
+
+  /// Returns whether bytes are JSON in UTF-8.
+  static func isValid(_ bytes: [UInt8]) -> Bool {
+    // Foundation also reads UTF-16, which contains zeros, and JSON with a byte order mark or with trailing commas.
+    guard !bytes.contains(0), !bytes.starts(with: [0xEF, 0xBB, 0xBF]),
+      (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
+    else { return false }
+    let structure = compact(bytes, withStrings: false)
+    return !zip(structure, structure.dropFirst()).contains { first, second in
+      first == UInt8(ascii: ",") && (second == UInt8(ascii: "}") || second == UInt8(ascii: "]"))
+    }
+  }
+
+  /// Returns valid JSON without the spaces between its parts, and optionally with empty strings.
+  static func compact(_ json: [UInt8], withStrings: Bool = true) -> [UInt8] {
+    var (isInString, isEscaped) = (false, false)
+    return json.filter { byte in
+      guard isInString else {
+        isInString = byte == UInt8(ascii: "\"")
+        return ![0x20, 0x09, 0x0A, 0x0D].contains(byte)
+      }
+      (isEscaped, isInString) = (byte == UInt8(ascii: "\\") && !isEscaped, byte != UInt8(ascii: "\"") || isEscaped)
+      return withStrings || !isInString
+    }
   }
 
   private static func shortened(_ text: String) -> String {

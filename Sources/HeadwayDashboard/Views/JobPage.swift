@@ -26,6 +26,8 @@ extension PageRenderer {
     view["hasGraph"] = !neighbors.edges.isEmpty
     view["graph"] = GraphDrawing.view(neighbors, around: id) { url("job/\($0)") }
     view["buttons"] = buttons(for: job, hasDependents: neighbors.edges.contains { $0.dependency == id })
+    // While the job runs, the form is hidden, because the text in it must remain until the next attempt.
+    view["form"] = job.state.isFinished ? nil : JobForm(job, hiding: options.redactedKeys).view
     view["abandonURL"] = job.state == .running ? url("confirm", ["action": "abandon", "id": "\(id)"]) : nil
     return Page(template: "job", heading: "Job \(id)", view: view)
   }
@@ -43,6 +45,7 @@ extension PageRenderer {
         buttons.append(ChangeButton.view("Retry with dependents", "retry", ["id": id, "dependents": "1"]))
       }
     }
+    if job.state == .scheduled { buttons.append(ChangeButton.view("Run now", "run-now", ["id": id])) }
     if !job.state.isFinished, !job.isCancelRequested {
       buttons.append(ChangeButton.view("Cancel", "cancel", ["id": id], style: "bad"))
     }

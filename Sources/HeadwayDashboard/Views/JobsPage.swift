@@ -29,7 +29,7 @@ extension PageRenderer {
   private func bulkLinks(_ list: ListFilter) -> [View] {
     DashboardChange.Action.allCases.filter { $0.applies(to: list.state) }.map { action in
       [
-        "name": "\(action.verb) all…",
+        "name": action.phrase("all") + "…",
         "url": Link.to("\(base)/confirm", [("action", action.rawValue)] + list.fields),
       ]
     }

@@ -62,13 +62,20 @@ struct PageText: MustacheContentType {
       case "&": escaped += "&amp;"
       case "\"": escaped += "&quot;"
       case "'": escaped += "&#39;"
-      case "\u{0}": escaped.unicodeScalars.append("\u{FFFD}")
-      // Marks that change the direction of the text around them.
-      case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": escaped.unicodeScalars.append("\u{FFFD}")
+      case _ where Self.isReplaced(scalar): escaped.unicodeScalars.append("\u{FFFD}")
       default: escaped.unicodeScalars.append(scalar)
       }
     }
     return escaped
+  }
+
+  /// Returns whether a replacement character is shown instead of a character.
+  static func isReplaced(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    // The last two groups change the direction of the text around them.
+    case "\u{0}", "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": true
+    default: false
+    }
   }
 }
 #endif

@@ -1,0 +1,157 @@
+#if Dashboard
+import Foundation
+import HTTPTypes
+import Headway
+import HeadwayJobs
+
+/// The form that changes a job that has not started, or that waits for its next attempt.
+///
+/// The values of the form are what a browser sends if a person has edited nothing. A field that was sent with another
+/// value is a change. The stored value is not compared, because some values can't be shown exactly: times have no
+/// fractions of a second, and names have no control characters.
+struct JobForm {
+  /// The states of the jobs that the form changes.
+  static let states: Set<JobState> = [.held, .scheduled, .waiting]
+
+  private static let priorities: [(name: String, priority: Headway.Operation.QueuePriority)] = [
+    ("very low", .veryLow), ("low", .low), ("normal", .normal), ("high", .high), ("very high", .veryHigh),
+  ]
+
+  private let job: JobRecord
+  private let priority: Headway.Operation.QueuePriority
+  private let queue: String
+  private let start: String
+  private let deadline: String
+  /// Readable JSON; nil if the payload can't be edited.
+  private let payload: String?
+
+  init(_ job: JobRecord, hiding redactedKeys: Set<String>) {
+    self.job = job
+    priority = Headway.Operation.QueuePriority(roundingTowardNormal: job.priority)
+    queue = Self.line(job.queue)
+    start = job.due.map(Self.text) ?? ""
+    deadline = job.deadline.map(Self.text) ?? ""
+    // Text with hidden values, shortened text, and text that describes other payloads are not JSON.
+    let text = Self.escaped(JSONText.text(of: job.payload.bytes, hiding: redactedKeys))
+    payload = JSONText.isValid(Array(text.utf8)) ? text : nil
+  }
+
+  /// The values of the template.
+  var view: View {
+    [
+      "version": version, "queue": queue, "start": start, "deadline": deadline, "hasDeadline": job.deadline != nil,
+      "hasPayload": payload != nil, "payload": payload ?? "", "isHidden": !Self.states.contains(job.state),
+      "priorities": Self.priorities.map { ["name": $0.name, "isChosen": $0.priority == priority] as View },
+    ]
+  }
+
+  /// A text that differs if the stored values have changed since the form was shown.
+  ///
+  /// Each process computes the same text. A payload that can't be edited is not part of it, because a person could guess
+  /// hidden values until the text is the same.
+  var version: String {
+    let times = [job.due, job.deadline].map { $0.map { "\($0.microseconds)" } ?? "" }
+    let texts = ["\(job.priority)", job.queue, job.kind.rawValue, "\(job.version)"] + times
+    // The hash function FNV-1a.
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in texts.flatMap({ Array($0.utf8) + [0] }) + (payload == nil ? [] : job.payload.bytes) {
+      hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+    }
+    return String(hash, radix: 16)
+  }
+
+  // MARK: Reading
+
+  /// Returns the changes that a person has requested, in the order in which they must be made.
+  ///
+  /// - Throws: A ``Refusal`` if a value is not valid.
+  func changes(in fields: Fields, at now: StoreTime) throws -> [JobChange] {
+    guard let name = fields["priority"], let newQueue = fields["queue"] else { throw Refusal.badForm }
+    guard let newPriority = Self.priorities.first(where: { $0.name == name })?.priority else {
+      throw Self.refusal(of: name, "a priority")
+    }
+    var changes: [JobChange] = []
+    if let change = try payloadChange(in: fields) { changes.append(change) }
+    if fields["no-deadline"] != nil {
+      if job.deadline != nil { changes.append(.deadline(nil)) }
+    } else if let time = try Self.time(fields["deadline"], unlike: deadline) {
+      guard time > now else { throw Self.refusal(of: fields["deadline"] ?? "", "in the future") }
+      changes.append(.deadline(time))
+    }
+    if newPriority != priority { changes.append(.priority(newPriority)) }
+    if !newQueue.utf8.elementsEqual(queue.utf8) { changes.append(.queue(newQueue)) }
+    if let time = try Self.time(fields["start"], unlike: start) {
+      // The job must not start before the other changes are made.
+      if time > now {
+        changes.insert(.dueTime(time), at: 0)
+      } else if job.due != nil {
+        changes.append(.runNow)
+      }
+    }
+    return changes
+  }
+
+  private func payloadChange(in fields: Fields) throws -> JobChange? {
+    guard let payload else {
+      guard fields["payload"] == nil else { throw Refusal.badForm }
+      return nil
+    }
+    guard let text = fields["payload"] else { throw Refusal.badForm }
+    let bytes = Array(text.utf8)
+    guard JSONText.isValid(bytes) else { throw Self.refusal(of: Readable.line(text), "JSON") }
+    // The browser has changed the line ends.
+    let compact = JSONText.compact(bytes)
+    guard compact != JSONText.compact(Array(payload.utf8)) else { return nil }
+    return .payload(JobPayload(bytes: compact), version: job.version)
+  }
+
+  /// Returns the time of a field; nil if the field is empty, or shows the same second.
+  private static func time(_ text: String?, unlike shown: String) throws -> StoreTime? {
+    guard let text else { return nil }
+    let format = /([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2})(:[0-9]{2})?(\.[0-9]+)?/
+    guard let match = text.wholeMatch(of: format),
+      case let exact = "\(match.1)T\(match.2)\(match.3 ?? ":00")",
+      // The strategy also reads the 30th of February.
+      let date = try? Date("\(exact)Z", strategy: .iso8601),
+      case let time = StoreTime(date), self.text(time) == exact
+    else { throw refusal(of: text, "a time such as 2030-01-31T18:30") }
+    return exact == shown ? nil : time
+  }
+
+  private static func refusal(of value: String, _ expected: String) -> Refusal {
+    Refusal(.unprocessableContent, "‘\(value)’ is not \(expected). Nothing was changed.")
+  }
+
+  // MARK: Showing
+
+  /// Returns a time in the format of the form, in UTC; empty if its year does not have four digits.
+  private static func text(_ time: StoreTime) -> String {
+    let second = StoreTime(microseconds: time.microseconds - time.microseconds % 1_000_000)
+    guard (0..<253_402_300_800_000_000).contains(second.microseconds) else { return "" }
+    return String(second.description.prefix(19))
+  }
+
+  /// Returns a name as a browser sends it from a field with one line.
+  private static func line(_ name: String) -> String {
+    var line = ""
+    for scalar in name.unicodeScalars where scalar != "\n" && scalar != "\r" {
+      line.unicodeScalars.append(PageText.isReplaced(scalar) ? "\u{FFFD}" : scalar)
+    }
+    return line
+  }
+
+  /// Returns JSON in which characters that a page can't show are escaped.
+  private static func escaped(_ json: String) -> String {
+    var text = ""
+    for scalar in json.unicodeScalars {
+      if PageText.isReplaced(scalar) {
+        let number = String(scalar.value, radix: 16)
+        text += "\\u" + String(repeating: "0", count: 4 - number.count) + number
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+}
+#endif
