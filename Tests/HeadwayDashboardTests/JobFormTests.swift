@@ -47,7 +47,7 @@ import Testing
       for _ in 0..<3 { ids.append(try await scene.enqueue(options: JobOptions(delay: .seconds(3_600)))) }
       let held = try await scene.enqueue(
         options: JobOptions(delay: .seconds(3_600), after: [JobDependency(.job(first))]))
-      let due = try await dashboard.jobs.job(held)?.due
+      let due = try await dashboard.jobs.job(held)?.dueTime
       #expect(due != nil)
       expect(try await dashboard.page("/job/\(held)").contains(">Run now</button>"), is: false)
       expect(try await dashboard.change(["action": "run-now", "id": "\(held)"]).contains("nothing was done"), is: true)
@@ -61,7 +61,7 @@ import Testing
       let fields: KeyValuePairs = ["action": "run-now", "kind": "mail", "until": String(until)]
       expect(try await dashboard.change(fields).contains("Due now: 3 jobs."), is: true)
       for id in ids { expect(try await scene.state(id), is: .waiting) }
-      expect(try await dashboard.jobs.job(held)?.due, is: due)
+      expect(try await dashboard.jobs.job(held)?.dueTime, is: due)
       let refusal = try await dashboard.post(["action": "run-now", "state": "held", "until": String(until)])
       expect(refusal.status, is: .badRequest)
     }
@@ -86,7 +86,7 @@ import Testing
       #expect(changed.contains("The job is changed."))
       let job = try #require(try await dashboard.jobs.job(id))
       #expect(job.priority == 8 && job.queue == "b & c" && job.version == 3 && job.state == .scheduled)
-      #expect(job.due?.description == "2100-02-28T23:05:00.000Z")
+      #expect(job.dueTime?.description == "2100-02-28T23:05:00.000Z")
       #expect(job.deadline?.description == "2100-03-01T00:00:30.000Z")
       let stored = #"{"b":[1.0,",]",12345678901234567890],"a b":"\" \\"}"#
       #expect(job.payload.bytes == Array(stored.utf8))
@@ -99,7 +99,7 @@ import Testing
       ])
       #expect(removed.contains("The job is changed."))
       let last = try #require(try await dashboard.jobs.job(id))
-      #expect(last.priority == -4 && last.state == .waiting && last.due == nil && last.deadline == nil)
+      #expect(last.priority == -4 && last.state == .waiting && last.dueTime == nil && last.deadline == nil)
       #expect(last.payload.bytes == Array("[]".utf8))
     }
   }
@@ -129,7 +129,7 @@ import Testing
       ])
       let after = try #require(try await dashboard.jobs.job(id))
       #expect(after.priority == 4 && after.queue == before.queue && after.payload == before.payload)
-      #expect(after.due == before.due && after.deadline == before.deadline)
+      #expect(after.dueTime == before.dueTime && after.deadline == before.deadline)
     }
   }
 

@@ -43,7 +43,7 @@ import Testing
     let job = try #require(try await handle.job())
     #expect(job.state == .succeeded)
     #expect(try job.result?.decode(Int.self) == 7)
-    let (finished, expires) = (try #require(job.finished), try #require(job.expires))
+    let (finished, expires) = (try #require(job.finishedTime), try #require(job.expirationTime))
     #expect(expires - finished == .seconds(3_600))
     #expect(try await test.store.checkpoint("step", of: handle.id) == nil)
     #expect(try await test.jobs.enqueue(PlainJob(number: 2), options: options).isNew)

@@ -107,8 +107,8 @@ import Testing
     #expect(job.settings.tags == ["x"])
     #expect(job.holdsKey)
     #expect(try job.payload.decode(PlainJob.self).number == 7)
-    let due = try #require(job.due)
-    #expect(due - job.enqueued == .seconds(60))
+    let due = try #require(job.dueTime)
+    #expect(due - job.enqueuedTime == .seconds(60))
     let plain = "SELECT is_new FROM enqueue('plain', convert_to('{\"number\":8}', 'UTF8'), unique_key => 'k')"
     #expect(try test.psql(plain) == "t")
     #expect(try test.psql(plain) == "f")
@@ -132,7 +132,7 @@ import Testing
     try test.psql(
       "SELECT enqueue('plain', convert_to('{\"number\":1}', 'UTF8'), start => '\(time)', deadline => '\(time)')")
     let job = try #require(try await test.jobs.jobs().first)
-    #expect(job.due == (isEarly ? nil : StoreTime(microseconds: .max)))
+    #expect(job.dueTime == (isEarly ? nil : StoreTime(microseconds: .max)))
     let deadline = try #require(job.deadline)
     #expect((deadline.microseconds < 0) == isEarly)
     #expect(!deadline.description.isEmpty)

@@ -82,7 +82,7 @@ struct JobsEditTests {
       #expect(job.priority == 8 && job.queue == "large" && job.version == version)
       #expect(job.payload == JobPayload(bytes: Array(#"{"path":"b.jpg"}"#.utf8)))
       #expect(job.deadline?.description == "2099-12-31T22:00:00.000Z")
-      #expect(job.state == .scheduled && job.due?.description == "2100-01-02T00:00:00.000Z")
+      #expect(job.state == .scheduled && job.dueTime?.description == "2100-01-02T00:00:00.000Z")
     }
     let other = try await job(3)
     #expect(other.priority == 0 && other.queue == "default" && other.deadline == nil && other.state == .waiting)
@@ -95,7 +95,7 @@ struct JobsEditTests {
 
     let before = store.now
     _ = try await run("edit", "3", "--start", "+10m")
-    let due = try #require(try await job(3).due)
+    let due = try #require(try await job(3).dueTime)
     #expect(due >= before + .seconds(600) && due <= store.now + .seconds(600))
     #expect(try await run("edit", "3", "--start", "2001-01-01").output == ["1 job changed: due now."])
     #expect(try await job(3).state == .waiting)

@@ -29,7 +29,7 @@ struct JobForm {
     self.job = job
     priority = Headway.Operation.QueuePriority(roundingTowardNormal: job.priority)
     queue = Self.line(job.queue)
-    start = job.due.map(Self.text) ?? ""
+    start = job.dueTime.map(Self.text) ?? ""
     deadline = job.deadline.map(Self.text) ?? ""
     // Text with hidden values, shortened text, and text that describes other payloads are not JSON.
     let text = Self.escaped(JSONText.text(of: job.payload.bytes, hiding: redactedKeys))
@@ -50,7 +50,7 @@ struct JobForm {
   /// Each process computes the same text. A payload that can't be edited is not part of it, because a person could guess
   /// hidden values until the text is the same.
   var version: String {
-    let times = [job.due, job.deadline].map { $0.map { "\($0.microseconds)" } ?? "" }
+    let times = [job.dueTime, job.deadline].map { $0.map { "\($0.microseconds)" } ?? "" }
     let texts = ["\(job.priority)", job.queue, job.kind.rawValue, "\(job.version)"] + times
     // The hash function FNV-1a.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -84,7 +84,7 @@ struct JobForm {
       // The job must not start before the other changes are made.
       if time > now {
         changes.insert(.dueTime(time), at: 0)
-      } else if job.due != nil {
+      } else if job.dueTime != nil {
         changes.append(.runNow)
       }
     }

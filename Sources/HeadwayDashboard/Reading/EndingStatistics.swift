@@ -50,19 +50,19 @@ struct EndingStatistics {
   init(_ endings: [EndedJob], limit: Int, at now: StoreTime) {
     isPartial = endings.count >= limit
     for ending in endings {
-      let age = max(.zero, now - ending.finished)
+      let age = max(.zero, now - ending.finishedTime)
       let index = Self.minuteCount - 1 - Int(age / .seconds(60))
       if minutes.indices.contains(index) { minutes[index].add(ending.state) }
     }
-    let lastMinute = endings.prefix { now - $0.finished <= .seconds(60) }.count
+    let lastMinute = endings.prefix { now - $0.finishedTime <= .seconds(60) }.count
     perMinute = Double(lastMinute)
     if isPartial, lastMinute == endings.count, let last = endings.last {
-      perMinute = Double(lastMinute) / max(0.001, (now - last.finished) / .seconds(60))
+      perMinute = Double(lastMinute) / max(0.001, (now - last.finishedTime) / .seconds(60))
     }
     let failed = endings.count { $0.state == .failed }
     failedPart = endings.isEmpty ? nil : Double(failed) / Double(endings.count)
-    waits = Self.times(endings.compactMap(\.wait))
-    runs = Self.times(endings.compactMap(\.run))
+    waits = Self.times(endings.compactMap(\.waitDuration))
+    runs = Self.times(endings.compactMap(\.runDuration))
   }
 
   private static func times(_ durations: [Duration]) -> Times? {

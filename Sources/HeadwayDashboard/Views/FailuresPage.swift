@@ -23,7 +23,7 @@ extension PageRenderer {
       [
         "kind": group.kind.rawValue, "type": group.type, "text": group.text, "count": Readable.number(group.count),
         "last": "\(group.last.id)", "lastURL": url("job/\(group.last.id)"),
-        "time": Readable.time(group.last.finished ?? group.last.enqueued, at: now),
+        "time": Readable.time(group.last.finishedTime ?? group.last.enqueuedTime, at: now),
       ]
     }
     view["partial"] = Self.partialFailures(overview, count: .max)
@@ -59,7 +59,7 @@ struct FailureGroup {
       let key = Key(kind: job.kind, type: type, text: text)
       var group = groups[key] ?? FailureGroup(kind: job.kind, type: type, text: text, last: job)
       group.count += 1
-      if (group.last.finished ?? group.last.enqueued) < (job.finished ?? job.enqueued) { group.last = job }
+      if (group.last.finishedTime ?? group.last.enqueuedTime) < (job.finishedTime ?? job.enqueuedTime) { group.last = job }
       groups[key] = group
     }
     return groups.values.sorted { ($1.count, $0.last.id) < ($0.count, $1.last.id) }

@@ -85,15 +85,15 @@ extension PageRenderer {
     add("schedule", settings.tick?.schedule, url("schedules"))
     add("time limit", settings.timeout.map(Readable.duration))
     add("worker", job.owner.map { "\($0)" }, job.state == .running ? url("workers") : nil)
-    add("enqueued", job.enqueued)
-    add("due", job.due)
+    add("enqueued", job.enqueuedTime)
+    add("due", job.dueTime)
     add("deadline", job.deadline)
-    add("claimed", job.claimed)
-    add("finished", job.finished)
-    if let claimed = job.claimed, let finished = job.finished, finished >= claimed {
+    add("claimed", job.claimedTime)
+    add("finished", job.finishedTime)
+    if let claimed = job.claimedTime, let finished = job.finishedTime, finished >= claimed {
       add("took", Readable.duration(finished - claimed))
     }
-    add("kept until", job.expires)
+    add("kept until", job.expirationTime)
     return properties
   }
 }

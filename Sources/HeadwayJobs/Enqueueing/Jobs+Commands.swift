@@ -54,7 +54,7 @@ extension Jobs {
         let filter = JobFilter(ids: part, states: command.changedStates)
         let found = try await store.jobs(filter, after: nil, limit: part.count)
         // The remaining jobs have run and failed again.
-        ids += found.filter { ($0.finished ?? begin) <= begin && !$0.history.hasRetry(since: begin) }.map(\.id)
+        ids += found.filter { ($0.finishedTime ?? begin) <= begin && !$0.history.hasRetry(since: begin) }.map(\.id)
       }
     }
     if changed == 0, let refusal { throw refusal }

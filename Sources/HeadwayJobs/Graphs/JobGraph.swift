@@ -105,8 +105,8 @@ public enum JobGraph {
   public static func meet(_ job: inout JobRecord, at now: StoreTime) -> Bool {
     job.unmetCount -= 1
     guard job.unmetCount == 0 else { return false }
-    if let due = job.due, due <= now { job.due = nil }
-    job.state = job.due == nil ? .waiting : .scheduled
+    if let due = job.dueTime, due <= now { job.dueTime = nil }
+    job.state = job.dueTime == nil ? .waiting : .scheduled
     return true
   }
 

@@ -202,7 +202,7 @@ extension JobRows {
       JobGraph.hold(&job, for: count)
       job.hasDependents = awaited.contains(job.id)
       try setCascade(nil, of: job.id)
-      (job.position, job.ready) = (position, now)
+      (job.position, job.readyTime) = (position, now)
       try put(job)
     }
     for (status, edges) in changes { try setStatus(status, of: edges) }

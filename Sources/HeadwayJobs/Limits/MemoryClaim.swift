@@ -44,7 +44,7 @@ struct MemoryClaim: ClaimSource {
       guard let job = rows.memory.jobs[next.id], let version = claim.kinds[job.kind], job.version <= version,
         job.deadline.map({ $0 > rows.now }) ?? true
       else { continue }
-      let priority = queue.priority(job.priority, since: job.ready, at: rows.now)
+      let priority = queue.priority(job.priority, since: job.readyTime, at: rows.now)
       return ClaimCandidate(
         id: job.id, priority: priority, position: job.position, isSuspect: job.crashCount > 0,
         key: job.settings.limit?.storedKey, slots: job.settings.limit?.slots)

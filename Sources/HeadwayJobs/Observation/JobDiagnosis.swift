@@ -14,9 +14,9 @@ struct JobDiagnosis {
     case .scheduled: scheduledPredicate
     case .waiting: "waits because \(obstacle)"
     case .running: runningPredicate
-    case .succeeded: "has succeeded\(at(job.finished)), in attempt \(job.attempt)"
-    case .failed: "has failed\(at(job.finished))\(reason)\(lastError)"
-    case .cancelled: "was cancelled\(at(job.finished))\(reason)"
+    case .succeeded: "has succeeded\(at(job.finishedTime)), in attempt \(job.attempt)"
+    case .failed: "has failed\(at(job.finishedTime))\(reason)\(lastError)"
+    case .cancelled: "was cancelled\(at(job.finishedTime))\(reason)"
     }
   }
 
@@ -32,7 +32,7 @@ struct JobDiagnosis {
 
   private var scheduledPredicate: String {
     let attempts = job.attempt > 0 ? ", after attempt \(job.attempt)\(lastError)" : ""
-    guard let due = job.due else { return "waits for a time\(attempts)" }
+    guard let due = job.dueTime else { return "waits for a time\(attempts)" }
     guard due > snapshot.time else {
       return workers.isEmpty
         ? "was due at \(due)\(attempts), but no worker is running to make it ready"
@@ -43,20 +43,20 @@ struct JobDiagnosis {
 
   private var runningPredicate: String {
     guard let worker = snapshot.workers.first(where: { $0.id == job.owner }) else {
-      return "was claimed by worker \(job.owner?.description ?? "?")\(at(job.claimed)), which is no longer registered"
+      return "was claimed by worker \(job.owner?.description ?? "?")\(at(job.claimedTime)), which is no longer registered"
     }
     let name = "worker \(worker.id) (\(worker.description.name), process \(worker.description.processIdentifier))"
     guard worker.isAlive else {
-      return "was claimed by \(name)\(at(job.claimed)), whose process has ended; "
+      return "was claimed by \(name)\(at(job.claimedTime)), whose process has ended; "
         + "the next living worker returns it to its queue"
     }
-    var text = "has been running on \(name) since \(job.claimed?.description ?? "?"), in attempt \(job.attempt)"
+    var text = "has been running on \(name) since \(job.claimedTime?.description ?? "?"), in attempt \(job.attempt)"
     if let progress = job.progress {
       text += ", \(Int(progress.fraction * 100)) % done" + (progress.text.map { ": \($0)" } ?? "")
     }
     if job.isCancelRequested {
       text += "; it was cancelled, and its code has not returned yet"
-    } else if let timeout = job.settings.timeout, let claimed = job.claimed, claimed + timeout < snapshot.time {
+    } else if let timeout = job.settings.timeout, let claimed = job.claimedTime, claimed + timeout < snapshot.time {
       text += "; it has exceeded its time limit, and its code has not returned yet"
     }
     if worker.isStopped { text += "; the worker has stopped, and the job returns to its queue when the process ends" }

@@ -35,6 +35,6 @@ extension Jobs {
 extension JobRecord {
   /// When a waiting job began to wait for a worker.
   public var waitingSince: StoreTime {
-    max(history.transitions.last { $0.state == .waiting }?.time ?? enqueued, ready)
+    max(history.transitions.last { $0.state == .waiting }?.time ?? enqueuedTime, readyTime)
   }
 }

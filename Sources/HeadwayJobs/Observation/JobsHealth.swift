@@ -143,7 +143,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
 
   private static func stuck(_ cancelled: [JobRecord], _ now: StoreTime) -> Finding {
     let stuck = cancelled.filter { job in
-      let time = job.claimed ?? job.enqueued
+      let time = job.claimedTime ?? job.enqueuedTime
       return job.isCancelRequested && time + cancellation < now
     }
     guard let first = stuck.first else {

@@ -55,7 +55,7 @@ public struct JobsOverview: Hashable, Sendable {
   /// - Parameter failures: Failed jobs with the times when they ended, in any order.
   package mutating func noteFailures(_ failures: [(id: JobID, finished: StoreTime)]) {
     let failed = endings.filter { $0.state == .failed }
-    var times = Dictionary(uniqueKeysWithValues: failed.map { ($0.id, $0.finished) })
+    var times = Dictionary(uniqueKeysWithValues: failed.map { ($0.id, $0.finishedTime) })
     for (id, finished) in failures { times[id] = finished }
     let latest = times.sorted { ($0.value, $0.key) > ($1.value, $1.key) }
     latestFailures = latest.prefix(Self.maxLatestFailureCount).map(\.key)
@@ -63,11 +63,11 @@ public struct JobsOverview: Hashable, Sendable {
     for job in failed where kinds.insert(job.kind).inserted {
       guard let index = snapshot.failures.firstIndex(where: { $0.kind == job.kind }) else {
         let count = failed.count { $0.kind == job.kind }
-        snapshot.failures.append(FailedJobs(kind: job.kind, count: count, last: job.id, time: job.finished))
+        snapshot.failures.append(FailedJobs(kind: job.kind, count: count, last: job.id, time: job.finishedTime))
         continue
       }
-      if snapshot.failures[index].time < job.finished {
-        (snapshot.failures[index].last, snapshot.failures[index].time) = (job.id, job.finished)
+      if snapshot.failures[index].time < job.finishedTime {
+        (snapshot.failures[index].last, snapshot.failures[index].time) = (job.id, job.finishedTime)
       }
     }
     snapshot.failures.sort { $0.kind < $1.kind }
@@ -88,19 +88,19 @@ public struct EndedJob: Hashable, Sendable {
   /// The final state.
   public var state: JobState
   /// When the job ended.
-  public var finished: StoreTime
+  public var finishedTime: StoreTime
   /// How long the job waited for a worker before its last attempt; nil if it never ran.
-  public var wait: Duration?
+  public var waitDuration: Duration?
   /// How long the last attempt took; nil if the job never ran.
-  public var run: Duration?
+  public var runDuration: Duration?
 
   /// Creates a summary of a job that has ended; nil if the job has not ended.
   ///
   /// - Parameter job: The job.
   public init?(_ job: JobRecord) {
-    guard job.state.isFinished, let finished = job.finished else { return nil }
+    guard job.state.isFinished, let finished = job.finishedTime else { return nil }
     self.init(
-      id: job.id, kind: job.kind, queue: job.queue, state: job.state, ready: job.ready, claimed: job.claimed,
+      id: job.id, kind: job.kind, queue: job.queue, state: job.state, ready: job.readyTime, claimed: job.claimedTime,
       finished: finished)
   }
 
@@ -122,9 +122,9 @@ public struct EndedJob: Hashable, Sendable {
     self.kind = kind
     self.queue = queue
     self.state = state
-    self.finished = finished
-    wait = claimed.map { max(.zero, $0 - ready) }
-    run = claimed.map { max(.zero, finished - $0) }
+    self.finishedTime = finished
+    waitDuration = claimed.map { max(.zero, $0 - ready) }
+    runDuration = claimed.map { max(.zero, finished - $0) }
   }
 }
 
@@ -149,12 +149,12 @@ extension JobStore {
     let finished = try await jobs(
       JobFilter(states: [.succeeded, .failed, .cancelled]), after: nil, limit: .max)
     let begin = snapshot.time + (.zero - JobsOverview.endingsInterval)
-    let endings = finished.compactMap(EndedJob.init).filter { $0.finished > begin }
+    let endings = finished.compactMap(EndedJob.init).filter { $0.finishedTime > begin }
     var overview = JobsOverview(
       countLimit: limit, snapshot: snapshot, failedCount: failed, cancelledCount: cancelled,
-      endings: Array(endings.sorted { ($0.finished, $0.id) > ($1.finished, $1.id) }.prefix(limit)))
+      endings: Array(endings.sorted { ($0.finishedTime, $0.id) > ($1.finishedTime, $1.id) }.prefix(limit)))
     overview.noteFailures(
-      finished.compactMap { job in job.state == .failed ? job.finished.map { (job.id, $0) } : nil })
+      finished.compactMap { job in job.state == .failed ? job.finishedTime.map { (job.id, $0) } : nil })
     return overview
   }
 }

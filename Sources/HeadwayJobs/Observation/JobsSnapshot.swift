@@ -201,7 +201,7 @@ public struct RunningJob: Hashable, Codable, Sendable {
   ///
   /// - Parameter job: The job.
   public init?(_ job: JobRecord) {
-    guard job.state == .running, let claimed = job.claimed else { return nil }
+    guard job.state == .running, let claimed = job.claimedTime else { return nil }
     self.init(
       id: job.id, kind: job.kind, queue: job.queue, attempt: job.attempt, claimed: claimed, progress: job.progress)
   }

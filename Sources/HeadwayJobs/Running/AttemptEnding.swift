@@ -53,7 +53,7 @@ struct AttemptEnding {
     for error: any Error, at now: StoreTime, using generator: inout some RandomNumberGenerator
   ) -> JobEnding.Action {
     let description = JobErrorDescription(error)
-    let elapsed = now - (job.firstClaimed ?? now)
+    let elapsed = now - (job.firstClaimedTime ?? now)
     let pause = job.settings.effectiveRetry.delay(
       after: error, attempt: job.attempt, elapsed: elapsed, using: &generator)
     guard cause != .requested, let pause else {

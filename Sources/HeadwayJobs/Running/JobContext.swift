@@ -56,7 +56,7 @@ public final class JobContext: Sendable {
   /// A string that is the same in all attempts of this job, and differs from those of all other jobs of the store.
   ///
   /// Pass it to services that accept one, so that a repeated request has no second effect.
-  public var idempotencyKey: String { "\(job.kind)/\(id)/\(job.enqueued.microseconds)" }
+  public var idempotencyKey: String { "\(job.kind)/\(id)/\(job.enqueuedTime.microseconds)" }
 
   /// Runs a step only once across all attempts, and returns its value.
   ///

@@ -133,8 +133,8 @@ public struct JobFilter: Hashable, Codable, Sendable {
     if let queues, !queues.contains(job.queue) { return false }
     if let kinds, !kinds.contains(job.kind) { return false }
     if let culprit, job.reason?.culprit != culprit { return false }
-    if let since, job.enqueued < since { return false }
-    if let until, job.enqueued > until { return false }
+    if let since, job.enqueuedTime < since { return false }
+    if let until, job.enqueuedTime > until { return false }
     return matchesText(job.settings)
   }
 

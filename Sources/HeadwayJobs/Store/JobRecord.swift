@@ -21,21 +21,21 @@ public struct JobRecord: Hashable, Sendable {
   /// When the job took that place.
   ///
   /// For aging, its waiting time counts from then.
-  public var ready: StoreTime
+  public var readyTime: StoreTime
   /// When a scheduled job is due.
-  public var due: StoreTime?
+  public var dueTime: StoreTime?
   /// The time at which the job is cancelled if it has not started.
   public var deadline: StoreTime?
   /// When the job was stored.
-  public var enqueued: StoreTime
+  public var enqueuedTime: StoreTime
   /// When the job was last claimed.
-  public var claimed: StoreTime?
+  public var claimedTime: StoreTime?
   /// When the first attempt was claimed.
-  public var firstClaimed: StoreTime?
+  public var firstClaimedTime: StoreTime?
   /// When the job ended.
-  public var finished: StoreTime?
+  public var finishedTime: StoreTime?
   /// The time after which the finished job is deleted.
-  public var expires: StoreTime?
+  public var expirationTime: StoreTime?
   /// The number of the current or last attempt, from 1; 0 before the first one.
   ///
   /// Attempts that ended with a snooze, were given back, or were interrupted are not counted.
@@ -87,13 +87,13 @@ public struct JobRecord: Hashable, Sendable {
     version = job.version
     payload = job.payload
     priority = job.priority
-    due = job.delay.map { now + $0 } ?? job.start
+    dueTime = job.delay.map { now + $0 } ?? job.start
     deadline = job.deadline
-    (enqueued, ready) = (now, now)
+    (enqueuedTime, readyTime) = (now, now)
     settings = job.settings
     // A time in the past has no effect. Otherwise, a store would advance for the job again and again.
-    if let time = due, time <= now { due = nil }
-    state = due == nil ? .waiting : .scheduled
+    if let time = dueTime, time <= now { dueTime = nil }
+    state = dueTime == nil ? .waiting : .scheduled
   }
 
   /// Creates a record from its required parts, for a store that reads it.
@@ -106,11 +106,11 @@ public struct JobRecord: Hashable, Sendable {
   ///   - payload: The encoded job.
   ///   - state: The state.
   ///   - priority: The priority.
-  ///   - enqueued: When the job was stored.
+  ///   - enqueuedTime: When the job was stored.
   ///   - settings: The other options.
   public init(
     id: JobID, queue: String, kind: JobKind, version: Int, payload: JobPayload, state: JobState, priority: Int,
-    enqueued: StoreTime, settings: JobSettings
+    enqueuedTime: StoreTime, settings: JobSettings
   ) {
     self.id = id
     self.queue = queue
@@ -119,8 +119,8 @@ public struct JobRecord: Hashable, Sendable {
     self.payload = payload
     self.state = state
     self.priority = priority
-    self.enqueued = enqueued
-    ready = enqueued
+    self.enqueuedTime = enqueuedTime
+    readyTime = enqueuedTime
     self.settings = settings
   }
 

@@ -38,7 +38,7 @@ extension JobRows {
       for: command, prepare: { _ in }, where: { JobTransitions.change(&$0, .dueTime(time), at: now) })
     for (var job, position) in zip(jobs, try nextPositions(jobs.count)) {
       // A job that becomes ready now comes after those that were already ready.
-      if job.state == .waiting, !job.keepsPlace { (job.position, job.ready) = (position, now) }
+      if job.state == .waiting, !job.keepsPlace { (job.position, job.readyTime) = (position, now) }
       try put(job)
     }
     return jobs.count

@@ -32,7 +32,7 @@ extension JobRows {
     }
     let (id, position) = try nextNumbers()
     var job = JobRecord(id: id, new, at: now)
-    (job.position, job.ready) = (position, now)
+    (job.position, job.readyTime) = (position, now)
     if let unique = job.settings.unique {
       if let duration = unique.duration {
         _ = try hold(unique.key, by: id, until: now + duration)
@@ -88,7 +88,7 @@ extension JobRows {
     try noteLimits(of: job)
     if job.hasDependents { ended.append(JobGraph.Standing(job)) }
     // Dependents might read the result.
-    let isForgotten = !job.hasDependents && job.expires.map { $0 <= job.finished ?? now } ?? false
+    let isForgotten = !job.hasDependents && job.expirationTime.map { $0 <= job.finishedTime ?? now } ?? false
     // Failed and cancelled jobs can be run again, and must not repeat their steps.
     if job.state == .succeeded || isForgotten { try deleteCheckpoints(of: job.id) }
     if isForgotten { try forget(job.id) } else { try putFinished(job) }
@@ -112,7 +112,7 @@ extension JobRows {
 
   /// Moves a job that waits again to the end of its queue, unless it keeps its place.
   package func place(_ job: inout JobRecord) throws {
-    if !job.keepsPlace { (job.position, job.ready) = (try nextPositions(1)[0], now) }
+    if !job.keepsPlace { (job.position, job.readyTime) = (try nextPositions(1)[0], now) }
   }
 
   /// Changes the record of a queue.
@@ -154,7 +154,7 @@ extension JobRows {
     let due = try dueJobs(limit: limit)
     for (var job, position) in zip(due, try nextPositions(due.count)) {
       JobTransitions.becomeWaiting(&job, at: now)
-      if !job.keepsPlace { (job.position, job.ready) = (position, now) }
+      if !job.keepsPlace { (job.position, job.readyTime) = (position, now) }
       try put(job)
     }
     try settle()

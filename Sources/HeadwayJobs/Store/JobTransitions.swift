@@ -19,8 +19,8 @@ public enum JobTransitions {
   public static func claim(_ job: inout JobRecord, by worker: WorkerID, at now: StoreTime) {
     job.state = .running
     job.owner = worker
-    job.claimed = now
-    job.firstClaimed = job.firstClaimed ?? now
+    job.claimedTime = now
+    job.firstClaimedTime = job.firstClaimedTime ?? now
     job.epoch += 1
     job.attempt += 1
     if job.settings.unique?.scope == .waiting { job.holdsKey = false }
@@ -153,7 +153,7 @@ public enum JobTransitions {
     let text = JobHistory.retryNote + (job.reason?.description ?? "")
     job.history.append(JobTransition(time: now, state: .waiting, note: text))
     (job.attempt, job.crashCount, job.snoozeCount) = (0, 0, 0)
-    (job.firstClaimed, job.claimed, job.finished, job.expires, job.due) = (nil, nil, nil, nil, nil)
+    (job.firstClaimedTime, job.claimedTime, job.finishedTime, job.expirationTime, job.dueTime) = (nil, nil, nil, nil, nil)
     (job.deadline, job.owner, job.reason, job.result, job.progress) = (nil, nil, nil, nil, nil)
     job.isCancelRequested = false
     job.state = .waiting
@@ -167,7 +167,7 @@ public enum JobTransitions {
   ///   - now: The time of the store's clock.
   public static func becomeWaiting(_ job: inout JobRecord, at now: StoreTime) {
     job.state = .waiting
-    job.due = nil
+    job.dueTime = nil
     job.history.append(JobTransition(time: now, state: .waiting, note: "due"))
   }
 
@@ -189,8 +189,8 @@ public enum JobTransitions {
     case .payload(let payload, let version):
       (job.payload, job.version, note) = (payload, version, "payload changed")
     case .dueTime(let time):
-      job.due = time.flatMap { $0 > now ? $0 : nil }
-      if job.state != .held { job.state = job.due == nil ? .waiting : .scheduled }
+      job.dueTime = time.flatMap { $0 > now ? $0 : nil }
+      if job.state != .held { job.state = job.dueTime == nil ? .waiting : .scheduled }
       note = "rescheduled"
     }
     guard job != former else { return false }
@@ -241,13 +241,13 @@ public enum JobTransitions {
       job.history.append(JobTransition(time: now, state: .waiting, note: "replaced"))
     }
     (job.payload, job.kind, job.version) = (template.payload, template.kind, template.version)
-    (job.priority, job.due) = (template.priority, template.due)
+    (job.priority, job.dueTime) = (template.priority, template.dueTime)
     if job.state != .held { job.state = template.state }
     return true
   }
 
   private static func putBack(_ job: inout JobRecord, after pause: Duration, note: String, at now: StoreTime) {
-    job.due = pause > .zero ? now + pause : nil
+    job.dueTime = pause > .zero ? now + pause : nil
     job.state = pause > .zero ? .scheduled : .waiting
     job.history.append(JobTransition(time: now, state: job.state, worker: job.owner, note: note))
   }
@@ -259,9 +259,9 @@ public enum JobTransitions {
   static func finish(_ job: inout JobRecord, _ state: JobState, _ reason: JobEndReason?, at now: StoreTime) {
     job.state = state
     job.reason = reason
-    job.finished = now
-    job.expires = now + (job.settings.retention ?? JobRetention()).duration(after: state)
-    job.due = nil
+    job.finishedTime = now
+    job.expirationTime = now + (job.settings.retention ?? JobRetention()).duration(after: state)
+    job.dueTime = nil
     job.unmetCount = 0
     job.holdsKey = false
     job.isCancelRequested = false

@@ -43,8 +43,8 @@ extension MemoryJobs {
 
   private func failures() -> [FailedJobs] {
     Dictionary(grouping: jobs.values.filter { $0.state == .failed }, by: \.kind).compactMap { kind, jobs in
-      let last = jobs.max { ($0.finished ?? $0.enqueued, $0.id) < ($1.finished ?? $1.enqueued, $1.id) }
-      guard let last, let time = last.finished else { return nil }
+      let last = jobs.max { ($0.finishedTime ?? $0.enqueuedTime, $0.id) < ($1.finishedTime ?? $1.enqueuedTime, $1.id) }
+      guard let last, let time = last.finishedTime else { return nil }
       return FailedJobs(kind: kind, count: jobs.count, last: last.id, time: time)
     }
   }

@@ -46,7 +46,7 @@ struct MemoryJobs {
     if job.holdsKey, let unique = job.settings.unique { holders[unique.key] = job.id }
     limits.insert(job)
     if job.state == .running, let owner = job.owner { running[owner, default: []].insert(job.id) }
-    if job.dueTime != nil || job.deadlineToStart != nil { timed.insert(job.id) }
+    if job.scheduledTime != nil || job.deadlineToStart != nil { timed.insert(job.id) }
     if job.state == .waiting { waiting.insert(job) }
   }
 
@@ -92,7 +92,7 @@ struct MemoryJobs {
 
   /// The earliest time at which something happens.
   func nextTime(after now: StoreTime) -> StoreTime? {
-    let times = timed.compactMap { jobs[$0] }.flatMap { [$0.dueTime, $0.deadline] }
+    let times = timed.compactMap { jobs[$0] }.flatMap { [$0.scheduledTime, $0.deadline] }
     let nextTick = schedules.values.compactMap(\.next).min()
     return (times + [nextTick, limits.nextToken(after: now)]).compactMap(\.self).min()
   }
@@ -121,7 +121,7 @@ struct MemoryJobs {
 
 extension JobRecord {
   /// The time at which a scheduled job is due; nil for other jobs.
-  var dueTime: StoreTime? { state == .scheduled ? due : nil }
+  var scheduledTime: StoreTime? { state == .scheduled ? dueTime : nil }
 
   /// The deadline of a job that has not started; nil for other jobs.
   var deadlineToStart: StoreTime? { state.isFinished || state == .running ? nil : deadline }

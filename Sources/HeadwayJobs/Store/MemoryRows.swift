@@ -102,7 +102,7 @@ final class MemoryRows: JobRows {
   func prune() -> Int {
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
     memory.limits.prune(at: now)
-    let expired = memory.jobs.values.filter { job in job.expires.map { $0 <= now && !isNeeded(job.id) } ?? false }
+    let expired = memory.jobs.values.filter { job in job.expirationTime.map { $0 <= now && !isNeeded(job.id) } ?? false }
     return delete(Array(expired.map(\.id).sorted().prefix(JobCommand.maxChangedCount)))
   }
 
@@ -186,7 +186,7 @@ final class MemoryRows: JobRows {
 
   func lateJobs(limit: Int) -> [JobRecord] { memory.jobs(until: now, by: \.deadlineToStart, limit: limit) }
 
-  func dueJobs(limit: Int) -> [JobRecord] { memory.jobs(until: now, by: \.dueTime, limit: limit) }
+  func dueJobs(limit: Int) -> [JobRecord] { memory.jobs(until: now, by: \.scheduledTime, limit: limit) }
 
   /// Does what is due, and returns the time of the next change.
   func advance() throws -> StoreTime? {

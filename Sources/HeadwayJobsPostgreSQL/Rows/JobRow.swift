@@ -77,7 +77,7 @@ enum JobRow {
   /// Adds unfinished jobs to a statement.
   static func addUnfinished(_ jobs: [JobRecord], to statement: inout Statement, flags otherFlags: Int64 = 0) {
     addCommon(jobs, to: &statement)
-    statement.add(array: jobs.map(\.due))
+    statement.add(array: jobs.map(\.dueTime))
     statement.add(array: jobs.map { flags(of: $0) | otherFlags })
     statement.add(array: jobs.map { keep($0.settings) })
     statement.add(array: jobs.map { $0.holdsKey ? $0.settings.unique?.key : nil })
@@ -97,8 +97,8 @@ enum JobRow {
   /// Adds finished jobs to a statement.
   static func addFinished(_ jobs: [JobRecord], to statement: inout Statement) {
     addCommon(jobs, to: &statement)
-    statement.add(array: jobs.map(\.finished))
-    statement.add(array: jobs.map(\.expires))
+    statement.add(array: jobs.map(\.finishedTime))
+    statement.add(array: jobs.map(\.expirationTime))
     statement.add(array: jobs.map { $0.reason?.code.rawValue })
     statement.add(array: jobs.map { $0.reason?.text.withoutNull })
     statement.add(array: jobs.map { $0.result?.bytes })
@@ -132,9 +132,9 @@ enum JobRow {
     statement.add(array: jobs.map(\.priority))
     statement.add(array: jobs.map(\.position))
     statement.add(array: jobs.map(\.deadline))
-    statement.add(array: jobs.map(\.enqueued))
-    statement.add(array: jobs.map(\.claimed))
-    statement.add(array: jobs.map(\.firstClaimed))
+    statement.add(array: jobs.map(\.enqueuedTime))
+    statement.add(array: jobs.map(\.claimedTime))
+    statement.add(array: jobs.map(\.firstClaimedTime))
     statement.add(array: jobs.map(\.attempt))
     statement.add(array: jobs.map(\.crashCount))
     statement.add(array: jobs.map(\.snoozeCount))
@@ -145,7 +145,7 @@ enum JobRow {
     statement.add(array: jobs.map(\.settings.stored))
     statement.add(array: jobs.map(\.history.stored))
     statement.add(array: jobs.map(\.payload.bytes))
-    statement.add(array: jobs.map(\.ready))
+    statement.add(array: jobs.map(\.readyTime))
   }
 
   // MARK: Reading
@@ -175,13 +175,13 @@ enum JobRow {
     if state.rawValue != row.int(4) { damage.append("its state is \(row.int(4))") }
     var job = JobRecord(
       id: row.id(0), queue: row.text(1), kind: JobKind(rawValue: row.text(2)), version: row.int(3),
-      payload: JobPayload(bytes: row.bytes(20)), state: state, priority: row.int(5), enqueued: row.time(8),
+      payload: JobPayload(bytes: row.bytes(20)), state: state, priority: row.int(5), enqueuedTime: row.time(8),
       settings: row.isNull(18)
         ? JobSettings() : readable("options", or: JobSettings()) { try JobSettings(stored: row.bytes(18)) })
     job.position = row.int64(6)
     job.deadline = row.optional(7, row.time)
-    job.claimed = row.optional(9, row.time)
-    job.firstClaimed = row.optional(10, row.time)
+    job.claimedTime = row.optional(9, row.time)
+    job.firstClaimedTime = row.optional(10, row.time)
     job.attempt = number("attempt", 11)
     job.crashCount = number("number of crashes", 12)
     job.snoozeCount = number("number of snoozes", 13)
@@ -191,14 +191,14 @@ enum JobRow {
     if !row.isNull(19) {
       job.history = readable("history", or: JobHistory()) { try JobHistory(stored: row.bytes(19)) }
     }
-    job.ready = row.time(21)
-    job.due = row.optional(22, row.time)
+    job.readyTime = row.time(21)
+    job.dueTime = row.optional(22, row.time)
     job.isCancelRequested = row.int64(23) & cancelRequested != 0
     job.hasDependents = row.int64(23) & hasDependents != 0
     job.holdsKey = uniqueKey(row) != nil
     job.unmetCount = row.int(28)
-    job.finished = row.optional(29, row.time)
-    job.expires = row.optional(30, row.time)
+    job.finishedTime = row.optional(29, row.time)
+    job.expirationTime = row.optional(30, row.time)
     if !row.isNull(31) {
       let culprit = row.optional(34, row.id)
       // A newer release might have other reasons.

@@ -150,7 +150,7 @@ final class JobTransaction: JobRows {
   ) throws -> JobID? {
     let numbers = try numbers ?? nextNumbers()
     var job = JobRecord(id: numbers.id, new, at: now)
-    (job.position, job.ready) = (numbers.position, now)
+    (job.position, job.readyTime) = (numbers.position, now)
     if let unique = job.settings.unique {
       if case .duration(let duration) = unique.scope {
         guard try isKeyFree || hold(unique.key, by: job.id, until: now + duration) else { return nil }
@@ -189,7 +189,7 @@ final class JobTransaction: JobRows {
   private func putNewFinished(_ job: JobRecord) throws {
     hints.finished.append(job.id)
     try noteLimits(of: job)
-    if job.expires.map({ $0 <= job.finished ?? now }) ?? false { return deleteEdges(to: job.id) }
+    if job.expirationTime.map({ $0 <= job.finishedTime ?? now }) ?? false { return deleteEdges(to: job.id) }
     try insert(job)
   }
 

@@ -78,7 +78,7 @@ enum JobRow {
     if job.isCancelRequested { flags |= cancelRequested }
     if unique?.scope == .waiting { flags |= holdsKeyUntilClaim }
     if job.hasDependents { flags |= hasDependents }
-    statement.bind(job.due?.microseconds, at: next)
+    statement.bind(job.dueTime?.microseconds, at: next)
     statement.bind(flags, at: next + 1)
     statement.bind(keep(job.settings), at: next + 2)
     statement.bind(job.holdsKey ? unique?.key : nil, at: next + 3)
@@ -90,8 +90,8 @@ enum JobRow {
   /// Binds a finished job to ``insertFinished``.
   static func bindFinished(_ job: JobRecord, to statement: SQLStatement) {
     let next = bind(job, to: statement)
-    statement.bind(job.finished?.microseconds, at: next)
-    statement.bind(job.expires?.microseconds, at: next + 1)
+    statement.bind(job.finishedTime?.microseconds, at: next)
+    statement.bind(job.expirationTime?.microseconds, at: next + 1)
     statement.bind(job.reason?.code.rawValue, at: next + 2)
     statement.bind(job.reason?.text, at: next + 3)
     statement.bind(job.result?.bytes, at: next + 4)
@@ -128,9 +128,9 @@ enum JobRow {
     statement.bind(job.priority, at: first + 5)
     statement.bind(job.position, at: first + 6)
     statement.bind(job.deadline?.microseconds, at: first + 7)
-    statement.bind(job.enqueued.microseconds, at: first + 8)
-    statement.bind(job.claimed?.microseconds, at: first + 9)
-    statement.bind(job.firstClaimed?.microseconds, at: first + 10)
+    statement.bind(job.enqueuedTime.microseconds, at: first + 8)
+    statement.bind(job.claimedTime?.microseconds, at: first + 9)
+    statement.bind(job.firstClaimedTime?.microseconds, at: first + 10)
     statement.bind(job.attempt, at: first + 11)
     statement.bind(job.crashCount, at: first + 12)
     statement.bind(job.snoozeCount, at: first + 13)
@@ -141,7 +141,7 @@ enum JobRow {
     statement.bind(job.settings.stored, at: first + 18)
     statement.bind(job.history.stored, at: first + 19)
     statement.bind(job.payload.bytes, at: first + 20)
-    statement.bind(job.ready.microseconds, at: first + 21)
+    statement.bind(job.readyTime.microseconds, at: first + 21)
     return first + 22
   }
 
@@ -175,13 +175,13 @@ enum JobRow {
     var job = JobRecord(
       id: JobID(rawValue: row.int64(0)), queue: row.text(1), kind: JobKind(rawValue: row.text(2)),
       version: row.int(3), payload: JobPayload(bytes: row.bytes(20)), state: state, priority: row.int(5),
-      enqueued: StoreTime(microseconds: row.int64(8)),
+      enqueuedTime: StoreTime(microseconds: row.int64(8)),
       settings: row.isNull(18)
         ? JobSettings() : readable("options", or: JobSettings()) { try JobSettings(stored: row.bytes(18)) })
     job.position = row.int64(6)
     job.deadline = time(7)
-    job.claimed = time(9)
-    job.firstClaimed = time(10)
+    job.claimedTime = time(9)
+    job.firstClaimedTime = time(10)
     job.attempt = number("attempt", 11)
     job.crashCount = number("number of crashes", 12)
     job.snoozeCount = number("number of snoozes", 13)
@@ -193,14 +193,14 @@ enum JobRow {
     if !row.isNull(19) {
       job.history = readable("history", or: JobHistory()) { try JobHistory(stored: row.bytes(19)) }
     }
-    job.ready = StoreTime(microseconds: row.int64(21))
-    job.due = time(22)
+    job.readyTime = StoreTime(microseconds: row.int64(21))
+    job.dueTime = time(22)
     job.isCancelRequested = row.int(23) & cancelRequested != 0
     job.hasDependents = row.int(23) & hasDependents != 0
     job.holdsKey = uniqueKey(row) != nil
     job.unmetCount = row.int(28)
-    job.finished = time(29)
-    job.expires = time(30)
+    job.finishedTime = time(29)
+    job.expirationTime = time(30)
     if !row.isNull(31) {
       let culprit = row.isNull(34) ? nil : JobID(rawValue: row.int64(34))
       // A newer release might have other reasons.

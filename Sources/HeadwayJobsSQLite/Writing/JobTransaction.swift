@@ -128,7 +128,7 @@ final class JobTransaction: JobRows {
     let added = try new.enumerated().map { row, new in
       let (id, position) = try nextNumbers()
       var job = JobRecord(id: id, new, at: now)
-      (job.position, job.ready) = (position, now)
+      (job.position, job.readyTime) = (position, now)
       JobRow.bindUnfinished(job, to: insert, row: row)
       try noteUnfinished(job)
       return Enqueued(id: id, isNew: true)

@@ -13,7 +13,7 @@ extension JobStoreConformance {
         let job = try await probe.stored(id)
         try probe.expect(job.state, .cancelled, "the state")
         try probe.expect(job.reason?.code, .cancelled, "the reason")
-        try probe.expect(job.finished, probe.store.now, "when it ended")
+        try probe.expect(job.finishedTime, probe.store.now, "when it ended")
         try probe.expect(try await again.perform(.cancel(.id(id))), 0, "the number of changes of a second request")
       }
       let jobs = try await probe.claim(9, by: probe.register())

@@ -20,8 +20,8 @@ extension JobStoreConformance {
       try probe.expect(job.owner, worker, "its owner")
       try probe.expect(job.attempt, 1, "its attempt")
       try probe.expect(job.epoch, 1, "the number of claims")
-      try probe.expect(job.claimed, probe.store.now, "when it was claimed")
-      try probe.expect(job.firstClaimed, probe.store.now, "when it was first claimed")
+      try probe.expect(job.claimedTime, probe.store.now, "when it was claimed")
+      try probe.expect(job.firstClaimedTime, probe.store.now, "when it was first claimed")
       try probe.expect(try await probe.record(id), job, "the stored job")
     },
     JobStoreCheck("J30: no job is claimed twice, and no more jobs are claimed than requested") { probe in

@@ -41,7 +41,7 @@ extension JobStoreConformance {
       let worker = try await probe.register()
       let error = JobErrorDescription(type: "type", text: "text")
       try await probe.end(try await probe.claimOne(by: worker), .retry(after: .seconds(10), error))
-      let due = try await probe.stored(id).due
+      let due = try await probe.stored(id).dueTime
       try probe.expect(try await probe.pass(.seconds(-600)), due, "when the next job is due")
       try probe.expect(try await probe.claim(1, by: worker).count, 0, "the number of claimed jobs")
       try probe.expect(try await probe.pass(.seconds(610)), nil, "when the next job is due")

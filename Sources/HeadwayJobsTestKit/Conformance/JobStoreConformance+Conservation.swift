@@ -168,7 +168,7 @@ private struct JobAudit {
       try probe.expect(listed, stored.filter { $0.state == state }.map(\.id), "the jobs in the state \(state)")
     }
     for job in stored {
-      try probe.expect(job.state.isFinished, job.finished != nil, "whether job \(job.id) has a time of its end")
+      try probe.expect(job.state.isFinished, job.finishedTime != nil, "whether job \(job.id) has a time of its end")
     }
   }
 }

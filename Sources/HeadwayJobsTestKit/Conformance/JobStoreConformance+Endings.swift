@@ -71,7 +71,7 @@ extension JobStoreConformance {
       try await probe.end(job, .retry(after: .seconds(5), error))
       let waiting = try await probe.stored(id)
       try probe.expect(waiting.state, .scheduled, "the state")
-      try probe.expect(waiting.due, probe.store.now + .seconds(5), "when it is due")
+      try probe.expect(waiting.dueTime, probe.store.now + .seconds(5), "when it is due")
       try probe.expect(
         waiting.history.errors, [JobErrorRecord(attempt: 1, time: probe.store.now, type: "Test", text: "text")],
         "the errors")
@@ -80,13 +80,13 @@ extension JobStoreConformance {
       let again = try await probe.claimOne(by: worker)
       try probe.expect(again.attempt, 2, "the attempt")
       try probe.expect(again.epoch, 2, "the number of claims")
-      try probe.expect(again.firstClaimed, job.claimed, "when it was first claimed")
+      try probe.expect(again.firstClaimedTime, job.claimedTime, "when it was first claimed")
       try await probe.end(again, .fail(JobEndReason(.failed, "reason"), error))
       let failed = try await probe.stored(id)
       try probe.expect(failed.state, .failed, "the last state")
       try probe.expect(failed.reason, JobEndReason(.failed, "reason"), "the reason")
       try probe.expect(failed.history.errors.map(\.attempt), [1, 2], "the attempts of the errors")
-      try probe.expect(failed.finished, probe.store.now, "when it ended")
+      try probe.expect(failed.finishedTime, probe.store.now, "when it ended")
     },
     JobStoreCheck("J40: the last 10 errors are kept, with at most 8 KiB of text") { probe in
       let id = try await probe.enqueue()
@@ -119,7 +119,7 @@ extension JobStoreConformance {
         try probe.expect(job.snoozeCount, number - 1, "the number of snoozes")
         try await probe.end(job, .snooze(.seconds(5)))
         let due = number < 3 ? probe.store.now + .seconds(5) : nil
-        try probe.expect(try await probe.record(id)?.due, due, "when it is due")
+        try probe.expect(try await probe.record(id)?.dueTime, due, "when it is due")
         try await probe.pass(.seconds(5))
       }
       let job = try await probe.stored(id)
@@ -158,7 +158,7 @@ extension JobStoreConformance {
           [job.attempt, job.crashCount, job.snoozeCount], [0, 0, 0], "the attempts, crashes and snoozes")
         try probe.expect(job.history.errors, ended.history.errors, "the errors")
         try probe.expect(job.reason, nil, "the reason")
-        try probe.expect(job.expires, nil, "when it is deleted")
+        try probe.expect(job.expirationTime, nil, "when it is deleted")
         let checkpoint = try await probe.store.checkpoint("step", of: id)
         try probe.expect(checkpoint, JobPayload(bytes: [1]), "the checkpoint of an earlier attempt")
         let again = try await probe.claimOne(by: worker)

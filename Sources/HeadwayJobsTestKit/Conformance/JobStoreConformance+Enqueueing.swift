@@ -45,9 +45,9 @@ extension JobStoreConformance {
       try probe.expect(job.kind, "kind", "the kind")
       try probe.expect(job.version, 7, "the version")
       try probe.expect(job.priority, Operation.QueuePriority.high.rawValue, "the priority")
-      try probe.expect(job.due, StoreTime(date), "when it is due")
+      try probe.expect(job.dueTime, StoreTime(date), "when it is due")
       try probe.expect(job.deadline, StoreTime(date.addingTimeInterval(60)), "the deadline")
-      try probe.expect(job.enqueued, probe.store.now, "when it was stored")
+      try probe.expect(job.enqueuedTime, probe.store.now, "when it was stored")
       try probe.expect(job.settings, JobSettings(options), "the other options")
       try probe.expect(job.state, .scheduled, "the state")
       let plain = try await probe.stored(probe.enqueue())
@@ -76,10 +76,10 @@ extension JobStoreConformance {
       try probe.expect(stored.map(\.version), batch.map(\.version), "the versions")
       try probe.expect(stored.map(\.payload), batch.map(\.payload), "the payloads")
       try probe.expect(stored.map(\.priority), batch.map(\.priority), "the priorities")
-      try probe.expect(stored.map(\.due), batch.map(\.start), "when they are due")
+      try probe.expect(stored.map(\.dueTime), batch.map(\.start), "when they are due")
       try probe.expect(stored.map(\.deadline), batch.map(\.deadline), "the deadlines")
       try probe.expect(stored.map(\.settings), batch.map(\.settings), "the other options")
-      try probe.expect(stored.map(\.enqueued), stored.map { _ in now }, "when they were stored")
+      try probe.expect(stored.map(\.enqueuedTime), stored.map { _ in now }, "when they were stored")
     },
     JobStoreCheck("J12: a job waits for its start date, and claims skip it until then") { probe in
       let start = probe.store.now.date.addingTimeInterval(10)
@@ -91,7 +91,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.state(id), .scheduled, "the state shortly before")
       try probe.expect(try await probe.pass(.microseconds(1)), nil, "when the next job is due")
       try probe.expect(try await probe.state(id), .waiting, "the state")
-      try probe.expect(try await probe.claimOne(by: worker).due, nil, "when the claimed job is due")
+      try probe.expect(try await probe.claimOne(by: worker).dueTime, nil, "when the claimed job is due")
     },
     JobStoreCheck("J12: a start date in the past has no effect") { probe in
       let past = probe.store.now.date.addingTimeInterval(-10)
@@ -103,7 +103,7 @@ extension JobStoreConformance {
       let new = probe.job(options: JobOptions(delay: .seconds(10)))
       probe.fixture.advanceClock(by: .seconds(3_600))
       let id = try await probe.store.enqueue([new])[0].id
-      try probe.expect(try await probe.record(id)?.due, probe.store.now + .seconds(10), "when the job is due")
+      try probe.expect(try await probe.record(id)?.dueTime, probe.store.now + .seconds(10), "when the job is due")
     },
     JobStoreCheck("J26: a job that has not started by its deadline is cancelled as expired, and is never claimed") {
       probe in

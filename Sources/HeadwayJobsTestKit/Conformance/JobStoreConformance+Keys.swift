@@ -96,12 +96,12 @@ extension JobStoreConformance {
       try probe.expect(replaced.kind, "other", "the kind")
       try probe.expect(replaced.version, 2, "the version")
       try probe.expect(replaced.priority, 4, "the priority")
-      try probe.expect(replaced.due, probe.store.now + .seconds(1), "when it is due")
+      try probe.expect(replaced.dueTime, probe.store.now + .seconds(1), "when it is due")
       try probe.expect(replaced.state, .scheduled, "the state")
       try await probe.enqueue("3", options: JobOptions(unique: key))
       let job = try await probe.claimOne(by: probe.register())
       try probe.expect(job.payload, probe.job("3").payload, "the payload after the second replacement")
-      try probe.expect(job.due, nil, "when it is due after the second replacement")
+      try probe.expect(job.dueTime, nil, "when it is due after the second replacement")
     },
     JobStoreCheck("J14: with the conflict replace, a running job is not changed") { probe in
       let options = JobOptions(unique: .unfinished("key", onConflict: .replace))

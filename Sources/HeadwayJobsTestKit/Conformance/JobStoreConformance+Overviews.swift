@@ -119,8 +119,8 @@ extension JobStoreConformance {
       let overview = try await probe.store.overview(countingTo: 9)
       try probe.expect(overview.endings.map(\.id), [third, second], "the endings, but not that of \(early)")
       try probe.expect(overview.endings.map(\.state), [.cancelled, .failed], "the states")
-      try probe.expect(overview.endings.map(\.wait), [nil, .seconds(2)], "the waiting times")
-      try probe.expect(overview.endings.map(\.run), [nil, .seconds(3)], "the running times")
+      try probe.expect(overview.endings.map(\.waitDuration), [nil, .seconds(2)], "the waiting times")
+      try probe.expect(overview.endings.map(\.runDuration), [nil, .seconds(3)], "the running times")
       try probe.expect(overview.failedCount, 1, "the number of failed jobs")
       try probe.expect(overview.cancelledCount, 1, "the number of cancelled jobs")
       let failures = [FailedJobs(kind: "test", count: 1, last: second, time: probe.store.now + .seconds(-1))]

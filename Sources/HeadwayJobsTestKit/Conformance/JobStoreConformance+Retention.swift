@@ -15,7 +15,7 @@ extension JobStoreConformance {
       let job = try await probe.fixture.openAgain().jobs(.id(id), after: nil, limit: 1).first
       try probe.expect(job?.state, .succeeded, "the state")
       try probe.expect(job?.result, result, "the result")
-      try probe.expect(job?.finished, probe.store.now, "when it ended")
+      try probe.expect(job?.finishedTime, probe.store.now, "when it ended")
       try probe.expect(job?.reason, nil, "the reason")
     },
     JobStoreCheck("J91: succeeded and cancelled jobs are kept for a day, and failed ones for 14 days") { probe in
@@ -24,7 +24,7 @@ extension JobStoreConformance {
         let id = try await probe.enqueue()
         try await probe.end(probe.claimOne(by: worker), end.action)
         let kept = Duration.seconds(end.state == .failed ? 14 * 86_400 : 86_400)
-        try probe.expect(try await probe.record(id)?.expires, probe.store.now + kept, "when it is deleted")
+        try probe.expect(try await probe.record(id)?.expirationTime, probe.store.now + kept, "when it is deleted")
       }
     },
     JobStoreCheck("J91: each job can have its own retention") { probe in
@@ -34,7 +34,7 @@ extension JobStoreConformance {
         let id = try await probe.enqueue(options: JobOptions(retention: retention))
         try await probe.end(probe.claimOne(by: worker), end.action)
         let expected = probe.store.now + retention.duration(after: end.state)
-        try probe.expect(try await probe.record(id)?.expires, expected, "when it is deleted")
+        try probe.expect(try await probe.record(id)?.expirationTime, expected, "when it is deleted")
       }
     },
     JobStoreCheck("J91: with the retention none, a job is deleted at each kind of end") { probe in

@@ -16,7 +16,7 @@ extension JobStoreConformance {
       let times = jobs.map { $0.settings.tick?.time }
       try probe.expect(times, [start + .seconds(300), start + .seconds(600)], "the ticks")
       for stored in jobs {
-        var expected = JobRecord(id: stored.id, job, at: stored.enqueued)
+        var expected = JobRecord(id: stored.id, job, at: stored.enqueuedTime)
         expected.position = stored.position
         expected.settings.tick = stored.settings.tick
         try probe.expect(stored, expected, "the job of a tick")

@@ -30,10 +30,10 @@ enum JobText {
   /// Returns the time when a job entered its state, or is due if it is scheduled.
   static func time(of job: JobRecord) -> StoreTime {
     switch job.state {
-    case .scheduled: job.due ?? job.enqueued
-    case .running: job.claimed ?? job.enqueued
+    case .scheduled: job.dueTime ?? job.enqueuedTime
+    case .running: job.claimedTime ?? job.enqueuedTime
     case .held, .waiting: job.waitingSince
-    case .succeeded, .failed, .cancelled: job.finished ?? job.enqueued
+    case .succeeded, .failed, .cancelled: job.finishedTime ?? job.enqueuedTime
     }
   }
 

@@ -96,9 +96,9 @@ enum JobsJSON {
       (queue, state, priority) = (job.queue, job.state.name, job.priority)
       (label, tags, key) = (job.settings.label, job.settings.tags, job.settings.unique?.key)
       (attempt, crashes, worker) = (job.attempt, job.crashCount, job.owner?.rawValue)
-      (enqueued, due) = (job.enqueued.description, job.due?.description)
-      (deadline, claimed) = (job.deadline?.description, job.claimed?.description)
-      (finished, expires) = (job.finished?.description, job.expires?.description)
+      (enqueued, due) = (job.enqueuedTime.description, job.dueTime?.description)
+      (deadline, claimed) = (job.deadline?.description, job.claimedTime?.description)
+      (finished, expires) = (job.finishedTime?.description, job.expirationTime?.description)
       progress = job.progress.map { Progress($0) }
       (reason, lastError) = (job.reason?.description, job.history.errors.last?.text)
       details = diagnosis.map { Details(diagnosis: $0, job) }

@@ -25,9 +25,9 @@ struct JobsShowCommand: AsyncParsableCommand {
     let properties: [(String, String?)] = [
       ("kind", "\(job.kind), version \(job.version)"), ("queue", job.queue), ("label", job.settings.label),
       ("tags", job.settings.tags?.joined(separator: ", ")), ("priority", "\(job.priority)"),
-      ("key", job.settings.unique?.key), ("enqueued", "\(job.enqueued)"), ("due", job.due?.description),
-      ("deadline", job.deadline?.description), ("claimed", job.claimed?.description),
-      ("finished", job.finished?.description), ("kept until", job.expires?.description),
+      ("key", job.settings.unique?.key), ("enqueued", "\(job.enqueuedTime)"), ("due", job.dueTime?.description),
+      ("deadline", job.deadline?.description), ("claimed", job.claimedTime?.description),
+      ("finished", job.finishedTime?.description), ("kept until", job.expirationTime?.description),
       ("attempts", job.attempt == 0 ? nil : "\(job.attempt)"),
       ("crashes", job.crashCount == 0 ? nil : "\(job.crashCount)"),
       ("progress", job.progress.map(JobText.progress)), ("payload", JobText.text(job.payload)),

@@ -89,11 +89,11 @@ private struct JobsWatch {
     let shown = ids.sorted().suffix(Self.maxLineCount)
     var found: [JobRecord] = []
     if !shown.isEmpty { found = try await jobs.jobs(JobFilter(ids: Array(shown)), limit: shown.count) }
-    for job in found where job.finished == nil || printed[job.id] != job.finished {
+    for job in found where job.finishedTime == nil || printed[job.id] != job.finishedTime {
       options.show(JobsJSON.Job(job, event: "job"), [JobText.line(job)])
     }
     printed = [:]
-    for job in found { printed[job.id] = job.finished }
+    for job in found { printed[job.id] = job.finishedTime }
     let rest = ids.count - shown.count
     if rest > 0 { options.show(JobsJSON.Omitted(jobs: rest), ["\(JobText.count(rest, "more job")) ended"]) }
   }
