@@ -46,5 +46,25 @@ import Testing
     #expect(try await test.store.exchange(claim).claimed[0].first?.id == first)
     await test.store.close()
   }
+
+  @Test("J168, J199: an exhaustive claim finds a job that another process has put before the marks")
+  func exhaustiveClaim() async throws {
+    let test = try await TestStore()
+    let other = try await test.openAgain()
+    let worker = try await test.store.register(
+      WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["plain": 1]))
+    var claim = JobClaim(queue: "default", count: 1_000, allowsSuspect: true, kinds: ["plain": 1])
+    let first = try await test.jobs.enqueue(PlainJob(number: 0), options: JobOptions(priority: .veryLow)).id
+    var batch = JobBatch()
+    for number in 1...6_000 { batch.add(PlainJob(number: number)) }
+    _ = try await test.jobs.enqueue(batch)
+    for _ in 0..<6 { _ = try await test.store.exchange(JobExchange(worker: worker, claims: [claim])) }
+    #expect(try await other.store.perform(.change(.id(first), .priority(.veryHigh))) == 1)
+    claim.isExhaustive = true
+    let found = try await test.store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0]
+    #expect(found.map(\.id) == [first])
+    await other.store.close()
+    await test.store.close()
+  }
 }
 #endif

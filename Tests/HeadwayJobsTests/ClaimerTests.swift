@@ -93,6 +93,55 @@ import Testing
     #expect(claimer.claims(at: .zero).count == 1)
   }
 
+  @Test("J199: exhaustive claims end when each queue has returned no jobs and no suspects, even if hints arrive")
+  func exhaustiveClaims() {
+    var claimer = Claimer(queues: ["a", "b", "shared 1", "shared 2", "closed"], groups: [0, 1, 2, 2, 3], kinds: [:])
+    for group in 0...3 { claimer.setSlots(group == 3 ? 0 : 2, group: group) }
+    claimer.claimExhaustively()
+    var asked: [[String]] = []
+    while !claimer.isExhausted, asked.count < 9 {
+      let found = claimer.claims(at: .zero)
+      #expect(found.allSatisfy { $0.claim.isExhaustive })
+      asked.append(found.map { $0.claim.allowsSuspect ? $0.claim.queue + "!" : $0.claim.queue })
+      // A beat, or jobs of other clients.
+      claimer.noteClaimable(nil)
+      claimer.claimed(found.map { _ in [] }, by: found.map(\.claim), lanes: found.map(\.lane))
+    }
+    #expect(asked == [["a!", "b", "shared 1", "shared 2"], ["b!"], ["shared 1!"], ["shared 2!"]])
+    #expect(claimer.claims(at: .zero).isEmpty)
+    // A queue whose operation queue runs again has not been claimed.
+    claimer.setSlots(1, group: 3)
+    #expect(!claimer.isExhausted)
+    claimer.claimByHints()
+    #expect(claimer.claims(at: .zero).count == 5)
+  }
+
+  @Test("J199: a queue is claimed again if its claim has failed, or was not read because of a group")
+  func unansweredClaims() {
+    var claimer = Claimer(queues: ["first", "second"], groups: [0, 0], kinds: [:])
+    claimer.setSlots(1, group: 0)
+    claimer.claimExhaustively()
+    var found = claimer.claims(at: .zero)
+    claimer.claimed(nil, by: found.map(\.claim), lanes: found.map(\.lane))
+    found = claimer.claims(at: .zero)
+    #expect(found.map(\.claim.queue) == ["first", "second"])
+    claimer.claimed([records(1), []], by: found.map(\.claim), lanes: found.map(\.lane))
+    claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: .zero)
+    #expect(claimer.claims(at: .zero).map(\.claim.queue) == ["second", "first"])
+  }
+
+  @Test("J201: a worker that claims none ahead claims only for its slots")
+  func noneAhead() throws {
+    var claimer = Claimer(queues: ["default"], kinds: [:], claimsAhead: false)
+    claimer.setSlots(2, group: 0)
+    for _ in 0..<9 {
+      let claim = try #require(claimer.claims(at: .zero).first).claim
+      #expect(claim.count == 2)
+      claimer.claimed([records(2)], by: [claim], lanes: [0])
+      for _ in 0..<2 { claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: .zero) }
+    }
+  }
+
   @Test("J39: a worker runs one suspect at a time, and claims none ahead")
   mutating func suspects() throws {
     claimer.setSlots(2, group: 0)

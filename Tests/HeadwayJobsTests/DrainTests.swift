@@ -48,6 +48,19 @@ import Testing
     #expect(try await states() == Array(repeating: .succeeded, count: 10))
   }
 
+  @Test("J199: a drain ends, even if a hint arrives during each of its claims")
+  func steadyHints() async throws {
+    let jobs = Jobs(FaultyStore(workshop.store, .constantHints), clock: workshop.clock)
+    try await jobs.enqueue(contentsOf: (0..<10).map { Sum(left: $0, right: 1) })
+    // For another worker.
+    try await jobs.enqueue(Flaky(failureCount: 0))
+    let worker = JobWorker(jobs, kinds: [Sum.self], clock: workshop.clock)
+    worker.serve(on: OperationQueue(maxConcurrentOperationCount: 2))
+    worker.serve("other", on: OperationQueue(maxConcurrentOperationCount: 2))
+    try await worker.drain()
+    #expect(try await states() == Array(repeating: .succeeded, count: 10) + [.waiting])
+  }
+
   @Test("J199: a drain runs due jobs and due retries, even if there are more than one transaction makes ready")
   func dueJobs() async throws {
     let options = JobOptions(delay: .seconds(60), retry: .constant(maxAttemptCount: 3, delay: .zero))

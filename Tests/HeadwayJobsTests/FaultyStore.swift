@@ -2,7 +2,7 @@ import HeadwayJobs
 import Synchronization
 
 /// A store whose exchanges fail two times of three: before anything has happened, and after everything has, so that
-/// only the answer is lost; or a store that loses all hints.
+/// only the answer is lost; or a store that loses all hints; or one that sends a hint during each exchange.
 final class FaultyStore: JobStore {
   private let store: MemoryJobStore
   private let count = Mutex(0)
@@ -10,13 +10,23 @@ final class FaultyStore: JobStore {
   private let stuck = Atomic(false)
 
   private let fault: Fault
+  private let observers = HintObservers()
+  private let onUnregister: @Sendable () -> Void
 
   /// What is wrong with the store.
   enum Fault {
-    case lostAnswers, lostHints
+    case lostAnswers, lostHints, constantHints
   }
 
-  init(_ store: MemoryJobStore, _ fault: Fault = .lostAnswers) { (self.store, self.fault) = (store, fault) }
+  /// Creates a store.
+  ///
+  /// - Parameters:
+  ///   - store: The store that does the work.
+  ///   - fault: What is wrong with it.
+  ///   - onUnregister: Called after a worker has left the store.
+  init(
+    _ store: MemoryJobStore, _ fault: Fault = .lostAnswers, onUnregister: @escaping @Sendable () -> Void = {}
+  ) { (self.store, self.fault, self.onUnregister) = (store, fault, onUnregister) }
 
   /// The number of exchanges that have failed.
   var failureCount: Int { count.withLock { $0 - $0 / 3 } }
@@ -38,6 +48,12 @@ final class FaultyStore: JobStore {
 
   func exchange(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
     if fault == .lostHints { return store.exchange(exchange) }
+    if fault == .constantHints {
+      var hints = JobHints()
+      hints.claimableQueues = ["default"]
+      observers.send(hints)
+      return store.exchange(exchange)
+    }
     if isGone { throw JobError(.storeFailed, "The store is gone.") }
     let number = count.withLock { count in
       count += 1
@@ -59,7 +75,10 @@ final class FaultyStore: JobStore {
   func checkpoint(_ name: String, of id: JobID) -> JobPayload? { store.checkpoint(name, of: id) }
   func register(_ description: WorkerDescription) -> WorkerID { store.register(description) }
   func beat(_ worker: WorkerID, running attempts: [JobFence]) -> WorkerBeat { store.beat(worker, running: attempts) }
-  func unregister(_ worker: WorkerID, isRunningCode: Bool) { store.unregister(worker, isRunningCode: isRunningCode) }
+  func unregister(_ worker: WorkerID, isRunningCode: Bool) {
+    store.unregister(worker, isRunningCode: isRunningCode)
+    onUnregister()
+  }
   func rescue() -> [JobID] { store.rescue() }
   func advance() throws -> StoreTime? {
     if isStuck { throw JobError(.storeFailed, "A job can't be stored.") }
@@ -75,6 +94,6 @@ final class FaultyStore: JobStore {
   func counts() -> [String: JobQueueCounts] { store.counts() }
   func snapshot(_ parts: JobsSnapshot.Parts) -> JobsSnapshot { store.snapshot(parts) }
   func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable {
-    fault == .lostHints ? HintObservers().add(handler) : store.observeHints(handler)
+    fault == .lostAnswers ? store.observeHints(handler) : observers.add(handler)
   }
 }

@@ -91,6 +91,25 @@ import Testing
     #expect(try await test.jobs.jobs().map(\.state) == [.cancelled])
   }
 
+  @Test("J200, J210: the job runs inside the middleware of its kind, which is notified of the ending")
+  func middleware() async throws {
+    let log = Log()
+    try await Log.$current.withValue(log) {
+      #expect(try await test.perform(Tagged()) == "tag")
+      await #expect(throws: TestError.self) { try await test.perform(Tagged(fails: true)) }
+      let error = await #expect(throws: JobError.self) { try await test.perform(Tagged(isSkipped: true)) }
+      #expect(error?.code == .undecodablePayload)
+      try await test.perform(Skipped())
+    }
+    #expect(
+      log.entries == [
+        "before", "after", "succeeded: nil", "before", "failed: TestError", "before", "succeeded: nil",
+        "succeeded: nil",
+      ])
+    #expect(try await test.jobs.jobs().map(\.state) == [.succeeded, .failed, .succeeded, .succeeded])
+    #expect(try await isIdle())
+  }
+
   @Test("J201: a test runs all jobs, and moves the clock to the times at which others are due")
   func drain() async throws {
     try await test.jobs.enqueue(Shrink(path: "a"), delay: .seconds(600))
@@ -121,7 +140,42 @@ import Testing
     #expect(report.duration == .seconds(20))
   }
 
-  @Test("J201: a test stops before what is due after its duration, and can go on")
+  @Test("J201: a job that was cancelled and can't run again is a failure, and not a retry")
+  func cancelledRetry() async throws {
+    let options = JobOptions(retry: .constant(maxAttemptCount: 3, delay: .zero))
+    // Without hints, the worker usually does not find out that the job was cancelled.
+    let test = JobTest(jobs: Jobs(FaultyStore(MemoryJobStore(), .lostHints)))
+    try await test.jobs.enqueue(Withdrawn(), options: options)
+    let report = try await Withdrawn.$jobs.withValue(test.jobs) { try await test.drain(Withdrawn.self) }
+    #expect(report.retriedCount == 0)
+    #expect(report.failures.map(\.lastError?.text) == ["TestError(text: \"test\")"])
+    // Earlier failures are not reported again.
+    #expect(try await test.drain(Withdrawn.self).failures.isEmpty)
+  }
+
+  @Test("J201: a job that is cancelled while it runs ends, although nothing moves the clock")
+  func cancelledJob() async throws {
+    let log = Log()
+    let handle = try await test.jobs.enqueue(Patient())
+    try await Log.$current.withValue(log) {
+      let running = Task { try await test.drain(Patient.self) }
+      await log.wait(for: "begun 1")
+      try await handle.cancel()
+      #expect(try await running.value.cancelledCount == 1)
+    }
+    #expect(log.entries == ["begun 1", "cancelled"])
+  }
+
+  @Test("J201: jobs that become ready when the worker has served their queue also run")
+  func movedClock() async throws {
+    let clock = ManualClock()
+    let store = FaultyStore(MemoryJobStore(clock: clock), .lostHints) { clock.advance(by: .seconds(60)) }
+    let test = JobTest(jobs: Jobs(store, clock: clock))
+    for minutes in 0..<3 { try await test.jobs.enqueue(Sum(left: 1, right: 1), delay: .seconds(60 * minutes)) }
+    #expect(try await test.drain(Sum.self).succeededCount == 3)
+  }
+
+  @Test("J201: a test stops before what is due after its duration, and can continue")
   func bound() async throws {
     try await test.jobs.schedule("numbered", .every(.seconds(3_600)), job: Numbered())
     let deadline = (test.store.now + .seconds(1_800)).date
@@ -200,6 +254,51 @@ private struct Announce: Job {
 private struct Numbered: Job {
   static let kind: JobKind = "numbered"
   func perform(in context: JobContext) async throws -> Int { context.attempt }
+}
+
+/// Returns the value that its middleware sets.
+private struct Tagged: Job {
+  static let kind: JobKind = "tagged"
+  static var middleware: [any JobMiddleware] { [Tagging()] }
+  var fails = false
+  var isSkipped = false
+  func perform(in context: JobContext) async throws -> String {
+    if fails { throw TestError() }
+    return Tagging.tag
+  }
+}
+
+/// Does not run, and has no output.
+private struct Skipped: Job {
+  static let kind: JobKind = "skipped"
+  static var middleware: [any JobMiddleware] { [Tagging()] }
+  func perform(in context: JobContext) async throws { throw TestError() }
+}
+
+private struct Tagging: JobMiddleware {
+  @TaskLocal static var tag = ""
+
+  func perform(in context: JobContext, next: JobMiddlewareChain) async throws {
+    if context.job.kind == Skipped.kind { return }
+    Log.current.append("before")
+    if try context.job.decoded(as: Tagged.self).isSkipped { return }
+    try await Self.$tag.withValue("tag") { try await next() }
+    Log.current.append("after")
+  }
+
+  func didEnd(_ context: JobContext, with ending: JobEnding.Action, error: (any Error)?) {
+    Log.current.append("\(ending.status): \(error.map { "\(type(of: $0))" } ?? "nil")")
+  }
+}
+
+/// Is cancelled by its own code, and fails.
+private struct Withdrawn: Job {
+  static let kind: JobKind = "withdrawn"
+  @TaskLocal static var jobs: Jobs?
+  func perform(in context: JobContext) async throws {
+    try await Self.jobs?.cancel(context.id)
+    throw TestError()
+  }
 }
 
 /// Returns the sum of the results that it has waited for.

@@ -42,4 +42,17 @@ import Testing
     slots.leave([queue], first)
     #expect(change(second, from: 0, to: 1)?.workerCount == 0)
   }
+
+  @Test("J22, J199: workers that might find jobs do not pass a turn back and forth")
+  func noEndlessTurns() {
+    for worker in [first, second] { slots.join([queue], worker, Doorbell()) }
+    // Both have waited for a slot that the first worker used.
+    #expect(change(first, from: 0, to: 1) != nil)
+    #expect(change(second, from: 0, to: 0, isWaiting: true) != nil)
+    #expect(change(first, from: 1, to: 1) != nil)
+    #expect(change(first, from: 0, to: 1, isWaiting: true) == nil)
+    // The second worker can claim jobs, although the first one still waits.
+    #expect(change(second, from: 0, to: 0) != nil)
+    #expect(change(first, from: 0, to: 1) != nil)
+  }
 }

@@ -16,8 +16,10 @@ struct Claimer {
     ///
     /// It is false after a claim that returned fewer jobs than requested.
     var mayHaveMore = true
-    /// Whether there might be a suspect to claim: no claim that allows a suspect was answered since the last hint.
-    fileprivate var mayHaveSuspect = true
+    /// Whether a claim has returned no jobs since ``Claimer/claimExhaustively()`` was called.
+    fileprivate var isAnswered = false
+    /// Whether a claim that allows a suspect has returned no jobs since then.
+    fileprivate var isAnsweredForSuspects = false
     /// The number of hints so far, and the number when the last claim was sent.
     ///
     /// A hint that arrives during a claim might announce jobs that were not visible to the claim.
@@ -33,8 +35,8 @@ struct Claimer {
     var slots = 0
     /// Whether the operation queue runs operations: it is not suspended or closed, and its limit is not 0.
     fileprivate var isOpen = false
-    /// Whether no other worker uses the operation queue, so that jobs can be claimed ahead.
-    fileprivate var isAlone = true
+    /// Whether jobs can be claimed ahead, because no other worker uses the operation queue.
+    fileprivate var canClaimAhead = true
     /// Whether other operations, or other workers, use slots of the operation queue.
     fileprivate(set) var areUsedByOthers = false
     /// The number of claimed jobs that have not ended.
@@ -53,6 +55,10 @@ struct Claimer {
   private(set) var suspectCount = 0
   /// Whether the worker claims no jobs, because it is stopping or has too many unrecorded endings.
   var isStopped = false
+  /// Whether each queue is claimed until one claim has returned no jobs, regardless of hints.
+  private var isExhaustive = false
+  /// Whether jobs are claimed ahead.
+  private let claimsAhead: Bool
   private let kinds: [JobKind: Int]
   /// The first queue whose claim can return a suspect, so that the queues take turns.
   private var suspectTurn = 0
@@ -70,7 +76,9 @@ struct Claimer {
   ///   - queues: The queues of the store.
   ///   - groups: The index of the slots of each queue. By default, each queue has its own slots.
   ///   - kinds: The kinds that the worker supports, with the newest version of each.
-  init(queues: [String], groups: [Int]? = nil, kinds: [JobKind: Int]) {
+  ///   - claimsAhead: Whether jobs are claimed ahead.
+  init(queues: [String], groups: [Int]? = nil, kinds: [JobKind: Int], claimsAhead: Bool = true) {
+    self.claimsAhead = claimsAhead
     lanes = zip(queues, groups ?? Array(queues.indices)).map { Lane(queue: $0, group: $1) }
     self.groups = (0..<(lanes.map { $0.group + 1 }.max() ?? 0)).map { [lanes] group in
       Group(isShared: lanes.count { $0.group == group } > 1)
@@ -92,7 +100,8 @@ struct Claimer {
       let (lane, group) = (lanes[index], before[lanes[index].group])
       var count = group.slots + group.ahead - group.heldCount
       // A few free places for jobs ahead are not worth a request.
-      guard lane.mayHaveMore, group.slots > 0, count > 0, group.heldCount < group.slots || count * 2 >= group.ahead
+      guard isWanted(index, forSuspect: index == laneForSuspect), group.slots > 0, count > 0,
+        group.heldCount < group.slots || count * 2 >= group.ahead
       else { continue }
       // The jobs that earlier claims of the group can return.
       let granted = groups[lane.group].heldCount - group.heldCount
@@ -112,7 +121,7 @@ struct Claimer {
       let freeSlotCount = min(count, max(0, group.slots - group.heldCount))
       let claim = JobClaim(
         queue: lane.queue, count: count, allowsSuspect: allowsSuspect, freeSlotCount: freeSlotCount, kinds: kinds,
-        group: group.isShared ? lane.group : nil)
+        group: group.isShared ? lane.group : nil, isExhaustive: isExhaustive)
       claims.append((index, claim))
     }
     return claims
@@ -124,8 +133,15 @@ struct Claimer {
     let order = lanes.indices.map { ($0 + suspectTurn) % lanes.count }
     return order.first { index in
       let group = groups[lanes[index].group]
-      return lanes[index].mayHaveMore && group.heldCount < group.slots
+      return isWanted(index, forSuspect: true) && group.heldCount < group.slots
     }
+  }
+
+  /// Whether the next exchange claims jobs of a queue.
+  private func isWanted(_ index: Int, forSuspect: Bool) -> Bool {
+    let lane = lanes[index]
+    guard isExhaustive else { return lane.mayHaveMore }
+    return !lane.isAnswered || forSuspect && !lane.isAnsweredForSuspects
   }
 
   /// Notes the jobs that the claims of an exchange have returned; nil if the request has failed.
@@ -142,8 +158,9 @@ struct Claimer {
       }
       if count > 0, groups[group].isShared { turn = (index + 1) % lanes.count }
       if claim.allowsSuspect { suspectTurn = (index + 1) % lanes.count }
-      if claim.allowsSuspect, jobs != nil, lanes[index].hintCount == lanes[index].hintCountAtClaim {
-        lanes[index].mayHaveSuspect = false
+      if jobs != nil, count == 0, possible > 0 {
+        lanes[index].isAnswered = true
+        if claim.allowsSuspect { lanes[index].isAnsweredForSuspects = true }
       }
       if claim.allowsSuspect, jobs?.contains(where: { $0.crashCount > 0 }) != true { suspectCount -= 1 }
     }
@@ -178,22 +195,30 @@ struct Claimer {
   /// Notes that a queue might have jobs again; nil for all queues.
   mutating func noteClaimable(_ queue: String?) {
     for index in lanes.indices where queue == nil || lanes[index].queue == queue {
-      (lanes[index].mayHaveMore, lanes[index].mayHaveSuspect) = (true, true)
+      lanes[index].mayHaveMore = true
       lanes[index].hintCount += 1
     }
   }
 
-  /// Whether there might be jobs to claim for operation queues that run operations.
+  /// Makes the next exchanges claim jobs of each queue until a claim that allows a suspect has returned none.
   ///
-  /// If nothing is held or to be sent, the jobs wait only for slots that other operations or other workers use.
-  var mayClaim: Bool { lanes.contains { $0.mayHaveMore && groups[$0.group].isOpen } }
+  /// Hints have no effect until ``claimByHints()`` is called. Therefore, the claims end, even if hints arrive steadily.
+  mutating func claimExhaustively() {
+    isExhaustive = true
+    for index in lanes.indices { (lanes[index].isAnswered, lanes[index].isAnsweredForSuspects) = (false, false) }
+    noteClaimable(nil)
+  }
 
-  /// Whether there might be suspects to claim, because an exchange allows a suspect for only one of its queues.
-  var mayClaimSuspect: Bool { lanes.contains { $0.mayHaveSuspect && groups[$0.group].isOpen } }
+  /// Makes the next exchanges claim jobs of the queues that might have jobs.
+  mutating func claimByHints() { isExhaustive = false }
 
-  /// Makes the next exchanges claim jobs of the queues that might have suspects.
-  mutating func claimSuspects() {
-    for index in lanes.indices where lanes[index].mayHaveSuspect { lanes[index].mayHaveMore = true }
+  /// Whether claims for all operation queues that run operations have returned no jobs since
+  /// ``claimExhaustively()`` was called, including claims that allow suspects.
+  ///
+  /// An exchange allows a suspect for only one of its queues. If this is false, and nothing is held or to be sent, the
+  /// rest of the claims waits only for slots that other operations or other workers use.
+  var isExhausted: Bool {
+    lanes.allSatisfy { lane in lane.isAnswered && lane.isAnsweredForSuspects || !groups[lane.group].isOpen }
   }
 
   /// Sets the slots that an operation queue has for jobs of this worker.
@@ -208,7 +233,7 @@ struct Claimer {
   ) {
     groups[group].isOpen = limit > 0
     guard let others else { return (groups[group].slots, groups[group].areUsedByOthers) = (0, true) }
-    groups[group].isAlone = others.workerCount == 0
+    groups[group].canClaimAhead = claimsAhead && others.workerCount == 0
     let addedCount = groups[group].addedCount + others.addedCount
     let otherCount = max(0, operationCount - addedCount) + others.heldCount
     groups[group].slots = max(0, min(limit, Self.maxSlots) - otherCount)
@@ -221,7 +246,7 @@ struct Claimer {
       let group = groups[index]
       let isWaiting =
         group.areUsedByOthers && group.heldCount >= group.slots
-        && lanes.contains { $0.group == index && $0.mayHaveMore }
+        && lanes.indices.contains { lanes[$0].group == index && isWanted($0, forSuspect: true) }
       return SharedSlots.Use(heldCount: group.heldCount, addedCount: group.addedCount, isWaiting: isWaiting)
     }
   }
@@ -235,7 +260,7 @@ struct Claimer {
 }
 
 extension Claimer.Group {
-  fileprivate var ahead: Int { isAlone ? min(max(ended, endedBefore), Claimer.maxAhead) : 0 }
+  fileprivate var ahead: Int { canClaimAhead ? min(max(ended, endedBefore), Claimer.maxAhead) : 0 }
 
   /// Begins a new period if the last one is over.
   fileprivate mutating func advance(to time: Duration) {

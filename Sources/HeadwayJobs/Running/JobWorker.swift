@@ -125,12 +125,18 @@ public final class JobWorker: Sendable {
   /// Use this function in tests, and in programs that run all waiting jobs and then exit, for example at night. Jobs
   /// that are added while the worker runs also run, and so do retries that are due. The result does not depend on time:
   /// the worker stops only when it holds no job, it has recorded all endings, the store has been advanced, and claims
-  /// for all its queues have returned nothing after that.
+  /// for all its queues have returned nothing after that. Jobs that other clients add to a queue after its last claim
+  /// remain in the queue.
   ///
   /// The function does not wait for jobs that are scheduled for later, wait for other jobs, are in a paused queue, have
-  /// reached a limit, or have a kind that the worker does not know. It also does not wait for jobs that would run on an
-  /// operation queue that is suspended or has a limit of 0. However, if other operations or other workers use the slots
-  /// of an operation queue, the function waits for a free slot as long as there might be jobs for it.
+  /// reached a limit, or have a kind that the worker does not know. It also claims no jobs for an operation queue that
+  /// is suspended or has a limit of 0, and does not wait for such jobs. Jobs that it has already claimed when the
+  /// operation queue is suspended return to the store after a second, so that the function can return. However, the
+  /// operation of an ``OperationJob`` without middleware can't be withdrawn. If such a job was claimed before the
+  /// suspension, for example ahead, the function waits until the operation queue has run it.
+  ///
+  /// If other operations or other workers use the slots of an operation queue, the function waits for a free slot until
+  /// a claim for it has returned no jobs.
   ///
   /// After the function has returned, you can call it again, or call ``run()``. If you call ``stop()``, the service
   /// group shuts down, or the task is cancelled, the worker stops as in ``run()``, even if there are further jobs.
@@ -140,12 +146,17 @@ public final class JobWorker: Sendable {
   /// - Precondition: The worker does not run, has not been run by ``run()`` before, and serves a queue.
   public func drain() async throws { try await run(isDraining: true) }
 
-  private func run(isDraining: Bool) async throws {
+  /// Runs jobs like ``drain()``, but claims a job only when it has a free slot for it.
+  ///
+  /// - Throws: ``JobError`` in the same cases as ``run()``.
+  package func drainWithoutClaimingAhead() async throws { try await run(isDraining: true, claimsAhead: false) }
+
+  private func run(isDraining: Bool, claimsAhead: Bool = true) async throws {
     let lanes = lanes.withLock { $0 }
     require(!lanes.isEmpty, "The worker serves no queue: call serve(_:on:) before run().")
     let session = WorkerSession(
       jobs: jobs, name: name, lanes: lanes, runners: runners, gracePeriod: gracePeriod,
-      cancellationPeriod: cancellationPeriod, clock: clock, isDraining: isDraining)
+      cancellationPeriod: cancellationPeriod, clock: clock, isDraining: isDraining, claimsAhead: claimsAhead)
     let isStopped = current.withLock { current in
       require(current.session == nil, "The worker already runs, or has run: create another one.")
       current.session = session

@@ -9,9 +9,6 @@ extension WorkerSession {
     switch state.withLock(\.idleStep) {
     case .wait: return
     case .advance: await tryRepeatedly { try await self.advanceCompletely() }
-    case .claimSuspects:
-      state.withLock { $0.claimer.claimSuspects() }
-      exchangeBell.ring()
     case .stop(let worker): await tryRepeatedly { try await self.stop(ifKnown: worker) }
     }
   }

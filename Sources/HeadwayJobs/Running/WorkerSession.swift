@@ -39,7 +39,8 @@ final class WorkerSession: Sendable {
 
   init(
     jobs: Jobs, name: String, lanes: [JobWorker.Lane], runners: [JobKind: JobRunner], gracePeriod: Duration,
-    cancellationPeriod: Duration, clock: WorkerClock, isDraining: Bool
+    cancellationPeriod: Duration, clock: WorkerClock, isDraining: Bool,
+    claimsAhead: Bool = true
   ) {
     self.jobs = jobs
     self.name = name
@@ -58,7 +59,7 @@ final class WorkerSession: Sendable {
       return operationQueues.count - 1
     }
     self.operationQueues = operationQueues
-    let claimer = Claimer(queues: lanes.map(\.queue), groups: groups, kinds: kinds)
+    let claimer = Claimer(queues: lanes.map(\.queue), groups: groups, kinds: kinds, claimsAhead: claimsAhead)
     state = Mutex(WorkerState(claimer: claimer, isDraining: isDraining))
   }
 

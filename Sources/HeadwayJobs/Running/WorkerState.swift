@@ -32,7 +32,11 @@ struct WorkerState {
   enum Drain {
     /// The worker has claimed jobs or recorded endings since the store was advanced for the last time.
     case working
-    /// The store was advanced. A claim for each queue follows.
+    /// Like ``working``, but the last request has recorded no endings, and its claims have returned no jobs.
+    ///
+    /// When the worker holds no job, it advances the store, even if hints request further claims.
+    case quiet
+    /// The store was advanced. Claims for each queue follow, until they have returned no jobs.
     case advanced
   }
 
@@ -42,14 +46,16 @@ struct WorkerState {
     case wait
     /// Advances the store, because jobs might be due, and claims jobs for all queues.
     case advance
-    /// Claims jobs of the queues whose suspects were not claimed yet.
-    case claimSuspects
     /// Stops the worker, because none of its jobs can run, if the worker is still registered.
     case stop(WorkerID)
   }
 
   var claimer: Claimer
-  var worker: WorkerID?
+  /// The identity of the worker in the store.
+  var worker: WorkerID? {
+    // The claims of another identity don't count.
+    didSet { restartDrain() }
+  }
   private(set) var attempts: [JobFence: Attempt] = [:]
   /// The claimed jobs that have no operation yet.
   private var starting: Set<JobFence> = []
@@ -86,29 +92,36 @@ struct WorkerState {
   ///
   /// A drain advances the store only when the worker holds no job. It advances the store again after each claimed job
   /// and each recorded ending. Therefore, the claims before its end follow all changes of its jobs, even if hints are
-  /// lost.
+  /// lost. Hints and beats don't restart it, because they can arrive more often than it can send claims.
   var idleStep: IdleStep {
     guard let drain, let worker, !isStopping, !hasLostAnswer else { return .wait }
-    guard starting.isEmpty, attempts.isEmpty, endings.isEmpty else { return .wait }
+    guard isIdle else { return .wait }
     return switch drain {
-    case .working: .advance
-    case .advanced where claimer.mayClaim: .wait
-    case .advanced: claimer.mayClaimSuspect ? .claimSuspects : .stop(worker)
+    case .working, .quiet: .advance
+    case .advanced: claimer.isExhausted ? .stop(worker) : .wait
     }
   }
 
+  /// Whether the worker holds no jobs, and all endings have been sent.
+  private var isIdle: Bool { starting.isEmpty && attempts.isEmpty && endings.isEmpty }
+
   /// Notes that the store was advanced while the worker was idle.
   mutating func noteAdvanced() {
-    claimer.noteClaimable(nil)
+    claimer.claimExhaustively()
     drain = .advanced
   }
 
   /// Makes a drain advance the store again before it ends.
-  mutating func restartDrain() { if drain != nil { drain = .working } }
+  mutating func restartDrain() {
+    guard drain != nil else { return }
+    claimer.claimByHints()
+    drain = .working
+  }
 
   /// Returns the next request to send, or nil if there is nothing to send.
   mutating func nextExchange(at time: Duration) -> (exchange: JobExchange, lanes: [Int])? {
     guard let worker else { return nil }
+    if drain == .quiet, isIdle { return nil }
     claimer.isStopped = isStopping || endings.count >= Self.maxEndingCount
     let claims = claimer.claims(at: time)
     guard !endings.isEmpty || !claims.isEmpty || hasLostAnswer else { return nil }
@@ -125,7 +138,11 @@ struct WorkerState {
   /// After a failure, the endings are sent again, because they might not be recorded.
   mutating func finish(_ exchange: JobExchange, lanes: [Int], _ answer: JobExchangeAnswer?) {
     hasLostAnswer = answer == nil
-    if !exchange.endings.isEmpty || answer?.claimed.allSatisfy(\.isEmpty) != true { restartDrain() }
+    if !exchange.endings.isEmpty || answer?.claimed.allSatisfy(\.isEmpty) != true {
+      restartDrain()
+    } else if drain == .working {
+      drain = .quiet
+    }
     if answer == nil { endings = exchange.endings + endings }
     for jobs in answer?.claimed ?? [] { starting.formUnion(jobs.lazy.compactMap(\.fence)) }
     claimer.claimed(answer?.claimed, by: exchange.claims, lanes: lanes)

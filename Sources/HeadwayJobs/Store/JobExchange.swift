@@ -106,6 +106,11 @@ public struct JobClaim: Hashable, Sendable {
   public var kinds: [JobKind: Int]
   /// The number of a group of claims of the same exchange that return at most `count` jobs in total; nil for none.
   public var group: Int?
+  /// Whether the claim must read all jobs that wait in the queue.
+  ///
+  /// Other claims can skip jobs for a limited time, for example jobs that another process has put at an earlier place
+  /// of the queue. A worker that stops when no job can run relies on exhaustive claims.
+  public var isExhaustive: Bool
 
   /// Creates a claim.
   ///
@@ -116,9 +121,10 @@ public struct JobClaim: Hashable, Sendable {
   ///   - freeSlotCount: The number of jobs that can begin immediately; `count` by default.
   ///   - kinds: The kinds that the worker knows, with the newest version of each.
   ///   - group: The number of a group of claims of the same exchange that return at most `count` jobs together.
+  ///   - isExhaustive: Whether the claim must read all jobs that wait in the queue.
   public init(
     queue: String, count: Int, allowsSuspect: Bool, freeSlotCount: Int? = nil, kinds: [JobKind: Int],
-    group: Int? = nil
+    group: Int? = nil, isExhaustive: Bool = false
   ) {
     self.queue = queue
     self.count = count
@@ -126,6 +132,7 @@ public struct JobClaim: Hashable, Sendable {
     self.freeSlotCount = freeSlotCount ?? count
     self.kinds = kinds
     self.group = group
+    self.isExhaustive = isExhaustive
   }
 }
 

@@ -4,7 +4,7 @@ import Headway
 /// The positions where the waiting jobs of a queue begin, for each priority.
 ///
 /// A mark passes only positions whose transactions have ended. Another process can put a job back before a mark. An
-/// occasional claim without marks finds such jobs.
+/// occasional claim without marks finds such jobs, and so does an exhaustive claim.
 struct ClaimMark: Sendable {
   /// The transactions that have ended, as a statement of the server sees them.
   struct Snapshot: Sendable {

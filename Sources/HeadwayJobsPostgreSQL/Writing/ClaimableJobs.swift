@@ -82,7 +82,7 @@ struct ClaimableJobs: ClaimSource {
   func takePlain(_ count: Int, after mark: inout ClaimMark) throws -> [JobRecord] {
     let clock = ContinuousClock()
     let start = clock.now
-    let levels = mark.levels(at: start)
+    let levels = claim.isExhaustive ? nil : mark.levels(at: start)
     let found = try levels.map { try plainJobs(count, in: $0) } ?? plainJobs(count)
     let places = found.map { (priority: $0.priority, position: $0.position) }
     if levels != nil {

@@ -9,7 +9,7 @@ extension JobTest {
   /// The job is stored, claimed and decoded as usual. Therefore, a job that can't be encoded or decoded is an error.
   /// All functions of its `JobContext` work: checkpoints, log lines, progress, further jobs, and results of other jobs.
   /// The job has its own queue, so it runs immediately and doesn't affect other jobs. Its delay, deadline, unique key
-  /// and limit have no effect.
+  /// and limit have no effect. The code runs inside the middleware of its kind.
   ///
   /// When the code has ended, the ending is recorded, and the job is not run again: it has succeeded, or it has failed
   /// if the code throws an error. If the code throws `JobSignal.snooze` or a `CancellationError`, the job is cancelled.
@@ -26,9 +26,10 @@ extension JobTest {
   ///   - after: Jobs that have ended, and whose results the code reads.
   ///   - options: Options of the job. The queue, and the options that delay or prevent the job, have no effect.
   /// - Returns: The value that the code returns.
-  /// - Throws: The error of the code, which can be a `JobSignal`. If the job or its result can't be stored and read,
-  ///   `JobError` with the code `undecodablePayload`, `unencodablePayload` or `payloadTooLarge`. If a job of `after`
-  ///   has not ended, `JobError` with the code `unfinishedJob`.
+  /// - Throws: The error of the code or of its middleware, which can be a `JobSignal`. If the job or its result can't
+  ///   be stored and read, `JobError` with the code `undecodablePayload`, `unencodablePayload` or `payloadTooLarge`. If
+  ///   middleware makes the job succeed without a result, and its output is not `Void`, `JobError` with the code
+  ///   `undecodablePayload`. If a job of `after` has not ended, `JobError` with the code `unfinishedJob`.
   /// - Precondition: `attempt` is positive.
   @discardableResult
   public func perform<Type: Job>(
@@ -78,33 +79,46 @@ extension JobTest {
   private func run<Type: Job>(
     _ type: Type.Type, _ context: JobContext
   ) async -> (Result<Type.Output, any Error>, JobEnding.Action) {
+    let middleware = KindMiddleware(type)
     let output: Result<Type.Output, any Error>
     let action: JobEnding.Action
     do {
-      let (value, payload) = try await OperationQueue().run(makeOperation(type, context))
-      (output, action) = (.success(value), .succeed(result: payload))
+      let result = try await OperationQueue().run(makeOperation(type, context, middleware))
+      action = .succeed(result: result?.payload)
+      output = Result { try result?.value ?? nothing(for: context, type) }
       context.noteEnded(action, nil)
+      middleware.didEnd(context, with: action, error: nil)
     } catch {
       (output, action) = (.failure(error), ending(after: error))
       context.noteEnded(action, error)
+      middleware.didEnd(context, with: action, error: error)
     }
     return (output, action)
   }
 
+  /// Returns the output of a job that has succeeded without running its code.
+  private func nothing<Type: Job>(for context: JobContext, _ type: Type.Type) throws -> Type.Output {
+    if let output = () as? Type.Output { return output }
+    throw JobError(
+      .undecodablePayload,
+      "Job \(context.id) has succeeded without a result: its middleware did not call next, or has caught an error.")
+  }
+
+  /// Creates the operation of an attempt, whose value is nil if middleware has prevented the code from returning one.
   private func makeOperation<Type: Job>(
-    _ type: Type.Type, _ context: JobContext
-  ) throws -> TaskOperation<(Type.Output, JobPayload?)> {
+    _ type: Type.Type, _ context: JobContext, _ middleware: KindMiddleware
+  ) throws -> TaskOperation<(value: Type.Output, payload: JobPayload?)?> {
     let job = try context.job.decoded(as: type)
     let operation = TaskOperation {
       try context.begin()
-      let output = Mutex<(Type.Output, JobPayload?)?>(nil)
+      let output = Kept<(value: Type.Output, payload: JobPayload?)>()
       try await context.run {
-        let value = try await job.perform(in: context)
-        let payload = try context.encodedResult(value)
-        output.withLock { $0 = (value, payload) }
+        try await middleware.run(context) {
+          let value = try await job.perform(in: context)
+          output.keep((value, try context.encodedResult(value)))
+        }
       }
-      guard let output = output.withLock(\.self) else { throw CancellationError() }
-      return output
+      return output.value
     }
     if let timeout = context.job.settings.timeout { operation.policy.timeout = max(timeout, .zero) }
     context.noteOperation(operation)
@@ -130,4 +144,13 @@ extension JobTest {
     default: .fail(JobEndReason(.failed, "The job has failed in a test."), JobErrorDescription(error))
     }
   }
+}
+
+/// Holds the value of an attempt from when its code returns until its middleware does.
+private final class Kept<Value: Sendable>: Sendable {
+  private let kept = Mutex<Value?>(nil)
+
+  var value: Value? { kept.withLock(\.self) }
+
+  func keep(_ value: Value) { kept.withLock { $0 = value } }
 }

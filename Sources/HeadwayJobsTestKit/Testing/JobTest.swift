@@ -18,7 +18,10 @@ public final class JobTest: Sendable {
   ///
   /// Pass this object to the code under test.
   public let jobs: Jobs
-  /// The queue that runs the jobs of ``drain(_:for:)``: one job at a time, so that the order is always the same.
+  /// The queue that runs the jobs of ``drain(_:for:)``: one job at a time.
+  ///
+  /// A job is claimed only after the one before it has ended, so the jobs of a queue of the store run in the order of
+  /// that queue. The order of jobs in different queues of the store is not specified.
   ///
   /// If a job of the test waits for the value of another job, increase the limit of the queue.
   public let operationQueue = OperationQueue(maxConcurrentOperationCount: 1)

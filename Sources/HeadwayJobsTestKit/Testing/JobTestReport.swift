@@ -4,7 +4,11 @@ public import HeadwayJobs
 public struct JobTestReport: Sendable, CustomStringConvertible {
   /// The number of jobs that have succeeded.
   public var succeededCount = 0
-  /// The errors and reasons of the jobs that have failed, in order.
+  /// The errors and reasons of the jobs that have failed.
+  ///
+  /// Jobs whose last attempt has failed come first, in the order of these attempts. The others follow in the order in
+  /// which they were added: jobs that the store has made fail, for example because they have snoozed too often, were
+  /// cancelled before their next attempt, or are damaged.
   public var failures: [JobFailure] = []
   /// By how much the number of cancelled jobs in the store has grown.
   ///
@@ -39,27 +43,33 @@ public struct JobTestReport: Sendable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - events: The events of the worker.
+  ///   - failed: The jobs of the store that have failed since the report began, in order.
   ///   - jobs: The jobs of the store, which have the errors of jobs that have failed.
   /// - Throws: `JobError` if the store can't be read.
-  mutating func note(_ events: [JobEvent], _ jobs: Jobs) async throws {
-    var snoozed: Set<JobID> = []
+  mutating func note(_ events: [JobEvent], failed: [JobRecord], _ jobs: Jobs) async throws {
+    // The jobs whose last attempt has ended with a retry.
+    var retried: Set<JobID> = []
     for case .ended(let attempt, let action) in events {
+      retried.remove(attempt.id)
       switch action {
       case .succeed: succeededCount += 1
-      case .retry: retriedCount += 1
-      case .snooze:
-        snoozedCount += 1
-        snoozed.insert(attempt.id)
+      case .retry:
+        retriedCount += 1
+        retried.insert(attempt.id)
+      case .snooze: snoozedCount += 1
       case .fail(let reason, _):
         let error = try await jobs.job(attempt.id)?.history.errors.last
         failures.append(JobFailure(id: attempt.id, state: .failed, reason: reason, lastError: error))
       case .cancel, .release: break
       }
     }
-    // A job that snoozes too often fails in the store.
-    for id in snoozed.subtracting(failures.map(\.id)).sorted() {
-      guard let job = try await jobs.job(id), job.state == .failed, let reason = job.reason else { continue }
-      failures.append(JobFailure(id: id, state: .failed, reason: reason, lastError: job.history.errors.last))
+    // A store can change an ending: a job fails if it snoozes too often, or if it was cancelled and can't run again. A
+    // job also fails without an attempt, for example if it is damaged.
+    let known = Set(failures.map(\.id))
+    for job in failed where !known.contains(job.id) {
+      guard let reason = job.reason else { continue }
+      if retried.contains(job.id), job.attempt == job.history.errors.last?.attempt { retriedCount -= 1 }
+      failures.append(JobFailure(id: job.id, state: .failed, reason: reason, lastError: job.history.errors.last))
     }
   }
 }
