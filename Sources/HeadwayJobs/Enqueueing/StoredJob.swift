@@ -46,6 +46,12 @@ extension JobRecord {
   /// - Returns: The decoded value.
   /// - Throws: ``JobError`` with the code ``JobError/Code/undecodablePayload``.
   package func decoded<Type: Job>(as type: Type.Type) throws -> Type {
+    guard version <= Type.version else {
+      throw JobError(
+        .undecodablePayload,
+        "The payload of job \(id) of the kind \(kind) has the version \(version), but this program knows versions up "
+          + "to \(Type.version). Update the program.")
+    }
     do {
       return version == Type.version ? try payload.decode(type) : try Type(migrating: payload, from: version)
     } catch {

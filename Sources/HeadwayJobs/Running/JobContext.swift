@@ -36,6 +36,12 @@ public final class JobContext: Sendable {
     /// Whether another client of the database might have recorded the ending.
     var isFinishingElsewhere = false
     var span: (any JobSpan)?
+
+    /// Notes that the operation has started, and returns whether this is the first call.
+    mutating func noteBegun() -> Bool {
+      defer { hasBegun = true }
+      return !hasBegun
+    }
   }
 
   private let state = Mutex(State())
@@ -234,20 +240,25 @@ public final class JobContext: Sendable {
   ///
   /// - Throws: `CancellationError` if the job is given back.
   package func begin() throws {
-    if state.withLock(\.isWithdrawn) { throw CancellationError() }
-    noteBegun()
+    // Under one lock, because the job can be given back at any time until then.
+    let isFirst = state.withLock { state in state.isWithdrawn ? nil : state.noteBegun() }
+    guard let isFirst else { throw CancellationError() }
+    if isFirst { report() }
   }
 
   func noteBegun() {
-    let isFirst = state.withLock { state in
-      defer { state.hasBegun = true }
-      return !state.hasBegun
-    }
-    guard isFirst else { return }
+    if state.withLock({ $0.noteBegun() }) { report() }
+  }
+
+  /// Reports that the code of the job is about to run.
+  private func report() {
     jobs.eventLog.post(.started(JobAttempt(job, fence)))
     guard let span = jobs.tracing?.startSpan(of: self) else { return }
     state.withLock { $0.span = span }
   }
+
+  /// Cancels the operation of the attempt.
+  func cancelOperation() { state.withLock(\.operation)?.cancel() }
 
   /// Runs the code of the job.
   package func run(_ body: @Sendable () async throws -> Void) async throws {

@@ -49,7 +49,13 @@ extension Job {
     // The attempt already has a slot of the worker's queue, so the operation needs a queue without a limit.
     let operation = try job.makeNewOperation(in: context)
     if let quality = context.job.settings.qualityOfService { operation.qualityOfService = quality }
-    try await OperationQueue().run(operation)
+    do {
+      try await OperationQueue().run(operation)
+    } catch {
+      // Code of the application has cancelled the operation, so the attempt is cancelled, too.
+      if operation.isCancelled, !Task.isCancelled { context.cancelOperation() }
+      throw operation.error ?? error
+    }
     return nil
   }
 }

@@ -56,7 +56,9 @@ extension WorkerSession {
     } catch {
       let ending = AttemptEnding(
         job: job, error: error, isCancelled: false, hasBegun: true, cause: nil, result: nil)
-      let action = ending.action(at: store.now)
+      // If the worker has lost the job in the meantime, the store refuses the ending.
+      let isLost = state.withLock { fence.owner != $0.worker }
+      let action = isLost ? .release : ending.action(at: store.now)
       notifyMiddleware(context, action, error)
       reports.willRecord(job, fence)
       state.withLock { $0.giveBack(fence, action, lane: lane, isSuspect: isSuspect, at: clock.elapsed()) }

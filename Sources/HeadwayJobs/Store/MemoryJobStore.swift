@@ -16,7 +16,17 @@ public final class MemoryJobStore: JobStore {
   /// The maximum size of a result, and of the value of a checkpoint, in bytes.
   public let maxResultSize: Int
 
-  /// Creates an empty store.
+  /// Creates an empty store with the system's time.
+  ///
+  /// - Parameters:
+  ///   - maxPayloadSize: The maximum size of a payload in bytes.
+  ///   - maxResultSize: The maximum size of a result, and of the value of a checkpoint, in bytes.
+  /// - Precondition: The sizes are positive.
+  public convenience init(maxPayloadSize: Int = 64 * 1_024, maxResultSize: Int = 1_024 * 1_024) {
+    self.init(maxPayloadSize: maxPayloadSize, maxResultSize: maxResultSize, time: StoreTime.now)
+  }
+
+  /// Creates an empty store with the time of a clock.
   ///
   /// - Parameters:
   ///   - maxPayloadSize: The maximum size of a payload in bytes.
@@ -27,7 +37,7 @@ public final class MemoryJobStore: JobStore {
   /// - Precondition: The sizes are positive.
   public convenience init(
     maxPayloadSize: Int = 64 * 1_024, maxResultSize: Int = 1_024 * 1_024,
-    clock: some Clock<Duration> = ContinuousClock(), startTime: StoreTime = .now()
+    clock: some Clock<Duration>, startTime: StoreTime = .now()
   ) {
     let start = clock.now
     self.init(maxPayloadSize: maxPayloadSize, maxResultSize: maxResultSize) {
