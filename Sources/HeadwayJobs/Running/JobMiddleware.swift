@@ -41,8 +41,8 @@ public protocol JobMiddleware: Sendable {
   /// Called when the worker has determined how an attempt ends, before the ending is stored.
   ///
   /// For example, send an alert if the ending is ``JobEnding/Action/fail(_:_:)``, which means that the job is not run
-  /// again. The function is called once for each attempt, even if ``perform(in:next:)`` was not called. The innermost
-  /// middleware is called first.
+  /// again. The function is called at most once for each attempt, even if ``perform(in:next:)`` was not called. The
+  /// innermost middleware is called first.
   ///
   /// The function is called on a task of the worker, after the operation of the attempt has finished, and not in the
   /// task of the job's code. No lock is held. While the function runs, the worker can't claim jobs or store endings, so
@@ -50,8 +50,8 @@ public protocol JobMiddleware: Sendable {
   ///
   /// Unless the job ended with `finish`, the ending is not stored yet, and the store can still reject or change it. For
   /// example, a job that snoozes too often fails. The function is not called if the process ends before the attempt has
-  /// ended, or if a job ends without an attempt. For example, if too many workers have died while they ran a job, only
-  /// ``Jobs/events`` reports the failure.
+  /// ended, if the worker can no longer use the store, or if a job ends without an attempt. For example, if too many
+  /// workers have died while they ran a job, only ``Jobs/events`` reports the failure.
   ///
   /// - Parameters:
   ///   - context: The attempt. Don't use it to write, because the ending might already be stored.

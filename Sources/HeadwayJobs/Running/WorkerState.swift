@@ -138,9 +138,10 @@ struct WorkerState {
   /// After a failure, the endings are sent again, because they might not be recorded.
   mutating func finish(_ exchange: JobExchange, lanes: [Int], _ answer: JobExchangeAnswer?) {
     hasLostAnswer = answer == nil
-    if !exchange.endings.isEmpty || answer?.claimed.allSatisfy(\.isEmpty) != true {
+    // After a lost answer, the next request returns the jobs that the store has claimed, before the store claims again.
+    if !exchange.endings.isEmpty || answer?.claimed.allSatisfy(\.isEmpty) == false {
       restartDrain()
-    } else if drain == .working {
+    } else if answer != nil, drain == .working {
       drain = .quiet
     }
     if answer == nil { endings = exchange.endings + endings }
