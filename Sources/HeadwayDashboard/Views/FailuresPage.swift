@@ -59,7 +59,9 @@ struct FailureGroup {
       let key = Key(kind: job.kind, type: type, text: text)
       var group = groups[key] ?? FailureGroup(kind: job.kind, type: type, text: text, last: job)
       group.count += 1
-      if (group.last.finishedTime ?? group.last.enqueuedTime) < (job.finishedTime ?? job.enqueuedTime) { group.last = job }
+      if (group.last.finishedTime ?? group.last.enqueuedTime) < (job.finishedTime ?? job.enqueuedTime) {
+        group.last = job
+      }
       groups[key] = group
     }
     return groups.values.sorted { ($1.count, $0.last.id) < ($0.count, $1.last.id) }

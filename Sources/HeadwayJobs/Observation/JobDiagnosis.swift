@@ -43,7 +43,8 @@ struct JobDiagnosis {
 
   private var runningPredicate: String {
     guard let worker = snapshot.workers.first(where: { $0.id == job.owner }) else {
-      return "was claimed by worker \(job.owner?.description ?? "?")\(at(job.claimedTime)), which is no longer registered"
+      return
+        "was claimed by worker \(job.owner?.description ?? "?")\(at(job.claimedTime)), which is no longer registered"
     }
     let name = "worker \(worker.id) (\(worker.description.name), process \(worker.description.processIdentifier))"
     guard worker.isAlive else {

@@ -153,7 +153,9 @@ public enum JobTransitions {
     let text = JobHistory.retryNote + (job.reason?.description ?? "")
     job.history.append(JobTransition(time: now, state: .waiting, note: text))
     (job.attempt, job.crashCount, job.snoozeCount) = (0, 0, 0)
-    (job.firstClaimedTime, job.claimedTime, job.finishedTime, job.expirationTime, job.dueTime) = (nil, nil, nil, nil, nil)
+    (job.firstClaimedTime, job.claimedTime, job.finishedTime, job.expirationTime, job.dueTime) = (
+      nil, nil, nil, nil, nil
+    )
     (job.deadline, job.owner, job.reason, job.result, job.progress) = (nil, nil, nil, nil, nil)
     job.isCancelRequested = false
     job.state = .waiting

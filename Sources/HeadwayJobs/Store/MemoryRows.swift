@@ -102,7 +102,8 @@ final class MemoryRows: JobRows {
   func prune() -> Int {
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
     memory.limits.prune(at: now)
-    let expired = memory.jobs.values.filter { job in job.expirationTime.map { $0 <= now && !isNeeded(job.id) } ?? false }
+    let expired = memory.jobs.values.filter { job in job.expirationTime.map { $0 <= now && !isNeeded(job.id) } ?? false
+    }
     return delete(Array(expired.map(\.id).sorted().prefix(JobCommand.maxChangedCount)))
   }
 

@@ -167,7 +167,8 @@ struct ClaimableJobs: ClaimSource {
 
   private func candidate(_ job: JobRecord, isSuspect: Bool) -> ClaimCandidate {
     ClaimCandidate(
-      id: job.id, priority: queue.priority(job.priority, since: job.readyTime, at: transaction.now), position: job.position,
+      id: job.id, priority: queue.priority(job.priority, since: job.readyTime, at: transaction.now),
+      position: job.position,
       isSuspect: isSuspect, key: job.settings.limit?.storedKey, slots: job.settings.limit?.slots)
   }
 
