@@ -47,8 +47,8 @@ struct JobForm {
 
   /// A text that differs if the stored values have changed since the form was shown.
   ///
-  /// Each process computes the same text. A payload that can't be edited is not part of it, because a person could guess
-  /// hidden values until the text is the same.
+  /// Each process computes the same text. A payload that can't be edited is not part of it, because a person could
+  /// guess hidden values until the text is the same.
   var version: String {
     let times = [job.dueTime, job.deadline].map { $0.map { "\($0.microseconds)" } ?? "" }
     let texts = ["\(job.priority)", job.queue, job.kind.rawValue, "\(job.version)"] + times
