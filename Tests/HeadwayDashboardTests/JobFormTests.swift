@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test("J207: a job that has changed in the meantime remains as it is, and the page says so")
+  @Test("J207: a job that has changed in the meantime remains as it is, and the page shows a notice")
   func changedInMeantime() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)

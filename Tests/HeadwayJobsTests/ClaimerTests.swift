@@ -130,7 +130,7 @@ import Testing
     #expect(claimer.claims(at: .zero).map(\.claim.queue) == ["second", "first"])
   }
 
-  @Test("J201: a worker that claims none ahead claims only for its slots")
+  @Test("J201: a worker that claims no jobs ahead claims only as many jobs as it has slots")
   func noneAhead() throws {
     var claimer = Claimer(queues: ["default"], kinds: [:], claimsAhead: false)
     claimer.setSlots(2, group: 0)

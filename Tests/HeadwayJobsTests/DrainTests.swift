@@ -61,7 +61,7 @@ import Testing
     #expect(try await states() == Array(repeating: .succeeded, count: 10) + [.waiting])
   }
 
-  @Test("J199: a drain runs due jobs and due retries, even if there are more than one transaction makes ready")
+  @Test("J199: a drain runs due jobs and due retries, even if one transaction can't make all of them ready")
   func dueJobs() async throws {
     let options = JobOptions(delay: .seconds(60), retry: .constant(maxAttemptCount: 3, delay: .zero))
     try await jobs.enqueue(contentsOf: (0..<2_100).map { _ in Flaky(failureCount: 2) }, options: options)

@@ -110,7 +110,7 @@ import Testing
     #expect(try await isIdle())
   }
 
-  @Test("J201: a test runs all jobs, and moves the clock to the times at which others are due")
+  @Test("J201: a test runs all jobs, and moves the clock to the times at which further jobs are due")
   func drain() async throws {
     try await test.jobs.enqueue(Shrink(path: "a"), delay: .seconds(600))
     try await test.jobs.enqueue(Shrink(path: "b"), queue: "other")

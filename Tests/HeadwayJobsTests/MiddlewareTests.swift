@@ -21,7 +21,7 @@ import Testing
     return try #require(try await handle.job())
   }
 
-  @Test("J210, J212: the worker's middleware is outside of the kind's, and the first is the outermost")
+  @Test("J210, J212: the worker's middleware is outside of the kind's middleware, and the first is outermost")
   func order() async throws {
     let job = try await run(Wrapped(), Named("a"), Named("b"))
     #expect(job.state == .succeeded)

@@ -84,7 +84,7 @@ extension Jobs {
   /// - Parameters:
   ///   - id: The number of the job.
   ///   - change: The change.
-  /// - Returns: True if the job could be changed, and was different before.
+  /// - Returns: True if the job could be changed and had another value before.
   /// - Throws: ``JobError``, with the code ``JobError/Code/payloadTooLarge`` or ``JobError/Code/nameTooLong`` if the
   ///   store does not accept the new value.
   @discardableResult

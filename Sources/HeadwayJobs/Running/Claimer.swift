@@ -18,7 +18,7 @@ struct Claimer {
     var mayHaveMore = true
     /// Whether a claim has returned no jobs since ``Claimer/claimExhaustively()`` was called.
     fileprivate var isAnswered = false
-    /// Whether a claim that allows a suspect has returned no jobs since then.
+    /// Whether a claim that allows a suspect has returned no jobs since ``Claimer/claimExhaustively()`` was called.
     fileprivate var isAnsweredForSuspects = false
     /// The number of hints so far, and the number when the last claim was sent.
     ///
@@ -215,8 +215,8 @@ struct Claimer {
   /// Whether claims for all operation queues that run operations have returned no jobs since
   /// ``claimExhaustively()`` was called, including claims that allow suspects.
   ///
-  /// An exchange allows a suspect for only one of its queues. If this is false, and nothing is held or to be sent, the
-  /// rest of the claims waits only for slots that other operations or other workers use.
+  /// An exchange allows a suspect for only one of its queues. If this property is false, the worker holds no jobs, and
+  /// there is nothing to send, the remaining claims wait only for slots that other operations or other workers use.
   var isExhausted: Bool {
     lanes.allSatisfy { lane in lane.isAnswered && lane.isAnsweredForSuspects || !groups[lane.group].isOpen }
   }

@@ -24,7 +24,7 @@ public protocol JobMiddleware: Sendable {
   ///
   /// If the function throws an error, the attempt ends as if the job's code had thrown the error. Therefore, the
   /// function can replace the error of the job, or throw a ``JobSignal``. If the function catches an error and returns,
-  /// the attempt succeeds without a result. If the function returns and has not called `next`, the code of the job has
+  /// the attempt succeeds without a result. If the function returns without calling `next`, the code of the job does
   /// not run, and the attempt also succeeds without a result. To skip a job that must not count as succeeded, throw
   /// ``JobSignal/discard(_:)``. After the code of the job has called `finish`, errors no longer have an effect.
   ///

@@ -124,9 +124,9 @@ public final class JobWorker: Sendable {
   ///
   /// Use this function in tests, and in programs that run all waiting jobs and then exit, for example at night. Jobs
   /// that are added while the worker runs also run, and so do retries that are due. The result does not depend on time:
-  /// the worker stops only when it holds no job, it has recorded all endings, the store has been advanced, and claims
-  /// for all its queues have returned nothing after that. Jobs that other clients add to a queue after its last claim
-  /// remain in the queue.
+  /// the worker stops only when it holds no job, it has recorded all endings, the store has been advanced, and the
+  /// claims that follow have returned no jobs for any of its queues. Jobs that other clients add to a queue after its
+  /// last claim remain in the queue.
   ///
   /// The function does not wait for jobs that are scheduled for later, wait for other jobs, are in a paused queue, have
   /// reached a limit, or have a kind that the worker does not know. It also claims no jobs for an operation queue that

@@ -106,8 +106,8 @@ extension SharedSlots.Share {
     if last == id, sum.heldCount + own.heldCount + otherCount < queue.limit,
       let next = members.first(where: { $0.key != id && $0.value.use.isWaiting })
     {
-      // The worker waits for at most one turn of the other one, which might be unable to claim jobs. No worker has
-      // claimed last now, so that the other one does not pass the turn back.
+      // The worker gives the other worker only one turn, because that worker might be unable to claim jobs. Clearing
+      // `last` prevents the other worker from passing the turn back.
       last = nil
       members[next.key]?.use.isWaiting = false
       ring(next.value.bell)

@@ -92,7 +92,7 @@ struct WorkerState {
   ///
   /// A drain advances the store only when the worker holds no job. It advances the store again after each claimed job
   /// and each recorded ending. Therefore, the claims before its end follow all changes of its jobs, even if hints are
-  /// lost. Hints and beats don't restart it, because they can arrive more often than it can send claims.
+  /// lost. Hints and beats don't restart the drain, because they can arrive more often than the worker can send claims.
   var idleStep: IdleStep {
     guard let drain, let worker, !isStopping, !hasLostAnswer else { return .wait }
     guard isIdle else { return .wait }

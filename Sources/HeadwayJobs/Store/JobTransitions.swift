@@ -179,7 +179,7 @@ public enum JobTransitions {
   ///   - job: A job.
   ///   - change: The change.
   ///   - now: The time of the store's clock.
-  /// - Returns: True if the job could be changed, and was different before.
+  /// - Returns: True if the job could be changed and had another value before.
   public static func change(_ job: inout JobRecord, _ change: JobChange, at now: StoreTime) -> Bool {
     guard [.held, .scheduled, .waiting].contains(job.state) else { return false }
     let former = job

@@ -16,8 +16,8 @@ extension JobTest {
   /// ``JobTestReport/nextTime`` is not nil, and you can call the function again. If the clock can't be moved, the
   /// function stops when no job can run now.
   ///
-  /// Paused queues, jobs of other kinds, and jobs that wait for these remain as they are. Cancelling the task stops the
-  /// function after the operations of its jobs have been cancelled.
+  /// Jobs in paused queues, jobs of other kinds, and jobs that wait for such jobs remain as they are. Cancelling the
+  /// task stops the function after the operations of its jobs have been cancelled.
   ///
   /// - Parameters:
   ///   - kinds: The types of jobs to run. Jobs of other kinds remain in their queues.

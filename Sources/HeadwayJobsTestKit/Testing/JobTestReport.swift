@@ -6,11 +6,11 @@ public struct JobTestReport: Sendable, CustomStringConvertible {
   public var succeededCount = 0
   /// The errors and reasons of the jobs that have failed.
   ///
-  /// Jobs whose last attempt has failed come first, in the order of these attempts. The others follow in the order in
-  /// which they were added: jobs that the store has made fail, for example because they have snoozed too often, were
+  /// Jobs whose last attempt has failed come first, in the order of these attempts. Jobs that the store has marked as
+  /// failed follow in the order in which they were added. For example, these jobs have snoozed too often, were
   /// cancelled before their next attempt, or are damaged.
   public var failures: [JobFailure] = []
-  /// By how much the number of cancelled jobs in the store has grown.
+  /// The increase in the number of cancelled jobs in the store.
   ///
   /// This includes jobs that have missed their deadline, and jobs that were cancelled because another job failed. It
   /// does not include jobs that are not kept.

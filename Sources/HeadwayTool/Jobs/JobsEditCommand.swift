@@ -8,7 +8,7 @@ struct JobsEditCommand: AsyncParsableCommand {
     commandName: "edit", abstract: "Change jobs that have not started, or that wait for their next attempt.",
     discussion: """
       The changes apply to the jobs that match when the command begins, in this order: priority, queue, deadline, \
-      payload, start. Each change prints a line with the number of jobs that were different before.
+      payload, start. Each change prints a line with the number of jobs that had another value before.
 
       A time is a date in ISO 8601 format, such as 2026-07-29T08:30:00+02:00, or a duration from now, such as +10m or \
       +1h30m. Dates without an offset are in UTC.
