@@ -205,7 +205,7 @@ class Compiler:
             if complaint:
                 return complaint
             objects.append(main.with_name(f"{name}.o"))
-        modules = linked(["Headway", *block.imports])
+        modules = linked(["Headway", *block.imports], self.products)
         for target in modules:
             objects += objects_of(self.products / f"{target}.build")
         libraries = [option for target in modules for option in LIBRARIES.get(target, [])]
@@ -239,13 +239,17 @@ class Compiler:
         return ""
 
 
-def linked(imported):
-    """The modules of the package that a program with these imports needs: those, and what their sources import."""
+def linked(imported, products):
+    """The modules that a program with these imports needs: those, and what their sources import.
+
+    Modules of other packages are included if they were built. Those of the toolchain are not needed.
+    """
     found, pending = [], list(imported)
     while pending:
         module = pending.pop()
-        folder = ROOT / "Sources" / module
-        if module in found or not folder.is_dir():
+        folders = [ROOT / "Sources" / module, *products.parents[1].glob(f"checkouts/*/Sources/{module}")]
+        folder = next((folder for folder in folders if folder.is_dir()), None)
+        if module in found or folder is None or not (products / f"{module}.build").is_dir():
             continue
         found.append(module)
         pending += {name for path in folder.rglob("*.swift") for name in LINKED_IMPORT.findall(path.read_text())}
