@@ -5,7 +5,8 @@
 
 /** Returns the key that identifies an element among the children of its parent; empty if it has none. */
 function key(node) {
-  return node.nodeType === Node.ELEMENT_NODE ? node.id || node.dataset.key || "" : "";
+  // The property `id` of a form that has a field named `id` is that field.
+  return node.nodeType === Node.ELEMENT_NODE ? node.getAttribute("id") || node.dataset.key || "" : "";
 }
 
 function isSame(old, next) {
