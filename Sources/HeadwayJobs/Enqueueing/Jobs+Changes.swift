@@ -78,6 +78,7 @@ extension Jobs {
   /// Changes a job that has not started, or that waits for its next attempt.
   ///
   /// ```swift
+  /// let handle = try await jobs.enqueue(Publish(), delay: .seconds(3600))
   /// try await jobs.change(handle.id, .runNow)
   /// ```
   ///
