@@ -20,11 +20,11 @@ import Testing
       now = now + .microseconds(Int.random(in: 0...300_000, using: &generator))
       tokens = min(Int64(rate.burst) * interval, tokens + (now.microseconds - last.microseconds))
       last = now
-      let hasToken = bucket.hasToken(rate, at: now)
+      let hasToken = bucket.hasTokens(1, rate, at: now)
       #expect(hasToken == (tokens >= interval))
       if tokens >= interval {
         tokens -= interval
-        bucket.take(rate, at: now)
+        bucket.take(1, rate, at: now)
         #expect(bucket.next == nil)
       } else {
         #expect(bucket.next == now + .microseconds(interval - tokens))
@@ -40,14 +40,14 @@ import Testing
     let now = StoreTime(microseconds: 10_000_000_000)
     var bucket = RateBucket(full: now)
     for _ in 0..<3 {
-      let hasToken = bucket.hasToken(rate, at: now)
+      let hasToken = bucket.hasTokens(1, rate, at: now)
       #expect(hasToken)
-      bucket.take(rate, at: now)
+      bucket.take(1, rate, at: now)
     }
-    let hasFourth = bucket.hasToken(rate, at: now)
+    let hasFourth = bucket.hasTokens(1, rate, at: now)
     #expect(!hasFourth)
     let earlier = now + .seconds(-3_600)
-    let hasOneEarlier = bucket.hasToken(rate, at: earlier)
+    let hasOneEarlier = bucket.hasTokens(1, rate, at: earlier)
     #expect(!hasOneEarlier)
     #expect(bucket.next == earlier + rate.interval)
   }
@@ -126,9 +126,9 @@ import Testing
     let rate = JobRate(1, per: .seconds(Int64.max), burst: .max)
     let now = StoreTime(microseconds: 1_800_000_000_000_000)
     var bucket = RateBucket(full: now)
-    let hasToken = bucket.hasToken(rate, at: now)
+    let hasToken = bucket.hasTokens(1, rate, at: now)
     #expect(hasToken)
-    bucket.take(rate, at: now)
+    bucket.take(1, rate, at: now)
     #expect(bucket.full == now + .seconds(100 * 365 * 86_400))
   }
 
@@ -159,7 +159,7 @@ import Testing
     let log = Log()
     try await Log.$current.withValue(log) {
       let options = JobOptions(
-        retry: .exponential(maxAttemptCount: 9, initialDelay: .seconds(1)), limit: .serial(key: "key"))
+        retry: .exponential(maxAttemptCount: 9, initialDelay: .seconds(1)), limits: [.serial(key: "key")])
       var last: JobHandle<Void>?
       for number in 1...4 {
         last = try await workshop.jobs.enqueue(Ordered(number: number, failureCount: number % 3), options: options)

@@ -106,8 +106,8 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .crashes: JobOptions(maxCrashCount: 0)
     case .uniqueTime: JobOptions(unique: .held("key", for: .zero))
     case .retention: JobOptions(retention: JobRetention(failed: .seconds(-1)))
-    case .rule: JobOptions(limit: JobLimit(key: "a", rule: .concurrent(0)))
-    default: JobOptions(limit: JobLimit(key: "a", rule: .rate(rate)))
+    case .rule: JobOptions(limits: [JobLimit(key: "a", rule: .concurrent(0))])
+    default: JobOptions(limits: [JobLimit(key: "a", rule: .rate(rate))])
     }
   }
 
