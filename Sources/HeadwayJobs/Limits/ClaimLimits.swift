@@ -3,14 +3,15 @@
 /// A job takes all its limits together when it is claimed, or none.
 ///
 /// During a claim, jobs only begin to run, and tokens are only taken. Therefore, a limit that has refused a job refuses
-/// it until the claim ends, and a group with such a limit is *closed*: the claim reads no more jobs of it.
+/// it until the claim ends. A group with such a limit is *closed*: the claim reads no more jobs of it. If the limit only
+/// keeps its units for a heavy job, the group is closed for the priority of the refused job.
 ///
 /// A job is *heavy* if it takes several units or tokens, and fewer than that are left. As soon as a claim has refused a
 /// heavy job, the claim counts its units as taken, so that lighter jobs of the same or a lower priority leave them.
 struct ClaimLimits {
   /// Why a job can't be claimed.
   struct Refusal {
-    /// Whether a limit after the first one refuses the job, and therefore all jobs of the group.
+    /// Whether a limit after the first one refuses the job, and therefore all jobs of the group and priority.
     var isOfGroup = false
     /// Whether the job is heavy, and units or tokens are now kept for it.
     var isHeavy = true
@@ -38,29 +39,32 @@ struct ClaimLimits {
   private var reserves: [String: [Reserve]] = [:]
   /// The keys that have refused a heavy job, with the highest priority of these jobs.
   private var heavyKeys: [String: Int] = [:]
-  private var heavyJobs: [JobID: Refusal] = [:]
+  /// The jobs that were refused, which remain refused.
+  private var refusals: [JobID: Refusal] = [:]
   private var groups: [String: [Part]] = [:]
 
   /// Returns why a job can't be claimed now, or nil if it can.
   mutating func refusal<Source: ClaimSource>(
     of job: ClaimCandidate, in source: inout Source
   ) throws(Source.Failure) -> Refusal? {
-    if let refusal = heavyJobs[job.id] { return refusal }
+    if let refusal = refusals[job.id] { return refusal }
     let parts = try parts(of: job, in: &source)
     var (refusal, refusing) = (Refusal?.none, [String]())
     for (index, part) in parts.enumerated() {
-      guard try !admits(job, part, in: &source) else { continue }
+      let answer = try answer(of: part, to: job, in: &source)
+      guard answer != .admits else { continue }
       refusal = refusal ?? Refusal()
       refusing.append(part.limit.key)
-      if index > 0 { refusal?.isOfGroup = true }
+      if index > 0 {
+        refusal?.isOfGroup = true
+        if answer == .refuses { closedGroups.insert(job.group) }
+      }
       let isKept = heavyKeys[part.limit.key].map { $0 >= job.priority } ?? false
-      if part.limit.weight <= 1 || isKept { refusal?.isHeavy = false }
+      if answer == .keeps || part.limit.weight <= 1 || isKept { refusal?.isHeavy = false }
     }
-    guard let refusal else { return nil }
-    if refusal.isOfGroup { closedGroups.insert(job.group) }
+    refusals[job.id] = refusal
     // If another limit refuses the job too, nothing is kept for it, because it might wait for long.
-    guard refusal.isHeavy else { return refusal }
-    heavyJobs[job.id] = refusal
+    guard let refusal, refusal.isHeavy else { return refusal }
     for key in refusing { heavyKeys[key] = max(heavyKeys[key] ?? job.priority, job.priority) }
     for part in parts {
       reserves[part.limit.key, default: []].append(Reserve(weight: part.limit.weight, priority: job.priority))
@@ -105,26 +109,34 @@ struct ClaimLimits {
     return [Part(limit: first, rate: rate)] + further
   }
 
-  private mutating func admits<Source: ClaimSource>(
-    _ job: ClaimCandidate, _ part: Part, in source: inout Source
-  ) throws(Source.Failure) -> Bool {
-    let key = part.limit.key
-    var weight = part.limit.weight
-    for reserve in reserves[key] ?? [] where reserve.priority >= job.priority { weight += reserve.weight }
+  /// How a limit decides about a job.
+  private enum Answer {
+    case admits
+    /// The units or tokens that are left are kept for a heavy job.
+    case keeps
+    case refuses
+  }
+
+  private mutating func answer<Source: ClaimSource>(
+    of part: Part, to job: ClaimCandidate, in source: inout Source
+  ) throws(Source.Failure) -> Answer {
+    let (key, weight) = (part.limit.key, part.limit.weight)
+    let kept = (reserves[key] ?? []).reduce(0) { $0 + ($1.priority >= job.priority ? $1.weight : 0) }
     guard let slots = part.limit.slots else {
       // A job whose rate can't be read is damaged, and fails when it is claimed.
-      guard let rate = part.rate else { return true }
+      guard let rate = part.rate else { return .admits }
       let old = try bucket(key, in: &source)
       var bucket = old
       let hasTokens = bucket.hasTokens(weight, rate, at: source.now)
       buckets[key] = bucket
       if bucket != old { changedBuckets[key] = !hasTokens }
-      return hasTokens
+      guard hasTokens else { return .refuses }
+      return kept == 0 || bucket.hasTokens(weight + kept, rate, at: source.now) ? .admits : .keeps
     }
-    let runningWeight = try runningWeight(key, in: &source)
-    guard slots == 0 else { return runningWeight + weight <= slots }
-    guard runningWeight == 0 else { return false }
-    return try source.firstJob(ofSerialKey: key) == job.id
+    let used = try runningWeight(key, in: &source)
+    guard slots == 0 else { return used + weight > slots ? .refuses : used + weight + kept > slots ? .keeps : .admits }
+    guard used == 0 else { return .refuses }
+    return try source.firstJob(ofSerialKey: key) == job.id ? .admits : .refuses
   }
 
   private mutating func runningWeight<Source: ClaimSource>(

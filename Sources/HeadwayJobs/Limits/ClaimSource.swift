@@ -175,11 +175,7 @@ package protocol ClaimSource {
   mutating func levels() throws(Failure) -> [ClaimLevel]
   /// Returns the first job of a group's key that follows another key; nil precedes all keys.
   ///
-  /// - Parameters:
-  ///   - key: The key before.
-  ///   - group: The group.
-  ///   - level: The level.
-  ///   - skipsFullKeys: Whether keys without a free unit can be skipped.
+  /// If `skipsFullKeys` is true, keys whose first limit has no free unit can be skipped.
   mutating func firstJob(
     ofKeyAfter key: String?, in group: String, level: Int, skipsFullKeys: Bool
   ) throws(Failure) -> ClaimCandidate?

@@ -25,9 +25,7 @@ extension JobSettings {
     stored == noFurtherLimits ? [] : (try? StoredForm.decode([JobLimit].self, Array(stored.utf8))) ?? []
   }
 
-  /// Returns how many units of each key running jobs take by the limits of their groups.
-  ///
-  /// - Parameter counts: The groups, with the number of running jobs of each.
+  /// Returns how many units of each key running jobs take by their further limits.
   package static func furtherWeights(_ counts: some Sequence<(group: String, count: Int)>) -> [String: Int] {
     var weights: [String: Int] = [:]
     for (group, count) in counts {

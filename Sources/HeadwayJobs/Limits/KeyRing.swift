@@ -28,6 +28,8 @@ struct KeyRing {
   private var alternatives: [ClaimCandidate] = []
   private var served: [String] = []
   private var index = 0
+  /// The groups of which no job of the level can be claimed.
+  private var closedGroups: Set<String> = []
   /// How many keys in a row were not admitted.
   private var refusalCount = 0
   /// The next job, and the number of jobs with keys that had been claimed when its limits were checked.
@@ -72,6 +74,7 @@ struct KeyRing {
         return job
       }
       note(refusal, of: job)
+      if refusal.isOfGroup { closedGroups.insert(job.group) }
       next = refusal.isOfGroup ? takeAlternative(limits) : nil
       guard next == nil else { continue }
       refusalCount += 1
@@ -138,7 +141,7 @@ struct KeyRing {
       case .again:
         if served.isEmpty { return nil }
         if index >= served.count { index = 0 }
-        for group in groups where !limits.closedGroups.contains(group) {
+        for group in groups where isOpen(group, limits) {
           if let job = try source.firstJob(ofKey: served[index], in: group, level: level) { alternatives.append(job) }
         }
         if let job = takeAlternative(limits) { return job }
@@ -153,7 +156,7 @@ struct KeyRing {
   ) throws(Source.Failure) -> String? {
     alternatives = []
     var first: ClaimCandidate?
-    for group in groups where !limits.closedGroups.contains(group) {
+    for group in groups where isOpen(group, limits) {
       let head: ClaimCandidate?
       if let known = heads[group], known?.key.map({ Self.isKey($0, after: key) }) ?? true {
         head = known
@@ -171,13 +174,17 @@ struct KeyRing {
     return found
   }
 
+  private func isOpen(_ group: String, _ limits: ClaimLimits) -> Bool {
+    !closedGroups.contains(group) && !limits.closedGroups.contains(group)
+  }
+
   private static func isKey(_ key: String, after other: String?) -> Bool {
     other.map { $0.utf8.lexicographicallyPrecedes(key.utf8) } ?? true
   }
 
   /// Removes and returns the first job of the current key in a group that is not closed.
   private mutating func takeAlternative(_ limits: ClaimLimits) -> ClaimCandidate? {
-    let open = alternatives.indices.filter { !limits.closedGroups.contains(alternatives[$0].group) }
+    let open = alternatives.indices.filter { isOpen(alternatives[$0].group, limits) }
     guard let first = open.min(by: { alternatives[$0].position < alternatives[$1].position }) else { return nil }
     return alternatives.remove(at: first)
   }
