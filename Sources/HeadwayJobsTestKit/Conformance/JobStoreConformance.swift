@@ -7,7 +7,8 @@ public enum JobStoreConformance {
   /// All checks.
   public static let checks: [JobStoreCheck] = [
     enqueueing, keys, claiming, order, fencing, endings, retries, cancelling, rescuing, stopping, commands, retention,
-    limits, queueSettings, reading, clockJumps, snapshots, overviews, graphs, graphFailures, conservation, ticks,
+    limits, severalLimits, queueSettings, reading, clockJumps, snapshots, overviews, graphs, graphFailures,
+    conservation, ticks,
     schedules, bounds, model,
   ].flatMap(\.self)
 }
