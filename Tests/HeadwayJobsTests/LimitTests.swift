@@ -52,6 +52,50 @@ import Testing
     #expect(bucket.next == earlier + rate.interval)
   }
 
+  @Test("J241: a heavy job waits until its bucket has all its tokens, and a lighter one shortens the wait")
+  func heavyTokens() {
+    let rate = JobRate(4, per: .seconds(4))
+    let now = StoreTime(microseconds: 10_000_000_000)
+    var bucket = RateBucket(full: now)
+    let hasThree = bucket.hasTokens(3, rate, at: now)
+    #expect(hasThree)
+    bucket.take(3, rate, at: now)
+    let (hasFour, hasTwo, hasOne) = (
+      bucket.hasTokens(4, rate, at: now), bucket.hasTokens(2, rate, at: now), bucket.hasTokens(1, rate, at: now)
+    )
+    #expect([hasFour, hasTwo, hasOne] == [false, false, true])
+    let hasThreeAgain = bucket.hasTokens(3, rate, at: now)
+    #expect(!hasThreeAgain)
+    let hasTwoAgain = bucket.hasTokens(2, rate, at: now)
+    #expect(!hasTwoAgain)
+    #expect(bucket.next == now + .seconds(1))
+    let isFull = bucket.hasTokens(9, rate, at: now + .seconds(3))
+    #expect(isFull)
+  }
+
+  @Test("J241: the limits after the first one are stored as one text, and read again")
+  func furtherLimits() {
+    var settings = JobSettings()
+    #expect(settings.furtherLimits == nil)
+    let limits: [JobLimit] = [
+      .serial(key: "a"), .concurrency(3, key: "b \"", weight: 2), .rate(5, per: .seconds(1), key: "c", weight: 4),
+    ]
+    settings.limits = Array(limits.prefix(1))
+    #expect(settings.furtherLimits == JobSettings.noFurtherLimits)
+    settings.limits = limits
+    let stored = settings.furtherLimits ?? ""
+    #expect(JobSettings.furtherLimits(stored) == Array(limits.dropFirst()))
+    #expect(stored > JobSettings.noFurtherLimits)
+    let weights = JobSettings.furtherWeights([
+      (group: stored, count: 3), (group: JobSettings.noFurtherLimits, count: 9),
+    ])
+    #expect(weights[limits[1].storedKey] == 6)
+    #expect(
+      limits.map(\.description) == [
+        "a (one at a time, in order)", "b \" (3 at a time, takes 2)", "c (5 per 1.0 seconds, takes 4)",
+      ])
+  }
+
   @Test("J81: keys of different kinds of limits are separate, and their order is spread")
   func storedKeys() {
     let limits = [JobLimit.concurrency(1, key: "key"), .serial(key: "key"), .rate(1, per: .seconds(1), key: "key")]
