@@ -115,6 +115,16 @@ extension JobRows {
     if !job.keepsPlace { (job.position, job.readyTime) = (try nextPositions(1)[0], now) }
   }
 
+  /// Writes changed jobs. Those that are ready now come after those that were already ready, unless they keep their
+  /// place.
+  package func putAtEnd(_ jobs: [JobRecord]) throws {
+    guard !jobs.isEmpty else { return }
+    for (var job, position) in zip(jobs, try nextPositions(jobs.count)) {
+      if job.state == .waiting, !job.keepsPlace { (job.position, job.readyTime) = (position, now) }
+      try put(job)
+    }
+  }
+
   /// Changes the record of a queue.
   ///
   /// - Returns: The number of changes.
@@ -151,12 +161,9 @@ extension JobRows {
   ///
   /// - Returns: Whether there might be more.
   package func startDueJobs(limit: Int) throws -> Bool {
-    let due = try dueJobs(limit: limit)
-    for (var job, position) in zip(due, try nextPositions(due.count)) {
-      JobTransitions.becomeWaiting(&job, at: now)
-      if !job.keepsPlace { (job.position, job.readyTime) = (position, now) }
-      try put(job)
-    }
+    var due = try dueJobs(limit: limit)
+    for index in due.indices { JobTransitions.becomeWaiting(&due[index], at: now) }
+    try putAtEnd(due)
     try settle()
     return due.count == limit
   }

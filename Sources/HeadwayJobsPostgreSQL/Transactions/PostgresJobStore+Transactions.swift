@@ -99,14 +99,42 @@ extension Jobs {
     handles(of: batch, try add(batch.encoded(for: self), in: transaction))
   }
 
+  /// Sends a signal to a job in a transaction of the application; the signal is sent if the transaction is committed.
+  ///
+  /// The row of the job is locked until the transaction ends.
+  ///
+  /// - Precondition: The store is the ``PostgresJobStore`` of the transaction.
+  /// - Parameters:
+  ///   - id: The number of the job.
+  ///   - name: The name of the signal.
+  ///   - value: The value; `true` by default.
+  ///   - transaction: The transaction.
+  /// - Returns: False if the job has ended or does not exist.
+  /// - Throws: `JobError`, for example with the code `tooManySignals`, or ``PostgresError``. Nothing was sent.
+  @discardableResult
+  public func signal(
+    _ id: JobID, _ name: String, _ value: some Encodable = true, in transaction: PostgresTransaction
+  ) throws -> Bool {
+    let signal = try JobSignal(name, value)
+    try check(signal)
+    requireStore(of: transaction)
+    let command = JobCommand.signal(.id(id), signal)
+    return try transaction.change({ try $0.perform(command) }) { [self] in notePerformed(command, count: $0) } > 0
+  }
+
   private func add(_ new: [NewJob], in transaction: PostgresTransaction) throws -> [Enqueued] {
-    require(
-      store === transaction.store,
-      "The transaction belongs to another store. Use the store of these jobs, or enqueue(_:) outside of it."
-    )
-    return try transaction.add(new) { [self] enqueued in
+    requireStore(of: transaction)
+    let hasKeys = new.count { $0.settings.unique != nil } > 1
+    return try transaction.change(isRepeatable: hasKeys, { try $0.enqueue(new) }) { [self] enqueued in
       for (enqueued, new) in zip(enqueued, new) { noteEnqueued(enqueued, new) }
     }
+  }
+
+  private func requireStore(of transaction: PostgresTransaction) {
+    require(
+      store === transaction.store,
+      "The transaction belongs to another store. Use the store of these jobs, or the function outside of it."
+    )
   }
 
   var postgresStore: PostgresJobStore {
@@ -146,7 +174,8 @@ extension JobContext {
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
   ///   `timeLimitExceeded`, or `transactionEnded`. Nothing was written, and the job has not ended. The code is
-  ///   `alreadyFinished` if an earlier call has ended the job, or has not returned yet. It is `outcomeUnknown` if the
+  ///   `alreadyFinished` if an earlier call has ended the job, or has not returned yet. `JobSuspension` if the attempt
+  ///   ends with a wait. The code of `JobError` is `outcomeUnknown` if the
   ///   connection was lost during the commit: then either all was written and the job has succeeded, or it runs again.
   @discardableResult
   public func finish<Value: Sendable>(
@@ -154,6 +183,7 @@ extension JobContext {
   ) async throws -> Value {
     let (fence, leaseLost) = (fence, leaseLost)
     let store = jobs.postgresStore
+    try checkNotSuspended()
     // Noted before the commit. Otherwise, the worker could find after the commit that the attempt no longer runs the
     // job.
     guard beginFinishing() else { throw alreadyFinished }
