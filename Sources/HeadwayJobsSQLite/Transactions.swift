@@ -136,6 +136,46 @@ extension Jobs {
 }
 
 extension JobContext {
+  /// Runs a step that writes to the database of the store, exactly once across all attempts, and returns its value.
+  ///
+  /// The writes of the step and its value are committed together, or neither. In later attempts, this function returns
+  /// the stored value and doesn't call `body`.
+  ///
+  /// ```swift
+  /// import HeadwayJobs
+  ///
+  /// let size = try await context.checkpoint("record") { database in
+  ///   try database.execute(sql: "INSERT INTO photo (path) VALUES (?)", arguments: [path])
+  ///   return path.utf8.count
+  /// }
+  /// ```
+  ///
+  /// The function `body` runs under the same conditions as that of ``finish(within:_:)``.
+  ///
+  /// - Precondition: The store is an ``SQLiteJobStore``.
+  /// - Parameters:
+  ///   - name: The name of the step. Each attempt can use a name only once.
+  ///   - limit: The time limit of `body`.
+  ///   - body: The step. It is called on a thread of the store. It can use savepoints, but must not begin or end
+  ///     transactions.
+  /// - Returns: The value of the step, from this attempt or an earlier one.
+  /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
+  ///   `duplicateCheckpoint`, `payloadTooLarge`, `timeLimitExceeded`, or `transactionEnded`; `JobSuspension` if the
+  ///   attempt ends with a wait. Nothing was written.
+  public func checkpoint<Value: Codable & Sendable>(
+    _ name: String, within limit: Duration = .seconds(5), _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws -> Value {
+    let store = jobs.sqliteStore
+    if let stored = try await storedCheckpoint(name, as: Value.self) { return stored }
+    return try await store.change(runsUserCode: true) { [fence, leaseLost] transaction in
+      guard try transaction.isRun(by: fence) else { throw leaseLost }
+      let value = try transaction.run(within: limit, body)
+      guard transaction.database.isInsideTransaction else { throw JobError.transactionEnded }
+      try transaction.putCheckpoint(name, self.encodedCheckpoint(name, value), of: fence.id)
+      return value
+    }
+  }
+
   /// Commits writes of the application together with the success of the job, or neither.
   ///
   /// Therefore, the writes happen exactly once, no matter when the process crashes.

@@ -238,6 +238,37 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J229: the writes of a step and its value are committed together, or neither")
+  func step() async throws {
+    let test = try await makeStore()
+    let table = "\(test.schema).photo"
+    let (handle, record) = try await claimNewJob(of: test)
+    let fence = try #require(record.fence)
+    await #expect(throws: Failure.self) {
+      try await JobContext(record, fence, test.jobs).checkpoint("step") { transaction -> Int in
+        try transaction.execute("INSERT INTO \(table) (path, size) VALUES ($1, $2)", "a.jpg", 1)
+        throw Failure()
+      }
+    }
+    for size in [2, 3] {
+      let value = try await JobContext(record, fence, test.jobs).checkpoint("step") { transaction in
+        try transaction.execute("INSERT INTO \(table) (path, size) VALUES ($1, $2)", "a.jpg", size)
+        return size
+      }
+      #expect(value == 2)
+    }
+    #expect(try test.psql("SELECT size FROM photo") == "2")
+    try await test.jobs.abandon(handle.id)
+    let error = await #expect(throws: JobError.self) {
+      try await JobContext(record, fence, test.jobs).checkpoint("other") { transaction in
+        try transaction.execute("DELETE FROM \(table)")
+      }
+    }
+    #expect(error?.code == .leaseLost)
+    #expect(try test.psql("SELECT size FROM photo") == "2")
+    await test.store.close()
+  }
+
   @Test("J18: another client can't add a job to a full queue")
   func fullQueue() async throws {
     let test = try await makeStore()

@@ -183,6 +183,47 @@ struct Note: Job {
     await app.store.close()
   }
 
+  @Test("J229: the writes of a step and its value are committed together, or neither")
+  func step() async throws {
+    let app = try Application()
+    let handle = try await app.jobs.enqueue(Note(text: "a"))
+    let claimed = try await app.claim()
+    // An attempt can use each name only once, so this test creates the context again.
+    func context() -> JobContext { JobContext(claimed.job, claimed.fence, app.jobs) }
+    struct Failure: Error {}
+    await #expect(throws: Failure.self) {
+      try await context().checkpoint("step") { database -> Int in
+        try database.execute(sql: "INSERT INTO photo (size) VALUES (1)")
+        throw Failure()
+      }
+    }
+    for size in [2, 3] {
+      let value = try await context().checkpoint("step") { database in
+        try database.execute(sql: "INSERT INTO photo (size) VALUES (?)", arguments: [size])
+        return size
+      }
+      #expect(value == 2)
+    }
+    #expect(try app.photoCount() == 1)
+    let ended = await #expect(throws: JobError.self) {
+      try await context().checkpoint("end") { database in
+        try database.execute(sql: "DELETE FROM photo; COMMIT")
+        return 0
+      }
+    }
+    #expect(ended?.code == .transactionEnded)
+    try await app.jobs.abandon(handle.id)
+    let lost = await #expect(throws: JobError.self) {
+      try await context().checkpoint("other") { database in
+        try database.execute(sql: "DELETE FROM photo")
+        return 0
+      }
+    }
+    #expect(lost?.code == .leaseLost)
+    #expect(try app.photoCount() == 1)
+    await app.store.close()
+  }
+
   @Test("J11, J60: jobs in a transaction wait for others, and a cycle is refused")
   func graph() async throws {
     let app = try Application()

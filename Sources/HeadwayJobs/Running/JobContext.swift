@@ -90,6 +90,15 @@ public final class JobContext: Sendable {
   public func checkpoint<Value: Codable & Sendable>(
     _ name: String, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {
+    if let stored = try await storedCheckpoint(name, as: Value.self) { return stored }
+    let value = try await body()
+    let payload = try encodedCheckpoint(name, value)
+    try await write(.checkpoint(name: name, value: payload))
+    return value
+  }
+
+  /// Begins a step, and returns its value if an earlier attempt has stored one.
+  package func storedCheckpoint<Value: Decodable>(_ name: String, as type: Value.Type) async throws -> Value? {
     try NameLength.check(name, "The name of a checkpoint", NameLength.name)
     guard !name.utf8.starts(with: StoredSignals.prefix.utf8) else {
       throw JobError(
@@ -103,19 +112,18 @@ public final class JobContext: Sendable {
       throw JobError(
         .duplicateCheckpoint, "Job \(id) uses the checkpoint \(name) twice in an attempt. Give each step its own name.")
     }
-    if let stored = try await jobs.store.checkpoint(name, of: id) {
-      do {
-        return try stored.decode(Value.self)
-      } catch {
-        throw JobError(
-          .undecodablePayload, "The checkpoint \(name) of job \(id) is not a \(Value.self): \(error)",
-          underlyingError: error)
-      }
+    guard let stored = try await jobs.store.checkpoint(name, of: id) else { return nil }
+    do {
+      return try stored.decode(type)
+    } catch {
+      throw JobError(
+        .undecodablePayload, "The checkpoint \(name) of job \(id) is not a \(type): \(error)", underlyingError: error)
     }
-    let value = try await body()
-    let payload = try encoded(value, as: "The checkpoint \(name)")
-    try await write(.checkpoint(name: name, value: payload))
-    return value
+  }
+
+  /// Encodes the value of a step.
+  package func encodedCheckpoint(_ name: String, _ value: some Encodable) throws -> JobPayload {
+    try encoded(value, as: "The checkpoint \(name)")
   }
 
   /// Stores the progress of the job.

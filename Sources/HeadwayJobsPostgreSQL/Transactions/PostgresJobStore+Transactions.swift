@@ -148,6 +148,50 @@ extension Jobs {
 }
 
 extension JobContext {
+  /// Runs a step that writes to the database of the store, exactly once across all attempts, and returns its value.
+  ///
+  /// The writes of the step and its value are committed together, or neither. In later attempts, this function returns
+  /// the stored value and doesn't call `body`.
+  ///
+  /// ```swift
+  /// import HeadwayJobs
+  ///
+  /// let size = try await context.checkpoint("record") { transaction in
+  ///   try transaction.execute("INSERT INTO photo (path) VALUES ($1)", path)
+  ///   return path.utf8.count
+  /// }
+  /// ```
+  ///
+  /// - Precondition: The store is a ``PostgresJobStore``.
+  /// - Parameters:
+  ///   - name: The name of the step. Each attempt can use a name only once.
+  ///   - limit: The time limit of `body`.
+  ///   - body: The step. It is called once, on a thread of the store. It can use savepoints, but must not begin or end
+  ///     transactions.
+  /// - Returns: The value of the step, from this attempt or an earlier one.
+  /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
+  ///   `duplicateCheckpoint`, `payloadTooLarge`, `timeLimitExceeded`, or `transactionEnded`; `JobSuspension` if the
+  ///   attempt ends with a wait. Nothing was written. The code is `outcomeUnknown` if the connection was lost during
+  ///   the commit: then the next attempt finds out whether the step has run.
+  public func checkpoint<Value: Codable & Sendable>(
+    _ name: String, within limit: Duration = .seconds(5),
+    _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
+  ) async throws -> Value {
+    let store = jobs.postgresStore
+    if let stored = try await storedCheckpoint(name, as: Value.self) { return stored }
+    return try await store.runTransaction(within: limit) { [fence, leaseLost] transaction in
+      let value = try body(transaction)
+      let payload = try self.encodedCheckpoint(name, value)
+      let isRun = try transaction.change({ rows in
+        guard try rows.isRun(by: fence) else { return false }
+        rows.putCheckpoint(name, payload, of: fence.id)
+        return true
+      }) { _ in }
+      guard isRun else { throw leaseLost }
+      return value
+    }
+  }
+
   /// Commits writes of the application together with the success of the job, or neither.
   ///
   /// Therefore, the writes happen exactly once, no matter when the process crashes.

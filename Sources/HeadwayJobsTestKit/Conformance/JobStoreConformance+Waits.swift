@@ -68,7 +68,7 @@ extension JobStoreConformance {
       try await probe.pass(.seconds(31))
       try probe.expect(try await probe.stored(id).reason?.code, .expired, "the reason")
     },
-    JobStoreCheck("J229: a job that is made due runs early, waits again, and still receives its signal") { probe in
+    JobStoreCheck("J228: a job that is made due runs early, waits again, and still receives its signal") { probe in
       let id = try await probe.enqueue()
       let worker = try await probe.register()
       let until = probe.store.now + .seconds(60)
