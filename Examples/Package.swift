@@ -10,7 +10,7 @@ let examples = [
 let traceExamples = ["SlowReport"]
 let csvExamples = ["Temperatures"]
 let importExamples = ["ImportFeed"]
-let jobExamples = ["PhotoJobs", "MailService", "NightlyReport"]
+let jobExamples = ["PhotoJobs", "MailService", "NightlyReport", "OrderWorkflow"]
 let requestExamples = ["Downloads"]
 let drawingExamples = ["DrawCards", "ScrollCells"]
 // These use the gates and the manual clock of HeadwayTestKit, so their output is always the same.

@@ -1,15 +1,15 @@
-/// The error with which the code of an attempt ends because its job waits for a signal, or sleeps.
+/// The error that ends an attempt because its job waits for a signal, or sleeps.
 ///
 /// ``JobContext/waitForSignal(_:as:timeLimit:)`` and ``JobContext/sleep(_:for:)`` throw it. Let your code throw it, too.
 /// If the code catches the error, the attempt still ends with the wait. Until then, the functions of the context throw
-/// the same error again, and ``JobContext/checkpoint(_:_:)`` runs no further steps. Only code that runs outside of
-/// checkpoints must not treat this error as a failure:
+/// the same error again, and ``JobContext/checkpoint(_:_:)`` runs no further steps. Code outside of checkpoints must not
+/// treat this error as a failure:
 ///
 /// ```swift
 /// do {
 ///   guard try await context.waitForSignal("paid", timeLimit: .seconds(3_600)) else { return }
-/// } catch is JobSuspension {
-///   throw JobOutcome.snooze(.seconds(1))  // Has no effect: the job waits for its signal.
+/// } catch where !(error is JobSuspension) {
+///   print("The payment can't be checked: \(error)")
 /// }
 /// ```
 public struct JobSuspension: Error, Hashable, Sendable, CustomStringConvertible {

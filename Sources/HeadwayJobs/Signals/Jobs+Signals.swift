@@ -10,7 +10,7 @@ extension Jobs {
   /// ```
   ///
   /// A signal that is sent twice arrives twice. If the sender repeats its requests, for example because it is a
-  /// webhook, include its number in the value, or send the signal in the transaction in which you record the request.
+  /// webhook, include its number in the value, or send the signal in the transaction that records the request.
   ///
   /// - Parameters:
   ///   - id: The number of the job.
