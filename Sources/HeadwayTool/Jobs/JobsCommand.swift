@@ -41,10 +41,10 @@ struct JobsCommand: AsyncParsableCommand {
       """,
     subcommands: [
       JobsStatusCommand.self, JobsListCommand.self, JobsShowCommand.self, JobsWatchCommand.self,
-      JobsRetryCommand.self, JobsCancelCommand.self, JobsRunNowCommand.self, JobsEditCommand.self,
-      JobsAbandonCommand.self, JobsDeleteCommand.self, JobsPauseCommand.self, JobsResumeCommand.self,
-      JobsPruneCommand.self, JobsCheckCommand.self, JobsDoctorCommand.self, JobsMigrateCommand.self,
-      JobsGrantCommand.self,
+      ChangeJobsCommand<RetryJobs>.self, ChangeJobsCommand<CancelJobs>.self, ChangeJobsCommand<RunJobsNow>.self,
+      JobsEditCommand.self, ChangeJobsCommand<AbandonJobs>.self, ChangeJobsCommand<DeleteJobs>.self,
+      JobsPauseCommand.self, JobsResumeCommand.self, JobsPruneCommand.self, JobsCheckCommand.self,
+      JobsDoctorCommand.self, JobsMigrateCommand.self, JobsGrantCommand.self,
     ])
 }
 #endif
