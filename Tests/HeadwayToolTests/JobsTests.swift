@@ -191,7 +191,7 @@ struct JobsTests {
       (["list", "--state", "lost", "--store", "jobs.sqlite"], 64, "'lost'"),
       (["list", "--limit", "0", "--store", "jobs.sqlite"], 64, "--limit 0: use 1 or more"),
       (["watch", "--interval", "0", "--store", "jobs.sqlite"], 64, "--interval 0.0: use 0.01"),
-      (["list"], 64, "--store <place>"),
+      (["list"], 64, "--store <path-or-url>"),
     ]
     for (arguments, status, text) in cases {
       let run = try await Tool.run(["jobs"] + arguments, in: folder)
@@ -202,6 +202,17 @@ struct JobsTests {
     }
     #expect(!folder.has("missing.sqlite"), "A command has created a store.")
     #expect(try folder.query("SELECT name FROM sqlite_master", in: "other.sqlite") == [["t"]])
+  }
+
+  @Test("J270: each command has its own help, with its options") func help() {
+    func check(_ command: any ParsableCommand.Type) {
+      for subcommand in command.configuration.subcommands { check(subcommand) }
+      guard command.configuration.subcommands.isEmpty else { return }
+      let help = HeadwayCommand.helpMessage(for: command, columns: 1_000)
+      #expect(help.hasPrefix("OVERVIEW: \(command.configuration.abstract)\n"), "\(help)")
+      #expect(help.contains("--store <path-or-url>") && help.contains("--schema") && help.contains("--json"), "\(help)")
+    }
+    check(JobsCommand.self)
   }
 
   @Test("Each example in the help of the jobs runs") func examples() async throws {

@@ -8,7 +8,7 @@ struct JobsCommand: AsyncParsableCommand {
     abstract: "Inspect and change durable jobs in SQLite and PostgreSQL.",
     discussion: """
       Workers can use the store at the same time. These commands run no jobs. For jobs in PostgreSQL, specify a URL, \
-      such as `--store postgres://app@db.example.com/app`.
+      such as `--store postgres://app@db.example.com/app`, and use --schema if the tables are not in the schema headway.
 
       EXAMPLES:
         headway jobs status --store jobs.sqlite

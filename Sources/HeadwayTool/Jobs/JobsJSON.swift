@@ -33,11 +33,16 @@ enum JobsJSON {
   /// The result of an update of the tables.
   struct Migrated: Encodable {
     let store: String
+    let schema: String?
+    let version: Int64
+    /// Nil if there were no tables.
+    let previousVersion: Int64?
   }
 
   /// A privilege that a role was granted.
   struct Granted: Encodable {
     let store: String
+    let schema: String?
     let role: String
     let privilege: String
   }
