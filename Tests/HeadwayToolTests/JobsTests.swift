@@ -217,6 +217,8 @@ struct JobsTests {
 
   @Test("Each example in the help of the jobs runs") func examples() async throws {
     for _ in 1...9 { _ = try await enqueue("resize") }
+    let job = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)), options: JobOptions())
+    _ = try await store.perform(.set(ScheduleDefinition(.cron("0 3 * * *"), job: job)), on: "nightly")
     let help = try await Tool.run("jobs", "--help", in: folder).output
     let examples = help.drop { $0 != "EXAMPLES:" }.dropFirst().prefix { !$0.isEmpty }
     #expect(examples.count > 5)

@@ -22,6 +22,8 @@ struct JobsCommand: AsyncParsableCommand {
         headway jobs delete --store jobs.sqlite --state failed --until -7d
         headway jobs pause default --store jobs.sqlite
         headway jobs resume default --store jobs.sqlite
+        headway jobs schedules --store jobs.sqlite
+        headway jobs schedules run nightly --store jobs.sqlite
         headway jobs watch --store jobs.sqlite --json
         headway jobs prune --store jobs.sqlite
         headway jobs check --store jobs.sqlite
@@ -31,7 +33,7 @@ struct JobsCommand: AsyncParsableCommand {
         0    success
         1    the check found a defect, or a finding of the doctor is bad
         64   a usage error
-        65   the store has no tables of jobs, or newer ones; a job does not exist, or its key is held
+        65   the store has no tables of jobs, or newer ones; a job or schedule does not exist, or a key is held
         66   the file does not exist
         70   an error in headway itself
         73   the file cannot be written
@@ -43,8 +45,8 @@ struct JobsCommand: AsyncParsableCommand {
       JobsStatusCommand.self, JobsListCommand.self, JobsShowCommand.self, JobsWatchCommand.self,
       ChangeJobsCommand<RetryJobs>.self, ChangeJobsCommand<CancelJobs>.self, ChangeJobsCommand<RunJobsNow>.self,
       JobsEditCommand.self, ChangeJobsCommand<AbandonJobs>.self, ChangeJobsCommand<DeleteJobs>.self,
-      JobsPauseCommand.self, JobsResumeCommand.self, JobsPruneCommand.self, JobsCheckCommand.self,
-      JobsDoctorCommand.self, JobsMigrateCommand.self, JobsGrantCommand.self,
+      JobsPauseCommand.self, JobsResumeCommand.self, JobsSchedulesCommand.self, JobsPruneCommand.self,
+      JobsCheckCommand.self, JobsDoctorCommand.self, JobsMigrateCommand.self, JobsGrantCommand.self,
     ])
 }
 #endif
