@@ -36,6 +36,73 @@ struct JobsByNameTests {
     NewJob(kind: kind, payload: JobPayload(bytes: Array("{}".utf8)), options: options)
   }
 
+  @Test("J273: queues are listed, paused and resumed, and their settings are changed") func queues() async throws {
+    #expect(try await run("queues").output == ["No queues."])
+    _ = try await store.enqueue([newJob("mail", JobOptions(queue: "mail"))])
+    let set = try await run(
+      "queues", "set", "mail", "--max-running", "8", "--max-pending", "1000", "--max-failures", "5", "--aging", "10m")
+    #expect(
+      set.output == [
+        "The queue mail has at most 8 running jobs.", "The queue mail has room for 1000 pending jobs.",
+        "The queue mail has a pause after 5 failures in a row.",
+        "The queue mail has priorities that rise every 10 min.",
+      ])
+    let settings = try #require(try await jobs.counts()["mail"]?.settings)
+    #expect(settings.maxRunningJobCount == 8 && settings.maxPendingJobCount == 1_000 && settings.maxFailureCount == 5)
+    #expect(settings.agingInterval == .seconds(600))
+    let paused = try await run("queues", "pause", "mail", "other").output
+    #expect(paused == ["The queue mail is paused.", "The queue other is paused."])
+
+    let list = try await run("queues", "list").output.map { $0.split(separator: " ").map(String.init) }
+    #expect(
+      list == [
+        [
+          "queue", "held", "scheduled", "waiting", "running", "max", "running", "max", "pending", "max", "failures",
+          "aging",
+        ],
+        ["mail", "0", "0", "1", "0", "8", "1000", "5", "10", "min", "paused"],
+        ["other", "0", "0", "0", "0", "-", "-", "-", "-", "paused"],
+      ])
+    let object = try #require(try await run("queues", "--json").objects().first)
+    #expect(object["name"] as? String == "mail" && object["isPaused"] as? Bool == true)
+    #expect(object["counts"] as? [String: Int] == ["held": 0, "scheduled": 0, "waiting": 1, "running": 0])
+    #expect(object["maxRunningJobCount"] as? Int == 8 && object["maxPendingJobCount"] as? Int == 1_000)
+    #expect(object["maxFailureCount"] as? Int == 5 && object["failureCount"] as? Int == 0)
+    #expect(object["agingSeconds"] as? Double == 600)
+
+    for changed in [1, 0] {
+      let objects = try await run("queues", "set", "mail", "--max-running", "none", "--aging", "none", "--json")
+        .objects()
+      #expect(objects.map { $0["change"] as? String } == ["maxRunningJobCount", "agingInterval"])
+      #expect(objects.map { $0["changed"] as? Int } == [changed, changed])
+    }
+    #expect(
+      try await run("queues", "set", "mail", "other", "--max-running", "0").output == [
+        "The queue mail has at most 0 running jobs.", "The queue other has at most 0 running jobs.",
+      ])
+    #expect(try await run("queues", "resume", "mail").output == ["The queue mail is resumed."])
+    await store.close()
+  }
+
+  @Test("J121, J273: settings and names of queues that can't be used are errors, and nothing is changed")
+  func wrongQueues() async throws {
+    let long = String(repeating: "q", count: 2_000)
+    let cases: [([String], Int32, String)] = [
+      (["set", "mail"], 64, "Specify a setting: --max-running"),
+      (["set", "--max-running", "8"], 64, "<name>"),
+      (["set", "mail", "--max-running", "-1"], 64, "use 0 to 1000000000, or none"),
+      (["set", "mail", "--max-pending", "0"], 64, "use 1 to 1000000000, or none"),
+      (["set", "mail", "--max-failures", "many"], 64, "use 1 to 1000000000, or none"),
+      (["set", "mail", "--max-running", "8", "--aging", "0s"], 64, "use a duration, such as 90s"),
+      (["pause", ""], 64, "<name> ''"),
+      (["pause", long], 65, "The name of a queue has 2000 bytes"),
+      (["set", long, "--max-running", "8"], 65, "The name of a queue has 2000 bytes"),
+    ]
+    for (arguments, status, text) in cases { try await expectError(["queues"] + arguments, status, text) }
+    #expect(try await jobs.counts().isEmpty)
+    await store.close()
+  }
+
   @Test("J272: schedules are listed, paused, resumed, run and deleted") func schedules() async throws {
     #expect(try await run("schedules").output == ["No schedules."])
     let hourly = ScheduleDefinition(

@@ -2,8 +2,8 @@
 import ArgumentParser
 import HeadwayJobs
 
-/// A change of queues or schedules, which a command selects by their names.
-protocol ChangeByName {
+/// A change of queues or schedules, which a command selects by their names, with the options of the change.
+protocol ChangeByName: ParsableArguments {
   static var configuration: CommandConfiguration { get }
   /// The help for the names.
   static var help: String { get }
@@ -13,9 +13,9 @@ protocol ChangeByName {
   /// - Parameters:
   ///   - name: The name of the queue or schedule.
   ///   - jobs: The jobs of the store.
-  /// - Returns: The object and the sentence to print.
+  ///   - onChange: Called after each part of the change, with the object and the sentence to print.
   /// - Throws: `JobError`.
-  static func apply(to name: String, in jobs: Jobs) async throws -> (JobsJSON.ChangedByName, String)
+  func apply(to name: String, in jobs: Jobs, onChange: (JobsJSON.ChangedByName, String) -> Void) async throws
 }
 
 /// The command that makes such a change.
@@ -25,6 +25,7 @@ struct ChangeByNameCommand<Change: ChangeByName>: AsyncParsableCommand {
   @Argument(help: ArgumentHelp(Change.help, valueName: "name"))
   var names: [String]
 
+  @OptionGroup var change: Change
   @OptionGroup var options: JobStoreOptions
 
   func validate() throws {
@@ -34,8 +35,7 @@ struct ChangeByNameCommand<Change: ChangeByName>: AsyncParsableCommand {
   func run() async throws {
     try await options.withStore { _, jobs in
       for name in names {
-        let (changed, sentence) = try await Change.apply(to: name, in: jobs)
-        options.show(changed, [sentence])
+        try await change.apply(to: name, in: jobs) { changed, sentence in options.show(changed, [sentence]) }
       }
     }
   }

@@ -77,39 +77,6 @@ enum RunJobsNow: SelectedJobsChange {
   static func command(_ filter: JobFilter) -> JobCommand { .change(filter, .runNow) }
 }
 
-struct JobsPauseCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Stop all workers from claiming jobs of a queue.",
-    discussion: "Running jobs continue, and jobs can still be added.")
-
-  @Argument(help: "The name of the queue.") var queue: String
-  @OptionGroup var options: JobStoreOptions
-
-  func run() async throws {
-    try await options.withStore { _, jobs in
-      let isChanged = try await jobs.perform(.setPaused(queue: queue, true)) > 0
-      options.show(
-        JobsJSON.Changed(isChanged ? 1 : 0), ["The queue \(queue) \(isChanged ? "is paused" : "was already paused")."])
-    }
-  }
-}
-
-struct JobsResumeCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "resume", abstract: "Let workers claim jobs of a paused queue again.")
-
-  @Argument(help: "The name of the queue.") var queue: String
-  @OptionGroup var options: JobStoreOptions
-
-  func run() async throws {
-    try await options.withStore { _, jobs in
-      let isChanged = try await jobs.perform(.setPaused(queue: queue, false)) > 0
-      options.show(
-        JobsJSON.Changed(isChanged ? 1 : 0), ["The queue \(queue) \(isChanged ? "is resumed" : "was not paused")."])
-    }
-  }
-}
-
 struct JobsPruneCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prune", abstract: "Delete finished jobs past their retention period.",

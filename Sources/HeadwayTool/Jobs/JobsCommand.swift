@@ -20,8 +20,9 @@ struct JobsCommand: AsyncParsableCommand {
         headway jobs edit 6 --priority high --start +10m --store jobs.sqlite
         headway jobs abandon 4 --store jobs.sqlite
         headway jobs delete --store jobs.sqlite --state failed --until -7d
-        headway jobs pause default --store jobs.sqlite
-        headway jobs resume default --store jobs.sqlite
+        headway jobs queues --store jobs.sqlite
+        headway jobs queues set default --max-running 8 --store jobs.sqlite
+        headway jobs queues pause default --store jobs.sqlite
         headway jobs schedules --store jobs.sqlite
         headway jobs schedules run nightly --store jobs.sqlite
         headway jobs watch --store jobs.sqlite --json
@@ -45,8 +46,8 @@ struct JobsCommand: AsyncParsableCommand {
       JobsStatusCommand.self, JobsListCommand.self, JobsShowCommand.self, JobsWatchCommand.self,
       ChangeJobsCommand<RetryJobs>.self, ChangeJobsCommand<CancelJobs>.self, ChangeJobsCommand<RunJobsNow>.self,
       JobsEditCommand.self, ChangeJobsCommand<AbandonJobs>.self, ChangeJobsCommand<DeleteJobs>.self,
-      JobsPauseCommand.self, JobsResumeCommand.self, JobsSchedulesCommand.self, JobsPruneCommand.self,
-      JobsCheckCommand.self, JobsDoctorCommand.self, JobsMigrateCommand.self, JobsGrantCommand.self,
+      JobsQueuesCommand.self, JobsSchedulesCommand.self, JobsPruneCommand.self, JobsCheckCommand.self,
+      JobsDoctorCommand.self, JobsMigrateCommand.self, JobsGrantCommand.self,
     ])
 }
 #endif

@@ -7,8 +7,8 @@ struct JobsSchedulesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "schedules", abstract: "List, pause, resume, run and delete schedules.",
     discussion: """
-      Without a subcommand, the schedules are listed. Programs define schedules when they start. If a program defines a \
-      paused schedule again, the schedule remains paused.
+      Without a subcommand, the schedules are listed. Programs define schedules when they start. If a program defines \
+      a paused schedule again, the schedule remains paused.
       """,
     subcommands: [
       JobsSchedulesListCommand.self, ChangeByNameCommand<PauseSchedule>.self,
@@ -53,28 +53,28 @@ extension ScheduleChange {
   static var help: String { "The names of the schedules." }
 }
 
-enum PauseSchedule: ScheduleChange {
+struct PauseSchedule: ScheduleChange {
   static let configuration = CommandConfiguration(
     commandName: "pause", abstract: "Stop schedules from adding jobs.",
     discussion: "Ticks during the pause never add jobs, even after the schedule is resumed.")
 
-  static func apply(to name: String, in jobs: Jobs) async throws -> (JobsJSON.ChangedByName, String) {
+  func apply(to name: String, in jobs: Jobs, onChange: (JobsJSON.ChangedByName, String) -> Void) async throws {
     try await jobs.pauseSchedule(name)
-    return (JobsJSON.ChangedByName(schedule: name, change: "pause"), "The schedule \(name) is paused.")
+    onChange(JobsJSON.ChangedByName(schedule: name, change: "pause"), "The schedule \(name) is paused.")
   }
 }
 
-enum ResumeSchedule: ScheduleChange {
+struct ResumeSchedule: ScheduleChange {
   static let configuration = CommandConfiguration(
     commandName: "resume", abstract: "Let paused schedules add jobs again, from now on.")
 
-  static func apply(to name: String, in jobs: Jobs) async throws -> (JobsJSON.ChangedByName, String) {
+  func apply(to name: String, in jobs: Jobs, onChange: (JobsJSON.ChangedByName, String) -> Void) async throws {
     try await jobs.resumeSchedule(name)
-    return (JobsJSON.ChangedByName(schedule: name, change: "resume"), "The schedule \(name) is resumed.")
+    onChange(JobsJSON.ChangedByName(schedule: name, change: "resume"), "The schedule \(name) is resumed.")
   }
 }
 
-enum RunSchedule: ScheduleChange {
+struct RunSchedule: ScheduleChange {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Add the jobs of schedules now, in addition to their ticks.",
     discussion: """
@@ -82,25 +82,24 @@ enum RunSchedule: ScheduleChange {
       unique key, the command prints that job instead.
       """)
 
-  static func apply(to name: String, in jobs: Jobs) async throws -> (JobsJSON.ChangedByName, String) {
+  func apply(to name: String, in jobs: Jobs, onChange: (JobsJSON.ChangedByName, String) -> Void) async throws {
     let id = try await jobs.runSchedule(name)
-    return (
+    onChange(
       JobsJSON.ChangedByName(schedule: name, change: "run", job: id.rawValue),
-      "The job of the schedule \(name) is job \(id)."
-    )
+      "The job of the schedule \(name) is job \(id).")
   }
 }
 
-enum DeleteSchedule: ScheduleChange {
+struct DeleteSchedule: ScheduleChange {
   static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Delete schedules. Their jobs remain.",
     discussion: "A program that defines the schedule when it starts adds it again.")
 
-  static func apply(to name: String, in jobs: Jobs) async throws -> (JobsJSON.ChangedByName, String) {
+  func apply(to name: String, in jobs: Jobs, onChange: (JobsJSON.ChangedByName, String) -> Void) async throws {
     guard try await jobs.removeSchedule(name) else {
       throw JobError(.unknownSchedule, "The store has no schedule with the name \(name).")
     }
-    return (JobsJSON.ChangedByName(schedule: name, change: "delete"), "The schedule \(name) is deleted.")
+    onChange(JobsJSON.ChangedByName(schedule: name, change: "delete"), "The schedule \(name) is deleted.")
   }
 }
 
