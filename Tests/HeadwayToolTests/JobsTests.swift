@@ -37,7 +37,7 @@ struct JobsTests {
     return try await store.enqueue([new])[0].id
   }
 
-  @Test("J149: jobs are listed, filtered, and shown with a diagnosis") func reading() async throws {
+  @Test("J149, J274: jobs are listed, filtered, and shown with a diagnosis") func reading() async throws {
     let resize = try await enqueue("resize", #"{"path":"a.jpg"}"#, JobOptions(queue: "images", label: "a", tags: ["x"]))
     let mail = try await enqueue("mail")
     try await jobs.cancel(mail)
@@ -52,6 +52,7 @@ struct JobsTests {
     #expect(try await run("list", "--until", "-1h").output == ["No jobs."])
     let filters = [
       ["--queue", "images"], ["--kind", "resize"], ["--tag", "x"], ["--state", "waiting"], ["--label", "a"],
+      ["--payload", "a.jpg"],
       ["--since", "-1h", "--until", "+1h", "--queue", "images"], ["--since", "2026-01-01", "--tag", "x"],
     ]
     for filter in filters {
@@ -187,6 +188,8 @@ struct JobsTests {
       (["show", "7", "--store", "jobs.sqlite"], 65, "The store has no job 7: it was deleted or never existed."),
       (["retry", "7", "--store", "jobs.sqlite"], 65, "The store has no job 7"),
       (["cancel", "--store", "jobs.sqlite"], 64, "Select the jobs by number, with --queue"),
+      (["cancel", "--payload", "", "--store", "jobs.sqlite"], 64, "--payload '': use at least one character"),
+      (["list", "--label", "", "--store", "jobs.sqlite"], 64, "--label '': use at least one character"),
       (["cancel", "--all", "7", "--store", "jobs.sqlite"], 64, "--all: don't combine it with numbers"),
       (["list", "--state", "lost", "--store", "jobs.sqlite"], 64, "'lost'"),
       (["list", "--limit", "0", "--store", "jobs.sqlite"], 64, "--limit 0: use 1 or more"),
