@@ -190,7 +190,7 @@ struct JobsTests {
       (["cancel", "--store", "jobs.sqlite"], 64, "Select the jobs by number, with --queue"),
       (["cancel", "--payload", "", "--store", "jobs.sqlite"], 64, "--payload '': use at least one character"),
       (["list", "--label", "", "--store", "jobs.sqlite"], 64, "--label '': use at least one character"),
-      (["cancel", "--all", "7", "--store", "jobs.sqlite"], 64, "--all: don't combine it with numbers"),
+      (["cancel", "--all", "7", "--store", "jobs.sqlite"], 64, "--all can't be combined with numbers"),
       (["list", "--state", "lost", "--store", "jobs.sqlite"], 64, "'lost'"),
       (["list", "--limit", "0", "--store", "jobs.sqlite"], 64, "--limit 0: use 1 or more"),
       (["watch", "--interval", "0", "--store", "jobs.sqlite"], 64, "--interval 0.0: use 0.01"),

@@ -86,7 +86,7 @@ struct JobTargets: ParsableArguments {
           + "with --all.")
     }
     if all, !jobs.isEmpty || !options.isEmpty {
-      throw ValidationError("--all: don't combine it with numbers or other options that select jobs.")
+      throw ValidationError("--all can't be combined with numbers or with other options that select jobs.")
     }
   }
 

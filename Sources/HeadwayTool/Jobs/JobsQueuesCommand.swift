@@ -103,21 +103,21 @@ struct SetQueue: QueueChange {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The number of scheduled and waiting jobs at which a queue is full, so that enqueueing waits or fails.",
+      "A queue with this many scheduled and waiting jobs is full, so enqueueing waits or fails.",
       valueName: "count"),
     transform: { try QueueSetting.count($0, from: 1) })
   var maxPending: QueueSetting<Int>?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The number of failures in a row after which a queue is paused.", valueName: "count"),
+    help: ArgumentHelp("A queue is paused after this many failures in a row.", valueName: "count"),
     transform: { try QueueSetting.count($0, from: 1) })
   var maxFailures: QueueSetting<Int>?
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The interval, such as 10m or 1h30m, after which a waiting job rises by one priority.", valueName: "duration"),
+      "Waiting jobs rise by one priority after each interval, such as 10m or 1h30m.", valueName: "duration"),
     transform: QueueSetting.init(duration:))
   var aging: QueueSetting<Duration>?
 
