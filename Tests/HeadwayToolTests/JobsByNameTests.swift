@@ -25,7 +25,7 @@ struct JobsByNameTests {
     return run
   }
 
-  /// Runs a command on the store, and expects that it prints nothing but one error.
+  /// Runs a command on the store, and expects that it only prints an error.
   private func expectError(_ arguments: [String], _ status: Int32, _ text: String) async throws {
     let run = try await Tool.run(["jobs"] + arguments + ["--store", "jobs.sqlite"], in: folder)
     #expect(run.status == status && run.output.isEmpty && run.errors.count == 1, "\(arguments): \(run)")
