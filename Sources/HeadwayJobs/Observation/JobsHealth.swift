@@ -116,10 +116,11 @@ public struct JobsHealth: Hashable, Codable, Sendable {
       }
     }
     guard let first = unknown.first else {
-      return Finding(level: .good, name: "Kinds", text: "The workers know the kinds of all waiting jobs.")
+      return Finding(level: .good, name: "Kinds", text: "The workers support the kinds of all waiting jobs.")
     }
     let others = unknown.count > 1 ? " and \(Readable.count(unknown.count - 1, "other kind"))" : ""
-    return Finding(level: .bad, name: "Kinds", text: "No worker knows \(first)\(others). Such jobs wait.")
+    return Finding(
+      level: .bad, name: "Kinds", text: "No running worker supports \(first)\(others), so these jobs can't run.")
   }
 
   private static func paused(_ overview: JobsOverview) -> Finding {

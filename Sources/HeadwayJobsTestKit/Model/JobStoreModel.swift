@@ -338,6 +338,7 @@ private struct ModelProgram {
     if odds(4) { filter.kinds = [pick(kinds)] }
     if odds(6) { filter.tag = pick(["x", "y"]) }
     if odds(8) { filter.culprit = id() }
+    if odds(8) { filter.payload = pick(["", "1"]) }
     return filter
   }
 
