@@ -17,7 +17,7 @@ public struct JobRecord: Hashable, Sendable {
   /// The place among the waiting jobs of the same queue and priority.
   ///
   /// Jobs with smaller positions come first.
-  public var position: Int64 = 0
+  @_spi(JobStore) public var position: Int64 = 0
   /// When the job took that place.
   ///
   /// For aging, its waiting time counts from then.
@@ -47,17 +47,17 @@ public struct JobRecord: Hashable, Sendable {
   /// The number of times that the job was claimed or abandoned.
   ///
   /// It never decreases.
-  public var epoch = 0
+  @_spi(JobStore) public var epoch = 0
   /// The worker that has claimed the job, or that ran its last attempt.
   public var owner: WorkerID?
   /// Whether the running job has a request to cancel it.
   public var isCancelRequested = false
   /// The number of jobs that a held job waits for.
-  public var unmetCount = 0
+  @_spi(JobStore) public var unmetCount = 0
   /// Whether other jobs wait for the unfinished job, or have waited for it.
-  public var hasDependents = false
+  @_spi(JobStore) public var hasDependents = false
   /// Whether the job holds its ``JobSettings/unique`` key.
-  public var holdsKey = false
+  @_spi(JobStore) public var holdsKey = false
   /// The other options.
   public var settings: JobSettings
   /// The errors, changes and log lines of earlier attempts.
@@ -80,7 +80,7 @@ public struct JobRecord: Hashable, Sendable {
   ///   - id: The number of the job.
   ///   - job: The new job.
   ///   - now: The time of the store's clock.
-  public init(id: JobID, _ job: NewJob, at now: StoreTime) {
+  @_spi(JobStore) public init(id: JobID, _ job: NewJob, at now: StoreTime) {
     self.id = id
     queue = job.queue
     kind = job.kind
@@ -108,7 +108,7 @@ public struct JobRecord: Hashable, Sendable {
   ///   - priority: The priority.
   ///   - enqueuedTime: When the job was stored.
   ///   - settings: The other options.
-  public init(
+  @_spi(JobStore) public init(
     id: JobID, queue: String, kind: JobKind, version: Int, payload: JobPayload, state: JobState, priority: Int,
     enqueuedTime: StoreTime, settings: JobSettings
   ) {
@@ -125,7 +125,7 @@ public struct JobRecord: Hashable, Sendable {
   }
 
   /// The fence of the current or last attempt; nil if there was none, or the job was rescued.
-  public var fence: JobFence? {
+  @_spi(JobStore) public var fence: JobFence? {
     owner.map { JobFence(id: id, attempt: attempt, epoch: epoch, owner: $0) }
   }
 
@@ -133,7 +133,7 @@ public struct JobRecord: Hashable, Sendable {
   ///
   /// - Parameter fence: The fence of the attempt.
   /// - Returns: True if the job is running under that attempt.
-  public func isRun(by fence: JobFence) -> Bool { state == .running && self.fence == fence }
+  @_spi(JobStore) public func isRun(by fence: JobFence) -> Bool { state == .running && self.fence == fence }
 }
 
 /// The progress of a job.
