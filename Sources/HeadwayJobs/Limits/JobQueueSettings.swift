@@ -67,7 +67,7 @@ extension JobQueueChange {
 }
 
 /// The pause, the settings and the failure count of a queue.
-@_spi(JobStore) public struct JobQueueRecord: Hashable, Sendable {
+@_spi(JobStore) public struct JobQueueRecord: Hashable, Codable, Sendable {
   /// Whether the queue is paused.
   public var isPaused = false
   /// The settings.

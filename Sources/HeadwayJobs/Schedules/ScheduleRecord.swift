@@ -1,5 +1,5 @@
 /// A schedule as a store keeps it.
-public struct ScheduleRecord: Hashable, Sendable {
+public struct ScheduleRecord: Hashable, Codable, Sendable {
   /// The name of the schedule.
   public var name: String
   /// The definition that a program has set.

@@ -136,6 +136,44 @@ public struct JobRecord: Hashable, Sendable {
   @_spi(JobStore) public func isRun(by fence: JobFence) -> Bool { state == .running && self.fence == fence }
 }
 
+extension JobRecord: Codable {
+  /// Decodes a job.
+  ///
+  /// Parts that an earlier version of Headway did not encode have their default values.
+  ///
+  /// - Parameter decoder: The decoder.
+  /// - Throws: `DecodingError`.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    func value<Value: Decodable>(_ key: CodingKeys, or standard: Value) throws -> Value {
+      try values.decodeIfPresent(Value.self, forKey: key) ?? standard
+    }
+    func value<Value: Decodable>(_ key: CodingKeys) throws -> Value? {
+      try values.decodeIfPresent(Value.self, forKey: key)
+    }
+    self.init(
+      id: try values.decode(JobID.self, forKey: .id), queue: try values.decode(String.self, forKey: .queue),
+      kind: try values.decode(JobKind.self, forKey: .kind), version: try values.decode(Int.self, forKey: .version),
+      payload: try values.decode(JobPayload.self, forKey: .payload),
+      state: try values.decode(JobState.self, forKey: .state),
+      priority: try values.decode(Int.self, forKey: .priority),
+      enqueuedTime: try values.decode(StoreTime.self, forKey: .enqueuedTime),
+      settings: try value(.settings, or: JobSettings()))
+    (position, readyTime) = (try value(.position, or: 0), try value(.readyTime, or: enqueuedTime))
+    (dueTime, deadline) = (try value(.dueTime), try value(.deadline))
+    (claimedTime, firstClaimedTime) = (try value(.claimedTime), try value(.firstClaimedTime))
+    (finishedTime, expirationTime) = (try value(.finishedTime), try value(.expirationTime))
+    (attempt, epoch, owner) = (try value(.attempt, or: 0), try value(.epoch, or: 0), try value(.owner))
+    (crashCount, snoozeCount) = (try value(.crashCount, or: 0), try value(.snoozeCount, or: 0))
+    isCancelRequested = try value(.isCancelRequested, or: false)
+    (unmetCount, hasDependents) = (try value(.unmetCount, or: 0), try value(.hasDependents, or: false))
+    holdsKey = try value(.holdsKey, or: false)
+    history = try value(.history, or: JobHistory())
+    (progress, reason) = (try value(.progress), try value(.reason))
+    (damage, result) = (try value(.damage), try value(.result))
+  }
+}
+
 /// The progress of a job.
 public struct JobProgress: Hashable, Codable, Sendable {
   /// The completed part, from 0 to 1.

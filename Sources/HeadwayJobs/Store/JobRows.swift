@@ -160,17 +160,17 @@
   /// Does nothing.
   ///
   /// - Parameter new: The jobs that will be added next.
-  public func willAdd(_ new: [NewJob]) throws {}
+  public func willAdd(_ new: [NewJob]) {}
 
   /// Does nothing.
   ///
   /// - Parameter jobs: The jobs that run again.
-  public func willRestart(_ jobs: [JobRecord]) throws {}
+  public func willRestart(_ jobs: [JobRecord]) {}
 
   /// Does nothing.
   ///
   /// - Parameter ends: The jobs that have ended.
-  public func willSettle(_ ends: [JobGraph.Standing]) throws {}
+  public func willSettle(_ ends: [JobGraph.Standing]) {}
 
   /// Adds the jobs one after another.
   ///

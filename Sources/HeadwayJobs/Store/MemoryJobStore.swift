@@ -92,7 +92,7 @@ public final class MemoryJobStore: JobStore {
         return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
       }
       if let running = exchange.running { try rows.releaseAll(of: exchange.worker, except: running) }
-      let claimed = try exchange.claimed { try MemoryClaim.run($0, by: exchange.worker, in: rows) }
+      let claimed = try exchange.claimed { try rows.claim($0, by: exchange.worker) }
       return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
     }
   }
