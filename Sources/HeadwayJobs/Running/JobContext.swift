@@ -21,7 +21,7 @@ public final class JobContext: Sendable {
   /// The jobs of the same store.
   public let jobs: Jobs
   /// The fence of the attempt, which each of its writes contains.
-  public let fence: JobFence
+  @_spi(JobStore) public let fence: JobFence
 
   private struct State {
     var checkpointNames: Set<String> = []
@@ -98,7 +98,14 @@ public final class JobContext: Sendable {
   }
 
   /// Begins a step, and returns its value if an earlier attempt has stored one.
-  package func storedCheckpoint<Value: Decodable>(_ name: String, as type: Value.Type) async throws -> Value? {
+  ///
+  /// - Parameters:
+  ///   - name: The name of the step.
+  ///   - type: The type of its value.
+  /// - Returns: The stored value; nil if the step must run.
+  /// - Throws: ``JobError``, for example with the code ``JobError/Code/duplicateCheckpoint``; ``JobSuspension`` if the
+  ///   attempt ends with a wait.
+  @_spi(JobStore) public func storedCheckpoint<Value: Decodable>(_ name: String, as type: Value.Type) async throws -> Value? {
     try NameLength.check(name, "The name of a checkpoint", NameLength.name)
     guard !name.utf8.starts(with: StoredSignals.prefix.utf8) else {
       throw JobError(
@@ -112,7 +119,7 @@ public final class JobContext: Sendable {
       throw JobError(
         .duplicateCheckpoint, "Job \(id) uses the checkpoint \(name) twice in an attempt. Give each step its own name.")
     }
-    guard let stored = try await jobs.store.checkpoint(name, of: id) else { return nil }
+    guard let stored = try await jobs.backend.checkpoint(name, of: id) else { return nil }
     do {
       return try stored.decode(type)
     } catch {
@@ -122,7 +129,13 @@ public final class JobContext: Sendable {
   }
 
   /// Encodes the value of a step.
-  package func encodedCheckpoint(_ name: String, _ value: some Encodable) throws -> JobPayload {
+  ///
+  /// - Parameters:
+  ///   - name: The name of the step.
+  ///   - value: The value.
+  /// - Returns: The encoded value.
+  /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge`` or ``JobError/Code/unencodablePayload``.
+  @_spi(JobStore) public func encodedCheckpoint(_ name: String, _ value: some Encodable) throws -> JobPayload {
     try encoded(value, as: "The checkpoint \(name)")
   }
 
@@ -178,7 +191,7 @@ public final class JobContext: Sendable {
     }
     let new = try jobs.encode(job, options: options)
     guard case .enqueued(let enqueued) = try await write(.enqueue(new)) else {
-      misuse(jobs.store.wrongAnswer)
+      misuse(jobs.backend.wrongAnswer)
     }
     jobs.noteEnqueued(enqueued, new)
     return jobs.handle(enqueued)
@@ -187,7 +200,7 @@ public final class JobContext: Sendable {
   @discardableResult
   func write(_ content: FencedWrite.Content) async throws -> FencedAnswer {
     try checkNotSuspended()
-    let answer = try await jobs.store.write([FencedWrite(fence, content)])[0]
+    let answer = try await jobs.backend.write([FencedWrite(fence, content)])[0]
     if answer == .refused { throw leaseLost }
     if answer == .queueFull {
       throw JobError(
@@ -199,10 +212,12 @@ public final class JobContext: Sendable {
   // MARK: Waiting
 
   /// The wait that ends the attempt, even if the code of the job has caught its error.
-  package var suspension: JobSuspension? { state.withLock(\.suspension) }
+  @_spi(JobStore) public var suspension: JobSuspension? { state.withLock(\.suspension) }
 
   /// Throws the error of the wait that ends the attempt, if there is one.
-  package func checkNotSuspended() throws { if let suspension { throw suspension } }
+  ///
+  /// - Throws: ``JobSuspension``.
+  @_spi(JobStore) public func checkNotSuspended() throws { if let suspension { throw suspension } }
 
   /// Notes a wait, and returns the first one of the attempt.
   func suspend(_ suspension: JobSuspension) -> JobSuspension {
@@ -224,14 +239,14 @@ public final class JobContext: Sendable {
   // MARK: Endings
 
   /// The error for a write that was refused.
-  package var leaseLost: JobError {
+  @_spi(JobStore) public var leaseLost: JobError {
     JobError(.leaseLost, "Attempt \(attempt) no longer runs job \(id): the job was abandoned or has ended elsewhere.")
   }
 
   /// Notes that a transaction of the job's code records the ending, so that the worker doesn't.
   ///
   /// - Returns: False if another one has recorded it, or is about to.
-  package func beginFinishing() -> Bool {
+  @_spi(JobStore) public func beginFinishing() -> Bool {
     state.withLock { state in
       defer { state.isFinished = true }
       return !state.isFinished
@@ -239,12 +254,12 @@ public final class JobContext: Sendable {
   }
 
   /// Notes that the transaction has failed.
-  package func cancelFinishing() { state.withLock { $0.isFinished = false } }
+  @_spi(JobStore) public func cancelFinishing() { state.withLock { $0.isFinished = false } }
 
   /// Notes that another client of the database might record the ending.
   ///
   /// - Returns: False if a transaction of the store has recorded it, or is about to.
-  package func beginFinishingElsewhere() -> Bool {
+  @_spi(JobStore) public func beginFinishingElsewhere() -> Bool {
     state.withLock { state in
       state.isFinishingElsewhere = true
       return !state.isFinished
@@ -258,7 +273,7 @@ public final class JobContext: Sendable {
   ///
   /// - Throws: ``JobError`` if the store can't be read.
   func findEnding() async throws {
-    guard isFinishingElsewhere, let job = try await jobs.store.jobs(JobFilter(ids: [id]), after: nil, limit: 1).first
+    guard isFinishingElsewhere, let job = try await jobs.backend.jobs(JobFilter(ids: [id]), after: nil, limit: 1).first
     else { return }
     if job.state == .succeeded, job.hasEnded(fence) { state.withLock { $0.isFinished = true } }
   }

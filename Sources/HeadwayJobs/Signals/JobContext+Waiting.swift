@@ -79,17 +79,17 @@ extension JobContext {
     try checkNotSuspended()
     let number = nextNumber(of: wait)
     // A wait that is over is read without a transaction that writes.
-    if let stored = try await jobs.store.checkpoint(StoredSignals.outcome(of: wait, number), of: id) {
+    if let stored = try await jobs.backend.checkpoint(StoredSignals.outcome(of: wait, number), of: id) {
       let record = try WaitRecord(stored: stored)
       if record.isOver {
         guard let signal = record.signal else { return nil }
-        return try await jobs.store.checkpoint(StoredSignals.value(of: wait.name, signal), of: id)
+        return try await jobs.backend.checkpoint(StoredSignals.value(of: wait.name, signal), of: id)
       }
     }
     switch try await write(.wait(wait, number: number, timeLimit: limit)) {
     case .waited(let value): return value
     case .waits(let until): throw suspend(JobSuspension(wait, until: until))
-    default: misuse(jobs.store.wrongAnswer)
+    default: misuse(jobs.backend.wrongAnswer)
     }
   }
 }

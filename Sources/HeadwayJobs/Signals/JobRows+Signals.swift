@@ -1,12 +1,8 @@
 extension JobRows {
-  /// Sends a signal to jobs.
+  /// Sends a signal to the jobs of a command, and returns how many have received it.
   ///
-  /// - Parameters:
-  ///   - command: The command with the filter.
-  ///   - signal: The signal.
-  /// - Throws: ``JobError`` with the code ``JobError/Code/tooManySignals`` if none of the jobs can receive it; an error
-  ///   of the store.
-  /// - Returns: The number of jobs that have received it.
+  /// If none of the jobs can receive it, the function throws a ``JobError`` with the code
+  /// ``JobError/Code/tooManySignals``.
   func send(_ signal: JobSignal, _ command: JobCommand) throws -> Int {
     let jobs = try select(for: command, prepare: { _ in }, where: { _ in true })
     let stored = try checkpoints(StoredSignals.counts, of: jobs.map(\.id))
@@ -36,13 +32,7 @@ extension JobRows {
 
   /// Begins a wait of a running job, or finds out how it has ended.
   ///
-  /// - Parameters:
-  ///   - wait: What the job waits for.
-  ///   - number: The number of the wait among the equal ones of the job, from 1.
-  ///   - limit: The time limit, or the length of the sleep.
-  ///   - id: The job.
-  /// - Throws: ``JobError``, or an error of the store.
-  /// - Returns: The outcome of the wait, or how long the job must wait.
+  /// The number counts the equal waits of the job, from 1. The limit is that of ``FencedWrite/Content``.
   func wait(for wait: JobWait, number: Int, limit: Duration, of id: JobID) throws -> FencedAnswer {
     let name = StoredSignals.outcome(of: wait, number)
     let stored = try checkpoints(name, of: [id])[id]

@@ -23,7 +23,7 @@ public struct JobSuspension: Error, Hashable, Sendable, CustomStringConvertible 
   /// - Parameters:
   ///   - wait: What the job waits for.
   ///   - until: The time limit of the wait, or the end of the sleep.
-  public init(_ wait: JobWait, until: StoreTime) { (self.wait, self.until) = (wait, until) }
+  @_spi(JobStore) public init(_ wait: JobWait, until: StoreTime) { (self.wait, self.until) = (wait, until) }
 
   /// A readable sentence.
   public var description: String { "The job waits for \(wait), until \(until)." }

@@ -1,5 +1,5 @@
 /// What a job waits for between two of its steps, without a worker.
-public enum JobWait: Hashable, Sendable, CustomStringConvertible {
+public enum JobWait: Hashable, Codable, Sendable, CustomStringConvertible {
   /// A signal with this name, or the time limit of the wait.
   case signal(String)
   /// The end of a sleep with this name.
@@ -21,18 +21,17 @@ public enum JobWait: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The stored form, for example `signal payment`.
-  public var stored: String {
+  @_spi(JobStore) public var stored: String {
     switch self {
     case .signal(let name): "signal \(name)"
     case .sleep(let name): "sleep \(name)"
     }
   }
 
-  /// Creates a value from its stored form.
+  /// Creates a value from its stored form; nil if a newer release has stored another kind of wait.
   ///
   /// - Parameter stored: The stored form.
-  /// - Returns: Nil if a newer release has stored another kind of wait.
-  public init?(stored: String) {
+  @_spi(JobStore) public init?(stored: String) {
     guard let space = stored.firstIndex(of: " ") else { return nil }
     let name = String(stored[stored.index(after: space)...])
     switch stored[..<space] {

@@ -43,13 +43,17 @@ extension Jobs {
   ///
   /// - Parameter signal: The signal.
   /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge`` or ``JobError/Code/nameTooLong``.
-  package func check(_ signal: JobSignal) throws {
+  @_spi(JobStore) public func check(_ signal: JobSignal) throws {
     try NameLength.check(signal.name, "The name of a signal", NameLength.name)
     try check(signal.value, "The value of a signal ‘\(signal.name)’")
   }
 
   /// Posts the event of a command that a transaction of the caller has executed.
-  package func notePerformed(_ command: JobCommand, count: Int) {
+  ///
+  /// - Parameters:
+  ///   - command: The command.
+  ///   - count: The number of jobs that were changed. Without any, there is no event.
+  @_spi(JobStore) public func notePerformed(_ command: JobCommand, count: Int) {
     if count > 0 { eventLog.post(JobEvent(command, count: count)) }
   }
 }

@@ -7,18 +7,10 @@ package enum StoredSignals {
   /// The name of the row with the numbers of signals.
   package static let counts = prefix + "signals"
 
-  /// The name of the row with the value of a signal.
-  ///
-  /// - Parameters:
-  ///   - signal: The name of the signal.
-  ///   - number: The number of the signal among those with its name, from 1.
+  /// Returns the name of the row with the value of a signal; the number counts the signals of the name, from 1.
   package static func value(of signal: String, _ number: Int) -> String { "\(prefix)signal \(number) \(signal)" }
 
-  /// The name of the row with the outcome of a wait.
-  ///
-  /// - Parameters:
-  ///   - wait: What the job waits for.
-  ///   - number: The number of the wait among the equal ones of the job, from 1.
+  /// Returns the name of the row with the outcome of a wait; the number counts the equal waits of the job, from 1.
   package static func outcome(of wait: JobWait, _ number: Int) -> String { "\(prefix)wait \(number) \(wait.stored)" }
 }
 

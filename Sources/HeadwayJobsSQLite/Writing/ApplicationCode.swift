@@ -1,7 +1,7 @@
 #if Jobs
 import GRDB
 import GRDBSQLite
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Prevents code of the application from ending a transaction of the store.
 ///
@@ -47,7 +47,8 @@ extension JobError {
     JobError(
       .transactionEnded,
       "The code that was passed to finish(_:) or checkpoint(_:_:) has executed COMMIT or ROLLBACK, so all its writes "
-        + "were undone, and the job has not ended. To commit, return from the code; to undo its writes, throw an error.")
+        + "were undone, and the job has not ended. "
+        + "To commit, return from the code; to undo its writes, throw an error.")
   }
 }
 
@@ -83,7 +84,8 @@ extension Database {
     throw JobError(
       .timeLimitExceeded,
       "The code that was passed to finish(_:) or checkpoint(_:_:) took longer than \(limit), while all other requests "
-        + "to the store waited. Its writes were undone, and the job has not ended. Do slow work before the call, or set another limit.")
+        + "to the store waited. Its writes were undone, and the job has not ended. Do slow work before the call, or "
+        + "set another limit.")
   }
 }
 

@@ -1,5 +1,5 @@
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension JobStoreConformance {
   static let signals = [
@@ -131,7 +131,7 @@ extension JobStoreProbe {
 
   /// Sends a signal to a job.
   @discardableResult
-  func signal(_ id: JobID, _ name: String, _ value: Int, in store: (any JobStore)? = nil) async throws -> Int {
+  func signal(_ id: JobID, _ name: String, _ value: Int, in store: (any JobStoreBackend)? = nil) async throws -> Int {
     try await (store ?? self.store).perform(.signal(.id(id), JobSignal(name: name, value: payload(value))))
   }
 
