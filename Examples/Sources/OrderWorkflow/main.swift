@@ -1,5 +1,5 @@
-// Orders that take weeks: charge, wait for the warehouse, ship, wait 14 days, and ask for a review. If an order can't be
-// shipped, its charge is refunded. While an order waits, no process has to run.
+// Orders that take weeks: charge, wait for the warehouse, ship, wait 14 days, and ask for a review. If an order can't
+// be shipped, its charge is refunded. While an order waits, no process has to run.
 
 import Foundation
 import GRDB

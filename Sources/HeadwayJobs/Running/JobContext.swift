@@ -13,8 +13,8 @@ public final class JobContext: Sendable {
   public var id: JobID { fence.id }
   /// The number of the attempt, from 1.
   ///
-  /// Attempts that ended with a snooze, or were interrupted by a shutdown or a crash, are not counted. After a wait for a
-  /// signal or a sleep, the numbers begin with 1 again.
+  /// Attempts that ended with a snooze, or were interrupted by a shutdown or a crash, are not counted. After a wait for
+  /// a signal or a sleep, the numbers begin with 1 again.
   public var attempt: Int { fence.attempt }
   /// The job, in its state when it was claimed.
   public let job: JobRecord
@@ -105,7 +105,9 @@ public final class JobContext: Sendable {
   /// - Returns: The stored value; nil if the step must run.
   /// - Throws: ``JobError``, for example with the code ``JobError/Code/duplicateCheckpoint``; ``JobSuspension`` if the
   ///   attempt ends with a wait.
-  @_spi(JobStore) public func storedCheckpoint<Value: Decodable>(_ name: String, as type: Value.Type) async throws -> Value? {
+  @_spi(JobStore) public func storedCheckpoint<Value: Decodable>(_ name: String, as type: Value.Type) async throws
+    -> Value?
+  {
     try NameLength.check(name, "The name of a checkpoint", NameLength.name)
     guard !name.utf8.starts(with: StoredSignals.prefix.utf8) else {
       throw JobError(

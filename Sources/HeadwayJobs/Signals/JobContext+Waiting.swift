@@ -4,8 +4,8 @@ extension JobContext {
   /// Waits for a signal, without a worker, and returns its value.
   ///
   /// If the signal has been sent, also before this call, the function returns its value immediately. Otherwise, it
-  /// throws ``JobSuspension``, which ends the attempt. When the signal arrives or the time limit has passed, the code of
-  /// the job runs again from the start, and the function then returns.
+  /// throws ``JobSuspension``, which ends the attempt. When the signal arrives or the time limit has passed, the code
+  /// of the job runs again from the start, and the function then returns.
   ///
   /// ```swift
   /// if let address = try await context.waitForSignal("address", as: String.self, timeLimit: .seconds(86_400)) {

@@ -60,8 +60,8 @@ extension JobError {
     ///
     /// Nothing was stored.
     public static let unencodablePayload = Code("unencodable payload")
-    /// A store rejects a value, for example because the encoding of its database lacks a character, or because a name is
-    /// reserved.
+    /// A store rejects a value, for example because the encoding of its database lacks a character, or because a name
+    /// is reserved.
     ///
     /// Nothing was stored.
     public static let refusedValue = Code("refused value")

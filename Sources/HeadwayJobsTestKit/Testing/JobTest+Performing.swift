@@ -12,8 +12,8 @@ extension JobTest {
   /// and limit have no effect. The code runs inside the middleware of its kind.
   ///
   /// When the code has ended, the ending is recorded, and the job is not run again: it has succeeded, or it has failed
-  /// if the code throws an error. If the code throws `JobOutcome.snooze` or a `CancellationError`, or waits for a signal
-  /// or sleeps, the job is cancelled. To run jobs that wait, call ``drain(_:for:)``.
+  /// if the code throws an error. If the code throws `JobOutcome.snooze` or a `CancellationError`, or waits for a
+  /// signal or sleeps, the job is cancelled. To run jobs that wait, call ``drain(_:for:)``.
   /// Jobs that the code has enqueued are in the store, but have not run. To read them, call ``enqueued(_:queue:)``. To
   /// run them, call ``drain(_:for:)``.
   ///

@@ -103,7 +103,7 @@ enum JobsJSON {
       (label, tags, key) = (job.settings.label, job.settings.tags, job.settings.unique?.key)
       (attempt, crashes, worker) = (job.attempt, job.crashCount, job.owner?.rawValue)
       (enqueued, due) = (job.enqueuedTime.description, job.dueTime?.description)
-      waitsFor = job.wait?.stored
+      waitsFor = job.wait?.description
       (deadline, claimed) = (job.deadline?.description, job.claimedTime?.description)
       (finished, expires) = (job.finishedTime?.description, job.expirationTime?.description)
       progress = job.progress.map { Progress($0) }
