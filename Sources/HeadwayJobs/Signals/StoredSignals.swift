@@ -1,6 +1,7 @@
 /// The rows in which a job keeps its signals and waits, which are checkpoints with reserved names.
 ///
-/// Therefore, they are deleted with the checkpoints of the job, and a job that is run again keeps them.
+/// Therefore, they are deleted with the checkpoints of the job, and a job that is run again keeps them. See
+/// `Docs/decisions/0053-signals.md`.
 package enum StoredSignals {
   /// The beginning of the reserved names.
   package static let prefix = "headway/"
