@@ -1,5 +1,5 @@
 #if PostgreSQL
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 import Synchronization
 
 /// A store of jobs in a PostgreSQL database, for the processes of many machines.
@@ -172,7 +172,7 @@ public final class PostgresJobStore: JobStore {
   /// - Returns: The number of each job, once the jobs are durable.
   /// - Throws: `JobError`, with the code `outcomeUnknown` if the connection was lost, and the store can't find out
   ///   within 10 s whether the jobs were stored.
-  public func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {
+  @_spi(JobStore) public func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {
     guard !jobs.isEmpty else { return [] }
     return try await gatherer.enqueue(jobs)
   }
@@ -183,7 +183,8 @@ public final class PostgresJobStore: JobStore {
   ///
   /// - Parameter handler: The function. It is called on a thread of the store.
   /// - Returns: A token. Release it to end the calls.
-  public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable {
+  @_spi(JobStore) public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable
+  {
     let token = hints.observers.add(handler)
     hints.beginListening()
     connections.control.wake()

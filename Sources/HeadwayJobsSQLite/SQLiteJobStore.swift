@@ -2,7 +2,7 @@
 import FoundationEssentials
 public import GRDB
 import GRDBSQLite
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 import Synchronization
 
 /// A store of jobs in an SQLite database, for all processes of one machine.
@@ -197,7 +197,8 @@ public final class SQLiteJobStore: JobStore {
   ///
   /// - Parameter handler: The function. It is called on a thread of the store.
   /// - Returns: A token. Release it to end the calls.
-  public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable {
+  @_spi(JobStore) public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable
+  {
     messages.receive(observers)
     return observers.add(handler)
   }

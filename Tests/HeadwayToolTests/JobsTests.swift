@@ -1,7 +1,7 @@
 #if Jobs
 import ArgumentParser
 import Foundation
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestSupport
 @testable import HeadwayTool

@@ -1,6 +1,6 @@
 #if PostgreSQL
 import ArgumentParser
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsPostgreSQL
 import HeadwayJobsSQLite
 import HeadwayTestSupport

@@ -35,7 +35,7 @@ final class WorkerSession: Sendable {
   /// Rings when the worker no longer waits for jobs or the store.
   let giveUp = Doorbell()
 
-  var store: any JobStore { jobs.store }
+  var store: any JobStoreBackend { jobs.backend }
 
   init(
     jobs: Jobs, name: String, lanes: [JobWorker.Lane], runners: [JobKind: JobRunner], gracePeriod: Duration,

@@ -33,7 +33,7 @@ public enum JobCommand: Hashable, Sendable {
   ///
   /// Workers prune a store every minute, and continue only if there are more expired jobs. Therefore, the number is
   /// greater than that of jobs.
-  package static let maxPrunedKeyCount = 10_000
+  @_spi(JobStore) public static let maxPrunedKeyCount = 10_000
 }
 
 /// A change of a job that has not started, or that waits for its next attempt.
@@ -152,7 +152,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
   ///
   /// - Parameter settings: The options of the job.
   /// - Returns: Whether they do.
-  package func matchesText(_ settings: JobSettings) -> Bool {
+  @_spi(JobStore) public func matchesText(_ settings: JobSettings) -> Bool {
     // Compared by their bytes, as in the stores.
     if let tag, settings.tags?.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true { return false }
     if let label, settings.label?.utf8.contains(label.utf8) != true { return false }

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Finds the newest jobs of a filter, and reads a limited number of rows.
 ///

@@ -1,6 +1,6 @@
 #if Jobs
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Finds the newest jobs of a filter, and reads a limited number of rows.
 ///

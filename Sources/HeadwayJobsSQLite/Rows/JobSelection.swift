@@ -1,7 +1,7 @@
 #if Jobs
 import FoundationEssentials
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The condition of a `JobFilter` in SQL.
 ///

@@ -1,5 +1,5 @@
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension JobStoreConformance {
   static let ticks = [
@@ -208,7 +208,7 @@ extension JobStoreProbe {
   /// Sets a schedule.
   fileprivate func set(
     _ name: String, _ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow,
-    job: NewJob? = nil, in store: (any JobStore)? = nil
+    job: NewJob? = nil, in store: (any JobStoreBackend)? = nil
   ) async throws {
     let definition = ScheduleDefinition(schedule, missed: missed, overlap: overlap, job: job ?? self.job())
     _ = try await (store ?? self.store).perform(.set(definition), on: name)
