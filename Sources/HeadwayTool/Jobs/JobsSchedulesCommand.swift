@@ -1,6 +1,6 @@
 #if Jobs
 import ArgumentParser
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The commands for the schedules of a store.
 struct JobsSchedulesCommand: AsyncParsableCommand {
