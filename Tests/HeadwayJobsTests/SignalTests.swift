@@ -56,6 +56,14 @@ import Testing
     #expect(try await handle.value)
   }
 
+  @Test("J233, J212: middleware receives the error of a wait, and its ending without an error")
+  func middleware() async throws {
+    try await test.jobs.enqueue(Watched())
+    let report = try await Log.$current.withValue(log) { try await test.drain(Watched.self, for: .seconds(60)) }
+    #expect(report.suspendedCount == 1 && report.succeededCount == 1)
+    #expect(log.entries == ["JobSuspension", "suspended: nil", "returned", "succeeded: nil"])
+  }
+
   @Test("J222: a loop receives the values of a signal in their order")
   func loop() async throws {
     let handle = try await test.jobs.enqueue(Counter())
@@ -178,6 +186,32 @@ private struct Counter: Job {
       values.append(value)
     }
     return values
+  }
+}
+
+/// Waits inside middleware.
+private struct Watched: Job {
+  static let kind: JobKind = "watched"
+  static var middleware: [any JobMiddleware] { [Watching()] }
+
+  func perform(in context: JobContext) async throws -> Bool {
+    try await context.waitForSignal("go", timeLimit: .seconds(60))
+  }
+}
+
+private struct Watching: JobMiddleware {
+  func perform(in context: JobContext, next: JobMiddlewareChain) async throws {
+    do {
+      try await next()
+      Log.current.append("returned")
+    } catch {
+      Log.current.append("\(type(of: error))")
+      throw error
+    }
+  }
+
+  func didEnd(_ context: JobContext, with ending: JobEnding.Action, error: (any Error)?) {
+    Log.current.append("\(ending.status): \(error.map { "\(type(of: $0))" } ?? "nil")")
   }
 }
 

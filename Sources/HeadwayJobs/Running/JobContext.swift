@@ -334,6 +334,15 @@ public final class JobContext: Sendable {
     }
   }
 
+  /// Runs the code of the job in an operation, which succeeds if the attempt ends with a wait.
+  func runInOperation(_ body: @Sendable () async throws -> Void) async throws {
+    do {
+      try await run(body)
+    } catch {
+      guard suspension != nil else { throw error }
+    }
+  }
+
   /// Notes how the attempt has ended.
   package func noteEnded(_ action: JobEnding.Action, _ error: (any Error)?) {
     let span = state.withLock { $0.span.take() }
