@@ -8,6 +8,6 @@ public enum JobStoreConformance {
   public static let checks: [JobStoreCheck] = [
     enqueueing, keys, claiming, order, fencing, endings, retries, cancelling, rescuing, stopping, commands, retention,
     limits, queueSettings, reading, clockJumps, snapshots, overviews, graphs, graphFailures, conservation, ticks,
-    schedules, bounds, model,
+    schedules, backfills, bounds, model,
   ].flatMap(\.self)
 }
