@@ -12,9 +12,13 @@ struct Claimer {
     let queue: String
     /// The index of its slots.
     let group: Int
-    /// Whether the queue was found by a pattern. It is no longer served when it had no jobs for a while.
+    /// Whether the queue was found by a pattern.
+    ///
+    /// It is no longer served when it had no jobs for a while.
     fileprivate(set) var isTemporary = false
-    /// Whether the queue is served. If not, another queue can take this place.
+    /// Whether the queue is served.
+    ///
+    /// If not, another queue can take this place.
     fileprivate(set) var isServed = true
     /// The number of claimed jobs that have not ended.
     fileprivate var heldCount = 0

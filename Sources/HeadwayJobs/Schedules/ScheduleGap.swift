@@ -17,7 +17,9 @@ public struct ScheduleGap: Hashable, Codable, Sendable {
     self.through = through
   }
 
-  /// The maximum number of periods of a schedule. Later ones replace the earliest.
+  /// The maximum number of periods of a schedule.
+  ///
+  /// Later ones replace the earliest.
   ///
   /// If a period is forgotten, its ticks can't be added any more. In no case is a tick added twice.
   static let maxCount = 64

@@ -47,7 +47,9 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
   public var missed: MissedTicks
   /// Whether ticks add jobs while the last job is unfinished.
   public var overlap: ScheduleOverlap
-  /// The maximum time from a tick until its job is due. The time is random, but the same in all processes.
+  /// The maximum time from a tick until its job is due.
+  ///
+  /// The time is random, but the same in all processes.
   public var jitter: Duration
   /// The job that each tick adds.
   @_spi(JobStore) public var job: NewJob
