@@ -194,7 +194,7 @@ enum JobsJSON {
       self.event = event
       let description = worker.description
       (id, name, process) = (worker.id.rawValue, description.name, description.processIdentifier)
-      (queues, kinds, started) = (description.queues.sorted(), description.kinds, worker.started.description)
+      (queues, kinds, started) = (description.servedNames, description.kinds, worker.started.description)
       state = !worker.isAlive ? "dead" : worker.isStopped ? "stopped" : "working"
       jobs = worker.running.map { job in
         Running(
