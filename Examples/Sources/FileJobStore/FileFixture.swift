@@ -14,7 +14,10 @@ struct FileFixture: JobStoreFixture {
 
   /// Creates a store.
   ///
-  /// - Parameter reloadInterval: How often the store reads its journal again, in requests; nil for never.
+  /// - Parameters:
+  ///   - folder: The path of the folder. Its former contents are deleted.
+  ///   - reloadInterval: How often the store reads its journal again, in requests; nil for never.
+  /// - Throws: `JobError`.
   init(in folder: String, reloadInterval: Int?) throws {
     try? FileManager.default.removeItem(atPath: folder)
     file = try FileJobStore(

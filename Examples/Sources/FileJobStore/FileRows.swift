@@ -1,6 +1,8 @@
 @_spi(JobStore) import HeadwayJobs
 
-/// The statements of the store, on tables in memory. Each statement that writes also notes what the journal needs.
+/// The statements of the store, on tables in memory.
+///
+/// Each statement that writes also notes what the journal needs.
 final class FileRows: MemoryTableRows {
   var memory = MemoryJobs()
   private(set) var now = StoreTime(microseconds: 0)

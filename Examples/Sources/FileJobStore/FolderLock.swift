@@ -1,7 +1,9 @@
 import Foundation
 import HeadwayJobs
 
-/// The right of a process to use a folder. The kernel releases it when the process ends.
+/// The right of a process to use a folder.
+///
+/// The kernel releases it when the process ends.
 final class FolderLock: Sendable {
   private let descriptor: Int32
 
