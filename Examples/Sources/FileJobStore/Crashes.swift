@@ -21,8 +21,9 @@ func addJobs(to folder: String, from first: Int) async throws {
   try await running.value
 }
 
-/// Kills processes while they change a store, and returns how many numbers they have printed in total.
+/// Kills processes while they change a store.
 ///
+/// - Returns: How many jobs the processes have stored.
 /// - Throws: ``Defect`` if a number is missing after its process was killed.
 func killProcesses(_ count: Int, in folder: String) async throws -> Int {
   var total = 0
@@ -37,7 +38,7 @@ func killProcesses(_ count: Int, in folder: String) async throws -> Int {
     var text = ""
     while lines.count < 3 + round % 5 {
       let data = output.fileHandleForReading.availableData
-      guard !data.isEmpty else { throw Defect(description: "A process has ended by itself: \(text)") }
+      guard !data.isEmpty else { throw Defect(description: "A process has ended before it was killed: \(text)") }
       text += String(decoding: data, as: UTF8.self)
       lines = text.split(separator: "\n")
     }

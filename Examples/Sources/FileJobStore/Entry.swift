@@ -66,7 +66,7 @@ extension MemoryJobs {
     }
   }
 
-  /// Rows from which the same tables can be restored.
+  /// All rows of the tables, in an order that ``restore(_:)`` accepts.
   var entries: [Entry] {
     var entries = [Entry.numbers(lastNumbers)]
     for (id, job) in jobs.sorted(by: { $0.key < $1.key }) {

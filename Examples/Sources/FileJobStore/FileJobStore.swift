@@ -5,7 +5,7 @@ import Headway
 /// A store of jobs in a folder, for one process at a time.
 ///
 /// All rows are in memory. Each transaction adds its changed rows to a journal, and the rows are read from the journal
-/// when the store is opened. Requests run one after another on a thread of their own, because they wait for the disk.
+/// when the store is opened. Requests run one after another on a separate thread, because they wait for the disk.
 actor FileJobStore: JobStoreBackend {
   nonisolated let maxPayloadSize = 64 * 1_024
 
@@ -16,7 +16,7 @@ actor FileJobStore: JobStoreBackend {
   private let clock: @Sendable () -> StoreTime
   private let observers = HintObservers()
   private let lock: FolderLock
-  /// The journal; nil if it can't be used any more.
+  /// The journal; nil if it can no longer be used.
   private var journal: Journal?
   private var rows: FileRows
   /// For tests: the rows are read from the journal again before this many requests.
@@ -99,7 +99,9 @@ actor FileJobStore: JobStoreBackend {
     return try body(rows)
   }
 
-  /// Changes rows, and returns after the changes are in the journal.
+  /// Changes rows.
+  ///
+  /// The function returns when the journal contains the changes.
   private func change<Answer>(_ body: (FileRows) throws -> Answer) throws -> Answer {
     let journal = try openJournal()
     requestCount += 1
@@ -274,7 +276,7 @@ actor FileJobStore: JobStoreBackend {
 }
 
 extension FileRows {
-  /// The earliest time at which the store must be advanced.
+  /// The time of the next call that advances the store; nil for none.
   func nextTime(at now: StoreTime) -> StoreTime? {
     memory.graph.cascades.isEmpty ? memory.nextTime(after: now) : now
   }

@@ -29,14 +29,16 @@ final class Journal {
 
   deinit { close(descriptor) }
 
-  /// Reads all lines, and removes the last one if it is incomplete.
+  /// Reads all lines.
+  ///
+  /// If the last line is incomplete, the function removes it.
   ///
   /// - Parameter body: The function to call with each line.
   /// - Throws: `JobError`, or the error of the function.
   func read(_ body: ([UInt8]) throws -> Void) throws {
     let bytes = try contents()
     let header = Array(Self.header.utf8)
-    // A crash while the file was created left a part of the header.
+    // The process ended while it was creating the file.
     if bytes.count < header.count, header.starts(with: bytes) { return try reset(header) }
     guard bytes.starts(with: header) else {
       throw JobError(.unusableStore, "\(path) is not a journal of jobs. Choose another folder.")
@@ -73,7 +75,7 @@ final class Journal {
 
   /// Replaces all lines by a new file, so that a crash leaves either the old or the new file.
   ///
-  /// - Parameter texts: The new lines.
+  /// - Parameter texts: The texts of the new lines, without line feeds.
   /// - Throws: `JobError`. The old file remains.
   func replace(with texts: [[UInt8]]) throws {
     let new = try Journal(path + ".new", isFlushed: isFlushed)

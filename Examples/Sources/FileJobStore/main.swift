@@ -32,7 +32,9 @@ let defects = await findDefects(reloadInterval: nil)
 print(defects.isEmpty ? "The store follows all rules." : defects.joined(separator: "\n"))
 
 let others = await findDefects(reloadInterval: 10)
-print(others.isEmpty ? "So does a store that reads its journal again and again." : others.joined(separator: "\n"))
+print(
+  others.isEmpty
+    ? "A store that reads its journal again between requests follows them, too." : others.joined(separator: "\n"))
 
 try await cutJournal(in: "\(folder)/cut")
 print("If a crash cuts the last line of the journal, only the last transaction is missing.")
