@@ -31,7 +31,7 @@ func findDefects(reloadInterval: Int?) async -> [String] {
 let defects = await findDefects(reloadInterval: nil)
 print(defects.isEmpty ? "The store follows all rules." : defects.joined(separator: "\n"))
 
-let others = await findDefects(reloadInterval: 10)
+let others = await findDefects(reloadInterval: 25)
 print(
   others.isEmpty
     ? "A store that reads its journal again between requests follows them, too." : others.joined(separator: "\n"))
