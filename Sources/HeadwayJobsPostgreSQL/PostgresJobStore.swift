@@ -34,6 +34,9 @@ public final class PostgresJobStore: JobStore {
   /// The maximum size of a result, and of the value of a checkpoint, in bytes.
   public let maxResultSize: Int
 
+  /// The versions of the tables before and after the store was opened; 0 if there were no tables.
+  package let schemaVersions: (before: Int64, after: Int64)
+
   let schema: SchemaName
   let runner: TransactionRunner
   let clock: StoreClock
@@ -86,15 +89,17 @@ public final class PostgresJobStore: JobStore {
     let hints = StoreHints()
     self.hints = hints
     leases = try LeaseKeeper(length: leaseLength, observers: hints.observers)
-    connections = try StoreConnections(settings, name, leases, hints)
+    let connections = try StoreConnections(settings, name, leases, hints)
+    self.connections = connections
     gatherer = EnqueueGatherer(connections.adding, runner) { hints.send($0) }
     let runner = runner
     do {
-      try await connections.adding.run { session in
+      schemaVersions = try await connections.adding.run { session in
         try Schema.checkEncoding(session)
-        try migration == .automatic ? Schema.migrate(session, name) : Schema.check(session, name)
+        let versions = try migration == .automatic ? Schema.migrate(session, name) : Schema.check(session, name)
         // The time of the server is known from the beginning.
         _ = try runner.read(session) { $0.now }
+        return versions
       }
     } catch {
       connections.abandon()

@@ -93,11 +93,12 @@ enum SchemaVersion1 {
     WITH (fillfactor = 50)
     """,
     "CREATE INDEX bucket_next ON headway.bucket (next) WHERE next IS NOT NULL",
-    // Schedules. All ticks up to the time in the column decided have been processed.
+    // Schedules. All ticks up to the time in the column decided have been processed. Gaps: the periods in which they have
+    // added no jobs, as after/through, in microseconds since 1970.
     """
     CREATE TABLE headway.schedule (
       name text PRIMARY KEY, definition bytea NOT NULL, anchor timestamptz NOT NULL, decided timestamptz NOT NULL,
-      last_tick timestamptz, last_job bigint, paused boolean NOT NULL, next timestamptz)
+      last_tick timestamptz, last_job bigint, paused boolean NOT NULL, next timestamptz, gaps text NOT NULL)
     """,
     "CREATE INDEX schedule_next ON headway.schedule (next) WHERE next IS NOT NULL",
     // Workers. Lease: when others rescue the jobs of the worker, by the server's clock.

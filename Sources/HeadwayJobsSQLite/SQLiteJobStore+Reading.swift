@@ -63,6 +63,18 @@ import GRDB
     }
   }
 
+  /// Returns the names of queues that have waiting jobs.
+  ///
+  /// - Parameters:
+  ///   - name: Only names after this one are returned; nil for all.
+  ///   - limit: The maximum number of names.
+  /// - Returns: The names, in the order of their bytes.
+  /// - Throws: `JobError`.
+  /// - Complexity: O(*n* log *m*) for *n* names and *m* waiting jobs.
+  public func waitingQueues(after name: String?, limit: Int) async throws -> [String] {
+    try await read { try WaitingQueues.names(after: name, limit: limit, $0) }
+  }
+
   /// Returns how many jobs of each queue are in each state.
   ///
   /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.

@@ -41,6 +41,9 @@ public final class SQLiteJobStore: JobStore {
   /// The maximum size of a result, and of the value of a checkpoint, in bytes.
   public let maxResultSize: Int
 
+  /// The versions of the tables before and after the store was opened; 0 if there were no tables.
+  package let schemaVersions: (before: Int64, after: Int64)
+
   /// The path of the database, as resolved by SQLite.
   let file: String
   let pool: DatabasePool
@@ -108,6 +111,7 @@ public final class SQLiteJobStore: JobStore {
     (maxPayloadSize, maxResultSize) = sizes
     self.clock = clock
     file = files.database
+    schemaVersions = files.schemaVersions
     locks = WorkerLocks(folder: files.folder)
     messages = HintMessages(folder: files.folder)
     let writer = StoreWriter(

@@ -12,9 +12,10 @@ enum Schema {
 
   /// Updates the tables to the newest version, in a transaction of the caller.
   ///
+  /// - Returns: The versions of the tables before and after the update; 0 if there were no tables.
   /// - Throws: `JobError` with the code `newerSchema` if the schema of the tables is more than one version newer. Each
   ///   version works with its own schema and with the next one, so that you can update one process after another.
-  static func migrate(_ database: Database) throws {
+  static func migrate(_ database: Database) throws -> (before: Int64, after: Int64) {
     let stored = try storedVersion(database)
     guard stored <= version + 1 else {
       throw JobError(
@@ -27,6 +28,7 @@ enum Schema {
       try database.execute(
         sql: "UPDATE headway_meta SET value = ? WHERE name = 'schema'", arguments: [number])
     }
+    return (stored, max(stored, version))
   }
 
   private static func storedVersion(_ database: Database) throws -> Int64 {
@@ -105,10 +107,12 @@ enum Schema {
       -- Token buckets that are not full: when they will be, and when a waiting job can have a token.
       CREATE TABLE headway_bucket (key TEXT PRIMARY KEY, full INTEGER NOT NULL, next INTEGER) STRICT, WITHOUT ROWID;
       CREATE INDEX headway_bucket_next ON headway_bucket(next) WHERE next NOT NULL;
-      -- Schedules. All ticks up to the time in the column decided have been processed.
+      -- Schedules. All ticks up to the time in the column decided have been processed. Gaps: the periods in which they
+      -- have added no jobs, as after/through, in microseconds since 1970.
       CREATE TABLE headway_schedule (
         name TEXT PRIMARY KEY, definition BLOB NOT NULL, anchor INTEGER NOT NULL, decided INTEGER NOT NULL,
-        last_tick INTEGER, last_job INTEGER, paused INTEGER NOT NULL, next INTEGER) STRICT;
+        last_tick INTEGER, last_job INTEGER, paused INTEGER NOT NULL, next INTEGER, gaps TEXT NOT NULL)
+        STRICT;
       CREATE INDEX headway_schedule_next ON headway_schedule(next) WHERE next NOT NULL;
       CREATE TABLE headway_worker (
         id INTEGER PRIMARY KEY, started INTEGER NOT NULL, stopped INTEGER NOT NULL DEFAULT 0, info BLOB NOT NULL)

@@ -1,4 +1,5 @@
 #if Jobs
+public import FoundationEssentials
 public import GRDB
 import GRDBSQLite
 public import Headway
@@ -25,6 +26,7 @@ extension Jobs {
   ///   - queue: The queue of the store that the job waits in.
   ///   - priority: The priority among the waiting jobs of the queue.
   ///   - delay: How long the job waits before it is ready for the first time.
+  ///   - date: The earliest time at which the job runs, if there is no delay.
   ///   - unique: A key that only one job can hold at a time.
   ///   - after: The jobs that the new job waits for: handles or numbers, or their `success`.
   ///   - options: Other options. The other parameters take precedence.
@@ -36,11 +38,11 @@ extension Jobs {
   @discardableResult
   public func enqueue<Type: Job>(
     _ job: Type, queue: String? = nil, priority: Operation.QueuePriority? = nil, delay: Duration? = nil,
-    unique: UniqueKey? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions(),
+    at date: Date? = nil, unique: UniqueKey? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions(),
     in database: Database
   ) throws -> JobHandle<Type.Output> {
     let given = JobOptions(
-      queue: queue, priority: priority, delay: delay, unique: unique,
+      queue: queue, priority: priority, delay: delay, startDate: date, unique: unique,
       after: after.isEmpty ? nil : after.map(\.dependency))
     return handle(try add([try encode(job, options: given.merged(over: options))], in: database)[0])
   }

@@ -145,7 +145,7 @@ import Testing
       #expect(workers.contains("<h2>scene</h2>"))
       #expect(workers.contains("<a href=\"./job/\(id)\">\(id)</a>"))
       let health = try await dashboard.page("/health")
-      #expect(health.contains("No worker knows ‘unknown’, version 1"))
+      #expect(health.contains("No running worker supports ‘unknown’, version 1"))
       #expect(health.contains("Paused: ‘mail’."))
       #expect(health.contains("SQLiteJobStore"))
     }

@@ -68,7 +68,10 @@ extension Jobs {
       require(!queue.isEmpty, "Jobs are moved to a queue without a name: name the queue.")
       try NameLength.check(queue, "The queue of a job", NameLength.name)
     case .change(_, .payload(let payload, _)): try check(payload, "The new payload of a job")
-    case .configure(let queue, let change): change.requireValid(for: queue)
+    case .setPaused(let queue, _): try NameLength.check(queue, "The name of a queue", NameLength.name)
+    case .configure(let queue, let change):
+      change.requireValid(for: queue)
+      try NameLength.check(queue, "The name of a queue", NameLength.name)
     default: break
     }
   }

@@ -1,4 +1,4 @@
-import FoundationEssentials
+public import FoundationEssentials
 public import Headway
 import Synchronization
 
@@ -54,11 +54,20 @@ public final class Jobs: Sendable {
   ///
   /// When the function returns, the job is durable: it will run and end even if this process crashes.
   ///
+  /// ```swift
+  /// import FoundationEssentials
+  ///
+  /// let newYear = Date(timeIntervalSince1970: 1_798_761_600)
+  /// try await jobs.enqueue(Publish(), at: newYear)
+  /// ```
+  ///
   /// - Parameters:
   ///   - job: The job.
   ///   - queue: The queue of the store that the job waits in.
   ///   - priority: The priority among the waiting jobs of the queue.
   ///   - delay: How long the job waits before it is ready for the first time; not negative.
+  ///   - date: The earliest time at which the job runs, if there is no delay. If it is in the past, the job is ready
+  ///     immediately. See ``JobOptions/startDate``.
   ///   - unique: A key that only one job can hold at a time.
   ///   - after: The jobs that the new job waits for: handles or numbers, or their ``JobReference/success``.
   ///   - options: Other options. The other parameters take precedence.
@@ -69,10 +78,10 @@ public final class Jobs: Sendable {
   @discardableResult
   public func enqueue<Type: Job>(
     _ job: Type, queue: String? = nil, priority: Operation.QueuePriority? = nil, delay: Duration? = nil,
-    unique: UniqueKey? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions()
+    at date: Date? = nil, unique: UniqueKey? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) async throws -> JobHandle<Type.Output> {
     let given = JobOptions(
-      queue: queue, priority: priority, delay: delay, unique: unique,
+      queue: queue, priority: priority, delay: delay, startDate: date, unique: unique,
       after: after.isEmpty ? nil : after.map(\.dependency))
     let new = try checked(NewJob(job, options: given.merged(over: options)))
     let enqueued = try await store([new], options.fullQueuePolicy ?? Type.defaults.fullQueuePolicy)[0]

@@ -114,13 +114,7 @@ public struct JobLimit: Hashable, Codable, Sendable {
     return try isFirst()
   }
 
-  /// FNV-1a, mixed so that the first digits depend on all bytes.
-  private static func hash(_ text: String) -> UInt32 {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    hash = (hash ^ (hash >> 33)) &* 0xFF51_AFD7_ED55_8CCD
-    return UInt32(truncatingIfNeeded: hash >> 32)
-  }
+  private static func hash(_ text: String) -> UInt32 { UInt32(truncatingIfNeeded: StableHash.hash(text) >> 32) }
 }
 
 extension JobRecord {

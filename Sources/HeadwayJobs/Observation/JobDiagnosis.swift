@@ -74,7 +74,7 @@ struct JobDiagnosis {
     let queue = snapshot.queues.first { $0.name == job.queue }?.counts
     if queue?.isPaused == true { return "the queue ‘\(job.queue)’ is paused" }
     guard !workers.isEmpty else { return "no worker is running" }
-    let serving = workers.filter { $0.description.queues.contains(job.queue) }
+    let serving = workers.filter { $0.description.serves(job.queue) }
     guard !serving.isEmpty else { return "no worker serves the queue ‘\(job.queue)’" }
     guard serving.contains(where: { $0.description.kinds[job.kind] != nil }) else {
       return "no worker of the queue ‘\(job.queue)’ knows the kind ‘\(job.kind)’"

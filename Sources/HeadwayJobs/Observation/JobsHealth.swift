@@ -95,8 +95,10 @@ public struct JobsHealth: Hashable, Codable, Sendable {
   }
 
   private static func queues(_ overview: JobsOverview) -> Finding {
-    let served = Set(overview.snapshot.workers.filter(\.isWorking).flatMap(\.description.queues))
-    let alone = overview.snapshot.queues.filter { $0.counts[.waiting] > 0 && !served.contains($0.name) }
+    let workers = overview.snapshot.workers.filter(\.isWorking)
+    let alone = overview.snapshot.queues.filter { queue in
+      queue.counts[.waiting] > 0 && !workers.contains { $0.description.serves(queue.name) }
+    }
     guard let first = alone.first else {
       return Finding(level: .good, name: "Queues", text: "A worker serves each queue with waiting jobs.")
     }
@@ -109,17 +111,18 @@ public struct JobsHealth: Hashable, Codable, Sendable {
     let workers = overview.snapshot.workers.filter(\.isWorking)
     var unknown: [String] = []
     for queue in overview.snapshot.queues {
-      let serving = workers.filter { $0.description.queues.contains(queue.name) }
+      let serving = workers.filter { $0.description.serves(queue.name) }
       guard !serving.isEmpty else { continue }
       for jobs in queue.waiting where !serving.contains(where: { $0.knows(jobs.kind, version: jobs.version) }) {
         unknown.append("‘\(jobs.kind)’, version \(jobs.version)")
       }
     }
     guard let first = unknown.first else {
-      return Finding(level: .good, name: "Kinds", text: "The workers know the kinds of all waiting jobs.")
+      return Finding(level: .good, name: "Kinds", text: "The workers support the kinds of all waiting jobs.")
     }
     let others = unknown.count > 1 ? " and \(Readable.count(unknown.count - 1, "other kind"))" : ""
-    return Finding(level: .bad, name: "Kinds", text: "No worker knows \(first)\(others). Such jobs wait.")
+    return Finding(
+      level: .bad, name: "Kinds", text: "No running worker supports \(first)\(others), so these jobs can't run.")
   }
 
   private static func paused(_ overview: JobsOverview) -> Finding {

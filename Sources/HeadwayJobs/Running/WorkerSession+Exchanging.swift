@@ -71,7 +71,7 @@ extension WorkerSession {
       operation: operation, job: job, context: context, result: result, lane: lane, isSuspect: isSuspect,
       added: clock.elapsed())
     if state.withLock({ $0.start(attempt) }) != nil { operation.cancel() }
-    lanes[lane].operationQueue.addOperation(operation)
+    state.withLock { $0.operationQueue(ofLane: lane) }.addOperation(operation)
     operation.callWhenEnded { [self] in
       guard context.isFinishingElsewhere else { return noteFinished(fence) }
       Task {

@@ -65,8 +65,31 @@
       guard let schedule = try schedule(name, orWith: nil) else { return ScheduleAnswer(isFound: false) }
       let last = try write(schedule, adding: [ScheduleTransitions.job(of: schedule, at: now)])
       return ScheduleAnswer(isFound: true, job: last)
+    case .backfill(let start, let end):
+      guard let schedule = try schedule(name, orWith: nil) else { return ScheduleAnswer(isFound: false) }
+      return try backfill(schedule, from: start, through: end)
     case .remove: return ScheduleAnswer(isFound: try removeSchedule(name))
     }
+  }
+
+  /// Adds the jobs of due ticks, and then those of past ticks that have added none.
+  ///
+  /// The job of a past tick does not become the last job, so later ticks don't depend on it.
+  private func backfill(
+    _ old: ScheduleRecord, from start: StoreTime, through end: StoreTime
+  ) throws -> ScheduleAnswer {
+    var schedule = old
+    let due = ScheduleTransitions.tick(&schedule, isLastJobUnfinished: try isLastJobUnfinished(old), at: now)
+    let limit = max(1, JobCommand.maxChangedCount - due.count)
+    guard
+      let past = ScheduleTransitions.backfill(&schedule, from: start, through: end, limit: limit, at: now)
+    else { return ScheduleAnswer(isFound: true) }
+    try willAdd(due + past.jobs)
+    for job in due { schedule.lastJob = try add(job, [], hasDependents: false).id }
+    var addedCount = 0
+    for job in past.jobs where try add(job, [], hasDependents: false).isNew { addedCount += 1 }
+    try write(schedule)
+    return ScheduleAnswer(isFound: true, addedCount: addedCount, hasMore: past.hasMore)
   }
 
   private func isLastJobUnfinished(_ schedule: ScheduleRecord) throws -> Bool {

@@ -18,6 +18,10 @@ public struct ScheduleRecord: Hashable, Codable, Sendable {
   public var isPaused = false
   /// The next tick; nil if the schedule is paused.
   public var next: StoreTime?
+  /// The periods in which ticks have added no jobs, in their order.
+  ///
+  /// When the schedule is set for the first time, this is all time before.
+  public var gaps: [ScheduleGap]
 
   /// Creates a record.
   ///
@@ -31,6 +35,7 @@ public struct ScheduleRecord: Hashable, Codable, Sendable {
     self.definition = definition
     self.anchor = anchor
     self.decided = decided
+    gaps = [ScheduleGap(after: StoreTime(microseconds: .min), through: decided)]
   }
 }
 
@@ -42,6 +47,10 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
   public var missed: MissedTicks
   /// Whether ticks add jobs while the last job is unfinished.
   public var overlap: ScheduleOverlap
+  /// The maximum time from a tick until its job is due.
+  ///
+  /// The time is random, but the same in all processes.
+  public var jitter: Duration
   /// The job that each tick adds.
   @_spi(JobStore) public var job: NewJob
 
@@ -51,13 +60,16 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
   ///   - schedule: When jobs are added.
   ///   - missed: The behavior for ticks at which no worker was running.
   ///   - overlap: Whether ticks add jobs while the last job is unfinished.
+  ///   - jitter: The maximum time from a tick until its job is due; not negative.
   ///   - job: The job that each tick adds.
   @_spi(JobStore) public init(
-    _ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow, job: NewJob
+    _ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow,
+    jitter: Duration = .zero, job: NewJob
   ) {
     self.schedule = schedule
     self.missed = missed
     self.overlap = overlap
+    self.jitter = jitter
     self.job = job
   }
 
@@ -127,6 +139,8 @@ public struct JobTick: Hashable, Codable, Sendable {
   case setPaused(Bool)
   /// Adds a job of the schedule immediately, even if the schedule is paused or its last job is unfinished.
   case run
+  /// Adds the jobs of past ticks that have added none, up to ``JobCommand/maxChangedCount``.
+  case backfill(from: StoreTime, through: StoreTime)
   /// Deletes the schedule. Its jobs remain.
   case remove
 }
@@ -137,14 +151,24 @@ public struct JobTick: Hashable, Codable, Sendable {
   public var isFound: Bool
   /// The job that ``ScheduleCommand/run`` has added, or the one that holds its key.
   public var job: JobID?
+  /// The number of jobs that ``ScheduleCommand/backfill(from:through:)`` has added.
+  ///
+  /// It is nil for other commands, and if this process does not know the time zone of the schedule.
+  public var addedCount: Int?
+  /// Whether the period has further ticks without a job, so that the command must be repeated.
+  public var hasMore: Bool
 
   /// Creates an answer.
   ///
   /// - Parameters:
   ///   - isFound: Whether there was a schedule with the name before.
   ///   - job: The job that was added.
-  public init(isFound: Bool, job: JobID? = nil) {
+  ///   - addedCount: The number of jobs that a backfill has added.
+  ///   - hasMore: Whether a backfill must be repeated.
+  public init(isFound: Bool, job: JobID? = nil, addedCount: Int? = nil, hasMore: Bool = false) {
     self.isFound = isFound
     self.job = job
+    self.addedCount = addedCount
+    self.hasMore = hasMore
   }
 }

@@ -270,6 +270,10 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
   public var processIdentifier: Int32
   /// The queues of the store that the worker serves.
   public var queues: [String]
+  /// The patterns of further queues that the worker serves.
+  ///
+  /// A `*` represents any number of characters.
+  public var queuePatterns: [String]
   /// The kinds that the worker knows, with the newest version of each.
   public var kinds: [JobKind: Int]
 
@@ -279,13 +283,28 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
   ///   - name: A readable name, for example that of the program.
   ///   - processIdentifier: The process identifier.
   ///   - queues: The queues of the store that the worker serves.
+  ///   - queuePatterns: The patterns of further queues that the worker serves.
   ///   - kinds: The kinds that the worker knows, with the newest version of each.
-  @_spi(JobStore) public init(name: String, processIdentifier: Int32, queues: [String], kinds: [JobKind: Int]) {
+  @_spi(JobStore) public init(
+    name: String, processIdentifier: Int32, queues: [String], queuePatterns: [String] = [], kinds: [JobKind: Int]
+  ) {
     self.name = name
     self.processIdentifier = processIdentifier
     self.queues = queues
+    self.queuePatterns = queuePatterns
     self.kinds = kinds
   }
+
+  /// Returns whether the worker serves a queue.
+  ///
+  /// - Parameter queue: The name of the queue.
+  /// - Returns: Whether it is one of the ``queues``, or matches one of the ``queuePatterns``.
+  public func serves(_ queue: String) -> Bool {
+    queues.contains(queue) || queuePatterns.contains { QueuePattern($0).matches(queue) }
+  }
+
+  /// The queues and the patterns, for lists of workers.
+  package var servedNames: [String] { queues.sorted() + queuePatterns.sorted() }
 }
 
 extension JobEnding.Action {

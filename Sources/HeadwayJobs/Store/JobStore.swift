@@ -169,6 +169,18 @@ public struct JobStoreAccess: Sendable {
   /// - Throws: ``JobError``.
   func edges(of ids: [JobID]) async throws -> [JobEdge]
 
+  /// Returns the names of queues that have waiting jobs, without reading all of these jobs.
+  ///
+  /// Workers that serve queues by a pattern call this function once per second. The default implementation counts all
+  /// jobs.
+  ///
+  /// - Parameters:
+  ///   - name: Only names after this one are returned; nil for all.
+  ///   - limit: The maximum number of names.
+  /// - Returns: The names, in an order of the store.
+  /// - Throws: ``JobError``.
+  func waitingQueues(after name: String?, limit: Int) async throws -> [String]
+
   /// Returns how many jobs of each queue are in each state.
   ///
   /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.

@@ -254,6 +254,17 @@ public final class MemoryJobStore: JobStore {
     return read { $0.snapshot(parts, at: now) }
   }
 
+  /// Returns the names of queues that have waiting jobs.
+  ///
+  /// - Parameters:
+  ///   - name: Only names after this one are returned; nil for all.
+  ///   - limit: The maximum number of names.
+  /// - Returns: The names, in ascending order.
+  public func waitingQueues(after name: String?, limit: Int) -> [String] {
+    let names = read { memory in memory.waiting.queues }
+    return Array(names.filter { $0 > name ?? "" }.sorted().prefix(limit))
+  }
+
   /// Calls a function with hints about changes, until the returned token is released.
   ///
   /// - Parameter handler: The function. It is called on the thread that has changed the store.

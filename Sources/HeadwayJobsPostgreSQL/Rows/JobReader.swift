@@ -39,6 +39,11 @@ struct JobReader {
     return try run(select).rows.map(JobRow.readEdge)
   }
 
+  func waitingQueues(after name: String?, limit: Int) throws -> [String] {
+    avoidTableScans()
+    return try run(Statement(WaitingQueues.names, isFrequent: true, name ?? "", limit)).rows.map { $0.text(0) }
+  }
+
   func checkpoint(_ name: String, of id: JobID) throws -> JobPayload? {
     guard !name.utf8.contains(0) else { return nil }
     let select = Statement(

@@ -9,7 +9,8 @@
   /// All checks.
   public static let checks: [JobStoreCheck] = [
     enqueueing, keys, claiming, order, fencing, endings, retries, cancelling, rescuing, stopping, commands, retention,
-    limits, queueSettings, reading, clockJumps, snapshots, overviews, graphs, graphFailures, conservation, ticks,
-    schedules, bounds, model,
+    limits, queueSettings, waitingQueues, reading, clockJumps, snapshots, overviews, graphs, graphFailures,
+    conservation, ticks,
+    schedules, backfills, bounds, model,
   ].flatMap(\.self)
 }

@@ -317,17 +317,20 @@ private struct ModelProgram {
   }
 
   private mutating func scheduleCommand() throws -> ScheduleCommand {
-    switch Int.random(in: 0..<8, using: &generator) {
+    switch Int.random(in: 0..<9, using: &generator) {
     case 0..<4:
       let times: JobSchedule = try pick([
         .every(.seconds(5)), .every(.seconds(70)), .cron("* * * * *"), .cron("30 2 * * *"),
       ])
       let definition = ScheduleDefinition(
         times, missed: pick([.latest, .none, .all(limit: 1), .all(limit: 3)]), overlap: odds(2) ? .skip : .allow,
-        job: newJob())
+        jitter: odds(3) ? pick([.seconds(1), .seconds(100)]) : .zero, job: newJob())
       return .set(definition)
     case 4, 5: return .setPaused(odds(2))
     case 6: return .run
+    case 7:
+      let start = comparison.model.now + pick([.seconds(-900), .seconds(-200), .seconds(-20)])
+      return .backfill(from: start, through: start + pick([.zero, .seconds(60), .seconds(400)]))
     default: return .remove
     }
   }
@@ -340,6 +343,7 @@ private struct ModelProgram {
     if odds(4) { filter.kinds = [pick(kinds)] }
     if odds(6) { filter.tag = pick(["x", "y"]) }
     if odds(8) { filter.culprit = id() }
+    if odds(8) { filter.payload = pick(["", "1"]) }
     return filter
   }
 

@@ -112,7 +112,7 @@ struct ModelNumbers: Sendable {
     case .rescued(let ids): .rescued(Set(ids.map(translate)))
     case .jobs(let jobs): .jobs(jobs.map(translate))
     case .snapshot(let snapshot): .snapshot(translate(snapshot))
-    case .scheduled(let answer): .scheduled(ScheduleAnswer(isFound: answer.isFound, job: answer.job.map(translate)))
+    case .scheduled(let answer): .scheduled(translate(answer))
     case .schedules(let schedules):
       .schedules(
         schedules.map { schedule in
@@ -140,6 +140,12 @@ struct ModelNumbers: Sendable {
     }
     for index in snapshot.failures.indices { snapshot.failures[index].last = translate(snapshot.failures[index].last) }
     return snapshot
+  }
+
+  private func translate(_ answer: ScheduleAnswer) -> ScheduleAnswer {
+    var answer = answer
+    answer.job = answer.job.map(translate)
+    return answer
   }
 
   private func translate(_ enqueued: Enqueued) -> Enqueued {
