@@ -147,6 +147,19 @@ struct Note: Job {
     await app.store.close()
   }
 
+  @Test("J11, J250: a job in a transaction can have a start time")
+  func startTime() async throws {
+    let app = try Application()
+    let date = app.store.now.date.addingTimeInterval(60)
+    let handle = try await app.pool.write { [jobs = app.jobs] database in
+      try jobs.enqueue(Note(text: "a"), at: date, in: database)
+    }
+    let job = try await app.jobs.job(handle.id)
+    #expect(job?.state == .scheduled)
+    #expect(job?.dueTime == StoreTime(date))
+    await app.store.close()
+  }
+
   @Test("J232: a signal in a transaction is sent if it is committed")
   func signal() async throws {
     let app = try Application()
@@ -221,19 +234,6 @@ struct Note: Job {
     }
     #expect(lost?.code == .leaseLost)
     #expect(try app.photoCount() == 1)
-    await app.store.close()
-  }
-
-  @Test("J11, J250: a job in a transaction can have a start time")
-  func startTime() async throws {
-    let app = try Application()
-    let date = app.store.now.date.addingTimeInterval(60)
-    let handle = try await app.pool.write { [jobs = app.jobs] database in
-      try jobs.enqueue(Note(text: "a"), at: date, in: database)
-    }
-    let job = try await app.jobs.job(handle.id)
-    #expect(job?.state == .scheduled)
-    #expect(job?.dueTime == StoreTime(date))
     await app.store.close()
   }
 
