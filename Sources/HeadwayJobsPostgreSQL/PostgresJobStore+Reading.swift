@@ -1,7 +1,7 @@
 #if PostgreSQL
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
-extension PostgresJobStore {
+@_spi(JobStore) extension PostgresJobStore {
   /// Returns jobs in the order of their numbers.
   ///
   /// - Parameters:
@@ -43,6 +43,18 @@ extension PostgresJobStore {
   /// - Returns: The edges, in the order of the dependencies' numbers, and then of the dependents' numbers.
   /// - Throws: `JobError`.
   public func edges(of ids: [JobID]) async throws -> [JobEdge] { try await read { try $0.edges(of: ids) } }
+
+  /// Returns the names of queues that have waiting jobs.
+  ///
+  /// - Parameters:
+  ///   - name: Only names after this one are returned; nil for all.
+  ///   - limit: The maximum number of names.
+  /// - Returns: The names, in the order of the database's collation.
+  /// - Throws: `JobError`.
+  /// - Complexity: O(*n* log *m*) for *n* names and *m* waiting jobs.
+  public func waitingQueues(after name: String?, limit: Int) async throws -> [String] {
+    try await read { try $0.waitingQueues(after: name, limit: limit) }
+  }
 
   /// Returns how many jobs of each queue are in each state.
   ///

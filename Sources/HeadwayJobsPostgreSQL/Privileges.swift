@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension PostgresJobStore {
   /// A permission to use the jobs of a store, for a role of the server.
@@ -76,7 +76,7 @@ extension PostgresJobStore.Privilege {
     case .work:
       return common + [
         PrivilegeGrant(["USAGE"], .sequences),
-        PrivilegeGrant(["EXECUTE"], .functions, functions + ["meet", "finish"]),
+        PrivilegeGrant(["EXECUTE"], .functions, functions + ["signal", "meet", "finish"]),
         PrivilegeGrant(["SELECT", "INSERT", "UPDATE", "DELETE"], .tables),
       ]
     }

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension PostgresJobStore {
   /// Checks that the tables of the store agree with each other.
@@ -39,6 +39,9 @@ private struct StoreAudit {
       what: "jobs are running although they were never claimed",
       sql: unfinished("state = 3 AND (attempt < 1 OR epoch < 1)")),
     Rule(what: "scheduled jobs have no time", sql: unfinished("state = 1 AND due IS NULL")),
+    Rule(
+      what: "jobs wait for a signal or sleep, but not for a time",
+      sql: unfinished("state <> 1 AND awaits IS NOT NULL")),
     Rule(
       what: "jobs that are not running have a request to cancel them",
       sql: unfinished("state <> 3 AND (flags & 1) <> 0")),

@@ -1,8 +1,8 @@
 #if Jobs
 import GRDB
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
-extension SQLiteJobStore {
+@_spi(JobStore) extension SQLiteJobStore {
   /// Returns jobs in the order of their numbers.
   ///
   /// - Parameters:
@@ -63,6 +63,18 @@ extension SQLiteJobStore {
     }
   }
 
+  /// Returns the names of queues that have waiting jobs.
+  ///
+  /// - Parameters:
+  ///   - name: Only names after this one are returned; nil for all.
+  ///   - limit: The maximum number of names.
+  /// - Returns: The names, in the order of their bytes.
+  /// - Throws: `JobError`.
+  /// - Complexity: O(*n* log *m*) for *n* names and *m* waiting jobs.
+  public func waitingQueues(after name: String?, limit: Int) async throws -> [String] {
+    try await read { try WaitingQueues.names(after: name, limit: limit, $0) }
+  }
+
   /// Returns how many jobs of each queue are in each state.
   ///
   /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
@@ -103,13 +115,7 @@ extension SQLiteJobStore {
   /// - Returns: The value, or nil if there is none.
   /// - Throws: `JobError`.
   public func checkpoint(_ name: String, of id: JobID) async throws -> JobPayload? {
-    try await read { database in
-      let statement = try SQLStatement("SELECT value FROM headway_checkpoint WHERE job = ?1 AND name = ?2", database)
-      defer { statement.reset() }
-      statement.bind(id.rawValue, at: 1)
-      statement.bind(name, at: 2)
-      return try statement.step() ? JobPayload(bytes: statement.bytes(0)) : nil
-    }
+    try await read { try JobRow.checkpoint(name, of: id, $0) }
   }
 }
 #endif

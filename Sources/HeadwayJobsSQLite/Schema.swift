@@ -1,6 +1,6 @@
 #if Jobs
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The tables of a store, whose names don't conflict with those of an application's tables.
 ///
@@ -12,9 +12,10 @@ enum Schema {
 
   /// Updates the tables to the newest version, in a transaction of the caller.
   ///
+  /// - Returns: The versions of the tables before and after the update; 0 if there were no tables.
   /// - Throws: `JobError` with the code `newerSchema` if the schema of the tables is more than one version newer. Each
   ///   version works with its own schema and with the next one, so that you can update one process after another.
-  static func migrate(_ database: Database) throws {
+  static func migrate(_ database: Database) throws -> (before: Int64, after: Int64) {
     let stored = try storedVersion(database)
     guard stored <= version + 1 else {
       throw JobError(
@@ -27,6 +28,7 @@ enum Schema {
       try database.execute(
         sql: "UPDATE headway_meta SET value = ? WHERE name = 'schema'", arguments: [number])
     }
+    return (stored, max(stored, version))
   }
 
   private static func storedVersion(_ database: Database) throws -> Int64 {
@@ -45,7 +47,8 @@ enum Schema {
       -- Unfinished jobs. Times are in microseconds since 1970. Flags: 1 cancel requested, 2 holds key until claimed,
       -- 4 has dependents, 8 has checkpoints. Unmet: how many dependencies a held job waits for. Slots: how many units
       -- of the first limit's key can be in use; 0 for a serial key, null for a rate. Weight: how many units or tokens
-      -- the job takes. Further: the other limits, as JSON; '-' if the job has one limit.
+      -- the job takes. Further: the other limits, as JSON; '-' if the job has one limit. Awaits:
+      -- the signal or sleep that a scheduled job waits for.
       CREATE TABLE headway_job (
         id INTEGER PRIMARY KEY, queue TEXT NOT NULL, kind TEXT NOT NULL, version INTEGER NOT NULL,
         state INTEGER NOT NULL, priority INTEGER NOT NULL, position INTEGER NOT NULL, due INTEGER, deadline INTEGER,
@@ -53,7 +56,7 @@ enum Schema {
         crashes INTEGER NOT NULL, snoozes INTEGER NOT NULL, epoch INTEGER NOT NULL, owner INTEGER,
         flags INTEGER NOT NULL, keep INTEGER, unique_key TEXT, unmet INTEGER NOT NULL, progress REAL,
         progress_text TEXT, settings BLOB, history BLOB, payload BLOB NOT NULL, ready INTEGER NOT NULL,
-        limit_key TEXT, slots INTEGER, weight INTEGER, further TEXT) STRICT;
+        limit_key TEXT, slots INTEGER, weight INTEGER, further TEXT, awaits TEXT) STRICT;
       CREATE INDEX headway_job_waiting ON headway_job(queue, kind, version, priority DESC, position, deadline)
         WHERE state = 2 AND crashes = 0 AND limit_key IS NULL;
       CREATE INDEX headway_job_keyed
@@ -94,6 +97,7 @@ enum Schema {
       CREATE TABLE headway_key (key TEXT PRIMARY KEY, job INTEGER NOT NULL, until INTEGER NOT NULL)
         STRICT, WITHOUT ROWID;
       CREATE INDEX headway_key_until ON headway_key(until);
+      -- The values of steps. Names that begin with headway/ are those of signals and waits.
       CREATE TABLE headway_checkpoint (
         job INTEGER NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (job, name)) STRICT, WITHOUT ROWID;
       -- Queues that are paused or have settings.
@@ -108,10 +112,12 @@ enum Schema {
       -- Token buckets that are not full: when they will be, and when a waiting job can have a token.
       CREATE TABLE headway_bucket (key TEXT PRIMARY KEY, full INTEGER NOT NULL, next INTEGER) STRICT, WITHOUT ROWID;
       CREATE INDEX headway_bucket_next ON headway_bucket(next) WHERE next NOT NULL;
-      -- Schedules. All ticks up to the time in the column decided have been processed.
+      -- Schedules. All ticks up to the time in the column decided have been processed. Gaps: the periods in which they
+      -- have added no jobs, as after/through, in microseconds since 1970.
       CREATE TABLE headway_schedule (
         name TEXT PRIMARY KEY, definition BLOB NOT NULL, anchor INTEGER NOT NULL, decided INTEGER NOT NULL,
-        last_tick INTEGER, last_job INTEGER, paused INTEGER NOT NULL, next INTEGER) STRICT;
+        last_tick INTEGER, last_job INTEGER, paused INTEGER NOT NULL, next INTEGER, gaps TEXT NOT NULL)
+        STRICT;
       CREATE INDEX headway_schedule_next ON headway_schedule(next) WHERE next NOT NULL;
       CREATE TABLE headway_worker (
         id INTEGER PRIMARY KEY, started INTEGER NOT NULL, stopped INTEGER NOT NULL DEFAULT 0, info BLOB NOT NULL)

@@ -1,7 +1,7 @@
 import HeadwayTestKit
 import Testing
 
-@testable import HeadwayJobs
+@_spi(JobStore) @testable import HeadwayJobs
 
 /// How many jobs a worker claims.
 @Suite struct ClaimerTests {
@@ -70,6 +70,38 @@ import Testing
     // Jobs are claimed ahead, because many have ended.
     #expect(asked[1]["c"] == 400)
     #expect(asked.allSatisfy { $0.filter { $0.key != "shared 2" }.values.reduce(0, +) <= 1_000 })
+  }
+
+  @Test("J254: a queue of a pattern without jobs for a minute costs nothing, and another one takes its place")
+  func idleQueues() throws {
+    var claimer = Claimer(queues: ["a"], kinds: ["test": 1])
+    claimer.serve("b", group: 1, at: .zero)
+    for group in 0...1 { claimer.setSlots(2, group: group) }
+    var found = claimer.claims(at: .zero)
+    #expect(found.map(\.claim.queue) == ["a", "b"])
+    claimer.claimed([[], records(1)], by: found.map(\.claim), lanes: found.map(\.lane))
+    // A job of the queue runs for longer than a minute.
+    #expect(claimer.removeIdleLanes(at: .seconds(100)).isEmpty)
+    claimer.ended(lane: 1, isSuspect: false, wasAdded: false, at: .seconds(100))
+    #expect(claimer.removeIdleLanes(at: .seconds(159)).isEmpty)
+    // There might be a job.
+    claimer.noteClaimable("b")
+    #expect(claimer.removeIdleLanes(at: .seconds(160)).isEmpty)
+    found = claimer.claims(at: .seconds(160))
+    claimer.claimed(found.map { _ in [] }, by: found.map(\.claim), lanes: found.map(\.lane))
+    #expect(claimer.removeIdleLanes(at: .seconds(160)) == [1])
+    #expect(!claimer.isServing("b"))
+    claimer.noteClaimable("b")
+    claimer.noteClaimable(nil)
+    found = claimer.claims(at: .seconds(161))
+    #expect(found.map(\.claim.queue) == ["a"])
+    claimer.claimed([[]], by: found.map(\.claim), lanes: found.map(\.lane))
+    // A queue that is served by its name is always claimed.
+    #expect(claimer.removeIdleLanes(at: .seconds(10_000)).isEmpty)
+    claimer.serve("c", group: 1, at: .seconds(10_000))
+    claimer.setSlots(2, group: 1)
+    #expect(claimer.lanes.count == 2)
+    #expect(claimer.claims(at: .seconds(10_000)).map(\.claim.queue) == ["c"])
   }
 
   @Test("J19: after a claim that found too little, it asks again only after a hint")

@@ -1,7 +1,7 @@
 #if Jobs
 import ArgumentParser
 import Foundation
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestSupport
 @testable import HeadwayTool
@@ -69,7 +69,7 @@ struct JobsEditTests {
     try await enqueue(JobOptions(queue: "images"))
     try await jobs.cancel(JobID(rawValue: 4))
     let edit = try await run(
-      "edit", "--kind", "resize", "--queue", "images", "--start", "2100-01-02", "--payload", #"{"path":"b.jpg"}"#,
+      "edit", "--kind", "resize", "--queue", "images", "--start", "2100-01-02", "--new-payload", #"{"path":"b.jpg"}"#,
       "--deadline", "2100-01-01T00:00+02:00", "--move-to", "large", "--priority", "veryHigh")
     #expect(
       edit.output == [
@@ -93,6 +93,10 @@ struct JobsEditTests {
     #expect(objects.map { $0["changed"] as? Int } == [1, 1])
     #expect(try await job(1).deadline == nil)
 
+    let found = try await run("edit", "--payload", "b.jpg", "--new-payload", "{}", "--kind", "resize", "--start", "+1m")
+    #expect(found.output.first == "2 jobs changed: payload.")
+    #expect(try await run("run-now", "--payload", "b.jpg").output == ["0 jobs made due now."])
+
     let before = store.now
     _ = try await run("edit", "3", "--start", "+10m")
     let due = try #require(try await job(3).dueTime)
@@ -114,9 +118,9 @@ struct JobsEditTests {
       (["1", "--priority", "high", "--start", "soon"], 64, "use a date, such as 2026-07-29"),
       (["1", "--priority", "high", "--deadline", "2026-02-30"], 64, "use a date, such as 2026-07-29"),
       (["1", "--deadline", "2001-01-01"], 64, "use a time in the future"),
-      (["1", "--deadline", "+1h", "--no-deadline"], 64, "use one of them"),
-      (["1", "--priority", "high", "--payload", "{"], 64, "use valid JSON"),
-      (["--all", "--payload", "{}"], 64, "by number or with --kind"),
+      (["1", "--deadline", "+1h", "--no-deadline"], 64, "can't be combined"),
+      (["1", "--priority", "high", "--new-payload", "{"], 64, "use valid JSON"),
+      (["--all", "--new-payload", "{}"], 64, "by number or with --kind"),
       (["1", "9", "--priority", "high"], 65, "The store has no job 9"),
     ]
     for (arguments, status, text) in cases {
@@ -166,6 +170,28 @@ struct JobsEditTests {
     #expect(try await run("delete", "--state", "cancelled", "--until", "-1h").output == ["0 jobs deleted."])
     #expect(try await run("delete", "1", "3").output == ["1 job deleted."])
     #expect(try await jobs.jobs().map(\.id.rawValue) == [3])
+    await store.close()
+  }
+
+  @Test("J235: a command sends a signal to jobs, and shows what a job waits for") func signalling() async throws {
+    try await enqueue()
+    try await claim()
+    let running = try await job(1)
+    let wait = JobEnding(try #require(running.fence), .wait(.signal("packed"), until: store.now + .seconds(3_600)))
+    _ = try await store.exchange(JobExchange(worker: wait.fence.owner, endings: [wait]))
+    let shown = try await run("show", "1").output
+    #expect(shown.contains("waits for   the signal ‘packed’"))
+    #expect(shown.first?.contains("waits for the signal ‘packed’, at most until") == true)
+    let objects = try await run("show", "1", "--json").objects()
+    #expect(objects.first?["waitsFor"] as? String == "the signal ‘packed’")
+    let value = #"{"parcel":3}"#
+    let sent = try await run("signal", "1", "--name", "packed", "--value", value)
+    #expect(sent.output == ["1 job received the signal."])
+    #expect(try await job(1).state == .waiting)
+    #expect(
+      try await store.checkpoint("headway/signal 1 packed", of: JobID(rawValue: 1))
+        == JobPayload(bytes: Array(value.utf8)))
+    #expect(try await run("signal", "--all", "--name", "go", "--json").objects().map { $0["changed"] as? Int } == [1])
     await store.close()
   }
 

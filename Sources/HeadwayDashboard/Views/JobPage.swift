@@ -1,7 +1,7 @@
 #if Dashboard
 import HTTPTypes
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension PageRenderer {
   func job(_ call: Call, _ number: String) async throws -> Page {
@@ -87,6 +87,7 @@ extension PageRenderer {
     add("worker", job.owner.map { "\($0)" }, job.state == .running ? url("workers") : nil)
     add("enqueued", job.enqueuedTime)
     add("due", job.dueTime)
+    add("waits for", job.wait?.description)
     add("deadline", job.deadline)
     add("claimed", job.claimedTime)
     add("finished", job.finishedTime)

@@ -15,12 +15,12 @@ extension PageRenderer {
       ended[job.queue, default: (0, 0)].count += 1
       if job.state == .failed { ended[job.queue, default: (0, 0)].failed += 1 }
     }
-    let served = Set(overview.snapshot.workers.filter(\.isWorking).flatMap(\.description.queues))
+    let workers = overview.snapshot.workers.filter(\.isWorking)
     return overview.snapshot.queues.map { queue in
       let settings = queue.counts.settings
       var view: View = [
         "name": queue.name, "url": url("jobs", ["queue": queue.name]), "isPaused": queue.counts.isPaused,
-        "isUnserved": !served.contains(queue.name) && queue.counts[.waiting] > 0,
+        "isUnserved": queue.counts[.waiting] > 0 && !workers.contains { $0.description.serves(queue.name) },
         "ended": Readable.number(ended[queue.name]?.count ?? 0),
         "failed": Readable.number(ended[queue.name]?.failed ?? 0), "hasFailed": ended[queue.name]?.failed ?? 0 > 0,
         "oldest": queue.oldestWaiting.map { Readable.duration(overview.time - $0) } ?? "–",

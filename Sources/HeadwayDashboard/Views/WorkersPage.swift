@@ -13,7 +13,7 @@ extension PageRenderer {
       var view: View = [
         "id": "\(worker.id)", "name": description.name, "process": "\(description.processIdentifier)", "state": state,
         "started": Readable.time(worker.started, at: snapshot.time), "count": Readable.number(worker.running.count),
-        "queues": description.queues.sorted().map { ["name": $0, "queueURL": url("jobs", ["queue": $0])] as View },
+        "queues": description.servedNames.map { ["name": $0, "queueURL": url("jobs", ["queue": $0])] as View },
         "kinds": description.kinds.sorted { $0.key < $1.key }.map { kind, version -> View in
           ["name": version == 1 ? kind.rawValue : "\(kind) v\(version)"]
         },

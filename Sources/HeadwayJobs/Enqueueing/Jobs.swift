@@ -1,4 +1,4 @@
-import FoundationEssentials
+public import FoundationEssentials
 public import Headway
 import Synchronization
 
@@ -15,6 +15,8 @@ import Synchronization
 public final class Jobs: Sendable {
   /// The store that keeps the jobs.
   public let store: any JobStore
+  /// The functions of the store.
+  @_spi(JobStore) public let backend: any JobStoreBackend
 
   let waiters: JobWaiters
   let eventLog = JobEventLog()
@@ -27,7 +29,8 @@ public final class Jobs: Sendable {
   ///   - clock: Measures the time until the store is read again, for callers that wait.
   public init(_ store: some JobStore, clock: some Clock<Duration> = ContinuousClock()) {
     self.store = store
-    waiters = JobWaiters(store, clock: clock)
+    backend = store.access.backend
+    waiters = JobWaiters(backend, clock: clock)
   }
 
   deinit { eventLog.end() }
@@ -51,11 +54,20 @@ public final class Jobs: Sendable {
   ///
   /// When the function returns, the job is durable: it will run and end even if this process crashes.
   ///
+  /// ```swift
+  /// import FoundationEssentials
+  ///
+  /// let newYear = Date(timeIntervalSince1970: 1_798_761_600)
+  /// try await jobs.enqueue(Publish(), at: newYear)
+  /// ```
+  ///
   /// - Parameters:
   ///   - job: The job.
   ///   - queue: The queue of the store that the job waits in.
   ///   - priority: The priority among the waiting jobs of the queue.
   ///   - delay: How long the job waits before it is ready for the first time; not negative.
+  ///   - date: The earliest time at which the job runs, if there is no delay. If it is in the past, the job is ready
+  ///     immediately. See ``JobOptions/startDate``.
   ///   - unique: A key that only one job can hold at a time.
   ///   - after: The jobs that the new job waits for: handles or numbers, or their ``JobReference/success``.
   ///   - options: Other options. The other parameters take precedence.
@@ -66,10 +78,10 @@ public final class Jobs: Sendable {
   @discardableResult
   public func enqueue<Type: Job>(
     _ job: Type, queue: String? = nil, priority: Operation.QueuePriority? = nil, delay: Duration? = nil,
-    unique: UniqueKey? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions()
+    at date: Date? = nil, unique: UniqueKey? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) async throws -> JobHandle<Type.Output> {
     let given = JobOptions(
-      queue: queue, priority: priority, delay: delay, unique: unique,
+      queue: queue, priority: priority, delay: delay, startDate: date, unique: unique,
       after: after.isEmpty ? nil : after.map(\.dependency))
     let new = try checked(NewJob(job, options: given.merged(over: options)))
     let enqueued = try await store([new], options.fullQueuePolicy ?? Type.defaults.fullQueuePolicy)[0]
@@ -96,7 +108,7 @@ public final class Jobs: Sendable {
   }
 
   /// Posts the event of a new job.
-  package func noteEnqueued(_ enqueued: Enqueued, _ new: NewJob) {
+  @_spi(JobStore) public func noteEnqueued(_ enqueued: Enqueued, _ new: NewJob) {
     if enqueued.isNew { eventLog.post(.enqueued(enqueued.id, kind: new.kind, queue: new.queue)) }
   }
 
@@ -108,7 +120,7 @@ public final class Jobs: Sendable {
   /// - Returns: The new job.
   /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge``, ``JobError/Code/nameTooLong`` or
   ///   ``JobError/Code/unencodablePayload``.
-  public func encode(_ job: some Job, options: JobOptions) throws -> NewJob {
+  @_spi(JobStore) public func encode(_ job: some Job, options: JobOptions) throws -> NewJob {
     try checked(NewJob(job, options: options))
   }
 
@@ -135,7 +147,7 @@ public final class Jobs: Sendable {
   ///
   /// - Parameter enqueued: The answer of the store.
   /// - Returns: The handle.
-  public func handle<Output: Sendable>(_ enqueued: Enqueued) -> JobHandle<Output> {
+  @_spi(JobStore) public func handle<Output: Sendable>(_ enqueued: Enqueued) -> JobHandle<Output> {
     JobHandle(id: enqueued.id, isNew: enqueued.isNew, jobs: self)
   }
 
@@ -157,7 +169,7 @@ public final class Jobs: Sendable {
   /// - Returns: The job, or nil if the store has no job with this number, or it was deleted.
   /// - Throws: ``JobError``.
   public func job(_ id: JobID) async throws -> JobRecord? {
-    try await store.jobs(.id(id), after: nil, limit: 1).first
+    try await backend.jobs(.id(id), after: nil, limit: 1).first
   }
 
   /// Returns jobs in the order of their numbers.
@@ -170,12 +182,12 @@ public final class Jobs: Sendable {
   /// - Throws: ``JobError``.
   public func jobs(_ filter: JobFilter = .all, after id: JobID? = nil, limit: Int = 1_000) async throws -> [JobRecord] {
     require(limit >= 0, "The jobs of a store are read with the limit \(limit): use 0 or more.")
-    return try await store.jobs(filter, after: id, limit: limit)
+    return try await backend.jobs(filter, after: id, limit: limit)
   }
 
   /// Returns how many jobs of each queue are in each state, and the settings of the queues.
   ///
   /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
   /// - Throws: ``JobError``.
-  public func counts() async throws -> [String: JobQueueCounts] { try await store.counts() }
+  public func counts() async throws -> [String: JobQueueCounts] { try await backend.counts() }
 }

@@ -6,7 +6,7 @@
 ///
 /// A job whose further limits permit no claim is skipped with its whole group, so the next job of its key can come
 /// before it.
-package enum ClaimSelection {
+@_spi(JobStore) public enum ClaimSelection {
   /// Claims jobs of a source.
   ///
   /// - Parameters:
@@ -14,7 +14,7 @@ package enum ClaimSelection {
   ///   - claim: The claim.
   ///   - count: The maximum number of jobs; it can be less than that of the claim.
   /// - Throws: An error of the source.
-  package static func run<Source: ClaimSource>(
+  public static func run<Source: ClaimSource>(
     _ source: inout Source, _ claim: JobClaim, count: Int
   ) throws(Source.Failure) {
     var limits = ClaimLimits()

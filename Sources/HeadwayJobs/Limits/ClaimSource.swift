@@ -1,20 +1,20 @@
 /// A waiting job that might be claimed.
-package struct ClaimCandidate: Hashable, Sendable {
+@_spi(JobStore) public struct ClaimCandidate: Hashable, Sendable {
   /// The number of the job.
-  package var id: JobID
+  public var id: JobID
   /// The priority, raised by aging.
-  package var priority: Int
+  public var priority: Int
   /// The place among the jobs of the same priority.
-  package var position: Int64
+  public var position: Int64
   /// Whether a process has crashed while it ran the job.
-  package var isSuspect: Bool
+  public var isSuspect: Bool
   /// The first limit of the job; nil if the job has none.
-  package var limit: ClaimLimit?
+  public var limit: ClaimLimit?
   /// The ``JobSettings/furtherLimits`` of a job with limits.
-  package var group: String
+  public var group: String
 
   /// Creates a candidate.
-  package init(
+  public init(
     id: JobID, priority: Int, position: Int64, isSuspect: Bool = false, limit: ClaimLimit? = nil,
     group: String = JobSettings.noFurtherLimits
   ) {
@@ -27,15 +27,15 @@ package struct ClaimCandidate: Hashable, Sendable {
   }
 
   /// The stored form of the first limit's key, which determines the turn of the job.
-  package var key: String? { limit?.key }
+  public var key: String? { limit?.key }
 
   /// Whether this job comes before another one.
-  package func comes(before other: ClaimCandidate) -> Bool {
+  public func comes(before other: ClaimCandidate) -> Bool {
     priority == other.priority ? position < other.position : priority > other.priority
   }
 
   /// Whether this job comes before another one in the order of keys, and then of places.
-  package func comesByKey(before other: ClaimCandidate) -> Bool {
+  public func comesByKey(before other: ClaimCandidate) -> Bool {
     guard let key, let otherKey = other.key, !key.utf8.elementsEqual(otherKey.utf8) else {
       return position < other.position
     }
@@ -44,44 +44,44 @@ package struct ClaimCandidate: Hashable, Sendable {
 }
 
 /// A limit of a waiting job, as stores index it.
-package struct ClaimLimit: Hashable, Sendable {
+@_spi(JobStore) public struct ClaimLimit: Hashable, Sendable {
   /// The stored form of the key.
-  package var key: String
+  public var key: String
   /// The ``JobLimit/slots``.
-  package var slots: Int?
+  public var slots: Int?
   /// The ``JobLimit/units`` that the job takes.
-  package var weight: Int
+  public var weight: Int
 
   /// Creates a limit from its parts.
-  package init(key: String, slots: Int?, weight: Int = 1) {
+  public init(key: String, slots: Int?, weight: Int = 1) {
     self.key = key
     self.slots = slots
     self.weight = weight
   }
 
   /// Creates a limit from that of a job.
-  package init(_ limit: JobLimit) { self.init(key: limit.storedKey, slots: limit.slots, weight: limit.units) }
+  public init(_ limit: JobLimit) { self.init(key: limit.storedKey, slots: limit.slots, weight: limit.units) }
 }
 
 /// Which key is next at a priority of a queue.
-package struct KeyTurn: Hashable, Sendable {
+@_spi(JobStore) public struct KeyTurn: Hashable, Sendable {
   /// The key that was served last.
-  package var key: String?
+  public var key: String?
   /// Whether a plain job comes before the next key.
-  package var isPlainNext = false
+  public var isPlainNext = false
   /// The job for which units or tokens of its limits are kept until there are enough.
-  package var heavyJob: JobID?
+  public var heavyJob: JobID?
   /// The group after which the next claim begins, because there are more groups than a claim reads; nil for the first.
-  package var lastGroup: String?
+  public var lastGroup: String?
 
   /// Creates a turn.
-  package init(key: String? = nil, isPlainNext: Bool = false, heavyJob: JobID? = nil, lastGroup: String? = nil) {
+  public init(key: String? = nil, isPlainNext: Bool = false, heavyJob: JobID? = nil, lastGroup: String? = nil) {
     (self.key, self.isPlainNext, self.heavyJob, self.lastGroup) = (key, isPlainNext, heavyJob, lastGroup)
   }
 }
 
 /// A job for which units or tokens are kept.
-package enum HeavyJob: Hashable, Sendable {
+@_spi(JobStore) public enum HeavyJob: Hashable, Sendable {
   /// It no longer waits at the level.
   case gone
   /// It waits, but the worker does not know its kind, or another transaction changes it.
@@ -91,18 +91,18 @@ package enum HeavyJob: Hashable, Sendable {
 }
 
 /// The waiting jobs with keys at a priority before aging.
-package struct ClaimLevel: Sendable {
+@_spi(JobStore) public struct ClaimLevel: Sendable {
   /// The priority.
-  package let level: Int
+  public let level: Int
   /// Which key was next after the last claim.
-  package let turn: KeyTurn
+  public let turn: KeyTurn
   /// The groups that a claim reads.
-  package let groups: [String]
+  public let groups: [String]
   /// The ``KeyTurn/lastGroup`` of the next claim.
   let lastGroup: String?
 
   /// The number of groups that a claim reads, unless it is exhaustive.
-  package static let maxGroupCount = 64
+  public static let maxGroupCount = 64
 
   /// Creates a level.
   ///
@@ -112,7 +112,7 @@ package struct ClaimLevel: Sendable {
   ///   - groups: The groups after ``KeyTurn/lastGroup`` in their order, and then the others: all of them, or more than
   ///     `limit`.
   ///   - limit: The maximum number of groups that the claim reads.
-  package init(level: Int, turn: KeyTurn, groups: [String], limit: Int) {
+  public init(level: Int, turn: KeyTurn, groups: [String], limit: Int) {
     self.level = level
     self.turn = turn
     self.groups = Array(groups.prefix(limit))
@@ -128,7 +128,7 @@ package struct ClaimLevel: Sendable {
   ///   - next: Returns the group that follows another one; an empty string precedes all groups.
   /// - Throws: An error of the function.
   /// - Returns: The groups.
-  package static func groups(
+  public static func groups(
     after last: String?, limit: Int, _ next: (_ group: String) throws -> String?
   ) rethrows -> [String] {
     var groups: [String] = []
@@ -149,14 +149,14 @@ package struct ClaimLevel: Sendable {
 
 extension JobClaim {
   /// The maximum number of groups that the claim reads at a priority.
-  package var groupLimit: Int { isExhaustive ? .max - 1 : ClaimLevel.maxGroupCount }
+  @_spi(JobStore) public var groupLimit: Int { isExhaustive ? .max - 1 : ClaimLevel.maxGroupCount }
 }
 
 /// The waiting jobs of a queue whose kinds a worker knows, as ``ClaimSelection`` reads them.
 ///
 /// Jobs without a key, and suspects, are *plain*: they are claimed in their order. The others are found by their key. A
 /// *level* is a priority before aging. A *group* is formed by the jobs with the same further limits.
-package protocol ClaimSource {
+@_spi(JobStore) public protocol ClaimSource {
   /// The type of the store's errors.
   associatedtype Failure: Error
 

@@ -123,12 +123,12 @@ extension JobLimit: CustomStringConvertible {
   }
 }
 
-extension JobLimit {
+@_spi(JobStore) extension JobLimit {
   /// The stored form of the key: a hash, a letter for the kind of limit, and the key itself.
   ///
   /// Keys are served in the order of this string. The hash distributes new keys over a round. Without it, keys that
   /// increase over time would always come next, and a round might never end.
-  package var storedKey: String {
+  public var storedKey: String {
     let kind =
       switch rule {
       case .concurrent: "l"
@@ -140,7 +140,7 @@ extension JobLimit {
   }
 
   /// The sum of the weights of the jobs of the key that can run at a time; 0 for a serial key, nil for a rate.
-  package var slots: Int? {
+  public var slots: Int? {
     switch rule {
     case .concurrent(let count): max(1, count)
     case .serial: 0
@@ -149,21 +149,15 @@ extension JobLimit {
   }
 
   /// The rate; nil for the other kinds of limits.
-  package var jobRate: JobRate? { if case .rate(let rate) = rule { rate } else { nil } }
+  public var jobRate: JobRate? { if case .rate(let rate) = rule { rate } else { nil } }
 
   /// The weight, in the valid range.
-  package var units: Int { min(max(1, weight), Self.maxWeight) }
+  public var units: Int { min(max(1, weight), Self.maxWeight) }
 
-  /// FNV-1a, mixed so that the first digits depend on all bytes.
-  private static func hash(_ text: String) -> UInt32 {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    hash = (hash ^ (hash >> 33)) &* 0xFF51_AFD7_ED55_8CCD
-    return UInt32(truncatingIfNeeded: hash >> 32)
-  }
+  private static func hash(_ text: String) -> UInt32 { UInt32(truncatingIfNeeded: StableHash.hash(text) >> 32) }
 }
 
 extension JobRecord {
   /// Whether the job keeps its place when it waits again, because its key is serial.
-  package var keepsPlace: Bool { settings.firstLimit?.rule == .serial }
+  @_spi(JobStore) public var keepsPlace: Bool { settings.firstLimit?.rule == .serial }
 }

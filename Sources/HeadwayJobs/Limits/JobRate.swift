@@ -40,11 +40,11 @@ public struct JobRate: Hashable, Codable, Sendable {
 ///
 /// Its state is the time at which the bucket will be full again. Each token that is taken postpones that time by the
 /// time between two tokens.
-package struct RateBucket: Hashable, Sendable {
+@_spi(JobStore) public struct RateBucket: Hashable, Sendable {
   /// The time at which the bucket is full, if no token is taken until then.
-  package private(set) var full: StoreTime
+  public private(set) var full: StoreTime
   /// The time at which there are enough tokens for a job, if one has to wait for them.
-  package private(set) var next: StoreTime?
+  public private(set) var next: StoreTime?
 
   private static let maxBurst = 1_000_000_000
 
@@ -53,7 +53,7 @@ package struct RateBucket: Hashable, Sendable {
   /// - Parameters:
   ///   - full: The time at which the bucket is full.
   ///   - next: The time at which there are enough tokens for a job, if one has to wait for them.
-  package init(full: StoreTime, next: StoreTime? = nil) {
+  public init(full: StoreTime, next: StoreTime? = nil) {
     self.full = full
     self.next = next
   }
@@ -65,7 +65,7 @@ package struct RateBucket: Hashable, Sendable {
   ///   - rate: The rate of the job.
   ///   - now: The time of the store's clock.
   /// - Returns: Whether there are enough tokens.
-  package mutating func hasTokens(_ count: Int = 1, _ rate: JobRate, at now: StoreTime) -> Bool {
+  public mutating func hasTokens(_ count: Int = 1, _ rate: JobRate, at now: StoreTime) -> Bool {
     let burst = min(max(1, rate.burst), Self.maxBurst)
     // If the clock was set back, the bucket is at most empty.
     full = min(full, now + rate.interval * burst)
@@ -85,7 +85,7 @@ package struct RateBucket: Hashable, Sendable {
   ///   - count: The number of tokens; more than the bucket can hold count as a full bucket.
   ///   - rate: The rate of the job.
   ///   - now: The time of the store's clock.
-  package mutating func take(_ count: Int = 1, _ rate: JobRate, at now: StoreTime) {
+  public mutating func take(_ count: Int = 1, _ rate: JobRate, at now: StoreTime) {
     full = max(full, now) + rate.interval * min(max(1, count), min(max(1, rate.burst), Self.maxBurst))
     next = nil
   }

@@ -35,6 +35,7 @@ struct JobDiagnosis {
   private var scheduledPredicate: String {
     let attempts = job.attempt > 0 ? ", after attempt \(job.attempt)\(lastError)" : ""
     guard let due = job.dueTime else { return "waits for a time\(attempts)" }
+    if let wait = job.wait, due > snapshot.time { return "waits for \(wait), at most until \(due)\(attempts)" }
     guard due > snapshot.time else {
       return workers.isEmpty
         ? "was due at \(due)\(attempts), but no worker is running to make it ready"
@@ -76,7 +77,7 @@ struct JobDiagnosis {
     let queue = snapshot.queues.first { $0.name == job.queue }?.counts
     if queue?.isPaused == true { return "the queue ‘\(job.queue)’ is paused" }
     guard !workers.isEmpty else { return "no worker is running" }
-    let serving = workers.filter { $0.description.queues.contains(job.queue) }
+    let serving = workers.filter { $0.description.serves(job.queue) }
     guard !serving.isEmpty else { return "no worker serves the queue ‘\(job.queue)’" }
     guard serving.contains(where: { $0.description.kinds[job.kind] != nil }) else {
       return "no worker of the queue ‘\(job.queue)’ knows the kind ‘\(job.kind)’"

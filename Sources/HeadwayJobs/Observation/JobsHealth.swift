@@ -30,7 +30,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
     ///   - level: The severity of the result.
     ///   - name: The subject of the check.
     ///   - text: The result, in sentences.
-    public init(level: Level, name: String, text: String) {
+    @_spi(JobStore) public init(level: Level, name: String, text: String) {
       self.level = level
       self.name = name
       self.text = text
@@ -95,8 +95,10 @@ public struct JobsHealth: Hashable, Codable, Sendable {
   }
 
   private static func queues(_ overview: JobsOverview) -> Finding {
-    let served = Set(overview.snapshot.workers.filter(\.isWorking).flatMap(\.description.queues))
-    let alone = overview.snapshot.queues.filter { $0.counts[.waiting] > 0 && !served.contains($0.name) }
+    let workers = overview.snapshot.workers.filter(\.isWorking)
+    let alone = overview.snapshot.queues.filter { queue in
+      queue.counts[.waiting] > 0 && !workers.contains { $0.description.serves(queue.name) }
+    }
     guard let first = alone.first else {
       return Finding(level: .good, name: "Queues", text: "A worker serves each queue with waiting jobs.")
     }
@@ -109,17 +111,18 @@ public struct JobsHealth: Hashable, Codable, Sendable {
     let workers = overview.snapshot.workers.filter(\.isWorking)
     var unknown: [String] = []
     for queue in overview.snapshot.queues {
-      let serving = workers.filter { $0.description.queues.contains(queue.name) }
+      let serving = workers.filter { $0.description.serves(queue.name) }
       guard !serving.isEmpty else { continue }
       for jobs in queue.waiting where !serving.contains(where: { $0.knows(jobs.kind, version: jobs.version) }) {
         unknown.append("‘\(jobs.kind)’, version \(jobs.version)")
       }
     }
     guard let first = unknown.first else {
-      return Finding(level: .good, name: "Kinds", text: "The workers know the kinds of all waiting jobs.")
+      return Finding(level: .good, name: "Kinds", text: "The workers support the kinds of all waiting jobs.")
     }
     let others = unknown.count > 1 ? " and \(Readable.count(unknown.count - 1, "other kind"))" : ""
-    return Finding(level: .bad, name: "Kinds", text: "No worker knows \(first)\(others). Such jobs wait.")
+    return Finding(
+      level: .bad, name: "Kinds", text: "No running worker supports \(first)\(others), so these jobs can't run.")
   }
 
   private static func paused(_ overview: JobsOverview) -> Finding {
@@ -196,11 +199,11 @@ extension Jobs {
     return JobsHealth(
       try await overview(countingTo: JobsHealth.countLimit), try await schedules(),
       cancelled: records.filter(\.isCancelRequested), clock: .now(),
-      database: try await store.findings(measuringCommit: measuresCommit))
+      database: try await backend.findings(measuringCommit: measuresCommit))
   }
 }
 
-extension JobStore {
+@_spi(JobStore) extension JobStoreBackend {
   /// Returns nothing.
   public func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding] { [] }
 }
@@ -212,7 +215,7 @@ extension JobsHealth.Finding {
   /// Creates the finding about the time of a commit.
   ///
   /// - Parameter time: How long a commit took.
-  package init(commitTook time: Duration) {
+  @_spi(JobStore) public init(commitTook time: Duration) {
     let isSlow = time > Self.slowCommit
     self.init(
       level: isSlow ? .warning : .good, name: "Commit",

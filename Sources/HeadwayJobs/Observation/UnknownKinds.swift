@@ -23,7 +23,7 @@ struct UnknownKinds {
     for queue in snapshot.queues {
       for jobs in queue.waiting where snapshot.time - jobs.since >= Self.patience {
         let isKnown = workers.contains { worker in
-          worker.description.queues.contains(queue.name) && worker.knows(jobs.kind, version: jobs.version)
+          worker.description.serves(queue.name) && worker.knows(jobs.kind, version: jobs.version)
         }
         guard !isKnown else { continue }
         let group = Group(queue: queue.name, kind: jobs.kind, version: jobs.version)

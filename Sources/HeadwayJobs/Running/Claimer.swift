@@ -12,6 +12,18 @@ struct Claimer {
     let queue: String
     /// The index of its slots.
     let group: Int
+    /// Whether the queue was found by a pattern.
+    ///
+    /// It is no longer served when it had no jobs for a while.
+    fileprivate(set) var isTemporary = false
+    /// Whether the queue is served.
+    ///
+    /// If not, another queue can take this place.
+    fileprivate(set) var isServed = true
+    /// The number of claimed jobs that have not ended.
+    fileprivate var heldCount = 0
+    /// When the queue was added, or its last job ended.
+    fileprivate var lastUse = Duration.zero
     /// Whether there might be jobs to claim.
     ///
     /// It is false after a claim that returned fewer jobs than requested.
@@ -29,8 +41,8 @@ struct Claimer {
 
   /// The slots of an operation queue, which runs the jobs of one or more queues of the store.
   struct Group {
-    /// Whether several queues share the slots.
-    fileprivate(set) var isShared = false
+    /// The number of queues that share the slots.
+    fileprivate(set) var laneCount = 0
     /// The number of jobs that can run at a time.
     var slots = 0
     /// Whether the operation queue runs operations: it is not suspended or closed, and its limit is not 0.
@@ -49,8 +61,10 @@ struct Claimer {
     fileprivate var period: Int64 = 0
   }
 
-  private(set) var lanes: [Lane]
-  private(set) var groups: [Group]
+  private(set) var lanes: [Lane] = []
+  private(set) var groups: [Group] = []
+  /// The indices of the queues that are served.
+  private var indices: [String: Int] = [:]
   /// The number of suspects that the worker holds or might receive.
   private(set) var suspectCount = 0
   /// Whether the worker claims no jobs, because it is stopping or has too many unrecorded endings.
@@ -69,6 +83,8 @@ struct Claimer {
   /// More slots make no difference, and sums with `Int.max` would overflow.
   private static let maxSlots = Int(Int32.max)
   static let periodLength = Duration.milliseconds(50)
+  /// How long a queue that was found by a pattern is served without having jobs.
+  static let maxIdleTime = Duration.seconds(60)
 
   /// Creates a claimer.
   ///
@@ -79,12 +95,58 @@ struct Claimer {
   ///   - claimsAhead: Whether jobs are claimed ahead.
   init(queues: [String], groups: [Int]? = nil, kinds: [JobKind: Int], claimsAhead: Bool = true) {
     self.claimsAhead = claimsAhead
-    lanes = zip(queues, groups ?? Array(queues.indices)).map { Lane(queue: $0, group: $1) }
-    self.groups = (0..<(lanes.map { $0.group + 1 }.max() ?? 0)).map { [lanes] group in
-      Group(isShared: lanes.count { $0.group == group } > 1)
-    }
     self.kinds = kinds
+    for (queue, group) in zip(queues, groups ?? Array(queues.indices)) { add(Lane(queue: queue, group: group)) }
   }
+
+  // MARK: Queues
+
+  private mutating func add(_ lane: Lane) {
+    let index = lanes.firstIndex { !$0.isServed } ?? lanes.count
+    if index == lanes.count { lanes.append(lane) } else { lanes[index] = lane }
+    indices[lane.queue] = index
+    while groups.count <= lane.group { groups.append(Group()) }
+    groups[lane.group].laneCount += 1
+  }
+
+  /// Whether jobs of a queue are claimed.
+  func isServing(_ queue: String) -> Bool { indices[queue] != nil }
+
+  /// Adds a queue that was found by a pattern.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue.
+  ///   - group: The index of its slots: those of other queues, unused ones, or the next one.
+  ///   - time: The time of the worker's clock.
+  mutating func serve(_ queue: String, group: Int, at time: Duration) {
+    guard !isServing(queue) else { return }
+    var lane = Lane(queue: queue, group: group)
+    (lane.isTemporary, lane.lastUse) = (true, time)
+    if groups.indices.contains(group), groups[group].laneCount == 0 { groups[group] = Group() }
+    add(lane)
+  }
+
+  /// Removes the queues that were found by a pattern and had no jobs for ``maxIdleTime``.
+  ///
+  /// No request may be on its way.
+  ///
+  /// - Returns: The indices of slots that are no longer used.
+  mutating func removeIdleLanes(at time: Duration) -> [Int] {
+    var unused: [Int] = []
+    for index in lanes.indices {
+      let lane = lanes[index]
+      guard lane.isTemporary, lane.isServed, lane.heldCount == 0, !lane.mayHaveMore,
+        time - lane.lastUse >= Self.maxIdleTime
+      else { continue }
+      lanes[index].isServed = false
+      indices[lane.queue] = nil
+      groups[lane.group].laneCount -= 1
+      if groups[lane.group].laneCount == 0 { unused.append(lane.group) }
+    }
+    return unused
+  }
+
+  // MARK: Claims
 
   /// The claims to send now.
   ///
@@ -140,6 +202,7 @@ struct Claimer {
   /// Whether the next exchange claims jobs of a queue.
   private func isWanted(_ index: Int, forSuspect: Bool) -> Bool {
     let lane = lanes[index]
+    guard lane.isServed else { return false }
     guard isExhaustive else { return lane.mayHaveMore }
     return !lane.isAnswered || forSuspect && !lane.isAnsweredForSuspects
   }
@@ -152,6 +215,7 @@ struct Claimer {
       let possible = left[group] ?? claim.count
       let count = jobs?.count ?? 0
       left[group] = possible - count
+      lanes[index].heldCount += count
       // After a failure, the worker sends another request. A queue without room for its jobs was not read.
       if jobs != nil, count < possible, lanes[index].hintCount == lanes[index].hintCountAtClaim {
         lanes[index].mayHaveMore = false
@@ -186,6 +250,8 @@ struct Claimer {
     if hasRun { groups[group].ended += 1 }
     if wasAdded { groups[group].addedCount -= 1 }
     groups[group].heldCount -= 1
+    lanes[index].heldCount -= 1
+    lanes[index].lastUse = time
     guard isSuspect else { return }
     suspectCount -= 1
     // The next suspect can now be claimed from any queue.
@@ -194,7 +260,8 @@ struct Claimer {
 
   /// Notes that a queue might have jobs again; nil for all queues.
   mutating func noteClaimable(_ queue: String?) {
-    for index in lanes.indices where queue == nil || lanes[index].queue == queue {
+    let noted = queue.map { indices[$0].map { $0..<$0 + 1 } ?? 0..<0 } ?? lanes.indices
+    for index in noted {
       lanes[index].mayHaveMore = true
       lanes[index].hintCount += 1
     }
@@ -218,7 +285,9 @@ struct Claimer {
   /// An exchange allows a suspect for only one of its queues. If this property is false, the worker holds no jobs, and
   /// there is nothing to send, the remaining claims wait only for slots that other operations or other workers use.
   var isExhausted: Bool {
-    lanes.allSatisfy { lane in lane.isAnswered && lane.isAnsweredForSuspects || !groups[lane.group].isOpen }
+    lanes.allSatisfy { lane in
+      lane.isAnswered && lane.isAnsweredForSuspects || !lane.isServed || !groups[lane.group].isOpen
+    }
   }
 
   /// Sets the slots that an operation queue has for jobs of this worker.
@@ -260,6 +329,9 @@ struct Claimer {
 }
 
 extension Claimer.Group {
+  /// Whether several queues share the slots.
+  var isShared: Bool { laneCount > 1 }
+
   fileprivate var ahead: Int { canClaimAhead ? min(max(ended, endedBefore), Claimer.maxAhead) : 0 }
 
   /// Begins a new period if the last one is over.

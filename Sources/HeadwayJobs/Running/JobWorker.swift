@@ -21,13 +21,27 @@ public final class JobWorker: Sendable {
   private let gracePeriod: Duration
   private let cancellationPeriod: Duration
   private let clock: WorkerClock
-  private let lanes = Mutex<[Lane]>([])
+  private let served = Mutex(Served())
   private let current = Mutex(Current())
 
   /// A queue of the store, and the queue that runs its jobs.
   struct Lane: Sendable {
     let queue: String
     let operationQueue: OperationQueue
+  }
+
+  /// A pattern of queues of the store, and a function that returns the queue that runs the jobs of one of them.
+  struct PatternLane: Sendable {
+    let pattern: QueuePattern
+    let makeOperationQueue: @Sendable (String) -> OperationQueue
+  }
+
+  /// The queues of the store that the worker serves.
+  struct Served {
+    var lanes: [Lane] = []
+    var patterns: [PatternLane] = []
+
+    var isEmpty: Bool { lanes.isEmpty && patterns.isEmpty }
   }
 
   private struct Current {
@@ -89,13 +103,74 @@ public final class JobWorker: Sendable {
   ///   of the queue is not empty.
   public func serve(_ queue: String = JobOptions.defaultQueue, on operationQueue: OperationQueue) {
     require(!queue.isEmpty, "The worker \(name) serves a queue without a name: name it, or use the default queue.")
-    require(
-      current.withLock { $0.session == nil }, "The worker already runs: call serve(_:on:) before run().")
-    lanes.withLock { lanes in
+    requireNotRunning()
+    served.withLock { served in
       require(
-        !lanes.contains { $0.queue == queue }, "The worker already serves the queue \(queue): add each queue once.")
-      lanes.append(Lane(queue: queue, operationQueue: operationQueue))
+        !served.lanes.contains { $0.queue == queue },
+        "The worker already serves the queue \(queue): add each queue once.")
+      served.lanes.append(Lane(queue: queue, operationQueue: operationQueue))
     }
+  }
+
+  /// Makes the worker run the jobs of all queues of the store whose names match a pattern.
+  ///
+  /// ```swift
+  /// let worker = JobWorker(jobs, kinds: [Resize.self])
+  /// worker.serve(matching: "tenant-*", on: OperationQueue(maxConcurrentOperationCount: 8))
+  /// try await jobs.enqueue(Resize(path: "photo.jpg"), queue: "tenant-7")
+  /// try await worker.drain()
+  /// ```
+  ///
+  /// Queues that appear while the worker runs are served immediately after their first job was stored, or within a
+  /// second if the hint is lost. All queues share the slots of the operation queue, and take turns. Queues that have no
+  /// jobs cost the worker nothing after a minute.
+  ///
+  /// A queue that you serve by its name is not served by a pattern. If several patterns match, the first one counts.
+  ///
+  /// - Parameters:
+  ///   - pattern: The pattern. Each `*` represents any number of characters, and all other characters themselves.
+  ///   - operationQueue: The queue that runs the jobs.
+  /// - Precondition: The worker does not run, has not been run by ``run()``, and does not serve the pattern yet. The
+  ///   pattern contains a `*`.
+  public func serve(matching pattern: String, on operationQueue: OperationQueue) {
+    serve(matching: pattern) { _ in operationQueue }
+  }
+
+  /// Makes the worker run the jobs of all queues of the store whose names match a pattern, each with its own slots.
+  ///
+  /// ```swift
+  /// let worker = JobWorker(jobs, kinds: [Resize.self])
+  /// worker.serve(matching: "tenant-*") { _ in OperationQueue(maxConcurrentOperationCount: 2) }
+  /// try await worker.drain()
+  /// ```
+  ///
+  /// This limit applies to the jobs of this worker. For a limit of all workers, see
+  /// ``JobQueueChange/maxRunningJobCount(_:)``.
+  ///
+  /// - Parameters:
+  ///   - pattern: The pattern. Each `*` represents any number of characters, and all other characters themselves.
+  ///   - makeOperationQueue: Returns the operation queue for a queue of the store. It is called when the queue has a
+  ///     job, and again if the queue has a job after more than a minute without any. Queues for which it returns the
+  ///     same object share the slots. It must return quickly.
+  /// - Precondition: The worker does not run, has not been run by ``run()``, and does not serve the pattern yet. The
+  ///   pattern contains a `*`.
+  public func serve(
+    matching pattern: String, _ makeOperationQueue: @escaping @Sendable (_ queue: String) -> OperationQueue
+  ) {
+    require(
+      QueuePattern.isPattern(pattern),
+      "The worker \(name) serves the pattern \(pattern), which contains no *: call serve(_:on:) for a single queue.")
+    requireNotRunning()
+    served.withLock { served in
+      require(
+        !served.patterns.contains { $0.pattern.text == pattern },
+        "The worker already serves the pattern \(pattern): add each pattern once.")
+      served.patterns.append(PatternLane(pattern: QueuePattern(pattern), makeOperationQueue: makeOperationQueue))
+    }
+  }
+
+  private func requireNotRunning() {
+    require(current.withLock { $0.session == nil }, "The worker already runs: call serve(_:on:) before run().")
   }
 
   /// Runs jobs until you call ``stop()``, the service group shuts down, or the task is cancelled.
@@ -152,10 +227,10 @@ public final class JobWorker: Sendable {
   package func drainWithoutClaimingAhead() async throws { try await run(isDraining: true, claimsAhead: false) }
 
   private func run(isDraining: Bool, claimsAhead: Bool = true) async throws {
-    let lanes = lanes.withLock { $0 }
-    require(!lanes.isEmpty, "The worker serves no queue: call serve(_:on:) before run().")
+    let served = served.withLock { $0 }
+    require(!served.isEmpty, "The worker serves no queue: call serve(_:on:) before run().")
     let session = WorkerSession(
-      jobs: jobs, name: name, lanes: lanes, runners: runners, gracePeriod: gracePeriod,
+      jobs: jobs, name: name, served: served, runners: runners, gracePeriod: gracePeriod,
       cancellationPeriod: cancellationPeriod, clock: clock, isDraining: isDraining, claimsAhead: claimsAhead)
     let isStopped = current.withLock { current in
       require(current.session == nil, "The worker already runs, or has run: create another one.")

@@ -10,11 +10,14 @@ extension WorkerSession {
   func beatUntilCancelled() async {
     var pruned = clock.elapsed()
     var watch = WorkerWatch(reports)
+    var (lastQueue, hasSearched) = (String?.none, false)
     while !Task.isCancelled {
       let start = clock.elapsed()
       var pause = Self.beatInterval
       do {
         if let next = try await beat() { pause = max(.milliseconds(1), min(pause, next - store.now)) }
+        try await findQueues(after: &lastQueue, isComplete: !hasSearched)
+        hasSearched = true
         reports.succeeded(.beat)
       } catch {
         // The next beat tries again.
@@ -97,9 +100,12 @@ extension WorkerSession {
   func note(_ hint: JobHint) {
     switch hint {
     case .claimable(let queue):
-      guard lanes.contains(where: { $0.queue == queue }) else { return }
-      state.withLock { $0.claimer.noteClaimable(queue) }
-      exchangeBell.ring()
+      let isServed = state.withLock { state in
+        guard state.claimer.isServing(queue) else { return false }
+        state.claimer.noteClaimable(queue)
+        return true
+      }
+      if isServed || matches(queue) && state.withLock({ $0.noteQueues([queue]) }) { exchangeBell.ring() }
     case .scheduled, .cancellationRequested: beatBell.ring()
     case .leaseLost(let worker):
       // Immediately, because others can run the jobs when the lease has ended. The next beat registers again.

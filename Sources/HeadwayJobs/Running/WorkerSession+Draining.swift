@@ -16,6 +16,8 @@ extension WorkerSession {
   private func advanceCompletely() async throws {
     // If more jobs are due than one transaction processes, the store returns the current time.
     while let next = try await store.advance(), next <= store.now {}
+    var place: String?
+    try await findQueues(after: &place, isComplete: true)
     state.withLock { $0.noteAdvanced() }
     exchangeBell.ring()
   }

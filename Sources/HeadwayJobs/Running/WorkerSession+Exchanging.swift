@@ -71,7 +71,7 @@ extension WorkerSession {
       operation: operation, job: job, context: context, result: result, lane: lane, isSuspect: isSuspect,
       added: clock.elapsed())
     if state.withLock({ $0.start(attempt) }) != nil { operation.cancel() }
-    lanes[lane].operationQueue.addOperation(operation)
+    state.withLock { $0.operationQueue(ofLane: lane) }.addOperation(operation)
     operation.callWhenEnded { [self] in
       guard context.isFinishingElsewhere else { return noteFinished(fence) }
       Task {
@@ -126,9 +126,11 @@ extension WorkerSession {
         return (fence, nil)
       }
       let action = AttemptEnding(attempt).action(at: now)
-      attempt.context.noteEnded(action, attempt.operation.error)
+      // The error of a wait is no failure.
+      let error = attempt.context.suspension == nil ? attempt.operation.error : nil
+      attempt.context.noteEnded(action, error)
       // The ending of a lost attempt is not sent.
-      notifyMiddleware(attempt.context, attempt.cause == .leaseLost ? .release : action, attempt.operation.error)
+      notifyMiddleware(attempt.context, attempt.cause == .leaseLost ? .release : action, error)
       reports.willRecord(attempt.job, fence)
       return (fence, action)
     }

@@ -11,14 +11,15 @@ extension WorkerSession {
   /// Determines what to send to the store next; nil if there is nothing to send.
   func nextExchange() -> (exchange: JobExchange, lanes: [Int])? {
     endFinishedAttempts()
-    let queues = operationQueues.map { queue in
+    let time = clock.elapsed()
+    updateQueues(at: time)
+    let queues = state.withLock(\.operationQueues).map { queue in
       if queue.isSuspended || queue.isClosed { return SharedSlots.Queue(queue: queue, limit: 0, operationCount: 0) }
       let limit = queue.maxConcurrentOperationCount
       let isUnlimited = limit == OperationQueue.defaultMaxConcurrentOperationCount
       return SharedSlots.Queue(
         queue: queue, limit: isUnlimited ? Self.processorCount : max(0, limit), operationCount: queue.operationCount)
     }
-    let time = clock.elapsed()
     let uses = state.withLock(\.claimer.uses)
     let (next, mustWait) = SharedSlots.ofProcess.change(queues, from: uses, by: self) { others in
       state.withLock { state in

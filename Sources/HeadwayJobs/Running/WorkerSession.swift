@@ -11,9 +11,10 @@ import Synchronization
 final class WorkerSession: Sendable {
   let jobs: Jobs
   private let name: String
-  let lanes: [JobWorker.Lane]
-  /// The queues that run the jobs, each once, in the order of the claimer's groups.
-  let operationQueues: [OperationQueue]
+  /// The queues of the store that the worker serves by name.
+  private let queues: [String]
+  /// The patterns of the other queues that it serves.
+  let patterns: [JobWorker.PatternLane]
   /// Whether the slots of the operation queues will soon be read again.
   let looksAgain = Atomic(false)
   let runners: [JobKind: JobRunner]
@@ -35,16 +36,17 @@ final class WorkerSession: Sendable {
   /// Rings when the worker no longer waits for jobs or the store.
   let giveUp = Doorbell()
 
-  var store: any JobStore { jobs.store }
+  var store: any JobStoreBackend { jobs.backend }
 
   init(
-    jobs: Jobs, name: String, lanes: [JobWorker.Lane], runners: [JobKind: JobRunner], gracePeriod: Duration,
+    jobs: Jobs, name: String, served: JobWorker.Served, runners: [JobKind: JobRunner], gracePeriod: Duration,
     cancellationPeriod: Duration, clock: WorkerClock, isDraining: Bool,
     claimsAhead: Bool = true
   ) {
     self.jobs = jobs
     self.name = name
-    self.lanes = lanes
+    queues = served.lanes.map(\.queue)
+    patterns = served.patterns
     self.runners = runners
     hasMiddleware = runners.values.contains { !$0.middleware.isEmpty }
     self.gracePeriod = gracePeriod
@@ -53,14 +55,13 @@ final class WorkerSession: Sendable {
     reports = WorkerReports(jobs.eventLog)
     let kinds = runners.mapValues(\.version)
     var operationQueues: [OperationQueue] = []
-    let groups = lanes.map { lane in
+    let groups = served.lanes.map { lane in
       if let group = operationQueues.firstIndex(where: { $0 === lane.operationQueue }) { return group }
       operationQueues.append(lane.operationQueue)
       return operationQueues.count - 1
     }
-    self.operationQueues = operationQueues
-    let claimer = Claimer(queues: lanes.map(\.queue), groups: groups, kinds: kinds, claimsAhead: claimsAhead)
-    state = Mutex(WorkerState(claimer: claimer, isDraining: isDraining))
+    let claimer = Claimer(queues: queues, groups: groups, kinds: kinds, claimsAhead: claimsAhead)
+    state = Mutex(WorkerState(claimer: claimer, operationQueues: operationQueues, isDraining: isDraining))
   }
 
   func run() async throws {
@@ -87,8 +88,8 @@ final class WorkerSession: Sendable {
   private func runUncancelled() async throws {
     await reports.rescued(try await store.rescue(), in: store)
     try await register()
-    SharedSlots.ofProcess.join(operationQueues, self, exchangeBell)
-    defer { SharedSlots.ofProcess.leave(operationQueues, self) }
+    SharedSlots.ofProcess.join(state.withLock(\.operationQueues), self, exchangeBell)
+    defer { SharedSlots.ofProcess.leave(state.withLock(\.operationQueues), self) }
     let token = store.observeHints { [weak self] in self?.note($0) }
     defer { withExtendedLifetime(token) {} }
     let beats = Task { await self.beatUntilCancelled() }
@@ -104,8 +105,8 @@ final class WorkerSession: Sendable {
 
   func register() async throws {
     let description = WorkerDescription(
-      name: name, processIdentifier: ProcessInfo.processInfo.processIdentifier, queues: lanes.map(\.queue),
-      kinds: runners.mapValues(\.version))
+      name: name, processIdentifier: ProcessInfo.processInfo.processIdentifier, queues: queues,
+      queuePatterns: patterns.map(\.pattern.text), kinds: runners.mapValues(\.version))
     let worker = try await store.register(description)
     state.withLock { $0.worker = worker }
     reports.post(.workerStarted(worker))

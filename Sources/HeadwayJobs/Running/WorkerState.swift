@@ -51,6 +51,10 @@ struct WorkerState {
   }
 
   var claimer: Claimer
+  /// The queues that run the jobs, each once, in the order of the claimer's groups.
+  var operationQueues: [OperationQueue]
+  /// The queues of the store that match a pattern, and are not served yet.
+  var newQueues: Set<String> = []
   /// The identity of the worker in the store.
   var worker: WorkerID? {
     // The claims of another identity don't count.
@@ -67,6 +71,8 @@ struct WorkerState {
   private var hasLostAnswer = false
   /// Not nil if the worker stops when none of its jobs can run.
   private var drain: Drain?
+  /// Whether the worker stops when none of its jobs can run.
+  var isDraining: Bool { drain != nil }
   var isStopping = false
   /// Whether the worker no longer waits for attempts.
   var hasGivenUp = false
@@ -77,8 +83,9 @@ struct WorkerState {
   /// The number of unrecorded endings at which the worker stops claiming jobs.
   static let maxEndingCount = 10_000
 
-  init(claimer: Claimer, isDraining: Bool = false) {
+  init(claimer: Claimer, operationQueues: [OperationQueue], isDraining: Bool = false) {
     self.claimer = claimer
+    self.operationQueues = operationQueues
     drain = isDraining ? .working : nil
   }
 

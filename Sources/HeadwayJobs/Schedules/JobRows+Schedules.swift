@@ -1,25 +1,25 @@
 /// A schedule that has a due tick.
-package struct DueSchedule {
+@_spi(JobStore) public struct DueSchedule {
   /// The name of the schedule.
-  package let name: String
+  public let name: String
   /// The schedule; nil if this process can't read it.
-  package let record: ScheduleRecord?
+  public let record: ScheduleRecord?
   /// Whether the last job of the schedule exists and is unfinished.
-  package let isLastJobUnfinished: Bool
+  public let isLastJobUnfinished: Bool
 
   /// Creates a schedule.
-  package init(name: String, _ record: ScheduleRecord?, isLastJobUnfinished: Bool) {
+  public init(name: String, _ record: ScheduleRecord?, isLastJobUnfinished: Bool) {
     (self.name, self.record, self.isLastJobUnfinished) = (name, record, isLastJobUnfinished)
   }
 }
 
-extension JobRows {
+@_spi(JobStore) extension JobRows {
   /// Adds the jobs of due ticks.
   ///
   /// - Parameter limit: The maximum number of schedules. After this number of jobs, no further schedule is processed.
   /// - Throws: ``JobError``, or an error of the store.
   /// - Returns: Whether there might be more due ticks.
-  package func addDueJobs(limit: Int) throws -> Bool {
+  public func addDueJobs(limit: Int) throws -> Bool {
     let due = try dueSchedules(limit: limit)
     var (ticks, jobCount, isComplete) = ([(schedule: ScheduleRecord, jobs: [NewJob])](), 0, due.count < limit)
     for schedule in due {
@@ -46,7 +46,7 @@ extension JobRows {
   }
 
   /// Changes a schedule.
-  package func change(_ name: String, _ command: ScheduleCommand) throws -> ScheduleAnswer {
+  public func change(_ name: String, _ command: ScheduleCommand) throws -> ScheduleAnswer {
     hints.hasScheduled = true
     switch command {
     case .set(let definition):
@@ -65,8 +65,31 @@ extension JobRows {
       guard let schedule = try schedule(name, orWith: nil) else { return ScheduleAnswer(isFound: false) }
       let last = try write(schedule, adding: [ScheduleTransitions.job(of: schedule, at: now)])
       return ScheduleAnswer(isFound: true, job: last)
+    case .backfill(let start, let end):
+      guard let schedule = try schedule(name, orWith: nil) else { return ScheduleAnswer(isFound: false) }
+      return try backfill(schedule, from: start, through: end)
     case .remove: return ScheduleAnswer(isFound: try removeSchedule(name))
     }
+  }
+
+  /// Adds the jobs of due ticks, and then those of past ticks that have added none.
+  ///
+  /// The job of a past tick does not become the last job, so later ticks don't depend on it.
+  private func backfill(
+    _ old: ScheduleRecord, from start: StoreTime, through end: StoreTime
+  ) throws -> ScheduleAnswer {
+    var schedule = old
+    let due = ScheduleTransitions.tick(&schedule, isLastJobUnfinished: try isLastJobUnfinished(old), at: now)
+    let limit = max(1, JobCommand.maxChangedCount - due.count)
+    guard
+      let past = ScheduleTransitions.backfill(&schedule, from: start, through: end, limit: limit, at: now)
+    else { return ScheduleAnswer(isFound: true) }
+    try willAdd(due + past.jobs)
+    for job in due { schedule.lastJob = try add(job, [], hasDependents: false).id }
+    var addedCount = 0
+    for job in past.jobs where try add(job, [], hasDependents: false).isNew { addedCount += 1 }
+    try write(schedule)
+    return ScheduleAnswer(isFound: true, addedCount: addedCount, hasMore: past.hasMore)
   }
 
   private func isLastJobUnfinished(_ schedule: ScheduleRecord) throws -> Bool {

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 import Headway
 
 extension Jobs {
@@ -24,22 +25,27 @@ extension Jobs {
   ///   - schedule: When jobs are added.
   ///   - missed: The behavior for ticks at which no worker was running.
   ///   - overlap: Whether ticks add jobs while the last job is unfinished.
+  ///   - jitter: The maximum time from a tick until its job is due, to spread the load of schedules with equal times.
+  ///     The time is random, but the same in all processes. A delay in the options is added.
   ///   - options: The options of each job. A start date and a deadline have no effect.
   ///   - job: The job.
   /// - Throws: ``JobError``, for example with the code ``JobError/Code/payloadTooLarge``. The schedule was not changed.
-  /// - Precondition: The name is not empty.
+  /// - Precondition: The name is not empty, and the jitter is zero to 100 years.
   public func schedule(
     _ name: String, _ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow,
-    options: JobOptions = JobOptions(), job: some Job
+    jitter: Duration = .zero, options: JobOptions = JobOptions(), job: some Job
   ) async throws {
     require(!name.isEmpty, "A schedule has no name: name it, so that each process sets the same schedule.")
+    require(
+      jitter >= .zero && jitter <= ScheduleTransitions.maxJitter,
+      "The schedule \(name) has the jitter \(jitter): use zero to 100 years.")
     try NameLength.check(name, "The name of a schedule", NameLength.name)
     var new = try encode(job, options: options)
     // The definition must be the same in all processes.
     new.settings.traceContext = nil
     (new.start, new.deadline) = (nil, nil)
-    let definition = ScheduleDefinition(schedule, missed: missed, overlap: overlap, job: new)
-    _ = try await store.perform(.set(definition), on: name)
+    let definition = ScheduleDefinition(schedule, missed: missed, overlap: overlap, jitter: jitter, job: new)
+    _ = try await backend.perform(.set(definition), on: name)
   }
 
   /// Adds a job repeatedly: at times of a local clock, or at equal intervals.
@@ -53,21 +59,23 @@ extension Jobs {
   ///   - schedule: When jobs are added.
   ///   - missed: The behavior for ticks at which no worker was running.
   ///   - overlap: Whether ticks add jobs while the last job is unfinished.
+  ///   - jitter: The maximum time from a tick until its job is due.
   ///   - options: The options of each job. A start date and a deadline have no effect.
   ///   - job: Creates the job. It is called once, before the schedule is stored, not for each tick.
   /// - Throws: ``JobError``, or the error of the function. The schedule was not changed.
   public func schedule<Type: Job>(
     _ name: String, _ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow,
-    options: JobOptions = JobOptions(), job: () throws -> Type
+    jitter: Duration = .zero, options: JobOptions = JobOptions(), job: () throws -> Type
   ) async throws {
-    try await self.schedule(name, schedule, missed: missed, overlap: overlap, options: options, job: try job())
+    try await self.schedule(
+      name, schedule, missed: missed, overlap: overlap, jitter: jitter, options: options, job: try job())
   }
 
   /// Returns all schedules of the store, in the order of their names.
   ///
   /// - Returns: The schedules.
   /// - Throws: ``JobError``.
-  public func schedules() async throws -> [ScheduleRecord] { try await store.schedules() }
+  public func schedules() async throws -> [ScheduleRecord] { try await backend.schedules() }
 
   /// Stops the ticks of a schedule, in all processes.
   ///
@@ -91,9 +99,54 @@ extension Jobs {
   @discardableResult
   public func runSchedule(_ name: String) async throws -> JobID {
     guard let job = try await perform(.run, on: name).job else {
-      misuse(store.wrongAnswer)
+      misuse(backend.wrongAnswer)
     }
     return job
+  }
+
+  /// Adds the jobs of past ticks that have added none.
+  ///
+  /// ```swift
+  /// import FoundationEssentials
+  ///
+  /// let now = Date.now
+  /// try await jobs.backfill("nightly", from: now.addingTimeInterval(-30 * 86_400), to: now)
+  /// ```
+  ///
+  /// Such ticks are from the time before the schedule was set, from pauses, and from outages, depending on
+  /// ``ScheduleDefinition/missed``. Ticks that were skipped because the last job was unfinished are not repeated. Each
+  /// tick is added at most once, even if you call this function again, in several processes at the same time, or after
+  /// its job was deleted. A schedule remembers up to 64 periods without jobs; see ``ScheduleRecord/gaps``. The jobs of a
+  /// schedule with equal intervals can't be added for the time before it was set, because the first interval begins
+  /// then.
+  ///
+  /// The jobs are copies of the schedule's current job, and are added earliest first, without regard to
+  /// ``ScheduleDefinition/overlap``. Therefore, give the schedule a queue with a limit, or its job a serial key, if they
+  /// must not run at the same time. Each transaction adds at most ``JobCommand/maxChangedCount`` jobs.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the schedule.
+  ///   - start: The beginning of the period, which can be a tick.
+  ///   - end: The end of the period, which can be a tick. Ticks in the future are not added.
+  /// - Returns: The number of jobs that were added. Jobs whose key another job holds are not counted.
+  /// - Throws: ``JobError``, with the code ``JobError/Code/unknownSchedule`` if there is no schedule with this name, or
+  ///   ``JobError/Code/undecodablePayload`` if this process does not know its time zone; `CancellationError` between two
+  ///   transactions if the task is cancelled. Earlier jobs remain, and another call continues.
+  /// - Precondition: The period does not end before it begins.
+  @discardableResult
+  public func backfill(_ name: String, from start: Date, to end: Date) async throws -> Int {
+    require(start <= end, "The schedule \(name) is backfilled from \(start) to \(end): exchange the times.")
+    let command = ScheduleCommand.backfill(from: StoreTime(start), through: StoreTime(end))
+    var count = 0
+    while true {
+      let answer = try await perform(command, on: name)
+      guard let addedCount = answer.addedCount else {
+        throw JobError(.undecodablePayload, "This program does not know the time zone of the schedule \(name).")
+      }
+      count += addedCount
+      guard answer.hasMore else { return count }
+      try Task.checkCancellation()
+    }
   }
 
   /// Deletes a schedule.
@@ -105,12 +158,12 @@ extension Jobs {
   /// - Throws: ``JobError``.
   @discardableResult
   public func removeSchedule(_ name: String) async throws -> Bool {
-    try await store.perform(.remove, on: name).isFound
+    try await backend.perform(.remove, on: name).isFound
   }
 
   @discardableResult
   private func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer {
-    let answer = try await store.perform(command, on: name)
+    let answer = try await backend.perform(command, on: name)
     guard answer.isFound else {
       throw JobError(.unknownSchedule, "The store has no schedule with the name \(name).")
     }

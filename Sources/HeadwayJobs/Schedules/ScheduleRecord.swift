@@ -1,15 +1,15 @@
 /// A schedule as a store keeps it.
-public struct ScheduleRecord: Hashable, Sendable {
+public struct ScheduleRecord: Hashable, Codable, Sendable {
   /// The name of the schedule.
   public var name: String
   /// The definition that a program has set.
   public var definition: ScheduleDefinition
   /// When the current ``ScheduleDefinition/schedule`` was set.
-  public var anchor: StoreTime
+  @_spi(JobStore) public var anchor: StoreTime
   /// All ticks up to this time have been processed.
   ///
   /// This is ``lastTick``, unless the schedule was set or resumed later.
-  public var decided: StoreTime
+  @_spi(JobStore) public var decided: StoreTime
   /// The last tick, even if it has added no job.
   public var lastTick: StoreTime?
   /// The job that was added last.
@@ -18,6 +18,10 @@ public struct ScheduleRecord: Hashable, Sendable {
   public var isPaused = false
   /// The next tick; nil if the schedule is paused.
   public var next: StoreTime?
+  /// The periods in which ticks have added no jobs, in their order.
+  ///
+  /// When the schedule is set for the first time, this is all time before.
+  public var gaps: [ScheduleGap]
 
   /// Creates a record.
   ///
@@ -26,11 +30,12 @@ public struct ScheduleRecord: Hashable, Sendable {
   ///   - definition: The definition that a program has set.
   ///   - anchor: When the schedule was set.
   ///   - decided: All ticks up to this time have been processed.
-  public init(name: String, definition: ScheduleDefinition, anchor: StoreTime, decided: StoreTime) {
+  @_spi(JobStore) public init(name: String, definition: ScheduleDefinition, anchor: StoreTime, decided: StoreTime) {
     self.name = name
     self.definition = definition
     self.anchor = anchor
     self.decided = decided
+    gaps = [ScheduleGap(after: StoreTime(microseconds: .min), through: decided)]
   }
 }
 
@@ -42,8 +47,12 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
   public var missed: MissedTicks
   /// Whether ticks add jobs while the last job is unfinished.
   public var overlap: ScheduleOverlap
+  /// The maximum time from a tick until its job is due.
+  ///
+  /// The time is random, but the same in all processes.
+  public var jitter: Duration
   /// The job that each tick adds.
-  public var job: NewJob
+  @_spi(JobStore) public var job: NewJob
 
   /// Creates a definition.
   ///
@@ -51,22 +60,33 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
   ///   - schedule: When jobs are added.
   ///   - missed: The behavior for ticks at which no worker was running.
   ///   - overlap: Whether ticks add jobs while the last job is unfinished.
+  ///   - jitter: The maximum time from a tick until its job is due; not negative.
   ///   - job: The job that each tick adds.
-  public init(_ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow, job: NewJob) {
+  @_spi(JobStore) public init(
+    _ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow,
+    jitter: Duration = .zero, job: NewJob
+  ) {
     self.schedule = schedule
     self.missed = missed
     self.overlap = overlap
+    self.jitter = jitter
     self.job = job
   }
 
+  /// The kind of the jobs that ticks add.
+  public var kind: JobKind { job.kind }
+
+  /// The queue of these jobs.
+  public var queue: String { job.queue }
+
   /// The stored form.
-  public var stored: [UInt8] { StoredForm.encode(self) }
+  @_spi(JobStore) public var stored: [UInt8] { StoredForm.encode(self) }
 
   /// Creates a definition from its stored form.
   ///
   /// - Parameter stored: The stored form.
   /// - Throws: `DecodingError` or ``CronSyntaxError`` if this version of Headway can't read it.
-  public init(stored: [UInt8]) throws { self = try StoredForm.decode(Self.self, stored) }
+  @_spi(JobStore) public init(stored: [UInt8]) throws { self = try StoredForm.decode(Self.self, stored) }
 }
 
 /// The behavior, when a worker starts, for ticks at which no worker was running.
@@ -103,14 +123,14 @@ public struct JobTick: Hashable, Codable, Sendable {
   /// - Parameters:
   ///   - schedule: The name of the schedule.
   ///   - time: The time of the tick.
-  public init(schedule: String, time: StoreTime) {
+  @_spi(JobStore) public init(schedule: String, time: StoreTime) {
     self.schedule = schedule
     self.time = time
   }
 }
 
 /// A change of a schedule.
-public enum ScheduleCommand: Hashable, Sendable {
+@_spi(JobStore) public enum ScheduleCommand: Hashable, Sendable {
   /// Defines the schedule, or changes its definition.
   ///
   /// If the times are unchanged, the last tick and the next one remain. A paused schedule remains paused.
@@ -119,24 +139,36 @@ public enum ScheduleCommand: Hashable, Sendable {
   case setPaused(Bool)
   /// Adds a job of the schedule immediately, even if the schedule is paused or its last job is unfinished.
   case run
+  /// Adds the jobs of past ticks that have added none, up to ``JobCommand/maxChangedCount``.
+  case backfill(from: StoreTime, through: StoreTime)
   /// Deletes the schedule. Its jobs remain.
   case remove
 }
 
 /// The answer of a store to a ``ScheduleCommand``.
-public struct ScheduleAnswer: Hashable, Sendable {
+@_spi(JobStore) public struct ScheduleAnswer: Hashable, Sendable {
   /// Whether there was a schedule with the name before.
   public var isFound: Bool
   /// The job that ``ScheduleCommand/run`` has added, or the one that holds its key.
   public var job: JobID?
+  /// The number of jobs that ``ScheduleCommand/backfill(from:through:)`` has added.
+  ///
+  /// It is nil for other commands, and if this process does not know the time zone of the schedule.
+  public var addedCount: Int?
+  /// Whether the period has further ticks without a job, so that the command must be repeated.
+  public var hasMore: Bool
 
   /// Creates an answer.
   ///
   /// - Parameters:
   ///   - isFound: Whether there was a schedule with the name before.
   ///   - job: The job that was added.
-  public init(isFound: Bool, job: JobID? = nil) {
+  ///   - addedCount: The number of jobs that a backfill has added.
+  ///   - hasMore: Whether a backfill must be repeated.
+  public init(isFound: Bool, job: JobID? = nil, addedCount: Int? = nil, hasMore: Bool = false) {
     self.isFound = isFound
     self.job = job
+    self.addedCount = addedCount
+    self.hasMore = hasMore
   }
 }

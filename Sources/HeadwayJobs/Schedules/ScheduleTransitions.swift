@@ -2,9 +2,11 @@
 ///
 /// A store reads the record of a schedule under its lock, and calls one of these functions. In the same transaction, it
 /// adds the returned jobs in their order, sets ``ScheduleRecord/lastJob`` to the last of them, and writes the record.
-public enum ScheduleTransitions {
+@_spi(JobStore) public enum ScheduleTransitions {
   /// A tick that is late by more than this is missed.
   public static let missedAfter = Duration.seconds(60)
+  /// The longest jitter: 100 years.
+  static let maxJitter = Duration.seconds(36_525 * 86_400)
 
   /// Processes the ticks that are due.
   ///
@@ -21,14 +23,22 @@ public enum ScheduleTransitions {
     guard var ticks = schedule.definition.schedule.ticks(from: schedule.anchor) else { return [] }
     let definition = schedule.definition
     var limit = 1
-    if case .all(let number) = definition.missed { limit = min(max(number, 1), JobCommand.maxChangedCount) }
-    var due = ticks.last(limit, after: schedule.decided, through: now)
-    guard let latest = due.last else { return [] }
+    if case .all(let number) = definition.missed, definition.overlap == .allow {
+      limit = min(max(number, 1), JobCommand.maxChangedCount)
+    }
+    // One more than the limit, to determine whether there are earlier ones.
+    let found = ticks.last(limit + 1, after: schedule.decided, through: now)
+    guard let latest = found.last else { return [] }
+    var due = Array(found.suffix(limit))
+    if definition.missed == .none, now - latest > missedAfter { due = [] }
+    if found.count > limit || due.isEmpty {
+      schedule.gaps.extend(after: schedule.decided, through: due.first.map { $0 + .microseconds(-1) } ?? latest)
+    }
     schedule.decided = latest
     schedule.lastTick = latest
-    if definition.missed == .none, now - latest > missedAfter { return [] }
-    if definition.overlap == .skip { due = isLastJobUnfinished ? [] : [latest] }
-    return due.map { job(of: schedule, at: $0) }
+    guard !due.isEmpty else { return [] }
+    if definition.overlap == .skip, isLastJobUnfinished { due = [] }
+    return due.map { job(ofTick: $0, of: schedule) }
   }
 
   /// Creates a schedule, or changes its definition.
@@ -55,9 +65,9 @@ public enum ScheduleTransitions {
     if times != definition.schedule {
       schedule.definition.schedule = times
       jobs = tick(&schedule, isLastJobUnfinished: isLastJobUnfinished, at: now)
+      skip(&schedule, through: now)
       schedule.definition.schedule = definition.schedule
       schedule.anchor = now
-      schedule.decided = max(schedule.decided, now)
     }
     // The rules of the time zone might be newer than those of the process that computed the next tick.
     setNext(&schedule, at: now)
@@ -73,7 +83,7 @@ public enum ScheduleTransitions {
   public static func setPaused(_ schedule: inout ScheduleRecord, _ isPaused: Bool, at now: StoreTime) {
     guard schedule.isPaused != isPaused else { return }
     schedule.isPaused = isPaused
-    if !isPaused { schedule.decided = max(schedule.decided, now) }
+    if !isPaused { skip(&schedule, through: now) }
     setNext(&schedule, at: now)
   }
 
@@ -87,6 +97,83 @@ public enum ScheduleTransitions {
     var job = schedule.definition.job
     job.settings.tick = JobTick(schedule: schedule.name, time: time)
     return job
+  }
+
+  /// Returns the job of a tick, which is due after the jitter.
+  private static func job(ofTick time: StoreTime, of schedule: ScheduleRecord) -> NewJob {
+    var job = job(of: schedule, at: time)
+    let jitter = schedule.definition.jitter
+    if jitter > .zero {
+      let wait = offset(ofTick: time, of: schedule.name, within: jitter)
+      (job.start, job.delay) = (time + (job.delay ?? .zero) + wait, nil)
+    }
+    return job
+  }
+
+  /// Returns the time from a tick until its job is due: a random one that is the same in all processes.
+  ///
+  /// - Parameters:
+  ///   - time: The tick.
+  ///   - name: The name of the schedule.
+  ///   - jitter: The maximum; not negative. Fractions of a microsecond are dropped.
+  /// - Returns: The time, in whole microseconds.
+  public static func offset(ofTick time: StoreTime, of name: String, within jitter: Duration) -> Duration {
+    let hash = StableHash.hash("\(name)/\(time.microseconds)")
+    let count = UInt64(min(max(jitter, .zero), maxJitter) / .microseconds(1)) + 1
+    return .microseconds(Int64(hash.multipliedFullWidth(by: count).high))
+  }
+
+  /// Adds the jobs of past ticks that have added none, earliest first.
+  ///
+  /// Due ticks must have been processed before.
+  ///
+  /// - Parameters:
+  ///   - schedule: The schedule.
+  ///   - start: The beginning of the period, which can be a tick.
+  ///   - end: The end of the period, which can be a tick.
+  ///   - limit: The maximum number of jobs.
+  ///   - now: The time of the store's clock.
+  /// - Returns: The jobs, and whether the period has further ticks without a job; nil if this process does not know the
+  ///   time zone.
+  public static func backfill(
+    _ schedule: inout ScheduleRecord, from start: StoreTime, through end: StoreTime, limit: Int, at now: StoreTime
+  ) -> (jobs: [NewJob], hasMore: Bool)? {
+    guard var ticks = schedule.definition.schedule.ticks(from: schedule.anchor) else { return nil }
+    if schedule.isPaused { skip(&schedule, through: now) }
+    let earliest = max(start + .microseconds(-1), earliestTime)
+    var (jobs, gaps, hasMore) = ([NewJob](), [ScheduleGap](), false)
+    for gap in schedule.gaps {
+      let (begin, last) = (max(gap.after, earliest), min(gap.through, end))
+      guard begin < last, !hasMore else {
+        gaps.extend(after: gap.after, through: gap.through)
+        continue
+      }
+      gaps.extend(after: gap.after, through: begin)
+      var (time, filled) = (begin, last)
+      while let next = ticks.next(after: time), next <= last {
+        if jobs.count >= limit {
+          (filled, hasMore) = (time, true)
+          break
+        }
+        jobs.append(job(ofTick: next, of: schedule))
+        time = next
+      }
+      gaps.extend(after: filled, through: gap.through)
+    }
+    schedule.gaps = gaps
+    return (jobs, hasMore)
+  }
+
+  /// The clocks of time zones begin here.
+  private static let earliestTime = StoreTime(microseconds: Int64(LocalClock.range.lowerBound) * 1_000_000)
+
+  /// Notes that the ticks up to a time add no jobs.
+  private static func skip(_ schedule: inout ScheduleRecord, through now: StoreTime) {
+    guard schedule.decided < now else { return }
+    var ticks = schedule.definition.schedule.ticks(from: schedule.anchor)
+    let hasTicks = ticks == nil || ticks?.next(after: schedule.decided).map { $0 <= now } ?? false
+    if hasTicks { schedule.gaps.extend(after: schedule.decided, through: now) }
+    schedule.decided = now
   }
 
   /// Returns when a process checks a schedule again whose definition or time zone it does not know.

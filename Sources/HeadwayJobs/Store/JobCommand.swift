@@ -18,6 +18,11 @@ public enum JobCommand: Hashable, Sendable {
   case delete(JobFilter)
   /// Changes jobs that have not started, or that wait for their next attempt.
   case change(JobFilter, JobChange)
+  /// Sends a signal to unfinished jobs.
+  ///
+  /// A job that has too many signals remains as it is. If no other job can receive the signal, the command throws a
+  /// ``JobError`` with the code ``JobError/Code/tooManySignals``.
+  case signal(JobFilter, JobSignal)
   /// Pauses or resumes a queue.
   case setPaused(queue: String, Bool)
   /// Changes a setting of a queue.
@@ -33,7 +38,7 @@ public enum JobCommand: Hashable, Sendable {
   ///
   /// Workers prune a store every minute, and continue only if there are more expired jobs. Therefore, the number is
   /// greater than that of jobs.
-  package static let maxPrunedKeyCount = 10_000
+  @_spi(JobStore) public static let maxPrunedKeyCount = 10_000
 }
 
 /// A change of a job that has not started, or that waits for its next attempt.
@@ -48,6 +53,9 @@ public enum JobChange: Hashable, Sendable {
   ///
   /// A scheduled job that is due now waits for a worker, after the jobs that already wait. A waiting job is scheduled
   /// if the time is in the future. A job that waits for others continues to wait for them, and then until the time.
+  ///
+  /// A job that waits for a signal, or sleeps, runs at that time, and then waits again until its own time limit. A
+  /// signal still wakes it earlier.
   case dueTime(StoreTime?)
   /// Changes the time at which the job is cancelled if it has not started; nil removes the deadline.
   case deadline(StoreTime?)
@@ -82,6 +90,12 @@ public struct JobFilter: Hashable, Codable, Sendable {
   public var culprit: JobID?
   /// A text that the labels of the jobs contain, with the same case.
   public var label: String?
+  /// A text that the payloads of the jobs contain, with the same case.
+  ///
+  /// The bytes of the text in UTF-8 are compared with the stored bytes. In the JSON of a `Codable` job, the members are
+  /// sorted by name, and there are no spaces between them. Such a search reads the payloads of all jobs that meet the
+  /// other conditions.
+  public var payload: String?
   /// The earliest time at which the jobs were stored.
   public var since: StoreTime?
   /// The latest time at which the jobs were stored.
@@ -97,11 +111,13 @@ public struct JobFilter: Hashable, Codable, Sendable {
   ///   - tag: A tag of the jobs.
   ///   - culprit: The job that failed or was cancelled first, and because of which the jobs were cancelled.
   ///   - label: A text that the labels of the jobs contain, with the same case.
+  ///   - payload: A text that the payloads of the jobs contain, with the same case.
   ///   - since: The earliest time at which the jobs were stored.
   ///   - until: The latest time at which the jobs were stored.
   public init(
     ids: [JobID]? = nil, states: Set<JobState>? = nil, queues: Set<String>? = nil, kinds: Set<JobKind>? = nil,
-    tag: String? = nil, culprit: JobID? = nil, label: String? = nil, since: StoreTime? = nil, until: StoreTime? = nil
+    tag: String? = nil, culprit: JobID? = nil, label: String? = nil, payload: String? = nil, since: StoreTime? = nil,
+    until: StoreTime? = nil
   ) {
     self.ids = ids
     self.states = states
@@ -110,6 +126,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
     self.tag = tag
     self.culprit = culprit
     self.label = label
+    self.payload = payload
     self.since = since
     self.until = until
   }
@@ -135,6 +152,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
     if let culprit, job.reason?.culprit != culprit { return false }
     if let since, job.enqueuedTime < since { return false }
     if let until, job.enqueuedTime > until { return false }
+    if let payload, !job.payload.bytes.contains(payload.utf8) { return false }
     return matchesText(job.settings)
   }
 
@@ -142,7 +160,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
   ///
   /// - Parameter settings: The options of the job.
   /// - Returns: Whether they do.
-  package func matchesText(_ settings: JobSettings) -> Bool {
+  @_spi(JobStore) public func matchesText(_ settings: JobSettings) -> Bool {
     // Compared by their bytes, as in the stores.
     if let tag, settings.tags?.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true { return false }
     if let label, settings.label?.utf8.contains(label.utf8) != true { return false }

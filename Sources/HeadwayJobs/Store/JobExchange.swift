@@ -1,5 +1,5 @@
 /// A request of a worker to a store: the endings of attempts, and the number of jobs that the worker could run.
-public struct JobExchange: Hashable, Sendable {
+@_spi(JobStore) public struct JobExchange: Hashable, Sendable {
   /// The worker.
   public var worker: WorkerID
   /// The endings of attempts.
@@ -41,6 +41,9 @@ public struct JobEnding: Hashable, Sendable {
     case fail(JobEndReason, JobErrorDescription?)
     /// The job runs again after a pause. The attempt is not counted.
     case snooze(Duration)
+    /// The job waits without a worker until its signal arrives, or until a time. After that, it has all its attempts
+    /// again.
+    case wait(JobWait, until: StoreTime)
     /// The job returns to its queue. The attempt is not counted.
     case release
     /// The job is cancelled.
@@ -48,16 +51,16 @@ public struct JobEnding: Hashable, Sendable {
   }
 
   /// The attempt.
-  public var fence: JobFence
+  @_spi(JobStore) public var fence: JobFence
   /// How it ends.
-  public var action: Action
+  @_spi(JobStore) public var action: Action
 
   /// Creates an ending.
   ///
   /// - Parameters:
   ///   - fence: The attempt.
   ///   - action: How it ends.
-  public init(_ fence: JobFence, _ action: Action) {
+  @_spi(JobStore) public init(_ fence: JobFence, _ action: Action) {
     self.fence = fence
     self.action = action
   }
@@ -75,7 +78,7 @@ public struct JobErrorDescription: Hashable, Sendable {
   /// - Parameters:
   ///   - type: The name of the error's type.
   ///   - text: The description of the error.
-  public init(type: String, text: String) {
+  @_spi(JobStore) public init(type: String, text: String) {
     self.type = type
     self.text = text
   }
@@ -83,13 +86,13 @@ public struct JobErrorDescription: Hashable, Sendable {
   /// Describes an error.
   ///
   /// - Parameter error: The error.
-  public init(_ error: any Error) {
+  @_spi(JobStore) public init(_ error: any Error) {
     self.init(type: String(reflecting: Swift.type(of: error)), text: String(describing: error))
   }
 }
 
 /// A claim: a number of jobs of a queue that a worker could run.
-public struct JobClaim: Hashable, Sendable {
+@_spi(JobStore) public struct JobClaim: Hashable, Sendable {
   /// The queue of the store.
   public var queue: String
   /// The maximum number of jobs.
@@ -136,7 +139,7 @@ public struct JobClaim: Hashable, Sendable {
   }
 }
 
-extension JobExchange {
+@_spi(JobStore) extension JobExchange {
   /// Calls a function that claims jobs for each claim in order, with the number of jobs that the claim's group can
   /// still claim.
   ///
@@ -162,7 +165,7 @@ extension JobExchange {
 }
 
 /// The answer of a store to an exchange.
-public struct JobExchangeAnswer: Hashable, Sendable {
+@_spi(JobStore) public struct JobExchangeAnswer: Hashable, Sendable {
   /// The result for an ending.
   public enum Verdict: Hashable, Sendable {
     /// The ending was recorded, now or by an earlier request whose answer was lost.
@@ -190,7 +193,7 @@ public struct JobExchangeAnswer: Hashable, Sendable {
 }
 
 /// A write of a running attempt.
-public struct FencedWrite: Hashable, Sendable {
+@_spi(JobStore) public struct FencedWrite: Hashable, Sendable {
   /// The content of the write.
   public enum Content: Hashable, Sendable {
     /// The value of a step, which later attempts read by its name.
@@ -206,6 +209,11 @@ public struct FencedWrite: Hashable, Sendable {
     /// If they are added before the dependents, the jobs that wait for the job of the attempt also wait for them. The
     /// new jobs can then depend only on each other.
     case enqueueBatch([NewJob], beforeDependents: Bool)
+    /// Looks for the outcome of a wait, and stores it, or begins the wait.
+    ///
+    /// The number counts the equal waits of the job, from 1. The time limit, or the length of a sleep, counts from the
+    /// first request for the wait.
+    case wait(JobWait, number: Int, timeLimit: Duration)
   }
 
   /// The attempt.
@@ -225,13 +233,17 @@ public struct FencedWrite: Hashable, Sendable {
 }
 
 /// The answer of a store to a ``FencedWrite``.
-public enum FencedAnswer: Hashable, Sendable {
+@_spi(JobStore) public enum FencedAnswer: Hashable, Sendable {
   /// The content was written.
   case written
   /// The new job was stored, or another one holds its key.
   case enqueued(Enqueued)
   /// The new jobs were stored, except those whose key another job holds.
   case enqueuedBatch([Enqueued])
+  /// The wait is over; the value is that of its signal, or nil if none arrived in time.
+  case waited(JobPayload?)
+  /// The job must wait, at most until this time.
+  case waits(until: StoreTime)
   /// The attempt no longer runs the job.
   case refused
   /// The queue of the new job is full.
@@ -239,7 +251,7 @@ public enum FencedAnswer: Hashable, Sendable {
 }
 
 /// The report of a store to a living worker.
-public struct WorkerBeat: Hashable, Sendable {
+@_spi(JobStore) public struct WorkerBeat: Hashable, Sendable {
   /// Whether the store still knows the worker.
   ///
   /// If not, its jobs might run elsewhere.
@@ -270,6 +282,10 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
   public var processIdentifier: Int32
   /// The queues of the store that the worker serves.
   public var queues: [String]
+  /// The patterns of further queues that the worker serves.
+  ///
+  /// A `*` represents any number of characters.
+  public var queuePatterns: [String]
   /// The kinds that the worker knows, with the newest version of each.
   public var kinds: [JobKind: Int]
 
@@ -279,13 +295,28 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
   ///   - name: A readable name, for example that of the program.
   ///   - processIdentifier: The process identifier.
   ///   - queues: The queues of the store that the worker serves.
+  ///   - queuePatterns: The patterns of further queues that the worker serves.
   ///   - kinds: The kinds that the worker knows, with the newest version of each.
-  public init(name: String, processIdentifier: Int32, queues: [String], kinds: [JobKind: Int]) {
+  @_spi(JobStore) public init(
+    name: String, processIdentifier: Int32, queues: [String], queuePatterns: [String] = [], kinds: [JobKind: Int]
+  ) {
     self.name = name
     self.processIdentifier = processIdentifier
     self.queues = queues
+    self.queuePatterns = queuePatterns
     self.kinds = kinds
   }
+
+  /// Returns whether the worker serves a queue.
+  ///
+  /// - Parameter queue: The name of the queue.
+  /// - Returns: Whether it is one of the ``queues``, or matches one of the ``queuePatterns``.
+  public func serves(_ queue: String) -> Bool {
+    queues.contains(queue) || queuePatterns.contains { QueuePattern($0).matches(queue) }
+  }
+
+  /// The queues and the patterns, for lists of workers.
+  package var servedNames: [String] { queues.sorted() + queuePatterns.sorted() }
 }
 
 extension JobEnding.Action {
@@ -296,6 +327,7 @@ extension JobEnding.Action {
     case .retry: "retried"
     case .fail: "failed"
     case .snooze: "snoozed"
+    case .wait: "suspended"
     case .release: "released"
     case .cancel: "cancelled"
     }

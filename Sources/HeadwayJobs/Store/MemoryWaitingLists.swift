@@ -34,6 +34,12 @@ struct MemoryWaitingLists {
     if keyed[job.queue]?[job.priority]?.isEmpty == true { keyed[job.queue]?[job.priority] = nil }
   }
 
+  /// The queues that have waiting jobs.
+  var queues: Set<String> {
+    Set(plain.lazy.filter { !$0.value.isEmpty }.map(\.key.queue)).union(
+      keyed.lazy.filter { !$0.value.isEmpty }.map(\.key))
+  }
+
   /// The lists of plain jobs of a queue.
   func plainKeys(of queue: String) -> [PlainKey] { plain.keys.filter { $0.queue == queue } }
 

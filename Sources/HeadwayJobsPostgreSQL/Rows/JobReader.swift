@@ -1,6 +1,6 @@
 #if PostgreSQL
 import FoundationEssentials
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The state of a store at one moment.
 struct JobReader {
@@ -37,6 +37,11 @@ struct JobReader {
       """, isFrequent: true)
     select.add(array: ids.map(\.rawValue))
     return try run(select).rows.map(JobRow.readEdge)
+  }
+
+  func waitingQueues(after name: String?, limit: Int) throws -> [String] {
+    avoidTableScans()
+    return try run(Statement(WaitingQueues.names, isFrequent: true, name ?? "", limit)).rows.map { $0.text(0) }
   }
 
   func checkpoint(_ name: String, of id: JobID) throws -> JobPayload? {

@@ -1,6 +1,6 @@
 #if PostgreSQL
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The rows of jobs: unfinished jobs are in `job`, finished ones in `done`.
 enum JobRow {
@@ -14,6 +14,8 @@ enum JobRow {
     "due", "flags", "keep", "unique_key", "limit_key", "slots", "unmet", "weight", "further",
   ]
   static let finished = ["finished", "expires", "reason", "reason_text", "result", "culprit"]
+  /// The columns of the table `job`.
+  private static let stored = common + unfinished + ["awaits"]
 
   /// The flag of a running job that its worker must cancel.
   static let cancelRequested: Int64 = 1
@@ -21,29 +23,31 @@ enum JobRow {
   static let holdsKeyUntilClaim: Int64 = 2
   /// The flag of an unfinished job that others wait for, or have waited for.
   static let hasDependents: Int64 = 4
-  /// The flag of a job that has checkpoints.
+  /// The flag of a job that has checkpoints or signals.
   static let hasCheckpoints: Int64 = 8
 
   /// The columns of the table `job` that ``read(_:)`` expects.
-  static let unfinishedColumns = list(common + unfinished + noEnd)
+  static let unfinishedColumns = list(common + unfinished + noEnd + ["awaits"])
   private static let noEnd = [
     "NULL::timestamptz", "NULL::timestamptz", "NULL", "NULL", "NULL::bytea", "NULL::bigint",
   ]
   /// The number of columns that ``read(_:)`` expects.
-  static let columnCount = common.count + unfinished.count + finished.count
+  static let columnCount = common.count + unfinished.count + finished.count + 1
 
   /// Returns the columns of the table `job` with an alias.
-  static func columns(of alias: String) -> [String] { (common + unfinished).map { "\(alias).\($0)" } + noEnd }
+  static func columns(of alias: String) -> [String] {
+    (common + unfinished).map { "\(alias).\($0)" } + noEnd + ["\(alias).awaits"]
+  }
 
   /// The columns of the table `done` that ``read(_:)`` expects.
   static let finishedColumns = list(
     common + [
       "NULL::timestamptz", "0::bigint", "NULL::bigint", "NULL", "NULL", "NULL::bigint", "0::bigint", "NULL::bigint",
       "NULL",
-    ] + finished)
+    ] + finished + ["NULL"])
 
   /// Inserts new jobs.
-  static let insert = insertion(into: "headway.job", common + unfinished)
+  static let insert = insertion(into: "headway.job", stored)
   /// Inserts new jobs, unless other jobs hold their keys.
   static let insertIfUnique =
     insert + " ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING RETURNING id"
@@ -51,7 +55,7 @@ enum JobRow {
   static let put =
     insert + " ON CONFLICT (id) DO UPDATE SET "
     + list(
-      (common + unfinished).dropFirst().map { column in
+      stored.dropFirst().map { column in
         column == "flags"
           ? "flags = (job.flags & \(hasCheckpoints)) | excluded.flags"
           : "\(column) = excluded.\(column)"
@@ -91,6 +95,7 @@ enum JobRow {
     statement.add(array: jobs.map(\.unmetCount))
     statement.add(array: jobs.map { $0.settings.firstLimit.map { Int64($0.units) } })
     statement.add(array: jobs.map(\.settings.furtherLimits))
+    statement.add(array: jobs.map { $0.wait?.stored })
   }
 
   static func flags(of job: JobRecord) -> Int64 {
@@ -214,6 +219,8 @@ enum JobRow {
         ?? JobEndReason(state == .cancelled ? .cancelled : .failed, "\(row.text(33)): \(row.text(34))")
     }
     if !row.isNull(35) { job.result = JobPayload(bytes: row.bytes(35)) }
+    // The last column.
+    job.wait = row.optional(columnCount - 1, row.text).flatMap { JobWait(stored: $0) }
     if !damage.isEmpty { job.damage = damage.joined(separator: "; ") }
     return job
   }

@@ -1,20 +1,21 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The rows of schedules.
 enum ScheduleRow {
-  static let columns = "name, definition, anchor, decided, last_tick, last_job, paused, next"
+  static let columns = "name, definition, anchor, decided, last_tick, last_job, paused, next, gaps"
   static let put = """
-    INSERT INTO headway.schedule (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    INSERT INTO headway.schedule (\(columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     ON CONFLICT (name) DO UPDATE SET definition = excluded.definition, anchor = excluded.anchor,
     decided = excluded.decided, last_tick = excluded.last_tick, last_job = excluded.last_job, paused = excluded.paused,
-    next = excluded.next
+    next = excluded.next, gaps = excluded.gaps
     """
 
   /// Writes the changes that ticks have caused.
   static let putTicks = """
-    UPDATE headway.schedule s SET decided = x.decided, last_tick = x.last_tick, last_job = x.last_job, next = x.next
-    FROM unnest($1, $2, $3, $4, $5) AS x(name, decided, last_tick, last_job, next) WHERE s.name = x.name
+    UPDATE headway.schedule s SET decided = x.decided, last_tick = x.last_tick, last_job = x.last_job, next = x.next,
+    gaps = x.gaps
+    FROM unnest($1, $2, $3, $4, $5, $6) AS x(name, decided, last_tick, last_job, next, gaps) WHERE s.name = x.name
     """
 
   static func addTicks(of schedules: [ScheduleRecord], to statement: inout Statement) {
@@ -23,6 +24,7 @@ enum ScheduleRow {
     statement.add(array: schedules.map(\.lastTick))
     statement.add(array: schedules.map { $0.lastJob?.rawValue })
     statement.add(array: schedules.map(\.next))
+    statement.add(array: schedules.map { ScheduleGap.stored($0.gaps) })
   }
 
   static func add(_ schedule: ScheduleRecord, to statement: inout Statement) {
@@ -34,6 +36,7 @@ enum ScheduleRow {
     statement.add(schedule.lastJob?.rawValue)
     statement.add(schedule.isPaused)
     statement.add(schedule.next)
+    statement.add(ScheduleGap.stored(schedule.gaps))
   }
 
   /// Reads a row.
@@ -62,6 +65,7 @@ enum ScheduleRow {
     schedule.lastJob = row.optional(5, row.id)
     schedule.isPaused = row.bool(6)
     schedule.next = row.optional(7, row.time)
+    schedule.gaps = ScheduleGap.gaps(stored: row.text(8))
     return schedule
   }
 }

@@ -1,6 +1,6 @@
 #if PostgreSQL
 import Headway
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
 /// A statement for another client of the database, with its parameters.
 public struct PostgresStatement: Hashable, Sendable {
@@ -82,6 +82,7 @@ extension JobContext {
   public func finishStatement(_ result: some Sendable = ()) throws -> PostgresStatement {
     let store = jobs.postgresStore
     let result = try encodedResult(result)
+    try checkNotSuspended()
     guard beginFinishingElsewhere() else { throw alreadyFinished }
     return store.finishStatement(fence, result, job.settings.retention ?? JobRetention())
   }

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension JobTransaction {
   // MARK: Endings
@@ -83,6 +83,16 @@ extension JobTransaction {
   }
 
   // MARK: Writes
+
+  func checkpoints(_ name: String, of ids: [JobID]) throws -> [JobID: JobPayload] {
+    guard !ids.isEmpty else { return [:] }
+    var select = statement("SELECT job, value FROM headway.checkpoint WHERE job = ANY($1) AND name = $2")
+    select.add(array: ids.map(\.rawValue))
+    select.add(name)
+    var values: [JobID: JobPayload] = [:]
+    for row in try run(select).rows { values[row.id(0)] = JobPayload(bytes: row.bytes(1)) }
+    return values
+  }
 
   func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) {
     runLater(

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension JobTransaction {
   /// Returns schedules that have a due tick, and locks their rows.
@@ -11,7 +11,7 @@ extension JobTransaction {
       """, now, limit)
     return try due.rows.map { row in
       do {
-        return DueSchedule(name: row.text(0), try ScheduleRow.read(row), isLastJobUnfinished: row.bool(8))
+        return DueSchedule(name: row.text(0), try ScheduleRow.read(row), isLastJobUnfinished: row.bool(9))
       } catch let error as JobError where error.code == .undecodablePayload {
         return DueSchedule(name: row.text(0), nil, isLastJobUnfinished: false)
       }

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The queues of an exchange that might have jobs to claim.
 ///
@@ -62,6 +62,21 @@ struct WaitingQueues: Sendable {
       WHERE place <= cardinality(list) AND found.queue IS NOT NULL)
     \(rows(of: "SELECT queue AS name FROM step CROSS JOIN names WHERE queue = list[place - 1]"))
     """
+
+  /// Finds the names of queues with waiting jobs after a name, up to a limit.
+  ///
+  /// Each step finds the next queue of each index.
+  static let names = """
+    WITH RECURSIVE step(count, queue) AS (
+      SELECT 0, $1::text
+      UNION ALL SELECT count + 1, least(\([plain, keyed, suspects].map(next).joined(separator: ", "))) FROM step
+      WHERE count < $2 AND queue IS NOT NULL)
+    SELECT queue FROM step WHERE count > 0 AND queue IS NOT NULL ORDER BY count
+    """
+
+  private static func next(_ part: String) -> String {
+    "(SELECT queue FROM headway.job WHERE \(part) AND queue > step.queue ORDER BY queue LIMIT 1)"
+  }
 
   private static func first(_ part: String) -> String {
     "(SELECT queue FROM headway.job WHERE \(part) AND queue >= list[place] ORDER BY queue LIMIT 1)"

@@ -1,13 +1,15 @@
 #if Jobs
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The rows of schedules.
 enum ScheduleRow {
   typealias KnownDefinitions = [[UInt8]: ScheduleDefinition]
 
-  static let columns = "name, definition, anchor, decided, last_tick, last_job, paused, next"
-  static let replace = "INSERT OR REPLACE INTO headway_schedule (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+  static let columns = "name, definition, anchor, decided, last_tick, last_job, paused, next, gaps"
+  static let replace = """
+    INSERT OR REPLACE INTO headway_schedule (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+    """
 
   static func bind(_ schedule: ScheduleRecord, to statement: SQLStatement) {
     statement.bind(schedule.name, at: 1)
@@ -18,6 +20,7 @@ enum ScheduleRow {
     statement.bind(schedule.lastJob?.rawValue, at: 6)
     statement.bind(schedule.isPaused ? 1 : 0, at: 7)
     statement.bind(schedule.next?.microseconds, at: 8)
+    statement.bind(ScheduleGap.stored(schedule.gaps), at: 9)
   }
 
   /// Reads a row.
@@ -54,6 +57,7 @@ enum ScheduleRow {
     schedule.lastJob = row.isNull(5) ? nil : JobID(rawValue: row.int64(5))
     schedule.isPaused = row.int(6) != 0
     schedule.next = time(7)
+    schedule.gaps = ScheduleGap.gaps(stored: row.text(8))
     return schedule
   }
 

@@ -1,6 +1,6 @@
 #if Jobs
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The waiting jobs of a queue whose kinds a worker knows, for one claim.
 ///

@@ -1,6 +1,6 @@
 #if Jobs
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The queues of an exchange that might have jobs to claim.
 ///
@@ -8,6 +8,11 @@ import HeadwayJobs
 struct WaitingQueues {
   /// The queues that have waiting jobs; nil if all queues might have waiting jobs.
   private var queues: Set<String>?
+
+  /// The conditions of the indexes that contain the waiting jobs.
+  private static let parts = [
+    "limit_key IS NULL AND crashes = 0", "limit_key NOT NULL AND crashes = 0", "crashes > 0",
+  ]
 
   /// Up to this number of queues, claims search for jobs themselves.
   private static let maxDirectCount = 4
@@ -17,7 +22,7 @@ struct WaitingQueues {
     // In SQLite's order.
     let names = claims.map(\.queue).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     var found: Set<String> = []
-    for part in ["limit_key IS NULL AND crashes = 0", "limit_key NOT NULL AND crashes = 0", "crashes > 0"] {
+    for part in Self.parts {
       let first = try SQLStatement(
         "SELECT queue FROM headway_job WHERE state = 2 AND \(part) AND queue >= ?1 ORDER BY queue LIMIT 1", database)
       defer { first.reset() }
@@ -41,6 +46,33 @@ struct WaitingQueues {
   var isEmpty: Bool { queues?.isEmpty ?? false }
 
   func contains(_ queue: String) -> Bool { queues?.contains(queue) ?? true }
+
+  /// Returns the names of queues that have waiting jobs, in SQLite's order.
+  ///
+  /// Each step finds the next queue of each index.
+  static func names(after name: String?, limit: Int, _ database: Database) throws -> [String] {
+    let parts = try Self.parts.map { part in
+      try SQLStatement(
+        "SELECT queue FROM headway_job WHERE state = 2 AND \(part) AND queue > ?1 ORDER BY queue LIMIT 1", database)
+    }
+    defer { for part in parts { part.reset() } }
+    var (names, last) = ([String](), name ?? "")
+    while names.count < limit {
+      var next: String?
+      for part in parts {
+        part.bind(last, at: 1)
+        if try part.step() {
+          let queue = part.text(0)
+          if next.map({ queue.utf8.lexicographicallyPrecedes($0.utf8) }) ?? true { next = queue }
+          part.reset()
+        }
+      }
+      guard let next else { break }
+      names.append(next)
+      last = next
+    }
+    return names
+  }
 
   /// Returns how many of sorted names are before a name.
   private static func count(of names: ArraySlice<String>, before name: String) -> Int {

@@ -1,5 +1,5 @@
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension JobStoreConformance {
   static let ticks = [
@@ -206,16 +206,17 @@ extension JobStoreConformance {
 
 extension JobStoreProbe {
   /// Sets a schedule.
-  fileprivate func set(
+  func set(
     _ name: String, _ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow,
-    job: NewJob? = nil, in store: (any JobStore)? = nil
+    jitter: Duration = .zero, job: NewJob? = nil, in store: (any JobStoreBackend)? = nil
   ) async throws {
-    let definition = ScheduleDefinition(schedule, missed: missed, overlap: overlap, job: job ?? self.job())
+    let definition = ScheduleDefinition(
+      schedule, missed: missed, overlap: overlap, jitter: jitter, job: job ?? self.job())
     _ = try await (store ?? self.store).perform(.set(definition), on: name)
   }
 
   /// Returns a schedule, and fails the check if there is none.
-  fileprivate func schedule(
+  func schedule(
     _ name: String, file: StaticString = #fileID, line: UInt = #line
   ) async throws -> ScheduleRecord {
     guard let schedule = try await store.schedules().first(where: { $0.name == name }) else {
@@ -225,7 +226,7 @@ extension JobStoreProbe {
   }
 
   /// Returns the ticks of a schedule whose jobs are in the store, in the order of the jobs.
-  fileprivate func tickTimes(_ name: String) async throws -> [StoreTime] {
+  func tickTimes(_ name: String) async throws -> [StoreTime] {
     try await store.jobs(.all, after: nil, limit: .max).compactMap { job in
       job.settings.tick.flatMap { $0.schedule == name ? $0.time : nil }
     }

@@ -1,4 +1,4 @@
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Maps the numbers of jobs and workers in one store to those in another.
 struct ModelNumbers: Sendable {
@@ -48,7 +48,7 @@ struct ModelNumbers: Sendable {
     switch content {
     case .enqueue(let new): .enqueue(translate(new))
     case .enqueueBatch(let new, let isBefore): .enqueueBatch(new.map(translate), beforeDependents: isBefore)
-    case .checkpoint, .progress, .log: content
+    case .checkpoint, .progress, .log, .wait: content
     }
   }
 
@@ -65,6 +65,7 @@ struct ModelNumbers: Sendable {
     case .retry(let filter): .retry(translate(filter))
     case .delete(let filter): .delete(translate(filter))
     case .change(let filter, let change): .change(translate(filter), change)
+    case .signal(let filter, let signal): .signal(translate(filter), signal)
     case .setPaused, .configure, .prune: command
     }
   }
@@ -100,7 +101,7 @@ struct ModelNumbers: Sendable {
           switch answer {
           case .enqueued(let child): .enqueued(translate(child))
           case .enqueuedBatch(let children): .enqueuedBatch(children.map(translate))
-          case .written, .queueFull, .refused: answer
+          case .written, .waited, .waits, .queueFull, .refused: answer
           }
         })
     case .worker(let worker): .worker(translate(worker))
@@ -112,7 +113,7 @@ struct ModelNumbers: Sendable {
     case .rescued(let ids): .rescued(Set(ids.map(translate)))
     case .jobs(let jobs): .jobs(jobs.map(translate))
     case .snapshot(let snapshot): .snapshot(translate(snapshot))
-    case .scheduled(let answer): .scheduled(ScheduleAnswer(isFound: answer.isFound, job: answer.job.map(translate)))
+    case .scheduled(let answer): .scheduled(translate(answer))
     case .schedules(let schedules):
       .schedules(
         schedules.map { schedule in
@@ -140,6 +141,12 @@ struct ModelNumbers: Sendable {
     }
     for index in snapshot.failures.indices { snapshot.failures[index].last = translate(snapshot.failures[index].last) }
     return snapshot
+  }
+
+  private func translate(_ answer: ScheduleAnswer) -> ScheduleAnswer {
+    var answer = answer
+    answer.job = answer.job.map(translate)
+    return answer
   }
 
   private func translate(_ enqueued: Enqueued) -> Enqueued {

@@ -61,7 +61,7 @@ enum JobText {
       ? "has died" : worker.isStopped ? "has stopped, but its code still runs" : "is working"
     let description = worker.description
     return "worker \(worker.id) (\(description.name), process \(description.processIdentifier)) \(state): "
-      + "\(count(worker.running.count, "job")), queues \(description.queues.sorted().joined(separator: ", ")), started "
+      + "\(count(worker.running.count, "job")), queues \(description.servedNames.joined(separator: ", ")), started "
       + "\(duration(now - worker.started)) ago"
   }
 

@@ -27,7 +27,7 @@ struct JobsShowCommand: AsyncParsableCommand {
       ("tags", job.settings.tags?.joined(separator: ", ")), ("priority", "\(job.priority)"),
       ("key", job.settings.unique?.key),
       ("limits", job.settings.limits?.map(\.description).joined(separator: ", ")), ("enqueued", "\(job.enqueuedTime)"),
-      ("due", job.dueTime?.description),
+      ("due", job.dueTime?.description), ("waits for", job.wait?.description),
       ("deadline", job.deadline?.description), ("claimed", job.claimedTime?.description),
       ("finished", job.finishedTime?.description), ("kept until", job.expirationTime?.description),
       ("attempts", job.attempt == 0 ? nil : "\(job.attempt)"),

@@ -1,5 +1,5 @@
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayTestKit
 import Testing
 
@@ -87,7 +87,8 @@ import Testing
       JobSchedule.every(.milliseconds(1_500)), try .cron("@daily"), .cron(try CronExpression("1 2 3 4 5")),
     ]
     for schedule in schedules {
-      let definition = ScheduleDefinition(schedule, missed: .all(limit: 7), overlap: .skip, job: job)
+      let definition = ScheduleDefinition(
+        schedule, missed: .all(limit: 7), overlap: .skip, jitter: .milliseconds(2_500), job: job)
       #expect(try ScheduleDefinition(stored: definition.stored) == definition)
     }
     #expect(schedules.map(\.description) == ["every 1.5 seconds", "@daily GMT", "1 2 3 4 5 GMT"])

@@ -1,0 +1,156 @@
+import Headway
+import HeadwayTestKit
+import Testing
+
+@_spi(JobStore) @testable import HeadwayJobs
+
+/// Queues that a worker serves by a pattern.
+@Suite struct PatternTests {
+  private let workshop = Workshop()
+
+  private var jobs: Jobs { workshop.jobs }
+
+  private func worker(_ jobs: Jobs? = nil, _ kinds: any Job.Type...) -> JobWorker {
+    JobWorker(jobs ?? self.jobs, kinds: kinds, clock: workshop.clock)
+  }
+
+  @Test(
+    "J253: a star represents any number of characters, and all other characters represent themselves",
+    arguments: [
+      ("tenant-*", ["tenant-", "tenant-1", "tenant-*"], ["tenant", "a-tenant-1", "Tenant-1", ""]),
+      ("*", ["", "a", "*"], []),
+      ("*-mail", ["-mail", "a-mail", "a-mail-mail"], ["mail", "a-mail-"]),
+      ("a*b*c", ["abc", "a1b2c", "abbc", "abcbc"], ["ab", "ac", "acb", "abcd", "1abc"]),
+      ("a*a", ["aa", "aba"], ["a", "ab"]),
+      ("a**b", ["ab", "a1b"], ["a", "b"]),
+      ("é*.", ["é.", "éa."], ["e.", "é"]),
+    ])
+  func matching(pattern: String, names: [String], others: [String]) {
+    let matcher = QueuePattern(pattern)
+    for name in names { #expect(matcher.matches(name), "\(name)") }
+    for name in others { #expect(!matcher.matches(name), "\(name)") }
+  }
+
+  @Test("J253: a worker serves queues that match and appear while it runs")
+  func newQueues() async throws {
+    let worker = worker(nil, Sum.self)
+    worker.serve(matching: "tenant-*", on: OperationQueue(maxConcurrentOperationCount: 4))
+    let other = try await jobs.enqueue(Sum(left: 1, right: 1), queue: "other")
+    try await workshop.run(worker) {
+      for number in 1...3 {
+        let handle = try await jobs.enqueue(Sum(left: number, right: 1), queue: "tenant-\(number)")
+        #expect(try await handle.value == number + 1)
+      }
+      let description = try #require(try await jobs.snapshot(.workers).workers.first?.description)
+      #expect(description.queues.isEmpty)
+      #expect(description.queuePatterns == ["tenant-*"])
+    }
+    #expect(try await other.job()?.state == .waiting)
+  }
+
+  @Test("J253: if hints are lost, a worker finds new queues when it reads the store")
+  func lostHints() async throws {
+    let jobs = Jobs(FaultyStore(workshop.store, .lostHints), clock: workshop.clock)
+    let worker = worker(jobs, Sum.self)
+    worker.serve(matching: "tenant-*", on: OperationQueue(maxConcurrentOperationCount: 4))
+    try await workshop.run(worker) {
+      for number in 1...3 {
+        let id = try await jobs.enqueue(Sum(left: number, right: 1), queue: "tenant-\(number)").id
+        try await workshop.advance(until: id, is: .succeeded)
+      }
+    }
+  }
+
+  @Test("J253, J199: a drain finds all queues that match, including those of jobs that its jobs enqueue")
+  func drain() async throws {
+    for number in 0..<250 { try await jobs.enqueue(Sum(left: 1, right: 1), queue: "other-\(number)") }
+    for number in 0..<250 { try await jobs.enqueue(Sum(left: 1, right: 1), queue: "tenant-\(number)") }
+    try await jobs.enqueue(Spreading(), queue: "tenant-first")
+    let worker = worker(nil, Sum.self, Spreading.self)
+    worker.serve(matching: "tenant-*", on: OperationQueue(maxConcurrentOperationCount: 4))
+    try await worker.drain()
+    let found = try await jobs.jobs(limit: 1_000)
+    #expect(found.count { $0.state == .succeeded && $0.queue.hasPrefix("tenant-") } == 252)
+    #expect(found.count { $0.state == .waiting && $0.queue.hasPrefix("other-") } == 250)
+  }
+
+  @Test("J253: each queue that matches can have its own slots")
+  func ownSlots() async throws {
+    let (log, made) = (Log(), Log())
+    try await Log.$current.withValue(log) {
+      let worker = worker(nil, Stubborn.self, Sum.self)
+      worker.serve(matching: "tenant-*") { name in
+        made.append(name)
+        return OperationQueue(maxConcurrentOperationCount: 1)
+      }
+      let running = Task { try await worker.run() }
+      let long = try await jobs.enqueue(Stubborn(), queue: "tenant-1")
+      await log.wait(for: "begun")
+      let second = try await jobs.enqueue(Sum(left: 1, right: 2), queue: "tenant-1")
+      let other = try await jobs.enqueue(Sum(left: 1, right: 2), queue: "tenant-2")
+      #expect(try await other.value == 3)
+      #expect(try await second.job()?.state == .waiting)
+      log.append("go on")
+      #expect(try await second.value == 3)
+      try await long.untilSucceeded()
+      try await workshop.stop(worker, running)
+    }
+    #expect(made.entries == ["tenant-1", "tenant-2"])
+  }
+
+  @Test("J253: a queue that is served by its name is not served by a pattern")
+  func name() async throws {
+    let suspended = OperationQueue()
+    suspended.isSuspended = true
+    let worker = worker(nil, Sum.self)
+    worker.serve(matching: "tenant-*", on: OperationQueue())
+    worker.serve("tenant-1", on: suspended)
+    let first = try await jobs.enqueue(Sum(left: 1, right: 1), queue: "tenant-1")
+    let second = try await jobs.enqueue(Sum(left: 1, right: 1), queue: "tenant-2")
+    try await worker.drain()
+    #expect(try await first.job()?.state == .waiting)
+    #expect(try await second.job()?.state == .succeeded)
+  }
+
+  @Test("J253: if several patterns match a queue, the first one counts")
+  func order() async throws {
+    let worker = worker(nil, Sum.self)
+    let made = Log()
+    for pattern in ["a*", "*b", "*"] {
+      worker.serve(matching: pattern) { name in
+        made.append("\(pattern) \(name)")
+        return OperationQueue()
+      }
+    }
+    for queue in ["ab", "b", "c"] { try await jobs.enqueue(Sum(left: 1, right: 1), queue: queue) }
+    try await worker.drain()
+    #expect(made.entries == ["a* ab", "*b b", "* c"])
+  }
+
+  @Test("J253: a description contains the queues that a pattern serves")
+  func description() {
+    let description = WorkerDescription(
+      name: "test", processIdentifier: 1, queues: ["a"], queuePatterns: ["tenant-*"], kinds: [:])
+    #expect(["a", "b", "tenant-1"].filter(description.serves) == ["a", "tenant-1"])
+  }
+
+  @Test("J253: a pattern without a star, and one that is served twice, is a misuse")
+  func misuse() async {
+    await #expect(processExitsWith: .failure) {
+      JobWorker(Jobs(MemoryJobStore()), kinds: [Sum.self]).serve(matching: "tenant", on: OperationQueue())
+    }
+    await #expect(processExitsWith: .failure) {
+      let worker = JobWorker(Jobs(MemoryJobStore()), kinds: [Sum.self])
+      for _ in 0..<2 { worker.serve(matching: "tenant-*", on: OperationQueue()) }
+    }
+  }
+}
+
+/// Enqueues a job in another queue.
+private struct Spreading: Job {
+  static let kind: JobKind = "spreading"
+
+  func perform(in context: JobContext) async throws {
+    try await context.enqueue(Sum(left: 1, right: 1), options: JobOptions(queue: "tenant-last"))
+  }
+}
