@@ -255,7 +255,7 @@ struct ClaimableJobs: ClaimSource {
         WHERE state = 3 AND limit_key IS NOT NULL AND limit_key = key.value
       ) running
       WHERE CASE
-        WHEN slots > 0 THEN used + waiting.weight <= slots
+        WHEN slots > 0 THEN waiting.weight > 1 OR used + waiting.weight <= slots
         WHEN slots = 0 THEN used = 0 AND NOT EXISTS (
           SELECT FROM headway.job other WHERE other.slots = 0 AND other.state > 0 AND other.limit_key = key.value
           AND other.position < waiting.position)
