@@ -217,9 +217,10 @@ struct ClaimableJobs: ClaimSource {
     var select = transaction.statement(
       """
       WITH RECURSIVE step(value) AS (
-        SELECT min(further) FROM headway.job WHERE \(condition) $3
-        UNION ALL SELECT (SELECT min(further) FROM headway.job WHERE \(condition) step.value) FROM step
-        WHERE value IS NOT NULL)
+        (SELECT further FROM headway.job WHERE \(condition) $3 ORDER BY further LIMIT 1)
+        UNION ALL SELECT (
+          SELECT further FROM headway.job WHERE \(condition) step.value ORDER BY further LIMIT 1
+        ) FROM step WHERE value IS NOT NULL)
       SELECT value FROM step WHERE value IS NOT NULL LIMIT $5
       """)
     select.add(claim.queue)
