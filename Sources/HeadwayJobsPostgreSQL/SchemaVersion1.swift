@@ -12,9 +12,9 @@ enum SchemaVersion1 {
     "CREATE SEQUENCE headway.position",
     // Unfinished jobs. State: 0 held, 1 scheduled, 2 waiting, 3 running. Flags: 1 cancel requested, 2 holds key until
     // claimed, 4 has dependents, 8 has checkpoints. Keep: microseconds. Unmet: how many dependencies a held job waits
-    // for. Slots: how many units of the first limit's key can be in use; 0 for a serial key, null for a rate. Weight: how
-    // many units or tokens the job takes. Further: the other limits, as JSON; '-' if the job has one limit. Awaits:
-    // the signal or sleep that a scheduled job waits for.
+    // for. Slots: how many units of the first limit's key can be in use; 0 for a serial key, null for a rate. Weight:
+    // how many units or tokens the job takes. Further: the other limits, as JSON; '-' if the job has one limit.
+    // Awaits: the signal or sleep that a scheduled job waits for.
     // An index row has at most 2,704 bytes, so a job with longer names could not change its state.
     """
     CREATE TABLE headway.job (
@@ -373,8 +373,10 @@ enum SchemaVersion1 {
         CASE WHEN moment_due IS NULL THEN 2 ELSE 1 END, enqueue.priority, nextval('headway.position'), moment_due,
         enqueue.deadline, moment, 0, 0, 0, 0, CASE WHEN holds AND unique_scope = 'waiting' THEN 2 ELSE 0 END,
         CASE WHEN enqueue.limit_key IS NULL THEN least(enqueue.keep, 1000000000000000) END, 0, stored, enqueue.payload,
-        moment, enqueue.limit_key, enqueue.slots, CASE WHEN enqueue.limit_key IS NOT NULL THEN coalesce(enqueue.weight, 1) END,
-        CASE WHEN enqueue.limit_key IS NOT NULL THEN coalesce(enqueue.further, '-') END, CASE WHEN holds THEN enqueue.unique_key END)
+        moment, enqueue.limit_key, enqueue.slots,
+        CASE WHEN enqueue.limit_key IS NOT NULL THEN coalesce(enqueue.weight, 1) END,
+        CASE WHEN enqueue.limit_key IS NOT NULL THEN coalesce(enqueue.further, '-') END,
+        CASE WHEN holds THEN enqueue.unique_key END)
         ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING;
         IF FOUND THEN RETURN; END IF;
         SELECT j.id INTO enqueue.id FROM headway.job j WHERE j.unique_key = enqueue.unique_key;

@@ -74,7 +74,8 @@ import Testing
     try await add(other, .concurrency(10, key: "gpu", weight: 3))
     #expect(
       try await diagnosis(of: 2)
-        == "job 2 (sum) waits because the limit of the key ‘gpu’ has 2 of 10 units left, and the job takes 3: 1 job runs"
+        == "job 2 (sum) waits because the limit of the key ‘gpu’ has 2 of 10 units left, and the job takes 3: 1 job "
+        + "runs"
     )
     try await add(.concurrency(1, key: "one"))
     claim(1, by: worker)

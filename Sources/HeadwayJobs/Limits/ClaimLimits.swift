@@ -3,11 +3,13 @@
 /// A job takes all its limits together when it is claimed, or none.
 ///
 /// During a claim, jobs only begin to run, and tokens are only taken. Therefore, a limit that has refused a job refuses
-/// it until the claim ends. A group with such a limit is *closed*: the claim reads no more jobs of it. If the limit only
-/// keeps its units for a heavy job, the group is closed for the priority of the refused job.
+/// it until the claim ends. A group with such a limit is *closed*: the claim reads no more jobs of it. If the limit
+/// only keeps its units for a heavy job, the group is closed for the priority of the refused job.
 ///
 /// A job is *heavy* if it takes several units or tokens, and fewer than that are left. As soon as a claim has refused a
 /// heavy job, the claim counts its units as taken, so that lighter jobs of the same or a lower priority leave them.
+///
+/// See `Docs/decisions/0054-several-limits.md`.
 struct ClaimLimits {
   /// Why a job can't be claimed.
   struct Refusal {

@@ -11,7 +11,8 @@ import Headway
 /// A job is claimed when all its limits permit that, and it then counts toward all of them. Up to then, it uses none of
 /// them.
 ///
-/// The key of the job's first limit determines its turn: within a queue and a priority, claims serve these keys in turn.
+/// The key of the job's first limit determines its turn: within a queue and a priority, claims serve these keys in
+/// turn.
 /// Therefore, a key with many waiting jobs delays the jobs of other keys by at most one round. Put the key that must be
 /// treated fairly first, for example the customer, and a resource that many customers share after it.
 ///

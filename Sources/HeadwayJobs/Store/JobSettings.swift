@@ -3,8 +3,8 @@ public import Headway
 
 /// Most options of a stored job, which a store keeps in encoded form.
 ///
-/// A store itself reads only ``unique``, ``retention`` and ``limits``. The other options are for workers, for changes of
-/// the job's state, and for ``JobFilter``.
+/// A store itself reads only ``unique``, ``retention`` and ``limits``. The other options are for workers, for changes
+/// of the job's state, and for ``JobFilter``.
 public struct JobSettings: Hashable, Codable, Sendable {
   /// The quality of service of the job's operation.
   public var qualityOfService: QualityOfService?
