@@ -126,9 +126,11 @@ extension WorkerSession {
         return (fence, nil)
       }
       let action = AttemptEnding(attempt).action(at: now)
-      attempt.context.noteEnded(action, attempt.operation.error)
+      // The error of a wait is no failure.
+      let error = attempt.context.suspension == nil ? attempt.operation.error : nil
+      attempt.context.noteEnded(action, error)
       // The ending of a lost attempt is not sent.
-      notifyMiddleware(attempt.context, attempt.cause == .leaseLost ? .release : action, attempt.operation.error)
+      notifyMiddleware(attempt.context, attempt.cause == .leaseLost ? .release : action, error)
       reports.willRecord(attempt.job, fence)
       return (fence, action)
     }
