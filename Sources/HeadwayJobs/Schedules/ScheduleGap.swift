@@ -12,7 +12,7 @@ public struct ScheduleGap: Hashable, Codable, Sendable {
   /// - Parameters:
   ///   - after: All ticks of the period are later than this time.
   ///   - through: The end of the period, which can be a tick.
-  public init(after: StoreTime, through: StoreTime) {
+  @_spi(JobStore) public init(after: StoreTime, through: StoreTime) {
     self.after = after
     self.through = through
   }
@@ -30,7 +30,7 @@ public struct ScheduleGap: Hashable, Codable, Sendable {
   ///
   /// - Parameter gaps: The periods.
   /// - Returns: The text, for example `-60/0 120/180`.
-  package static func stored(_ gaps: [ScheduleGap]) -> String {
+  @_spi(JobStore) public static func stored(_ gaps: [ScheduleGap]) -> String {
     gaps.map { "\($0.after.microseconds)/\($0.through.microseconds)" }.joined(separator: " ")
   }
 
@@ -38,7 +38,7 @@ public struct ScheduleGap: Hashable, Codable, Sendable {
   ///
   /// - Parameter text: The stored form.
   /// - Returns: The periods. Those that can't be read are missing, so no tick is added twice.
-  package static func gaps(stored text: String) -> [ScheduleGap] {
+  @_spi(JobStore) public static func gaps(stored text: String) -> [ScheduleGap] {
     text.split(separator: " ").compactMap { part in
       let ends = part.split(separator: "/").compactMap { Int64($0) }
       guard ends.count == 2 else { return nil }
