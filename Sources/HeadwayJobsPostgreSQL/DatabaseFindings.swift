@@ -1,5 +1,5 @@
 #if PostgreSQL
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
 extension PostgresJobStore {
   /// Checks the database: the version and the settings of the server, its connections, old transactions, dead rows,
@@ -8,7 +8,7 @@ extension PostgresJobStore {
   /// - Parameter measuresCommit: Whether to commit a small change, in order to measure how long that takes.
   /// - Returns: The results of the checks.
   /// - Throws: `JobError` if the database can't be read, or if the change fails.
-  public func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding] {
+  @_spi(JobStore) public func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding] {
     var findings = try await read { try DatabaseFindings(reader: $0).all() }
     findings.append(notifications)
     if measuresCommit { findings.append(JobsHealth.Finding(commitTook: try await commitTime())) }

@@ -1,7 +1,7 @@
 #if PostgreSQL
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
-extension PostgresJobStore {
+@_spi(JobStore) extension PostgresJobStore: JobStoreBackend {
   /// Records the endings of attempts, and claims jobs for a worker.
   ///
   /// - Parameter exchange: The endings and claims of one worker.

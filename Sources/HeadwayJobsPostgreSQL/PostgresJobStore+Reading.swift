@@ -1,7 +1,7 @@
 #if PostgreSQL
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
-extension PostgresJobStore {
+@_spi(JobStore) extension PostgresJobStore {
   /// Returns jobs in the order of their numbers.
   ///
   /// - Parameters:

@@ -1,8 +1,8 @@
 #if PostgreSQL
 import FoundationEssentials
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
-extension PostgresJobStore {
+@_spi(JobStore) extension PostgresJobStore {
   /// Adds a worker, with a lease that this store renews.
   ///
   /// - Parameter description: A description of the worker.
@@ -96,7 +96,9 @@ extension PostgresJobStore {
       }
     }
   }
+}
 
+extension PostgresJobStore {
   /// Makes a worker dead, as if its process had been killed a while ago.
   ///
   /// - Parameter worker: A worker.

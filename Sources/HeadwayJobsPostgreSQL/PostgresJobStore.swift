@@ -1,5 +1,5 @@
 #if PostgreSQL
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 import Synchronization
 
 /// A store of jobs in a PostgreSQL database, for the processes of many machines.
@@ -33,6 +33,9 @@ public final class PostgresJobStore: JobStore {
   public let maxPayloadSize: Int
   /// The maximum size of a result, and of the value of a checkpoint, in bytes.
   public let maxResultSize: Int
+
+  /// The versions of the tables before and after the store was opened; 0 if there were no tables.
+  package let schemaVersions: (before: Int64, after: Int64)
 
   let schema: SchemaName
   let runner: TransactionRunner
@@ -86,15 +89,17 @@ public final class PostgresJobStore: JobStore {
     let hints = StoreHints()
     self.hints = hints
     leases = try LeaseKeeper(length: leaseLength, observers: hints.observers)
-    connections = try StoreConnections(settings, name, leases, hints)
+    let connections = try StoreConnections(settings, name, leases, hints)
+    self.connections = connections
     gatherer = EnqueueGatherer(connections.adding, runner) { hints.send($0) }
     let runner = runner
     do {
-      try await connections.adding.run { session in
+      schemaVersions = try await connections.adding.run { session in
         try Schema.checkEncoding(session)
-        try migration == .automatic ? Schema.migrate(session, name) : Schema.check(session, name)
+        let versions = try migration == .automatic ? Schema.migrate(session, name) : Schema.check(session, name)
         // The time of the server is known from the beginning.
         _ = try runner.read(session) { $0.now }
+        return versions
       }
     } catch {
       connections.abandon()
@@ -167,7 +172,7 @@ public final class PostgresJobStore: JobStore {
   /// - Returns: The number of each job, once the jobs are durable.
   /// - Throws: `JobError`, with the code `outcomeUnknown` if the connection was lost, and the store can't find out
   ///   within 10 s whether the jobs were stored.
-  public func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {
+  @_spi(JobStore) public func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {
     guard !jobs.isEmpty else { return [] }
     return try await gatherer.enqueue(jobs)
   }
@@ -178,7 +183,8 @@ public final class PostgresJobStore: JobStore {
   ///
   /// - Parameter handler: The function. It is called on a thread of the store.
   /// - Returns: A token. Release it to end the calls.
-  public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable {
+  @_spi(JobStore) public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable
+  {
     let token = hints.observers.add(handler)
     hints.beginListening()
     connections.control.wake()

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension PostgresJobStore {
   /// A permission to use the jobs of a store, for a role of the server.

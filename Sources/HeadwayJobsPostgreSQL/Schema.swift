@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The name of the schema that contains the tables of a store.
 ///
@@ -38,6 +38,9 @@ struct SchemaName: Hashable, Sendable {
     }
     return (parts + [rest]).joined(separator: "\(name).")
   }
+
+  /// The option of the tool for this schema.
+  var option: String { name == Self.defaultName ? "" : " --schema \(name)" }
 
   /// The channel of the notifications.
   var channel: String { name == Self.defaultName ? "headway_jobs" : "headway_jobs_\(name)" }
@@ -84,13 +87,17 @@ enum Schema {
   /// The number of the schema that this version of Headway creates.
   static let version: Int64 = 1
 
+  /// The versions of the tables before and after an update; 0 if there were no tables.
+  typealias Versions = (before: Int64, after: Int64)
+
   /// Updates the tables to the newest version.
   ///
   /// - Throws: `JobError` with the code `newerSchema` if the schema is more than one version newer. Each version works
   ///   with its own schema and with the next one, so that you can update one process after another.
-  static func migrate(_ session: PostgresSession, _ schema: SchemaName) throws {
+  static func migrate(_ session: PostgresSession, _ schema: SchemaName) throws -> Versions {
     if try storedVersion(session, schema) >= version { return try check(session, schema) }
     _ = try session.run([PostgresSession.begin] + session.transactionSettings)
+    let before: Int64
     do {
       _ = try session.run(
         Statement("SELECT pg_advisory_xact_lock($1, $2)", schema.lockClass, StoreLock.migration.rawValue))
@@ -104,21 +111,22 @@ enum Schema {
         _ = try session.run(Statement(schema.sql("UPDATE headway.meta SET value = $1 WHERE name = 'schema'"), number))
       }
       _ = try session.run(Statement("COMMIT"))
+      before = stored
     } catch {
       TransactionRunner.rollBack(session)
       throw error
     }
-    try check(session, schema)
+    return (before, try check(session, schema).after)
   }
 
   /// Checks that this version of Headway can use the tables.
-  static func check(_ session: PostgresSession, _ schema: SchemaName) throws {
+  static func check(_ session: PostgresSession, _ schema: SchemaName) throws -> Versions {
     let stored = try storedVersion(session, schema)
     guard stored >= version else {
       throw JobError(
         .unusableStore,
         "The schema \(schema.name) of the database has \(stored == 0 ? "no tables of jobs" : "version \(stored)"), but "
-          + "this program needs version \(version). Run `headway jobs migrate`, or open the store with "
+          + "this program needs version \(version). Run `headway jobs migrate\(schema.option)`, or open the store with "
           + "`migration: .automatic`.")
     }
     guard stored <= version + 1 else {
@@ -127,6 +135,7 @@ enum Schema {
         "The tables of jobs have version \(stored), but this program works with versions up to \(version + 1). Update "
           + "Headway in this program, or use another schema.")
     }
+    return (stored, stored)
   }
 
   /// Refuses a database that can't store every text.

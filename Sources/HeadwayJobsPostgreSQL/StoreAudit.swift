@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension PostgresJobStore {
   /// Checks that the tables of the store agree with each other.

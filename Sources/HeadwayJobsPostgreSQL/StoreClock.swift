@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import Synchronization
 
 /// The time of the server, by which the store decides what is due.

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import Synchronization
 
 /// The hints of a store: to observers in this process, and by notifications to and from other processes.

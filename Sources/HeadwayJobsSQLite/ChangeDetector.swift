@@ -1,6 +1,6 @@
 #if Jobs
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import Synchronization
 
 /// Detects whether a database has changed since something was read, without reading it again.

@@ -1,7 +1,7 @@
 #if Jobs
 import GRDB
 import GRDBSQLite
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
 #if canImport(Darwin)
 import Darwin
@@ -20,7 +20,7 @@ extension SQLiteJobStore {
   /// - Parameter measuresCommit: Whether to commit a small change, in order to measure how long that takes.
   /// - Returns: The results of the checks.
   /// - Throws: `JobError` if the database can't be read, or if the change fails.
-  public func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding] {
+  @_spi(JobStore) public func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding] {
     let journal = try await read { try String.fetchOne($0, sql: "PRAGMA journal_mode") ?? "" }
     var findings = [Self.version, Self.journal(journal), Self.log(at: file), Self.space(at: file)]
     if measuresCommit {

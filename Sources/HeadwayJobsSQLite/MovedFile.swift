@@ -1,7 +1,7 @@
 #if Jobs
 import GRDB
 internal import GRDBSQLite
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension Database {
   /// Checks that the path of the database still refers to the open file.

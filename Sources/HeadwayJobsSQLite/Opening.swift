@@ -1,7 +1,7 @@
 #if Jobs
 import GRDB
 import GRDBSQLite
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 #if canImport(Darwin)
 import Darwin
@@ -21,6 +21,8 @@ struct StoreFiles {
   let folder: String
   /// The file that a process locks while it writes.
   let writerLock: LockFile
+  /// The versions of the tables before and after they were migrated; 0 if there were no tables.
+  private(set) var schemaVersions: (before: Int64, after: Int64) = (0, 0)
 
   /// Opens the files, and migrates the tables.
   init(_ pool: DatabasePool, ownsPool: Bool) throws {
@@ -28,14 +30,14 @@ struct StoreFiles {
       throw JobError(.unusableStore, "The pool is read-only, but a store of jobs must write. Open another pool.")
     }
     self = try pool.writeWithoutTransaction { database in
-      let files = try StoreFiles(database)
+      var files = try StoreFiles(database)
       try files.writerLock.lock()
       defer { files.writerLock.unlock() }
       let durability = try DurabilitySetting(isDurable: true, database)
       defer { if !ownsPool { durability.restore(database) } }
       try database.beginWriting()
       do {
-        try Schema.migrate(database)
+        files.schemaVersions = try Schema.migrate(database)
         try database.commit()
       } catch {
         if database.isInsideTransaction { try? database.rollback() }

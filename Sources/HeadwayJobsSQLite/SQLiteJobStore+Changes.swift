@@ -1,8 +1,8 @@
 #if Jobs
 import GRDB
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
-extension SQLiteJobStore {
+@_spi(JobStore) extension SQLiteJobStore: JobStoreBackend {
   /// Stores new jobs as a whole or not at all.
   ///
   /// - Parameter jobs: The new jobs.

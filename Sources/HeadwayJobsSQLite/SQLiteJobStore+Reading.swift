@@ -1,8 +1,8 @@
 #if Jobs
 import GRDB
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
-extension SQLiteJobStore {
+@_spi(JobStore) extension SQLiteJobStore {
   /// Returns jobs in the order of their numbers.
   ///
   /// - Parameters:

@@ -1,9 +1,9 @@
 #if Jobs
 import FoundationEssentials
 import GRDB
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
-extension SQLiteJobStore {
+@_spi(JobStore) extension SQLiteJobStore {
   /// Adds a worker.
   ///
   /// - Parameter description: A description of the worker.
@@ -110,7 +110,9 @@ extension SQLiteJobStore {
     changes.note(workers: workers, version)
     return workers
   }
+}
 
+extension SQLiteJobStore {
   /// Makes a worker dead, as if its process had been killed.
   ///
   /// - Parameter worker: A worker of this object.

@@ -2,7 +2,7 @@
 import FoundationEssentials
 public import GRDB
 import GRDBSQLite
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 import Synchronization
 
 /// A store of jobs in an SQLite database, for all processes of one machine.
@@ -40,6 +40,9 @@ public final class SQLiteJobStore: JobStore {
   public let maxPayloadSize: Int
   /// The maximum size of a result, and of the value of a checkpoint, in bytes.
   public let maxResultSize: Int
+
+  /// The versions of the tables before and after the store was opened; 0 if there were no tables.
+  package let schemaVersions: (before: Int64, after: Int64)
 
   /// The path of the database, as resolved by SQLite.
   let file: String
@@ -108,6 +111,7 @@ public final class SQLiteJobStore: JobStore {
     (maxPayloadSize, maxResultSize) = sizes
     self.clock = clock
     file = files.database
+    schemaVersions = files.schemaVersions
     locks = WorkerLocks(folder: files.folder)
     messages = HintMessages(folder: files.folder)
     let writer = StoreWriter(
@@ -193,7 +197,8 @@ public final class SQLiteJobStore: JobStore {
   ///
   /// - Parameter handler: The function. It is called on a thread of the store.
   /// - Returns: A token. Release it to end the calls.
-  public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable {
+  @_spi(JobStore) public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable
+  {
     messages.receive(observers)
     return observers.add(handler)
   }

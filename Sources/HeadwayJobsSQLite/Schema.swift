@@ -1,6 +1,6 @@
 #if Jobs
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The tables of a store, whose names don't conflict with those of an application's tables.
 ///
@@ -12,9 +12,10 @@ enum Schema {
 
   /// Updates the tables to the newest version, in a transaction of the caller.
   ///
+  /// - Returns: The versions of the tables before and after the update; 0 if there were no tables.
   /// - Throws: `JobError` with the code `newerSchema` if the schema of the tables is more than one version newer. Each
   ///   version works with its own schema and with the next one, so that you can update one process after another.
-  static func migrate(_ database: Database) throws {
+  static func migrate(_ database: Database) throws -> (before: Int64, after: Int64) {
     let stored = try storedVersion(database)
     guard stored <= version + 1 else {
       throw JobError(
@@ -27,6 +28,7 @@ enum Schema {
       try database.execute(
         sql: "UPDATE headway_meta SET value = ? WHERE name = 'schema'", arguments: [number])
     }
+    return (stored, max(stored, version))
   }
 
   private static func storedVersion(_ database: Database) throws -> Int64 {

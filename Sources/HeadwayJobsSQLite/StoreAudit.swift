@@ -1,6 +1,6 @@
 #if Jobs
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension SQLiteJobStore {
   /// Checks that the tables of the store agree with each other, and that the database is intact.

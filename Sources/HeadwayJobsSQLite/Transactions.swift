@@ -3,7 +3,7 @@ public import FoundationEssentials
 public import GRDB
 import GRDBSQLite
 public import Headway
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
 extension Jobs {
   /// Stores a job in a transaction of the application; the job exists if the transaction is committed.
@@ -86,7 +86,7 @@ extension Jobs {
   }
 
   fileprivate var sqliteStore: SQLiteJobStore {
-    guard let store = store as? SQLiteJobStore else {
+    guard let store = backend as? SQLiteJobStore else {
       misuse(
         "The jobs are in a \(type(of: store)), which can't take part in a transaction of SQLite. Use an SQLiteJobStore."
       )

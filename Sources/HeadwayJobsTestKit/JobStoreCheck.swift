@@ -1,5 +1,5 @@
 /// A rule that every store follows, with a function that checks it.
-public struct JobStoreCheck: Sendable, CustomStringConvertible {
+@_spi(JobStore) public struct JobStoreCheck: Sendable, CustomStringConvertible {
   /// The number of the rule and the behavior, such as “J13: two jobs with one key are one job”.
   public let title: String
   private let body: @Sendable (JobStoreProbe) async throws -> Void
@@ -20,7 +20,7 @@ public struct JobStoreCheck: Sendable, CustomStringConvertible {
 }
 
 /// A violation of a rule by a store.
-public struct JobStoreDefect: Error, Sendable, CustomStringConvertible {
+@_spi(JobStore) public struct JobStoreDefect: Error, Sendable, CustomStringConvertible {
   /// A description of the violation, with the location of the check.
   public let description: String
 }

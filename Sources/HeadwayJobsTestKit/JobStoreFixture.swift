@@ -1,17 +1,17 @@
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
 /// An empty store for a check, with functions to move its clock and to kill its workers.
 ///
 /// Pass a new fixture to each check.
-public protocol JobStoreFixture: Sendable {
+@_spi(JobStore) public protocol JobStoreFixture: Sendable {
   /// The store to check.
-  var store: any JobStore { get }
+  var store: any JobStoreBackend { get }
 
   /// Returns the store as another process would open it, or the store itself if processes can't share it.
   ///
   /// - Returns: A store with the same jobs.
   /// - Throws: Any error; the check then fails.
-  func openAgain() async throws -> any JobStore
+  func openAgain() async throws -> any JobStoreBackend
 
   /// Moves the store's clock, which does not run by itself.
   ///

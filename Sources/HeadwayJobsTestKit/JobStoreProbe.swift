@@ -1,9 +1,9 @@
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// A store under test, with shorthands for the steps of checks.
 struct JobStoreProbe: Sendable {
   let fixture: any JobStoreFixture
-  var store: any JobStore { fixture.store }
+  var store: any JobStoreBackend { fixture.store }
 
   init(_ fixture: any JobStoreFixture) { self.fixture = fixture }
 
@@ -36,7 +36,7 @@ struct JobStoreProbe: Sendable {
   }
 
   /// Adds a worker that knows the kind `test`.
-  func register(in store: (any JobStore)? = nil) async throws -> WorkerID {
+  func register(in store: (any JobStoreBackend)? = nil) async throws -> WorkerID {
     try await (store ?? self.store).register(
       WorkerDescription(name: "check", processIdentifier: 1, queues: ["default"], kinds: ["test": 1]))
   }
@@ -45,7 +45,7 @@ struct JobStoreProbe: Sendable {
   @discardableResult
   func claim(
     _ count: Int, by worker: WorkerID, queue: String = "default", kinds: [JobKind: Int] = ["test": 1],
-    allowsSuspect: Bool = true, in store: (any JobStore)? = nil
+    allowsSuspect: Bool = true, in store: (any JobStoreBackend)? = nil
   ) async throws -> [JobRecord] {
     var (jobs, found) = ([JobRecord](), [JobRecord]())
     repeat {

@@ -1,6 +1,6 @@
 #if Observability && Jobs
 import Headway
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 public import Metrics
 
 extension Jobs {
@@ -38,7 +38,7 @@ extension Jobs {
     let factory = factory ?? MetricsSystem.factory
     // The iteration begins now, so that no later event is missed.
     let events = events.makeAsyncIterator()
-    let store = store
+    let store = backend
     return Task.detached {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { await JobCounters(factory: factory).count(events) }

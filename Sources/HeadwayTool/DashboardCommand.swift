@@ -22,10 +22,7 @@ struct DashboardCommand: AsyncParsableCommand {
         headway dashboard --store jobs.sqlite --origin https://jobs.example.org
       """)
 
-  @Option(
-    help: ArgumentHelp("The database file with the jobs, or the URL of a PostgreSQL database.", valueName: "place"),
-    completion: .file())
-  var store: String
+  @OptionGroup var place: JobPlaceOptions
 
   @Option(
     parsing: .unconditional,
@@ -81,7 +78,7 @@ struct DashboardCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await JobStoreOptions.withStore(at: JobStoreLocation(store)) { _, jobs in
+    try await place.withStore { _, jobs in
       let server = try JobsDashboardServer(JobsDashboard(jobs, options: pages), options: try address())
       let task = Task.detached {
         try await server.run { address in
@@ -101,7 +98,7 @@ struct DashboardCommand: AsyncParsableCommand {
 
   private var pages: JobsDashboard.Options {
     var options = JobsDashboard.Options()
-    options.title = JobStoreLocation(store).title
+    options.title = place.location.title
     options.origins = Set(origin)
     options.isReadOnly = readOnly
     options.redactedKeys.formUnion(redact)

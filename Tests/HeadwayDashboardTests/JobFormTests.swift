@@ -1,7 +1,7 @@
 #if Dashboard
 import Foundation
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import NIOHTTP1
 import Testing
 
@@ -72,7 +72,7 @@ import Testing
     try await RunningDashboard.with { dashboard in
       let new = NewJob(
         kind: "mail", version: 3, payload: JobPayload(bytes: Array(Self.payload.utf8)), options: JobOptions())
-      let id = try await dashboard.jobs.store.enqueue([new])[0].id
+      let id = try await dashboard.jobs.backend.enqueue([new])[0].id
       let page = try await dashboard.page("/job/\(id)")
       #expect(page.contains("<section id=\"change\">"))
       #expect(page.contains("<option selected>normal</option>"))

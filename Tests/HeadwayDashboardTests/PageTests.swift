@@ -2,7 +2,7 @@
 import AsyncHTTPClient
 import Headway
 import HeadwayDashboard
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayTestSupport
 import NIOCore
 import NIOHTTP1
@@ -96,7 +96,7 @@ import Testing
       try await scene.end(scene.claim(), .succeed(result: nil))
       let job = try await scene.claim()
       let fence = try #require(job.fence)
-      _ = try await dashboard.jobs.store.write([FencedWrite(fence, .log("hello from the log"))])
+      _ = try await dashboard.jobs.backend.write([FencedWrite(fence, .log("hello from the log"))])
       try await scene.end(job, .fail(JobEndReason(.failed), JobErrorDescription(type: "MailError", text: "no route")))
       let page = try await dashboard.page("/job/\(id)")
       #expect(page.contains("&quot;Password&quot;: •••"))
@@ -145,7 +145,7 @@ import Testing
       #expect(workers.contains("<h2>scene</h2>"))
       #expect(workers.contains("<a href=\"./job/\(id)\">\(id)</a>"))
       let health = try await dashboard.page("/health")
-      #expect(health.contains("No worker knows ‘unknown’, version 1"))
+      #expect(health.contains("No running worker supports ‘unknown’, version 1"))
       #expect(health.contains("Paused: ‘mail’."))
       #expect(health.contains("SQLiteJobStore"))
     }

@@ -2,7 +2,7 @@
 import GRDB
 import Headway
 import HeadwayDashboard
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestSupport
 import Testing

@@ -1,7 +1,7 @@
 #if Dashboard
 import Headway
 import HeadwayDashboard
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayTestSupport
 import NIOHTTP1
 import Testing
@@ -114,25 +114,26 @@ import Testing
   func escaping(attack: String) async throws {
     try await RunningDashboard.with { dashboard in
       let kind = JobKind(rawValue: attack)
-      let worker = try await dashboard.jobs.store.register(
+      let worker = try await dashboard.jobs.backend.register(
         WorkerDescription(name: attack, processIdentifier: 1, queues: [attack], kinds: [kind: 2]))
       var scheduled = JobOptions(queue: attack, label: attack, tags: [attack])
       scheduled.deadline = nil
       func enqueue() async throws -> JobID {
         let payload = try JobPayload(encoding: [attack: attack])
-        return try await dashboard.jobs.store.enqueue([NewJob(kind: kind, payload: payload, options: scheduled)])[0].id
+        return try await dashboard.jobs.backend.enqueue([NewJob(kind: kind, payload: payload, options: scheduled)])[0]
+          .id
       }
       let id = try await enqueue()
       let claim = JobClaim(queue: attack, count: 1, allowsSuspect: true, kinds: [kind: 2])
-      let job = try await dashboard.jobs.store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0][0]
+      let job = try await dashboard.jobs.backend.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0][0]
       let fence = try #require(job.fence)
-      _ = try await dashboard.jobs.store.write([
+      _ = try await dashboard.jobs.backend.write([
         FencedWrite(fence, .log(attack)), FencedWrite(fence, .progress(JobProgress(fraction: 0.5, text: attack))),
       ])
       let (workers, running) = (try await dashboard.page("/workers"), try await dashboard.page("/job/\(id)"))
       let error = JobErrorDescription(type: attack, text: attack)
       let ending = JobEnding(fence, .fail(JobEndReason(.failed, attack), error))
-      _ = try await dashboard.jobs.store.exchange(JobExchange(worker: worker, endings: [ending]))
+      _ = try await dashboard.jobs.backend.exchange(JobExchange(worker: worker, endings: [ending]))
       let waiting = try await enqueue()
       try await dashboard.jobs.schedule(attack, .every(.seconds(60)), options: scheduled, job: Report())
       try await dashboard.jobs.pauseQueue(attack)

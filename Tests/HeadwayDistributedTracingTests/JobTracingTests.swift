@@ -1,7 +1,7 @@
 #if Observability && Jobs
 import Headway
 import HeadwayDistributedTracing
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayTestSupport
 import InMemoryTracing
 import Testing

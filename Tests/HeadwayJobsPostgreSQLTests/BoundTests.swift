@@ -1,6 +1,6 @@
 #if PostgreSQL
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayTestSupport
 import Synchronization
 import Testing

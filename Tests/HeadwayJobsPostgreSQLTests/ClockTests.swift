@@ -1,6 +1,6 @@
 #if PostgreSQL
 import Foundation
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsPostgreSQL
 import HeadwayTestKit
 import HeadwayTestSupport

@@ -1,7 +1,7 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsPostgreSQL
-import HeadwayJobsTestKit
+@_spi(JobStore) import HeadwayJobsTestKit
 import HeadwayTestSupport
 import Synchronization
 import Testing
@@ -30,7 +30,7 @@ struct PostgresFixture: JobStoreFixture {
   let schema: String
   let postgres: PostgresJobStore
 
-  var store: any JobStore { postgres }
+  var store: any JobStoreBackend { postgres }
 
   init() async throws {
     server = try PostgresServer.shared()
@@ -49,7 +49,7 @@ struct PostgresFixture: JobStoreFixture {
     }
   }
 
-  func openAgain() async throws -> any JobStore {
+  func openAgain() async throws -> any JobStoreBackend {
     let other = try await Self.open(server, schema, shared)
     shared.others.withLock { $0.append(other) }
     return other

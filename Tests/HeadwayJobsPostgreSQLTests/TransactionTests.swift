@@ -1,7 +1,7 @@
 #if PostgreSQL
 import Foundation
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsPostgreSQL
 import HeadwayTestSupport
 import Synchronization

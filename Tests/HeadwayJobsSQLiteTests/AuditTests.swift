@@ -1,7 +1,7 @@
 #if Jobs
 import Foundation
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestSupport
 import Testing

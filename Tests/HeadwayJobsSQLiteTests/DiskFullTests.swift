@@ -2,7 +2,7 @@
 import Foundation
 import GRDB
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestSupport
 import Synchronization
@@ -183,7 +183,7 @@ private final class Opening: Sendable {
 }
 
 /// A store that counts its exchanges that fail because there is no room.
-private final class CountingStore: JobStore {
+private final class CountingStore: JobStoreBackend {
   private let store: SQLiteJobStore
   private let count = Atomic(0)
 

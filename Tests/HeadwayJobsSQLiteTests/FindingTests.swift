@@ -1,7 +1,7 @@
 #if Jobs
 import FoundationEssentials
 import GRDBSQLite
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestSupport
 import Testing

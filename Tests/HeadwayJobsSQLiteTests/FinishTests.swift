@@ -2,7 +2,7 @@
 import Foundation
 import GRDB
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestSupport
 import Synchronization

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestSupport
 import Testing

@@ -2,7 +2,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestKit
 import HeadwayTestSupport

@@ -1,5 +1,5 @@
 #if Jobs
-import HeadwayJobsTestKit
+@_spi(JobStore) import HeadwayJobsTestKit
 import HeadwayTestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 #if Jobs
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
-import HeadwayJobsTestKit
+@_spi(JobStore) import HeadwayJobsTestKit
 import HeadwayTestSupport
 import Synchronization
 import Testing
@@ -27,7 +27,7 @@ struct SQLiteFixture: JobStoreFixture {
   let folder: TemporaryFolder
   let sqlite: SQLiteJobStore
 
-  var store: any JobStore { sqlite }
+  var store: any JobStoreBackend { sqlite }
   var path: String { folder.path + "/jobs.sqlite" }
 
   init() throws {
@@ -35,7 +35,7 @@ struct SQLiteFixture: JobStoreFixture {
     sqlite = try SQLiteJobStore(path: folder.path + "/jobs.sqlite") { [shared] in shared.now.withLock { $0 } }
   }
 
-  func openAgain() throws -> any JobStore { try openOther() }
+  func openAgain() throws -> any JobStoreBackend { try openOther() }
 
   /// Opens the database once more.
   func openOther() throws -> SQLiteJobStore {

@@ -1,5 +1,5 @@
 #if Jobs
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestSupport
 import Testing

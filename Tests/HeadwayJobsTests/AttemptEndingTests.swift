@@ -1,7 +1,7 @@
 import HeadwayTestKit
 import Testing
 
-@testable import HeadwayJobs
+@_spi(JobStore) @testable import HeadwayJobs
 
 /// How the end of an operation becomes the ending of an attempt.
 @Suite struct AttemptEndingTests {

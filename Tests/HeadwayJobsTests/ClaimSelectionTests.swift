@@ -1,7 +1,7 @@
 import HeadwayTestKit
 import Testing
 
-@testable import HeadwayJobs
+@_spi(JobStore) @testable import HeadwayJobs
 
 /// Which jobs a claim takes, compared with a search through all jobs.
 @Suite struct ClaimSelectionTests {

@@ -1,7 +1,7 @@
 import HeadwayTestKit
 import Testing
 
-@testable import HeadwayJobs
+@_spi(JobStore) @testable import HeadwayJobs
 
 /// How many jobs a worker claims.
 @Suite struct ClaimerTests {

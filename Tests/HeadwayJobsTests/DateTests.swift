@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import Testing
 
 /// Dates in payloads, and the times of stores.

@@ -3,7 +3,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-@testable import HeadwayJobs
+@_spi(JobStore) @testable import HeadwayJobs
 
 /// Why jobs do not run.
 @Suite struct DiagnosisTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HeadwayJobs
+@_spi(JobStore) @testable import HeadwayJobs
 
 /// How events reach their listeners.
 @Suite struct EventLogTests {

@@ -3,7 +3,7 @@ import HeadwayTestKit
 import Synchronization
 import Testing
 
-@testable import HeadwayJobs
+@_spi(JobStore) @testable import HeadwayJobs
 
 /// What listeners are notified of.
 @Suite struct EventTests {

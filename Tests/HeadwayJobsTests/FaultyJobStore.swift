@@ -1,9 +1,9 @@
-import HeadwayJobs
-import HeadwayJobsTestKit
+@_spi(JobStore) import HeadwayJobs
+@_spi(JobStore) import HeadwayJobsTestKit
 import Synchronization
 
 /// A store with a fault, to prove that the checks and the model find it.
-final class FaultyJobStore: JobStore {
+final class FaultyJobStore: JobStoreBackend {
   enum Fault: CaseIterable {
     /// Endings are recorded even if the attempt no longer runs the job.
     case unfencedEndings
@@ -176,9 +176,9 @@ struct FaultyFixture: JobStoreFixture {
 
   init(_ fault: FaultyJobStore.Fault) { faulty = FaultyJobStore(fault, memory.memory) }
 
-  var store: any JobStore { faulty }
+  var store: any JobStoreBackend { faulty }
 
-  func openAgain() -> any JobStore { faulty }
+  func openAgain() -> any JobStoreBackend { faulty }
 
   func advanceClock(by duration: Duration) { memory.advanceClock(by: duration) }
 

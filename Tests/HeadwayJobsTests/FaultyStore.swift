@@ -1,9 +1,9 @@
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import Synchronization
 
 /// A store whose exchanges fail two times of three: before anything has happened, and after everything has, so that
 /// only the answer is lost; or a store that loses all hints; or one that sends a hint during each exchange.
-final class FaultyStore: JobStore {
+final class FaultyStore: JobStoreBackend {
   private let store: MemoryJobStore
   private let count = Mutex(0)
   private let gone = Atomic(false)

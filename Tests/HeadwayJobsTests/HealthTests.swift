@@ -1,6 +1,6 @@
 #if Jobs
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import Testing
 
 /// The health of a store in memory.

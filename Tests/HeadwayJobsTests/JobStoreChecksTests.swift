@@ -1,5 +1,5 @@
-import HeadwayJobs
-import HeadwayJobsTestKit
+@_spi(JobStore) import HeadwayJobs
+@_spi(JobStore) import HeadwayJobsTestKit
 import Testing
 
 /// The checks of stores find the faults of stores that have some.

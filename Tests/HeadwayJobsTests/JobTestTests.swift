@@ -1,6 +1,6 @@
 import Headway
-import HeadwayJobs
-import HeadwayJobsTestKit
+@_spi(JobStore) import HeadwayJobs
+@_spi(JobStore) import HeadwayJobsTestKit
 import HeadwayTestKit
 import Testing
 
@@ -215,13 +215,13 @@ import Testing
   func typed() async throws {
     try await test.jobs.enqueue(Sum(left: 1, right: 1), queue: "a")
     let former = NewJob(kind: "addition", payload: JobPayload(bytes: Array(#"{"left":2,"right":2}"#.utf8)))
-    _ = try await test.store.enqueue([former])
+    _ = try await test.jobs.backend.enqueue([former])
     try await test.jobs.enqueue(Numbered())
     #expect(try await test.enqueued(Sum.self).map(\.job.left) == [1, 2])
     #expect(try await test.enqueued(Sum.self, queue: "a").map(\.job.left) == [1])
     let current = try await test.jobs.jobs(of: Sum.self, JobFilter(kinds: ["sum", "numbered"]), limit: 5)
     #expect(current.map(\.record.kind) == ["sum"])
-    _ = try await test.store.enqueue([NewJob(kind: "sum", payload: JobPayload(bytes: [0]))])
+    _ = try await test.jobs.backend.enqueue([NewJob(kind: "sum", payload: JobPayload(bytes: [0]))])
     let error = await #expect(throws: JobError.self) { try await test.jobs.jobs(of: Sum.self) }
     #expect(error?.code == .undecodablePayload)
   }

@@ -2,7 +2,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-@testable import HeadwayJobs
+@_spi(JobStore) @testable import HeadwayJobs
 
 /// The decisions about limits, without a store.
 @Suite struct LimitTests {

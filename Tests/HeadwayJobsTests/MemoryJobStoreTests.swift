@@ -1,5 +1,5 @@
-import HeadwayJobs
-import HeadwayJobsTestKit
+@_spi(JobStore) import HeadwayJobs
+@_spi(JobStore) import HeadwayJobsTestKit
 import Synchronization
 import Testing
 
@@ -20,9 +20,9 @@ struct MemoryFixture: JobStoreFixture {
 
   init() { memory = MemoryJobStore { [time] in time.now.withLock { $0 } } }
 
-  var store: any JobStore { memory }
+  var store: any JobStoreBackend { memory }
 
-  func openAgain() -> any JobStore { memory }
+  func openAgain() -> any JobStoreBackend { memory }
 
   func advanceClock(by duration: Duration) { time.now.withLock { $0 = $0 + duration } }
 

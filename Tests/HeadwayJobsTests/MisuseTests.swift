@@ -1,6 +1,6 @@
 import Headway
-import HeadwayJobs
-import HeadwayJobsTestKit
+@_spi(JobStore) import HeadwayJobs
+@_spi(JobStore) import HeadwayJobsTestKit
 import Testing
 
 /// Programming errors with jobs, each in its own process.

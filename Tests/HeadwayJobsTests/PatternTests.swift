@@ -2,7 +2,7 @@ import Headway
 import HeadwayTestKit
 import Testing
 
-@testable import HeadwayJobs
+@_spi(JobStore) @testable import HeadwayJobs
 
 /// Queues that a worker serves by a pattern.
 @Suite struct PatternTests {

@@ -1,7 +1,7 @@
 import Headway
 import Testing
 
-@testable import HeadwayJobs
+@_spi(JobStore) @testable import HeadwayJobs
 
 /// How the workers of a process share the slots of an operation queue.
 @Suite struct SharedSlotsTests {

@@ -1,6 +1,6 @@
 import Headway
-import HeadwayJobs
-import HeadwayJobsTestKit
+@_spi(JobStore) import HeadwayJobs
+@_spi(JobStore) import HeadwayJobsTestKit
 import HeadwayTestKit
 import Testing
 

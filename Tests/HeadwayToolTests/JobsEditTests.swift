@@ -1,7 +1,7 @@
 #if Jobs
 import ArgumentParser
 import Foundation
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestSupport
 @testable import HeadwayTool
@@ -69,7 +69,7 @@ struct JobsEditTests {
     try await enqueue(JobOptions(queue: "images"))
     try await jobs.cancel(JobID(rawValue: 4))
     let edit = try await run(
-      "edit", "--kind", "resize", "--queue", "images", "--start", "2100-01-02", "--payload", #"{"path":"b.jpg"}"#,
+      "edit", "--kind", "resize", "--queue", "images", "--start", "2100-01-02", "--new-payload", #"{"path":"b.jpg"}"#,
       "--deadline", "2100-01-01T00:00+02:00", "--move-to", "large", "--priority", "veryHigh")
     #expect(
       edit.output == [
@@ -93,6 +93,10 @@ struct JobsEditTests {
     #expect(objects.map { $0["changed"] as? Int } == [1, 1])
     #expect(try await job(1).deadline == nil)
 
+    let found = try await run("edit", "--payload", "b.jpg", "--new-payload", "{}", "--kind", "resize", "--start", "+1m")
+    #expect(found.output.first == "2 jobs changed: payload.")
+    #expect(try await run("run-now", "--payload", "b.jpg").output == ["0 jobs made due now."])
+
     let before = store.now
     _ = try await run("edit", "3", "--start", "+10m")
     let due = try #require(try await job(3).dueTime)
@@ -114,9 +118,9 @@ struct JobsEditTests {
       (["1", "--priority", "high", "--start", "soon"], 64, "use a date, such as 2026-07-29"),
       (["1", "--priority", "high", "--deadline", "2026-02-30"], 64, "use a date, such as 2026-07-29"),
       (["1", "--deadline", "2001-01-01"], 64, "use a time in the future"),
-      (["1", "--deadline", "+1h", "--no-deadline"], 64, "use one of them"),
-      (["1", "--priority", "high", "--payload", "{"], 64, "use valid JSON"),
-      (["--all", "--payload", "{}"], 64, "by number or with --kind"),
+      (["1", "--deadline", "+1h", "--no-deadline"], 64, "can't be combined"),
+      (["1", "--priority", "high", "--new-payload", "{"], 64, "use valid JSON"),
+      (["--all", "--new-payload", "{}"], 64, "by number or with --kind"),
       (["1", "9", "--priority", "high"], 65, "The store has no job 9"),
     ]
     for (arguments, status, text) in cases {

@@ -1,7 +1,7 @@
 #if Jobs
 import ArgumentParser
 import Foundation
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
 import HeadwayTestSupport
 @testable import HeadwayTool
@@ -37,7 +37,7 @@ struct JobsTests {
     return try await store.enqueue([new])[0].id
   }
 
-  @Test("J149: jobs are listed, filtered, and shown with a diagnosis") func reading() async throws {
+  @Test("J149, J274: jobs are listed, filtered, and shown with a diagnosis") func reading() async throws {
     let resize = try await enqueue("resize", #"{"path":"a.jpg"}"#, JobOptions(queue: "images", label: "a", tags: ["x"]))
     let mail = try await enqueue("mail")
     try await jobs.cancel(mail)
@@ -52,6 +52,7 @@ struct JobsTests {
     #expect(try await run("list", "--until", "-1h").output == ["No jobs."])
     let filters = [
       ["--queue", "images"], ["--kind", "resize"], ["--tag", "x"], ["--state", "waiting"], ["--label", "a"],
+      ["--payload", "a.jpg"],
       ["--since", "-1h", "--until", "+1h", "--queue", "images"], ["--since", "2026-01-01", "--tag", "x"],
     ]
     for filter in filters {
@@ -79,11 +80,11 @@ struct JobsTests {
     let changed = try await run("cancel", "--all", "--json").objects()
     #expect(changed.map { $0["changed"] as? Int } == [2])
     #expect(try await state(second) == .cancelled)
-    #expect(try await run("pause", "mail").output == ["The queue mail is paused."])
-    #expect(try await run("pause", "mail").output == ["The queue mail was already paused."])
+    #expect(try await run("queues", "pause", "mail").output == ["The queue mail is paused."])
+    #expect(try await run("queues", "pause", "mail").output == ["The queue mail was already paused."])
     #expect(try await jobs.counts()["mail"]?.isPaused == true)
-    #expect(try await run("resume", "mail").output == ["The queue mail is resumed."])
-    #expect(try await run("resume", "mail").output == ["The queue mail was not paused."])
+    #expect(try await run("queues", "resume", "mail").output == ["The queue mail is resumed."])
+    #expect(try await run("queues", "resume", "mail").output == ["The queue mail was not paused."])
     #expect(try await run("prune").output == ["0 jobs deleted."])
     await store.close()
   }
@@ -187,11 +188,13 @@ struct JobsTests {
       (["show", "7", "--store", "jobs.sqlite"], 65, "The store has no job 7: it was deleted or never existed."),
       (["retry", "7", "--store", "jobs.sqlite"], 65, "The store has no job 7"),
       (["cancel", "--store", "jobs.sqlite"], 64, "Select the jobs by number, with --queue"),
-      (["cancel", "--all", "7", "--store", "jobs.sqlite"], 64, "--all: don't combine it with numbers"),
+      (["cancel", "--payload", "", "--store", "jobs.sqlite"], 64, "--payload '': use at least one character"),
+      (["list", "--label", "", "--store", "jobs.sqlite"], 64, "--label '': use at least one character"),
+      (["cancel", "--all", "7", "--store", "jobs.sqlite"], 64, "--all can't be combined with numbers"),
       (["list", "--state", "lost", "--store", "jobs.sqlite"], 64, "'lost'"),
       (["list", "--limit", "0", "--store", "jobs.sqlite"], 64, "--limit 0: use 1 or more"),
       (["watch", "--interval", "0", "--store", "jobs.sqlite"], 64, "--interval 0.0: use 0.01"),
-      (["list"], 64, "--store <place>"),
+      (["list"], 64, "--store <path-or-url>"),
     ]
     for (arguments, status, text) in cases {
       let run = try await Tool.run(["jobs"] + arguments, in: folder)
@@ -204,8 +207,21 @@ struct JobsTests {
     #expect(try folder.query("SELECT name FROM sqlite_master", in: "other.sqlite") == [["t"]])
   }
 
+  @Test("J270: each command has its own help, with its options") func help() {
+    func check(_ command: any ParsableCommand.Type) {
+      for subcommand in command.configuration.subcommands { check(subcommand) }
+      guard command.configuration.subcommands.isEmpty else { return }
+      let help = HeadwayCommand.helpMessage(for: command, columns: 1_000)
+      #expect(help.hasPrefix("OVERVIEW: \(command.configuration.abstract)\n"), "\(help)")
+      #expect(help.contains("--store <path-or-url>") && help.contains("--schema") && help.contains("--json"), "\(help)")
+    }
+    check(JobsCommand.self)
+  }
+
   @Test("Each example in the help of the jobs runs") func examples() async throws {
     for _ in 1...9 { _ = try await enqueue("resize") }
+    let job = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)), options: JobOptions())
+    _ = try await store.perform(.set(ScheduleDefinition(.cron("0 3 * * *"), job: job)), on: "nightly")
     let help = try await Tool.run("jobs", "--help", in: folder).output
     let examples = help.drop { $0 != "EXAMPLES:" }.dropFirst().prefix { !$0.isEmpty }
     #expect(examples.count > 5)

@@ -1,6 +1,6 @@
 #if PostgreSQL
 import ArgumentParser
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsPostgreSQL
 import HeadwayJobsSQLite
 import HeadwayTestSupport
@@ -19,7 +19,8 @@ struct PostgresJobsTests {
     }
     let before = try await run("list")
     #expect(before.status == 65 && before.errors.joined().contains("headway jobs migrate"), "\(before)")
-    #expect(try await run("migrate").output == ["postgres://postgres@/postgres: up to date."])
+    let place = "postgres://postgres@/postgres?host=\(server.folder)"
+    #expect(try await run("migrate").output == ["\(place): The tables of version 1 were created."])
 
     let store = try await PostgresJobStore(server.url, migration: .manual)
     let new = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)), options: JobOptions())
@@ -28,7 +29,7 @@ struct PostgresJobsTests {
     #expect(try await run("cancel", "\(id)").status == 0)
     #expect(try await Jobs(store).job(id)?.state == .cancelled)
     let check = try await run("check")
-    #expect(check.status == 0 && check.output == ["postgres://postgres@/postgres: 0 defects."], "\(check)")
+    #expect(check.status == 0 && check.output == ["\(place): 0 defects."], "\(check)")
     let doctor = try await run("doctor")
     let names = doctor.output.compactMap { $0.split(separator: " ").dropFirst().first.map(String.init) }
     #expect(
@@ -38,10 +39,57 @@ struct PostgresJobsTests {
     // The server of the tests runs with fsync = off.
     #expect(doctor.status == 1 && doctor.output.contains { $0.contains("fsync = off") }, "\(doctor)")
     let grant = try await run("grant", "read", "auditors")
-    #expect(grant.output == ["postgres://postgres@/postgres: auditors has the privilege read."], "\(grant)")
+    #expect(grant.output == ["\(place): auditors has the privilege read."], "\(grant)")
     let again = try await run("grant", "work", "auditors", "--json")
     #expect(again.output.joined().contains("\"privilege\":\"work\""), "\(again)")
     await store.close()
+  }
+
+  @Test("J271: --schema selects the tables, and migrate prints where they are, and what it has done")
+  func schemas() async throws {
+    let folder = try TemporaryFolder()
+    let server = try PostgresServer.shared()
+    func run(_ arguments: String...) async throws -> Tool.Run {
+      try await Tool.run(["jobs"] + arguments + ["--store", server.url, "--schema", "tool_jobs"], in: folder)
+    }
+    let before = try await run("list")
+    #expect(before.status == 65 && before.errors.joined().contains("`headway jobs migrate --schema tool_jobs`"))
+    let place = "postgres://postgres@/postgres?host=\(server.folder)"
+    #expect(
+      try await run("migrate").output == ["\(place), schema tool_jobs: The tables of version 1 were created."])
+    #expect(
+      try await run("migrate").output
+        == ["\(place), schema tool_jobs: The tables have version 1, and are up to date."])
+    let object = try #require(try await run("migrate", "--json").objects().first)
+    #expect(object["store"] as? String == place && object["schema"] as? String == "tool_jobs")
+    #expect(object["version"] as? Int == 1 && object["previousVersion"] as? Int == 1)
+
+    let store = try await PostgresJobStore(server.url, schema: "tool_jobs", migration: .manual)
+    let new = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)), options: JobOptions())
+    let id = try await store.enqueue([new])[0].id
+    #expect(try await run("cancel", "\(id)").output == ["1 job cancelled."])
+    #expect(try await Jobs(store).job(id)?.state == .cancelled)
+    #expect(try await run("check").output == ["\(place), schema tool_jobs: 0 defects."])
+    let grant = try await run("grant", "read", "tool_auditors")
+    #expect(grant.output == ["\(place), schema tool_jobs: tool_auditors has the privilege read."], "\(grant)")
+    #expect(try await run("doctor", "--json").objects().first?["findings"] != nil)
+    await store.close()
+  }
+
+  @Test("J271: a schema with another name, or of a file, is a usage error")
+  func wrongSchemas() async throws {
+    let folder = try TemporaryFolder()
+    await (try SQLiteJobStore(path: "\(folder.path)/jobs.sqlite")).close()
+    let cases = [
+      ("postgres:///app", "Jobs", "--schema: Jobs can't be the name of a schema"),
+      ("jobs.sqlite", "jobs", "--schema: only a PostgreSQL database has schemas"),
+    ]
+    for (store, schema, text) in cases {
+      for command in [["jobs", "list"], ["dashboard"]] {
+        let run = try await Tool.run(command + ["--store", store, "--schema", schema], in: folder)
+        #expect(run.status == 64 && run.errors.first?.contains(text) == true, "\(run)")
+      }
+    }
   }
 
   @Test("J123: a store in a file has no roles")
@@ -62,6 +110,10 @@ struct PostgresJobsTests {
     let pairs = "host=db,other port=1 dbname=app user=me password=secret"
     #expect(JobStoreLocation(pairs).name == "postgres://me@db:1,other:1/app")
     #expect(JobStoreLocation("folder/jobs.sqlite").name == "folder/jobs.sqlite")
+    let socket = JobStoreLocation("host=/run/a@b port=5433 dbname=app user=me", schema: "night")
+    #expect(socket.place == "postgres://me@/app?host=/run/a%40b&port=5433")
+    #expect(socket.name == "\(socket.place), schema night" && socket.title == "app, schema night")
+    #expect(JobStoreLocation(socket.place).place == socket.place)
   }
 
   @Test(

@@ -5,7 +5,7 @@ import Headway
 import HeadwayHTTP
 import HeadwayJobs
 import HeadwayJobsPostgreSQL
-import HeadwayJobsTestKit
+@_spi(JobStore) import HeadwayJobsTestKit
 import HeadwayLines
 
 let queue = OperationQueue()

@@ -23,8 +23,8 @@ PRELUDE = ROOT / "script" / "support" / "samples-prelude.swift"
 MARKDOWN = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Docs/**/*.md", "Sources/**/*.md")
 # The libraries of the C code of a module, because C has no imports that would name them.
 LIBRARIES = {"HeadwayDrawing": ["-ljpeg", "-lpng16"]}
-IMPORT = re.compile(r"^(?:@\w+ )?import (\w+)", re.M)
-LINKED_IMPORT = re.compile(r"^(?:@?\w+ )*import (\w+)", re.M)
+IMPORT = re.compile(r"^(?:@\w+(?:\(\w+\))? )?import (\w+)", re.M)
+LINKED_IMPORT = re.compile(r"^(?:@?\w+(?:\(\w+\))? )*import (\w+)", re.M)
 TESTABLE_IMPORT = re.compile(r"^@testable import (\w+)", re.M)
 TEST_MAIN = "import Testing\n\nawait Testing.__swiftPMEntryPoint() as Never\n"
 # A program, or a wait in it, that has not ended by then never ends.
@@ -153,15 +153,16 @@ class Compiler:
         files = [PRELUDE]
         for number, block in enumerate(samples):
             own = block.path.relative_to(ROOT / "Sources").parts[0]
-            imports = sorted({"Headway", own, *block.imports})
+            imports = {module: f"import {module}" for module in ("Headway", own)}
             body = block.source
             for line in IMPORT.finditer(block.text):
+                imports[line.group(1)] = line.group(0)
                 # Imports are moved to the top; an empty line keeps the numbers.
                 body = body.replace(f"{line.group(0)}\n", "\n", 1)
             file = folder / f"Sample{number}.swift"
             effects = "async throws" if re.search(r"\bawait\b", body) else "throws"
             file.write_text(
-                "".join(f"import {module}\n" for module in imports)
+                "".join(f"{imports[module]}\n" for module in sorted(imports))
                 + f"private func sample{number}() {effects} {{\n{body}}}\n")
             files.append(file)
         # As a module of the package: declarations with package access have samples too. The package manager names a

@@ -4,7 +4,7 @@
 import Foundation
 import GRDB
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsPostgreSQL
 import HeadwayJobsSQLite
 import Synchronization
@@ -51,7 +51,7 @@ import Synchronization
 
 /// A store, with the settings that determine whether its commits are durable.
 struct OpenedStore {
-  let store: any JobStore
+  let store: any JobStoreBackend
   let journal: String
   let synchronous: String
 
@@ -175,14 +175,14 @@ final class Counter: Sendable {
 final class JobsBench {
   static let batchSize = 1_000
 
-  private let store: any JobStore
+  private let store: any JobStoreBackend
   private let jobs: Jobs
   private let options: BenchmarkOptions
   private var enqueuedCount = 0
   private var worker: JobWorker?
   private var running: Task<Void, any Error>?
 
-  init(_ store: any JobStore, _ options: BenchmarkOptions) {
+  init(_ store: any JobStoreBackend, _ options: BenchmarkOptions) {
     self.store = store
     self.options = options
     jobs = Jobs(store)

@@ -1,5 +1,5 @@
 #if Dashboard
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The jobs that a job depends on, and those that depend on it, over several edges.
 struct JobNeighbors {
@@ -18,7 +18,7 @@ struct JobNeighbors {
     var neighbors = JobNeighbors()
     var (known, frontier, found) = (Set([id]), [id], Set<JobEdge>())
     for _ in 0..<maxDistance where !frontier.isEmpty {
-      let edges = try await jobs.store.edges(of: frontier)
+      let edges = try await jobs.backend.edges(of: frontier)
       var next: [JobID] = []
       for edge in edges {
         for id in [edge.dependency, edge.dependent] where !known.contains(id) {

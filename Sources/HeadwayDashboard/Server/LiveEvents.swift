@@ -1,6 +1,6 @@
 #if Dashboard
 import HTTPTypes
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayWeb
 import Hummingbird
 import NIOCore
@@ -46,7 +46,7 @@ struct LiveEvents: AsyncSequence, Sendable {
     fileprivate init(jobs: Jobs, slot: Slot) {
       let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
       self.slot = slot
-      token = jobs.store.observeHints { _ in continuation.yield() }
+      token = jobs.backend.observeHints { _ in continuation.yield() }
       timer = Timer(every: LiveEvents.longestPause) { continuation.yield() }
       hints = stream.makeAsyncIterator()
     }

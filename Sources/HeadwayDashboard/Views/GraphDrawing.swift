@@ -1,5 +1,5 @@
 #if Dashboard
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// A drawing of jobs and their dependencies: each job is to the right of those that it waits for.
 struct GraphDrawing {

@@ -1,7 +1,7 @@
 #if Dashboard
 import HTTPTypes
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension PageRenderer {
   func job(_ call: Call, _ number: String) async throws -> Page {

@@ -7,8 +7,8 @@ extension PageRenderer {
     let rows = schedules.map { schedule -> View in
       let definition = schedule.definition
       var view: View = [
-        "name": schedule.name, "times": definition.schedule.description, "kind": definition.job.kind.rawValue,
-        "queue": definition.job.queue, "isPaused": schedule.isPaused,
+        "name": schedule.name, "times": definition.schedule.description, "kind": definition.kind.rawValue,
+        "queue": definition.queue, "isPaused": schedule.isPaused,
       ]
       view["next"] = schedule.next.map { Readable.time($0, at: now) }
       view["lastTick"] = schedule.lastTick.map { Readable.time($0, at: now) }

@@ -39,8 +39,8 @@ public struct JobHandle<Output: Sendable>: Sendable {
   public func untilSucceeded() async throws { _ = try await result() }
 
   private func result() async throws -> JobRecord {
-    if let context = JobContext.current, context.jobs.store === jobs.store {
-      try await WaitInsideJob(waiting: context.job, store: jobs.store).check(id)
+    if let context = JobContext.current, context.jobs.backend === jobs.backend {
+      try await WaitInsideJob(waiting: context.job, store: jobs.backend).check(id)
     }
     guard let job = try await jobs.waiters.finished(id) else {
       throw JobError(.unknownJob, "The store has no job \(id), or it was deleted after its retention.")

@@ -6,7 +6,7 @@ import Synchronization
 /// A hint from the store ends a wait. Because hints can be lost, and other processes might send none, each waiter also
 /// reads the store once per second.
 final class JobWaiters: Sendable {
-  private let store: any JobStore
+  private let store: any JobStoreBackend
   let sleep: @Sendable (Duration) async throws -> Void
   private let state = Mutex(State())
   private let interval = Duration.seconds(1)
@@ -17,7 +17,7 @@ final class JobWaiters: Sendable {
     var token: (any AnyObject & Sendable)?
   }
 
-  init(_ store: any JobStore, clock: some Clock<Duration>) {
+  init(_ store: any JobStoreBackend, clock: some Clock<Duration>) {
     self.store = store
     sleep = { try await clock.sleep(for: $0) }
   }

@@ -38,7 +38,7 @@ extension Jobs {
         if changed > 0 { try Task.checkCancellation() }
         let number: Int
         do {
-          number = try await store.perform(command.limited(to: part))
+          number = try await backend.perform(command.limited(to: part))
         } catch let error as JobError where error.refusesRetry {
           (number, refusal) = (0, refusal ?? error)
         }
@@ -52,7 +52,7 @@ extension Jobs {
       ids = []
       for part in left.parts(of: JobCommand.maxChangedCount) {
         let filter = JobFilter(ids: part, states: command.changedStates)
-        let found = try await store.jobs(filter, after: nil, limit: part.count)
+        let found = try await backend.jobs(filter, after: nil, limit: part.count)
         // The remaining jobs have run and failed again.
         ids += found.filter { ($0.finishedTime ?? begin) <= begin && !$0.history.hasRetry(since: begin) }.map(\.id)
       }
@@ -68,7 +68,10 @@ extension Jobs {
       require(!queue.isEmpty, "Jobs are moved to a queue without a name: name the queue.")
       try NameLength.check(queue, "The queue of a job", NameLength.name)
     case .change(_, .payload(let payload, _)): try check(payload, "The new payload of a job")
-    case .configure(let queue, let change): change.requireValid(for: queue)
+    case .setPaused(let queue, _): try NameLength.check(queue, "The name of a queue", NameLength.name)
+    case .configure(let queue, let change):
+      change.requireValid(for: queue)
+      try NameLength.check(queue, "The name of a queue", NameLength.name)
     default: break
     }
   }
@@ -77,7 +80,7 @@ extension Jobs {
   private func performRepeatedly(_ command: JobCommand) async throws -> Int {
     var total = 0
     while true {
-      let changed = try await store.perform(command)
+      let changed = try await backend.perform(command)
       if changed > 0 { eventLog.post(JobEvent(command, count: changed)) }
       total += changed
       if changed < JobCommand.maxChangedCount { return total }
@@ -93,7 +96,7 @@ extension Jobs {
     guard filter.states?.isEmpty == false else { return [] }
     var (ids, end) = ([JobID](), JobID?.none)
     repeat {
-      let page = try await store.ids(filter, before: end, limit: Self.idPageSize)
+      let page = try await backend.ids(filter, before: end, limit: Self.idPageSize)
       ids += page.ids
       end = page.next
     } while end != nil
@@ -105,7 +108,7 @@ extension Jobs {
 
 extension JobCommand {
   /// The filter of a command that changes jobs; nil for other commands.
-  package var filter: JobFilter? {
+  @_spi(JobStore) public var filter: JobFilter? {
     switch self {
     case .cancel(let filter), .abandon(let filter), .retry(let filter), .delete(let filter),
       .change(let filter, _):
@@ -115,7 +118,7 @@ extension JobCommand {
   }
 
   /// The states of the jobs that the command can change.
-  package var changedStates: Set<JobState> {
+  @_spi(JobStore) public var changedStates: Set<JobState> {
     switch self {
     case .cancel: [.held, .scheduled, .waiting, .running]
     case .abandon: [.running]
@@ -127,7 +130,7 @@ extension JobCommand {
   }
 
   /// Whether the command changes finished jobs.
-  package var changesFinished: Bool { changedStates.contains(.failed) }
+  @_spi(JobStore) public var changesFinished: Bool { changedStates.contains(.failed) }
 
   /// Returns the same change, but only of certain jobs of the filter.
   fileprivate func limited(to ids: [JobID]) -> JobCommand {

@@ -15,6 +15,8 @@ import Synchronization
 public final class Jobs: Sendable {
   /// The store that keeps the jobs.
   public let store: any JobStore
+  /// The functions of the store.
+  @_spi(JobStore) public let backend: any JobStoreBackend
 
   let waiters: JobWaiters
   let eventLog = JobEventLog()
@@ -27,7 +29,8 @@ public final class Jobs: Sendable {
   ///   - clock: Measures the time until the store is read again, for callers that wait.
   public init(_ store: some JobStore, clock: some Clock<Duration> = ContinuousClock()) {
     self.store = store
-    waiters = JobWaiters(store, clock: clock)
+    backend = store.access.backend
+    waiters = JobWaiters(backend, clock: clock)
   }
 
   deinit { eventLog.end() }
@@ -105,7 +108,7 @@ public final class Jobs: Sendable {
   }
 
   /// Posts the event of a new job.
-  package func noteEnqueued(_ enqueued: Enqueued, _ new: NewJob) {
+  @_spi(JobStore) public func noteEnqueued(_ enqueued: Enqueued, _ new: NewJob) {
     if enqueued.isNew { eventLog.post(.enqueued(enqueued.id, kind: new.kind, queue: new.queue)) }
   }
 
@@ -117,7 +120,7 @@ public final class Jobs: Sendable {
   /// - Returns: The new job.
   /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge``, ``JobError/Code/nameTooLong`` or
   ///   ``JobError/Code/unencodablePayload``.
-  public func encode(_ job: some Job, options: JobOptions) throws -> NewJob {
+  @_spi(JobStore) public func encode(_ job: some Job, options: JobOptions) throws -> NewJob {
     try checked(NewJob(job, options: options))
   }
 
@@ -144,7 +147,7 @@ public final class Jobs: Sendable {
   ///
   /// - Parameter enqueued: The answer of the store.
   /// - Returns: The handle.
-  public func handle<Output: Sendable>(_ enqueued: Enqueued) -> JobHandle<Output> {
+  @_spi(JobStore) public func handle<Output: Sendable>(_ enqueued: Enqueued) -> JobHandle<Output> {
     JobHandle(id: enqueued.id, isNew: enqueued.isNew, jobs: self)
   }
 
@@ -166,7 +169,7 @@ public final class Jobs: Sendable {
   /// - Returns: The job, or nil if the store has no job with this number, or it was deleted.
   /// - Throws: ``JobError``.
   public func job(_ id: JobID) async throws -> JobRecord? {
-    try await store.jobs(.id(id), after: nil, limit: 1).first
+    try await backend.jobs(.id(id), after: nil, limit: 1).first
   }
 
   /// Returns jobs in the order of their numbers.
@@ -179,12 +182,12 @@ public final class Jobs: Sendable {
   /// - Throws: ``JobError``.
   public func jobs(_ filter: JobFilter = .all, after id: JobID? = nil, limit: Int = 1_000) async throws -> [JobRecord] {
     require(limit >= 0, "The jobs of a store are read with the limit \(limit): use 0 or more.")
-    return try await store.jobs(filter, after: id, limit: limit)
+    return try await backend.jobs(filter, after: id, limit: limit)
   }
 
   /// Returns how many jobs of each queue are in each state, and the settings of the queues.
   ///
   /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
   /// - Throws: ``JobError``.
-  public func counts() async throws -> [String: JobQueueCounts] { try await store.counts() }
+  public func counts() async throws -> [String: JobQueueCounts] { try await backend.counts() }
 }

@@ -4,7 +4,7 @@ import Headway
 struct WaitInsideJob {
   /// The running job whose code waits.
   let waiting: JobRecord
-  let store: any JobStore
+  let store: any JobStoreBackend
 
   /// The maximum number of jobs that are read.
   ///

@@ -109,7 +109,9 @@ public struct JobBatch: Sendable {
   /// - Returns: The new jobs, in the order in which they were added.
   /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge`` or
   ///   ``JobError/Code/unencodablePayload``.
-  package func encoded(for jobs: Jobs) throws -> [NewJob] { try items.map { try jobs.checked($0.get()) } }
+  @_spi(JobStore) public func encoded(for jobs: Jobs) throws -> [NewJob] {
+    try items.map { try jobs.checked($0.get()) }
+  }
 
   private func check(_ dependency: JobDependency) {
     guard case .batch(let index) = dependency.target else { return }
@@ -138,7 +140,7 @@ extension Jobs {
   }
 
   /// Creates the handles of a batch.
-  package func handles(of batch: JobBatch, _ enqueued: [Enqueued]) -> JobBatch.Handles {
+  @_spi(JobStore) public func handles(of batch: JobBatch, _ enqueued: [Enqueued]) -> JobBatch.Handles {
     JobBatch.Handles(enqueued, batch, self)
   }
 }

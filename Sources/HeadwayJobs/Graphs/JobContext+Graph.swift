@@ -14,7 +14,7 @@ extension JobContext {
     let new = try batch.encoded(for: jobs)
     guard !new.isEmpty else { return jobs.handles(of: batch, []) }
     guard case .enqueuedBatch(let enqueued) = try await write(.enqueueBatch(new, beforeDependents: beforeDependents))
-    else { misuse(jobs.store.wrongAnswer) }
+    else { misuse(jobs.backend.wrongAnswer) }
     for (enqueued, new) in zip(enqueued, new) { jobs.noteEnqueued(enqueued, new) }
     return jobs.handles(of: batch, enqueued)
   }
@@ -26,7 +26,7 @@ extension JobContext {
   /// - Returns: The jobs, which have ended.
   /// - Throws: ``JobError``.
   public func dependencies() async throws -> [JobRecord] {
-    let edges = try await jobs.store.edges(of: [id]).filter { $0.dependent == id }
+    let edges = try await jobs.backend.edges(of: [id]).filter { $0.dependent == id }
     guard !edges.isEmpty else { return [] }
     return try await jobs.jobs(JobFilter(ids: edges.map(\.dependency)), limit: edges.count)
   }

@@ -3,7 +3,7 @@ public import Headway
 /// A dependency between two jobs of a store.
 ///
 /// A store keeps the dependency until the dependent is deleted.
-public struct JobEdge: Hashable, Sendable {
+@_spi(JobStore) public struct JobEdge: Hashable, Sendable {
   /// The state of a dependency.
   public enum Status: Int, Hashable, Sendable {
     /// The dependency has not ended.

@@ -1,4 +1,4 @@
-extension JobGraph {
+@_spi(JobStore) extension JobGraph {
   /// Returns an order for adding the jobs of a batch, with each job after the ones that it waits for.
   ///
   /// - Parameter jobs: The jobs of the batch.
@@ -54,11 +54,11 @@ extension JobGraph {
   }
 }
 
-extension JobGraph {
+@_spi(JobStore) extension JobGraph {
   /// Returns, for each job of a batch, whether the batch contains a dependent that is certain to be new.
   ///
   /// If another job holds the key of a dependent, the dependencies of the dependent have no effect.
-  package static func awaitedIndexes(of jobs: [NewJob]) -> [Bool] {
+  public static func awaitedIndexes(of jobs: [NewJob]) -> [Bool] {
     var isAwaited = Array(repeating: false, count: jobs.count)
     for job in jobs where job.settings.unique == nil {
       for case .batch(let index) in job.dependencies.lazy.map(\.target) { isAwaited[index] = true }
@@ -67,7 +67,7 @@ extension JobGraph {
   }
 
   /// Returns the stored jobs that new jobs wait for, in the order of their numbers.
-  package static func storedDependencies(of jobs: [NewJob]) -> [JobID] {
+  public static func storedDependencies(of jobs: [NewJob]) -> [JobID] {
     let ids = jobs.flatMap(\.dependencies).compactMap { dependency -> JobID? in
       if case .job(let id) = dependency.target { id } else { nil }
     }

@@ -14,7 +14,7 @@ public import Headway
 ///
 /// The store notes which jobs still have unmet edges, and continues when it advances. Until then, these edges hold
 /// their dependents.
-public enum JobGraph {
+@_spi(JobStore) public enum JobGraph {
   /// The maximum number of dependents that a transaction cancels.
   public static let maxCascadeCount = 1_000
   /// The maximum number of dependencies that a transaction marks as met.

@@ -1,15 +1,15 @@
-package import Headway
+public import Headway
 
-extension JobGraph {
+@_spi(JobStore) extension JobGraph {
   /// A dependency of a new job: the requirement, and the state of the job to wait for.
-  package typealias Requirement = (requirement: DependencyRequirement, standing: Standing)
+  public typealias Requirement = (requirement: DependencyRequirement, standing: Standing)
 }
 
 // MARK: Ends
 
-extension JobRows {
+@_spi(JobStore) extension JobRows {
   /// Settles the edges of all jobs that have ended in this transaction.
-  package func settle() throws {
+  public func settle() throws {
     while !ended.isEmpty {
       let ends = ended
       try willSettle(ends)
@@ -19,7 +19,7 @@ extension JobRows {
   }
 
   /// Continues to settle the edges that earlier transactions have not settled.
-  package func continueCascades() throws {
+  public func continueCascades() throws {
     let ends = try cascades()
     guard !ends.isEmpty else { return }
     let left = Set(try settle(ends).map(\.id))
@@ -65,7 +65,7 @@ extension JobRows {
 
 // MARK: New jobs
 
-extension JobRows {
+@_spi(JobStore) extension JobRows {
   /// Adds all jobs of a batch or none.
   ///
   /// - Parameters:
@@ -73,7 +73,7 @@ extension JobRows {
   ///   - parent: The running job whose dependents must also wait for the new ones; nil if there is none.
   /// - Throws: ``JobError`` if the batch can't be stored. Nothing was changed in that case.
   /// - Returns: The number of each job.
-  package func addBatch(_ new: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
+  public func addBatch(_ new: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     guard parent != nil || new.contains(where: { !$0.dependencies.isEmpty }) else {
       try willAdd(new)
       return try new.map { try add($0, [], hasDependents: false) }
@@ -160,7 +160,7 @@ extension JobRows {
   }
 
   /// Inserts the edges of a new job, and holds the job or cancels it if necessary.
-  package func insertEdges(of job: inout JobRecord, _ dependencies: [JobGraph.Requirement]) throws {
+  public func insertEdges(of job: inout JobRecord, _ dependencies: [JobGraph.Requirement]) throws {
     guard !dependencies.isEmpty else { return }
     let edges = JobGraph.edges(of: job.id, dependencies)
     try insert(edges)
@@ -176,7 +176,7 @@ extension JobRows {
 
 // MARK: Jobs that are run again
 
-extension JobRows {
+@_spi(JobStore) extension JobRows {
   /// Returns the edges to finished jobs, with the current states of the dependencies; nil for deleted ones.
   package func requirements(of ids: [JobID]) throws -> [JobID: [(edge: JobEdge, state: JobState?)]] {
     let edges = try edges(to: ids)

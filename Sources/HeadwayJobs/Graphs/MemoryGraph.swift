@@ -1,19 +1,30 @@
-/// The dependencies between the jobs of a ``MemoryJobStore``.
-struct MemoryGraph {
+/// The dependencies between the jobs of a ``MemoryJobs``.
+@_spi(JobStore) public struct MemoryGraph: Sendable {
   private var dependents: [JobID: [JobID: JobEdge]] = [:]
   private var dependencies: [JobID: Set<JobID>] = [:]
   /// The jobs that have ended and still have unmet edges, each with the job that failed or was cancelled first.
-  var cascades: [JobID: JobID] = [:]
+  public var cascades: [JobID: JobID] = [:]
 
-  func edges(from id: JobID) -> [JobEdge] {
+  /// Returns the edges from a job to its dependents, in the order of their numbers.
+  ///
+  /// - Parameter id: The job.
+  /// - Returns: The edges.
+  public func edges(from id: JobID) -> [JobEdge] {
     dependents[id, default: [:]].values.sorted { $0.dependent < $1.dependent }
   }
 
-  func edges(to id: JobID) -> [JobEdge] {
+  /// Returns the edges to a job from its dependencies, in the order of their numbers.
+  ///
+  /// - Parameter id: The job.
+  /// - Returns: The edges.
+  public func edges(to id: JobID) -> [JobEdge] {
     dependencies[id, default: []].sorted().compactMap { dependents[$0]?[id] }
   }
 
-  mutating func put(_ edge: JobEdge) {
+  /// Adds an edge, or changes its status.
+  ///
+  /// - Parameter edge: The edge.
+  public mutating func put(_ edge: JobEdge) {
     dependents[edge.dependency, default: [:]][edge.dependent] = edge
     dependencies[edge.dependent, default: []].insert(edge.dependency)
   }

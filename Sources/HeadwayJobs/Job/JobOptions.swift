@@ -112,7 +112,7 @@ public struct JobOptions: Hashable, Sendable {
   public static let defaultQueue = "default"
 
   /// Returns these options, with nil ones replaced by those of another value.
-  package func merged(over defaults: JobOptions) -> JobOptions {
+  @_spi(JobStore) public func merged(over defaults: JobOptions) -> JobOptions {
     JobOptions(
       queue: queue ?? defaults.queue, priority: priority ?? defaults.priority,
       qualityOfService: qualityOfService ?? defaults.qualityOfService,

@@ -77,7 +77,7 @@ public struct UniqueKey: Hashable, Codable, Sendable {
   }
 
   /// How long the key is held; nil if it depends on the state of the job.
-  package var duration: Duration? {
+  @_spi(JobStore) public var duration: Duration? {
     if case .duration(let duration) = scope { return duration }
     return nil
   }

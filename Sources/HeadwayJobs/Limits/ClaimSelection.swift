@@ -1,20 +1,20 @@
 /// A waiting job that might be claimed.
-package struct ClaimCandidate: Hashable, Sendable {
+@_spi(JobStore) public struct ClaimCandidate: Hashable, Sendable {
   /// The number of the job.
-  package var id: JobID
+  public var id: JobID
   /// The priority, raised by aging.
-  package var priority: Int
+  public var priority: Int
   /// The place among the jobs of the same priority.
-  package var position: Int64
+  public var position: Int64
   /// Whether a process has crashed while it ran the job.
-  package var isSuspect: Bool
+  public var isSuspect: Bool
   /// The stored form of the limit's key.
-  package var key: String?
+  public var key: String?
   /// The ``JobLimit/slots`` of the limit.
-  package var slots: Int?
+  public var slots: Int?
 
   /// Creates a candidate.
-  package init(
+  public init(
     id: JobID, priority: Int, position: Int64, isSuspect: Bool = false, key: String? = nil, slots: Int? = nil
   ) {
     self.id = id
@@ -26,27 +26,27 @@ package struct ClaimCandidate: Hashable, Sendable {
   }
 
   /// Whether this job comes before another one.
-  package func comes(before other: ClaimCandidate) -> Bool {
+  public func comes(before other: ClaimCandidate) -> Bool {
     priority == other.priority ? position < other.position : priority > other.priority
   }
 }
 
 /// Which key is next at a priority of a queue.
-package struct KeyTurn: Hashable, Sendable {
+@_spi(JobStore) public struct KeyTurn: Hashable, Sendable {
   /// The key that was served last.
-  package var key: String?
+  public var key: String?
   /// Whether a plain job comes before the next key.
-  package var isPlainNext = false
+  public var isPlainNext = false
 
   /// Creates a turn.
-  package init(key: String? = nil, isPlainNext: Bool = false) { (self.key, self.isPlainNext) = (key, isPlainNext) }
+  public init(key: String? = nil, isPlainNext: Bool = false) { (self.key, self.isPlainNext) = (key, isPlainNext) }
 }
 
 /// The waiting jobs of a queue whose kinds a worker knows, as ``ClaimSelection`` reads them.
 ///
 /// Jobs without a key, and suspects, are *plain*: they are claimed in their order. The others are found by their key. A
 /// *level* is a priority before aging.
-package protocol ClaimSource {
+@_spi(JobStore) public protocol ClaimSource {
   /// The type of the store's errors.
   associatedtype Failure: Error
 
@@ -79,7 +79,7 @@ package protocol ClaimSource {
 /// Jobs of a higher priority come first. At the same priority, the keys are served in turn, one job each, starting
 /// where the last claim stopped. A key that has no job, or whose limit is reached, misses its turn. If there are also
 /// plain jobs, one of them follows each job with a key.
-package enum ClaimSelection {
+@_spi(JobStore) public enum ClaimSelection {
   /// Claims jobs of a source.
   ///
   /// - Parameters:
@@ -87,7 +87,7 @@ package enum ClaimSelection {
   ///   - claim: The claim.
   ///   - count: The maximum number of jobs; it can be less than that of the claim.
   /// - Throws: An error of the source.
-  package static func run<Source: ClaimSource>(
+  public static func run<Source: ClaimSource>(
     _ source: inout Source, _ claim: JobClaim, count: Int
   ) throws(Source.Failure) {
     var rings: [KeyRing] = []

@@ -75,12 +75,12 @@ public struct JobLimit: Hashable, Codable, Sendable {
   }
 }
 
-extension JobLimit {
+@_spi(JobStore) extension JobLimit {
   /// The stored form of the key: a hash, a letter for the kind of limit, and the key itself.
   ///
   /// Keys are served in the order of this string. The hash distributes new keys over a round. Without it, keys that
   /// increase over time would always come next, and a round might never end.
-  package var storedKey: String {
+  public var storedKey: String {
     let kind =
       switch rule {
       case .concurrent: "l"
@@ -92,7 +92,7 @@ extension JobLimit {
   }
 
   /// The number of jobs of the key that can run at a time; 0 for a serial key, nil for a rate.
-  package var slots: Int? {
+  public var slots: Int? {
     switch rule {
     case .concurrent(let count): max(1, count)
     case .serial: 0
@@ -108,7 +108,7 @@ extension JobLimit {
   ///   - isFirst: Returns whether no other unfinished job of the key has an earlier place. It is called only for serial
   ///     keys.
   /// - Returns: Whether it can run.
-  package static func admits(slots: Int, runningCount: Int, isFirst: () throws -> Bool) rethrows -> Bool {
+  public static func admits(slots: Int, runningCount: Int, isFirst: () throws -> Bool) rethrows -> Bool {
     guard slots == 0 else { return runningCount < slots }
     guard runningCount == 0 else { return false }
     return try isFirst()
@@ -119,5 +119,5 @@ extension JobLimit {
 
 extension JobRecord {
   /// Whether the job keeps its place when it waits again, because its key is serial.
-  package var keepsPlace: Bool { settings.limit?.rule == .serial }
+  @_spi(JobStore) public var keepsPlace: Bool { settings.limit?.rule == .serial }
 }

@@ -67,25 +67,25 @@ extension JobQueueChange {
 }
 
 /// The pause, the settings and the failure count of a queue.
-package struct JobQueueRecord: Hashable, Sendable {
+@_spi(JobStore) public struct JobQueueRecord: Hashable, Codable, Sendable {
   /// Whether the queue is paused.
-  package var isPaused = false
+  public var isPaused = false
   /// The settings.
-  package var settings = JobQueueSettings()
+  public var settings = JobQueueSettings()
   /// The number of attempts that have failed since the last success, while there is a maximum.
-  package var failureCount = 0
+  public var failureCount = 0
 
   /// Creates the record of a queue without settings.
-  package init() {}
+  public init() {}
 
   /// Pauses or resumes the queue.
-  package mutating func setPaused(_ isPaused: Bool) {
+  public mutating func setPaused(_ isPaused: Bool) {
     self.isPaused = isPaused
     if !isPaused { failureCount = 0 }
   }
 
   /// Changes a setting.
-  package mutating func set(_ setting: JobQueueChange) {
+  public mutating func set(_ setting: JobQueueChange) {
     switch setting {
     case .maxRunningJobCount(let count): settings.maxRunningJobCount = count
     case .maxPendingJobCount(let count): settings.maxPendingJobCount = count
@@ -97,7 +97,7 @@ package struct JobQueueRecord: Hashable, Sendable {
   }
 
   /// Notes how an attempt has ended, and pauses the queue after too many failures in a row.
-  package mutating func note(_ action: JobEnding.Action) {
+  public mutating func note(_ action: JobEnding.Action) {
     guard let limit = settings.maxFailureCount else { return }
     switch action {
     case .succeed: failureCount = 0
@@ -109,7 +109,7 @@ package struct JobQueueRecord: Hashable, Sendable {
   }
 
   /// Returns whether the change from an old record might make jobs claimable.
-  package func mayClaimMore(than old: JobQueueRecord) -> Bool {
+  public func mayClaimMore(than old: JobQueueRecord) -> Bool {
     !isPaused && (old.isPaused || settings.maxRunningJobCount != old.settings.maxRunningJobCount)
   }
 
@@ -120,7 +120,7 @@ package struct JobQueueRecord: Hashable, Sendable {
   ///   - ready: When the job took its place in the queue.
   ///   - now: The time of the store's clock.
   /// - Returns: The priority that claims use.
-  package func priority(_ priority: Int, since ready: StoreTime, at now: StoreTime) -> Int {
+  public func priority(_ priority: Int, since ready: StoreTime, at now: StoreTime) -> Int {
     guard let aging = settings.agingInterval, aging > .zero, ready < now else { return priority }
     let levels = Int(min((now - ready) / aging, Double(Self.maxLevelCount)))
     // A priority that is higher anyway does not rise, and the sum can't overflow.
@@ -135,12 +135,12 @@ package struct JobQueueRecord: Hashable, Sendable {
 
 extension JobState {
   /// Whether a job in this state counts as pending, for the maximum of its queue.
-  package var isPending: Bool { self == .scheduled || self == .waiting }
+  @_spi(JobStore) public var isPending: Bool { self == .scheduled || self == .waiting }
 }
 
 extension JobQueueCounts {
   /// Creates the counts of a queue without jobs.
-  package init(_ queue: JobQueueRecord) {
+  @_spi(JobStore) public init(_ queue: JobQueueRecord) {
     self.init(isPaused: queue.isPaused, settings: queue.settings, failureCount: queue.failureCount)
   }
 }

@@ -40,11 +40,11 @@ public struct JobRate: Hashable, Codable, Sendable {
 ///
 /// Its state is the time at which the bucket will be full again. Each token that is taken postpones that time by the
 /// time between two tokens.
-package struct RateBucket: Hashable, Sendable {
+@_spi(JobStore) public struct RateBucket: Hashable, Sendable {
   /// The time at which the bucket is full, if no token is taken until then.
-  package private(set) var full: StoreTime
+  public private(set) var full: StoreTime
   /// The time of the next token, if a job has to wait for one.
-  package private(set) var next: StoreTime?
+  public private(set) var next: StoreTime?
 
   private static let maxBurst = 1_000_000_000
 
@@ -53,7 +53,7 @@ package struct RateBucket: Hashable, Sendable {
   /// - Parameters:
   ///   - full: The time at which the bucket is full.
   ///   - next: The time of the next token, if a job has to wait for one.
-  package init(full: StoreTime, next: StoreTime? = nil) {
+  public init(full: StoreTime, next: StoreTime? = nil) {
     self.full = full
     self.next = next
   }
@@ -64,7 +64,7 @@ package struct RateBucket: Hashable, Sendable {
   ///   - rate: The rate of the job.
   ///   - now: The time of the store's clock.
   /// - Returns: Whether there is a token.
-  package mutating func hasToken(_ rate: JobRate, at now: StoreTime) -> Bool {
+  public mutating func hasToken(_ rate: JobRate, at now: StoreTime) -> Bool {
     let burst = min(max(1, rate.burst), Self.maxBurst)
     // If the clock was set back, the bucket is at most empty.
     full = min(full, now + rate.interval * burst)
@@ -78,7 +78,7 @@ package struct RateBucket: Hashable, Sendable {
   /// - Parameters:
   ///   - rate: The rate of the job.
   ///   - now: The time of the store's clock.
-  package mutating func take(_ rate: JobRate, at now: StoreTime) {
+  public mutating func take(_ rate: JobRate, at now: StoreTime) {
     full = max(full, now) + rate.interval
     next = nil
   }

@@ -27,7 +27,7 @@ extension Jobs {
   func store(_ new: [NewJob], _ policy: FullQueuePolicy?) async throws -> [Enqueued] {
     if let enqueued = try await storeUnlessFull(new, policy) { return enqueued }
     let bell = Doorbell()
-    let token = store.observeHints { if case .room = $0 { bell.ring() } }
+    let token = backend.observeHints { if case .room = $0 { bell.ring() } }
     defer { withExtendedLifetime(token) {} }
     // Tries again after adding the observer, because the queue might have gained room in between.
     while true {
@@ -40,7 +40,7 @@ extension Jobs {
   /// Stores jobs; returns nil if a queue is full and the caller must wait.
   private func storeUnlessFull(_ new: [NewJob], _ policy: FullQueuePolicy?) async throws -> [Enqueued]? {
     do {
-      return try await store.enqueue(new)
+      return try await backend.enqueue(new)
     } catch let error as JobError where error.code == .queueFull && policy != .fail {
       return nil
     }

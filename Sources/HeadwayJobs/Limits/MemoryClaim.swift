@@ -1,8 +1,8 @@
 /// The waiting jobs of a ``MemoryJobs``, for one claim.
-struct MemoryClaim: ClaimSource {
+struct MemoryClaim<Rows: MemoryTableRows>: ClaimSource {
   typealias Failure = any Error
 
-  private let rows: MemoryRows
+  private let rows: Rows
   private let claim: JobClaim
   private let worker: WorkerID
   private let queue: JobQueueRecord
@@ -13,7 +13,7 @@ struct MemoryClaim: ClaimSource {
   private var lastPlain: MemoryWaitingLists.PlainKey?
 
   /// Claims jobs.
-  static func run(_ claim: JobClaim, by worker: WorkerID, in rows: MemoryRows) throws -> [JobRecord] {
+  static func run(_ claim: JobClaim, by worker: WorkerID, in rows: Rows) throws -> [JobRecord] {
     let queue = rows.memory.queues[claim.queue] ?? JobQueueRecord()
     guard !queue.isPaused else { return [] }
     let free = queue.settings.maxRunningJobCount.map { $0 - rows.memory.limits.runningCount(ofQueue: claim.queue) }
@@ -23,7 +23,7 @@ struct MemoryClaim: ClaimSource {
     return source.claimed
   }
 
-  private init(_ rows: MemoryRows, _ claim: JobClaim, _ worker: WorkerID, _ queue: JobQueueRecord) {
+  private init(_ rows: Rows, _ claim: JobClaim, _ worker: WorkerID, _ queue: JobQueueRecord) {
     (self.rows, self.claim, self.worker, self.queue) = (rows, claim, worker, queue)
   }
 

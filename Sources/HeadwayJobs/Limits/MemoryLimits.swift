@@ -1,5 +1,5 @@
 /// The data for the limits of a ``MemoryJobs``: indexes of the jobs, and the token buckets of rates.
-struct MemoryLimits {
+@_spi(JobStore) public struct MemoryLimits: Sendable {
   /// The running jobs of each key.
   private var running: [String: Set<JobID>] = [:]
   /// The number of running jobs of each queue.
@@ -10,11 +10,27 @@ struct MemoryLimits {
   private var pending: [String: Int] = [:]
   private var buckets: [String: RateBucket] = [:]
   private var turns: [TurnKey: KeyTurn] = [:]
+  /// The changes since ``beginChanges()``, for a store that writes them elsewhere.
+  public private(set) var changes = Changes()
 
-  private struct TurnKey: Hashable {
-    let queue: String
-    let level: Int
+  /// The queue and the level of a ``KeyTurn``.
+  public struct TurnKey: Hashable, Codable, Sendable {
+    /// The queue.
+    public let queue: String
+    /// The level: a priority before aging.
+    public let level: Int
   }
+
+  /// What has changed in the rows that are not part of a job.
+  public struct Changes: Sendable {
+    /// The keys whose token buckets have changed.
+    public fileprivate(set) var buckets: Set<String> = []
+    /// The places whose turns have changed.
+    public fileprivate(set) var turns: Set<TurnKey> = []
+  }
+
+  /// Forgets the changes until now.
+  public mutating func beginChanges() { if !changes.buckets.isEmpty || !changes.turns.isEmpty { changes = Changes() } }
 
   // MARK: Jobs
 
@@ -40,7 +56,11 @@ struct MemoryLimits {
     if serial[key]?.isEmpty == true { serial[key] = nil }
   }
 
-  func pendingCount(of queue: String) -> Int { pending[queue, default: 0] }
+  /// Returns the number of scheduled and waiting jobs of a queue.
+  ///
+  /// - Parameter queue: The queue.
+  /// - Returns: The number.
+  public func pendingCount(of queue: String) -> Int { pending[queue, default: 0] }
 
   func runningCount(ofQueue queue: String) -> Int { runningOfQueues[queue, default: 0] }
 
@@ -54,7 +74,7 @@ struct MemoryLimits {
       let old = buckets[key] ?? RateBucket(full: now)
       var bucket = old
       let hasToken = bucket.hasToken(rate, at: now)
-      if bucket != old { buckets[key] = bucket }
+      if bucket != old { keep(bucket, ofKey: key) }
       return hasToken
     }
     return JobLimit.admits(slots: limit.slots ?? 0, runningCount: running[key]?.count ?? 0) {
@@ -65,7 +85,25 @@ struct MemoryLimits {
   /// Takes a token for a claimed job, if its key has a rate.
   mutating func take(_ job: JobRecord, at now: StoreTime) {
     guard let limit = job.settings.limit, case .rate(let rate) = limit.rule else { return }
-    buckets[limit.storedKey, default: RateBucket(full: now)].take(rate, at: now)
+    var bucket = buckets[limit.storedKey] ?? RateBucket(full: now)
+    bucket.take(rate, at: now)
+    keep(bucket, ofKey: limit.storedKey)
+  }
+
+  /// Returns the token bucket of a key.
+  ///
+  /// - Parameter key: The stored form of the key.
+  /// - Returns: The bucket; nil if it is full.
+  public func bucket(ofKey key: String) -> RateBucket? { buckets[key] }
+
+  /// Stores the token bucket of a key.
+  ///
+  /// - Parameters:
+  ///   - bucket: The bucket.
+  ///   - key: The stored form of the key.
+  public mutating func keep(_ bucket: RateBucket, ofKey key: String) {
+    buckets[key] = bucket
+    changes.buckets.insert(key)
   }
 
   /// The time of the next token of a job's key, if one waits for it.
@@ -76,13 +114,38 @@ struct MemoryLimits {
     buckets.values.compactMap(\.next).filter { $0 > now }.min()
   }
 
-  mutating func prune(at now: StoreTime) { buckets = buckets.filter { $0.value.full > now } }
+  /// Removes full buckets.
+  ///
+  /// - Parameter now: The time of the store's clock.
+  public mutating func prune(at now: StoreTime) { buckets = buckets.filter { $0.value.full > now } }
 
-  func turn(of queue: String, level: Int) -> KeyTurn { turns[TurnKey(queue: queue, level: level)] ?? KeyTurn() }
+  func turn(of queue: String, level: Int) -> KeyTurn { turn(at: TurnKey(queue: queue, level: level)) }
 
   mutating func keep(_ turn: KeyTurn, of queue: String, level: Int) {
-    turns[TurnKey(queue: queue, level: level)] = turn
+    keep(turn, at: TurnKey(queue: queue, level: level))
   }
+
+  /// Returns which key is next.
+  ///
+  /// - Parameter place: The queue and the level.
+  /// - Returns: The turn.
+  public func turn(at place: TurnKey) -> KeyTurn { turns[place] ?? KeyTurn() }
+
+  /// Stores which key is next.
+  ///
+  /// - Parameters:
+  ///   - turn: The turn.
+  ///   - place: The queue and the level.
+  public mutating func keep(_ turn: KeyTurn, at place: TurnKey) {
+    turns[place] = turn
+    changes.turns.insert(place)
+  }
+
+  /// The keys that have token buckets.
+  public var bucketKeys: [String] { Array(buckets.keys) }
+
+  /// The places that have turns.
+  public var turnPlaces: [TurnKey] { Array(turns.keys) }
 }
 
 extension JobRecord {

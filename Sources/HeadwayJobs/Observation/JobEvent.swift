@@ -94,7 +94,7 @@ public struct JobAttempt: Hashable, Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - job: The job.
   ///   - fence: The fence of the attempt.
-  public init(_ job: JobRecord, _ fence: JobFence) {
+  @_spi(JobStore) public init(_ job: JobRecord, _ fence: JobFence) {
     (id, kind, queue) = (job.id, job.kind, job.queue)
     (number, worker) = (fence.attempt, fence.owner)
   }

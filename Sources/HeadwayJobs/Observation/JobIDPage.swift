@@ -12,7 +12,7 @@ public struct JobIDPage: Hashable, Sendable {
   /// - Parameters:
   ///   - ids: The numbers, in descending order.
   ///   - next: Where the next page begins; nil if there are no more jobs.
-  public init(ids: [JobID], next: JobID? = nil) {
+  @_spi(JobStore) public init(ids: [JobID], next: JobID? = nil) {
     self.ids = ids
     self.next = next
   }
@@ -22,7 +22,7 @@ public struct JobIDPage: Hashable, Sendable {
   /// - Parameters:
   ///   - pages: The results. Each has all jobs of its table down to its `next`.
   ///   - limit: The maximum number of jobs.
-  package init(merging pages: [JobIDPage], limit: Int) {
+  @_spi(JobStore) public init(merging pages: [JobIDPage], limit: Int) {
     // Below this number, a search has not found everything.
     let end = pages.compactMap(\.next).max()
     let found = pages.flatMap(\.ids).sorted(by: >).filter { id in end.map { id >= $0 } ?? true }
@@ -31,7 +31,7 @@ public struct JobIDPage: Hashable, Sendable {
   }
 }
 
-extension JobStore {
+@_spi(JobStore) extension JobStoreBackend {
   /// Returns the numbers of jobs, newest first.
   ///
   /// - Parameters:
@@ -71,6 +71,6 @@ extension Jobs {
     _ filter: JobFilter = .all, before id: JobID? = nil, limit: Int = 1_000
   ) async throws -> JobIDPage {
     require(limit > 0, "The numbers of jobs are read with the limit \(limit): use a positive number.")
-    return try await store.ids(filter, before: id, limit: limit)
+    return try await backend.ids(filter, before: id, limit: limit)
   }
 }

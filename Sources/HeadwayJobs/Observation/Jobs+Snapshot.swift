@@ -5,7 +5,7 @@ extension Jobs {
   /// - Returns: The snapshot. It can be encoded, for example as JSON.
   /// - Throws: ``JobError``.
   public func snapshot(_ parts: JobsSnapshot.Parts = .all) async throws -> JobsSnapshot {
-    try await store.snapshot(parts)
+    try await backend.snapshot(parts)
   }
 
   /// Returns a sentence that explains why a job does not run, or how it ended.
@@ -25,7 +25,7 @@ extension Jobs {
     }
     var diagnosis = JobDiagnosis(job: job, snapshot: snapshot)
     if job.state == .held {
-      let edges = try await store.edges(of: [id])
+      let edges = try await backend.edges(of: [id])
       diagnosis.unmet = edges.filter { $0.dependent == id && $0.status == .unmet }.map(\.dependency)
     }
     return diagnosis.sentence

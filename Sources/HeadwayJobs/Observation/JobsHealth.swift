@@ -30,7 +30,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
     ///   - level: The severity of the result.
     ///   - name: The subject of the check.
     ///   - text: The result, in sentences.
-    public init(level: Level, name: String, text: String) {
+    @_spi(JobStore) public init(level: Level, name: String, text: String) {
       self.level = level
       self.name = name
       self.text = text
@@ -118,10 +118,11 @@ public struct JobsHealth: Hashable, Codable, Sendable {
       }
     }
     guard let first = unknown.first else {
-      return Finding(level: .good, name: "Kinds", text: "The workers know the kinds of all waiting jobs.")
+      return Finding(level: .good, name: "Kinds", text: "The workers support the kinds of all waiting jobs.")
     }
     let others = unknown.count > 1 ? " and \(Readable.count(unknown.count - 1, "other kind"))" : ""
-    return Finding(level: .bad, name: "Kinds", text: "No worker knows \(first)\(others). Such jobs wait.")
+    return Finding(
+      level: .bad, name: "Kinds", text: "No running worker supports \(first)\(others), so these jobs can't run.")
   }
 
   private static func paused(_ overview: JobsOverview) -> Finding {
@@ -198,11 +199,11 @@ extension Jobs {
     return JobsHealth(
       try await overview(countingTo: JobsHealth.countLimit), try await schedules(),
       cancelled: records.filter(\.isCancelRequested), clock: .now(),
-      database: try await store.findings(measuringCommit: measuresCommit))
+      database: try await backend.findings(measuringCommit: measuresCommit))
   }
 }
 
-extension JobStore {
+@_spi(JobStore) extension JobStoreBackend {
   /// Returns nothing.
   public func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding] { [] }
 }
@@ -214,7 +215,7 @@ extension JobsHealth.Finding {
   /// Creates the finding about the time of a commit.
   ///
   /// - Parameter time: How long a commit took.
-  package init(commitTook time: Duration) {
+  @_spi(JobStore) public init(commitTook time: Duration) {
     let isSlow = time > Self.slowCommit
     self.init(
       level: isSlow ? .warning : .good, name: "Commit",

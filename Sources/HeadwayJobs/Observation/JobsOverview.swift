@@ -38,7 +38,7 @@ public struct JobsOverview: Hashable, Sendable {
   ///   - cancelledCount: The number of cancelled jobs.
   ///   - endings: The jobs that have ended in the last hour, latest first.
   ///   - latestFailures: The jobs that failed last, latest first.
-  public init(
+  @_spi(JobStore) public init(
     countLimit: Int, snapshot: JobsSnapshot, failedCount: Int = 0, cancelledCount: Int = 0, endings: [EndedJob] = [],
     latestFailures: [JobID] = []
   ) {
@@ -53,7 +53,7 @@ public struct JobsOverview: Hashable, Sendable {
   /// Adds failures to the failures of the last hour, and updates the latest failure of each kind.
   ///
   /// - Parameter failures: Failed jobs with the times when they ended, in any order.
-  package mutating func noteFailures(_ failures: [(id: JobID, finished: StoreTime)]) {
+  @_spi(JobStore) public mutating func noteFailures(_ failures: [(id: JobID, finished: StoreTime)]) {
     let failed = endings.filter { $0.state == .failed }
     var times = Dictionary(uniqueKeysWithValues: failed.map { ($0.id, $0.finishedTime) })
     for (id, finished) in failures { times[id] = finished }
@@ -97,7 +97,7 @@ public struct EndedJob: Hashable, Sendable {
   /// Creates a summary of a job that has ended; nil if the job has not ended.
   ///
   /// - Parameter job: The job.
-  public init?(_ job: JobRecord) {
+  @_spi(JobStore) public init?(_ job: JobRecord) {
     guard job.state.isFinished, let finished = job.finishedTime else { return nil }
     self.init(
       id: job.id, kind: job.kind, queue: job.queue, state: job.state, ready: job.readyTime, claimed: job.claimedTime,
@@ -114,7 +114,7 @@ public struct EndedJob: Hashable, Sendable {
   ///   - ready: When the job took its place in the queue.
   ///   - claimed: When the job was last claimed; nil if it never ran.
   ///   - finished: When the job ended.
-  public init(
+  @_spi(JobStore) public init(
     id: JobID, kind: JobKind, queue: String, state: JobState, ready: StoreTime, claimed: StoreTime?,
     finished: StoreTime
   ) {
@@ -128,7 +128,7 @@ public struct EndedJob: Hashable, Sendable {
   }
 }
 
-extension JobStore {
+@_spi(JobStore) extension JobStoreBackend {
   /// Returns the queues, workers, failures and latest endings.
   ///
   /// - Parameter limit: Jobs are counted up to this number.
@@ -168,6 +168,6 @@ extension Jobs {
   /// - Throws: ``JobError``.
   public func overview(countingTo limit: Int = 10_000) async throws -> JobsOverview {
     require(limit > 0, "The jobs of a store are counted up to \(limit): use a positive number.")
-    return try await store.overview(countingTo: limit)
+    return try await backend.overview(countingTo: limit)
   }
 }

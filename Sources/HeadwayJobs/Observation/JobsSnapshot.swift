@@ -49,7 +49,7 @@ public struct JobsSnapshot: Hashable, Codable, Sendable {
   ///   - queues: The queues that have jobs, are paused, or have settings.
   ///   - workers: The workers.
   ///   - failures: The failed jobs by kind.
-  public init(
+  @_spi(JobStore) public init(
     time: StoreTime, queues: [JobQueueSnapshot] = [], workers: [JobWorkerSnapshot] = [], failures: [FailedJobs] = []
   ) {
     self.time = time
@@ -66,7 +66,7 @@ public struct JobsSnapshot: Hashable, Codable, Sendable {
   ///   - waiting: The waiting jobs, by queue.
   ///   - workers: The workers.
   ///   - failures: The failed jobs by kind.
-  public init(
+  @_spi(JobStore) public init(
     time: StoreTime, counts: [String: JobQueueCounts], waiting: [String: [WaitingJobs]],
     workers: [JobWorkerSnapshot], failures: [FailedJobs]
   ) {
@@ -92,7 +92,7 @@ public struct JobQueueSnapshot: Hashable, Codable, Sendable {
   ///   - name: The name of the queue.
   ///   - counts: How many jobs are in each state, and whether the queue is paused.
   ///   - waiting: The waiting jobs by kind and version.
-  public init(name: String, counts: JobQueueCounts = JobQueueCounts(), waiting: [WaitingJobs] = []) {
+  @_spi(JobStore) public init(name: String, counts: JobQueueCounts = JobQueueCounts(), waiting: [WaitingJobs] = []) {
     self.name = name
     self.counts = counts
     self.waiting = waiting.sorted { ($0.kind, $0.version) < ($1.kind, $1.version) }
@@ -123,7 +123,7 @@ public struct WaitingJobs: Hashable, Codable, Sendable {
   ///   - count: The number of jobs.
   ///   - first: The job that became ready first.
   ///   - since: When that job began to wait for a worker.
-  public init(kind: JobKind, version: Int, count: Int, first: JobID, since: StoreTime) {
+  @_spi(JobStore) public init(kind: JobKind, version: Int, count: Int, first: JobID, since: StoreTime) {
     self.kind = kind
     self.version = version
     self.count = count
@@ -158,7 +158,7 @@ public struct JobWorkerSnapshot: Hashable, Codable, Sendable {
   ///   - isAlive: Whether the worker's process is alive.
   ///   - isStopped: Whether the worker has stopped while code of its jobs still runs.
   ///   - running: The jobs that the worker has claimed.
-  public init(
+  @_spi(JobStore) public init(
     id: WorkerID, description: WorkerDescription, started: StoreTime, isAlive: Bool = true, isStopped: Bool = false,
     running: [RunningJob] = []
   ) {
@@ -200,7 +200,7 @@ public struct RunningJob: Hashable, Codable, Sendable {
   /// Creates a summary of a running job; nil if the job does not run.
   ///
   /// - Parameter job: The job.
-  public init?(_ job: JobRecord) {
+  @_spi(JobStore) public init?(_ job: JobRecord) {
     guard job.state == .running, let claimed = job.claimedTime else { return nil }
     self.init(
       id: job.id, kind: job.kind, queue: job.queue, attempt: job.attempt, claimed: claimed, progress: job.progress)
@@ -215,7 +215,7 @@ public struct RunningJob: Hashable, Codable, Sendable {
   ///   - attempt: The number of the attempt.
   ///   - claimed: When the worker claimed the job.
   ///   - progress: The progress of the job; nil if it has stored none.
-  public init(
+  @_spi(JobStore) public init(
     id: JobID, kind: JobKind, queue: String, attempt: Int, claimed: StoreTime, progress: JobProgress? = nil
   ) {
     self.id = id
@@ -245,7 +245,7 @@ public struct FailedJobs: Hashable, Codable, Sendable {
   ///   - count: The number of jobs.
   ///   - last: The job that failed last.
   ///   - time: When that job failed.
-  public init(kind: JobKind, count: Int, last: JobID, time: StoreTime) {
+  @_spi(JobStore) public init(kind: JobKind, count: Int, last: JobID, time: StoreTime) {
     self.kind = kind
     self.count = count
     self.last = last

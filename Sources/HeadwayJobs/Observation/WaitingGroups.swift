@@ -1,11 +1,21 @@
 /// Counts the waiting jobs of a store by queue, kind and version, from the indexes of the store.
-package struct WaitingGroups {
-  package struct Group: Hashable {
-    package let queue: String
-    package let kind: String
-    package let version: Int
+@_spi(JobStore) public struct WaitingGroups {
+  /// Waiting jobs of a queue with the same kind and version.
+  public struct Group: Hashable {
+    /// The queue.
+    public let queue: String
+    /// The kind.
+    public let kind: String
+    /// The version of the payloads.
+    public let version: Int
 
-    package init(queue: String, kind: String, version: Int) {
+    /// Creates a group.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue.
+    ///   - kind: The kind.
+    ///   - version: The version of the payloads.
+    public init(queue: String, kind: String, version: Int) {
       (self.queue, self.kind, self.version) = (queue, kind, version)
     }
   }
@@ -18,13 +28,14 @@ package struct WaitingGroups {
 
   private var groups: [Group: Waiting] = [:]
 
-  package init() {}
+  /// Creates an empty list of groups.
+  public init() {}
 
   /// Adds to the number of jobs of a group.
-  package mutating func add(_ count: Int, to group: Group) { groups[group, default: Waiting()].count += count }
+  public mutating func add(_ count: Int, to group: Group) { groups[group, default: Waiting()].count += count }
 
   /// Notes a job that might be the first one of its group.
-  package mutating func note(_ id: JobID, at position: Int64, in group: Group) {
+  public mutating func note(_ id: JobID, at position: Int64, in group: Group) {
     var waiting = groups[group] ?? Waiting()
     if position < waiting.position { (waiting.first, waiting.position) = (id, position) }
     groups[group] = waiting
@@ -35,7 +46,7 @@ package struct WaitingGroups {
   /// - Parameter read: Reads the first jobs of the groups.
   /// - Throws: The error of the function.
   /// - Returns: The groups, without those whose first job is missing.
-  package func waitingJobs(_ read: ([JobID]) throws -> [JobRecord]) rethrows -> [String: [WaitingJobs]] {
+  public func waitingJobs(_ read: ([JobID]) throws -> [JobRecord]) rethrows -> [String: [WaitingJobs]] {
     let jobs = try read(groups.values.compactMap(\.first))
     let firstJobs = Dictionary(jobs.map { ($0.id, $0) }) { first, _ in first }
     var waitingJobs: [String: [WaitingJobs]] = [:]

@@ -77,7 +77,7 @@ final class WorkerReports: Sendable {
   }
 
   /// Reports the jobs of dead workers.
-  func rescued(_ ids: [JobID], in store: any JobStore) async {
+  func rescued(_ ids: [JobID], in store: any JobStoreBackend) async {
     guard !ids.isEmpty, log.isObserved else { return }
     guard let jobs = try? await store.jobs(JobFilter(ids: ids), after: nil, limit: ids.count) else { return }
     for job in jobs {

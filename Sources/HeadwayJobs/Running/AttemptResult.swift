@@ -28,7 +28,7 @@ extension JobContext {
   /// Encodes the result of the job.
   ///
   /// - Returns: The encoded result; nil if its type is not encodable.
-  package func encodedResult(_ output: some Sendable) throws -> JobPayload? {
+  @_spi(JobStore) public func encodedResult(_ output: some Sendable) throws -> JobPayload? {
     guard let encodable = output as? any Encodable else { return nil }
     return try encoded(encodable, as: "The result")
   }

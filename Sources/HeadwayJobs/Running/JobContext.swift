@@ -20,7 +20,7 @@ public final class JobContext: Sendable {
   /// The jobs of the same store.
   public let jobs: Jobs
   /// The fence of the attempt, which each of its writes contains.
-  public let fence: JobFence
+  @_spi(JobStore) public let fence: JobFence
 
   private struct State {
     var checkpointNames: Set<String> = []
@@ -98,7 +98,7 @@ public final class JobContext: Sendable {
       throw JobError(
         .duplicateCheckpoint, "Job \(id) uses the checkpoint \(name) twice in an attempt. Give each step its own name.")
     }
-    if let stored = try await jobs.store.checkpoint(name, of: id) {
+    if let stored = try await jobs.backend.checkpoint(name, of: id) {
       do {
         return try stored.decode(Value.self)
       } catch {
@@ -165,7 +165,7 @@ public final class JobContext: Sendable {
     }
     let new = try jobs.encode(job, options: options)
     guard case .enqueued(let enqueued) = try await write(.enqueue(new)) else {
-      misuse(jobs.store.wrongAnswer)
+      misuse(jobs.backend.wrongAnswer)
     }
     jobs.noteEnqueued(enqueued, new)
     return jobs.handle(enqueued)
@@ -173,7 +173,7 @@ public final class JobContext: Sendable {
 
   @discardableResult
   func write(_ content: FencedWrite.Content) async throws -> FencedAnswer {
-    let answer = try await jobs.store.write([FencedWrite(fence, content)])[0]
+    let answer = try await jobs.backend.write([FencedWrite(fence, content)])[0]
     if answer == .refused { throw leaseLost }
     if answer == .queueFull {
       throw JobError(
@@ -183,14 +183,14 @@ public final class JobContext: Sendable {
   }
 
   /// The error for a write that was refused.
-  package var leaseLost: JobError {
+  @_spi(JobStore) public var leaseLost: JobError {
     JobError(.leaseLost, "Attempt \(attempt) no longer runs job \(id): the job was abandoned or has ended elsewhere.")
   }
 
   /// Notes that a transaction of the job's code records the ending, so that the worker doesn't.
   ///
   /// - Returns: False if another one has recorded it, or is about to.
-  package func beginFinishing() -> Bool {
+  @_spi(JobStore) public func beginFinishing() -> Bool {
     state.withLock { state in
       defer { state.isFinished = true }
       return !state.isFinished
@@ -198,12 +198,12 @@ public final class JobContext: Sendable {
   }
 
   /// Notes that the transaction has failed.
-  package func cancelFinishing() { state.withLock { $0.isFinished = false } }
+  @_spi(JobStore) public func cancelFinishing() { state.withLock { $0.isFinished = false } }
 
   /// Notes that another client of the database might record the ending.
   ///
   /// - Returns: False if a transaction of the store has recorded it, or is about to.
-  package func beginFinishingElsewhere() -> Bool {
+  @_spi(JobStore) public func beginFinishingElsewhere() -> Bool {
     state.withLock { state in
       state.isFinishingElsewhere = true
       return !state.isFinished
@@ -217,7 +217,7 @@ public final class JobContext: Sendable {
   ///
   /// - Throws: ``JobError`` if the store can't be read.
   func findEnding() async throws {
-    guard isFinishingElsewhere, let job = try await jobs.store.jobs(JobFilter(ids: [id]), after: nil, limit: 1).first
+    guard isFinishingElsewhere, let job = try await jobs.backend.jobs(JobFilter(ids: [id]), after: nil, limit: 1).first
     else { return }
     if job.state == .succeeded, job.hasEnded(fence) { state.withLock { $0.isFinished = true } }
   }

@@ -38,7 +38,7 @@ final class WorkerSession: Sendable {
   /// Rings when the worker no longer waits for jobs or the store.
   let giveUp = Doorbell()
 
-  var store: any JobStore { jobs.store }
+  var store: any JobStoreBackend { jobs.backend }
 
   init(
     jobs: Jobs, name: String, served: JobWorker.Served, runners: [JobKind: JobRunner], gracePeriod: Duration,

@@ -1,25 +1,25 @@
 /// A schedule that has a due tick.
-package struct DueSchedule {
+@_spi(JobStore) public struct DueSchedule {
   /// The name of the schedule.
-  package let name: String
+  public let name: String
   /// The schedule; nil if this process can't read it.
-  package let record: ScheduleRecord?
+  public let record: ScheduleRecord?
   /// Whether the last job of the schedule exists and is unfinished.
-  package let isLastJobUnfinished: Bool
+  public let isLastJobUnfinished: Bool
 
   /// Creates a schedule.
-  package init(name: String, _ record: ScheduleRecord?, isLastJobUnfinished: Bool) {
+  public init(name: String, _ record: ScheduleRecord?, isLastJobUnfinished: Bool) {
     (self.name, self.record, self.isLastJobUnfinished) = (name, record, isLastJobUnfinished)
   }
 }
 
-extension JobRows {
+@_spi(JobStore) extension JobRows {
   /// Adds the jobs of due ticks.
   ///
   /// - Parameter limit: The maximum number of schedules. After this number of jobs, no further schedule is processed.
   /// - Throws: ``JobError``, or an error of the store.
   /// - Returns: Whether there might be more due ticks.
-  package func addDueJobs(limit: Int) throws -> Bool {
+  public func addDueJobs(limit: Int) throws -> Bool {
     let due = try dueSchedules(limit: limit)
     var (ticks, jobCount, isComplete) = ([(schedule: ScheduleRecord, jobs: [NewJob])](), 0, due.count < limit)
     for schedule in due {
@@ -46,7 +46,7 @@ extension JobRows {
   }
 
   /// Changes a schedule.
-  package func change(_ name: String, _ command: ScheduleCommand) throws -> ScheduleAnswer {
+  public func change(_ name: String, _ command: ScheduleCommand) throws -> ScheduleAnswer {
     hints.hasScheduled = true
     switch command {
     case .set(let definition):

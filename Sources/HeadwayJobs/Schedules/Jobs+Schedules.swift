@@ -45,7 +45,7 @@ extension Jobs {
     new.settings.traceContext = nil
     (new.start, new.deadline) = (nil, nil)
     let definition = ScheduleDefinition(schedule, missed: missed, overlap: overlap, jitter: jitter, job: new)
-    _ = try await store.perform(.set(definition), on: name)
+    _ = try await backend.perform(.set(definition), on: name)
   }
 
   /// Adds a job repeatedly: at times of a local clock, or at equal intervals.
@@ -75,7 +75,7 @@ extension Jobs {
   ///
   /// - Returns: The schedules.
   /// - Throws: ``JobError``.
-  public func schedules() async throws -> [ScheduleRecord] { try await store.schedules() }
+  public func schedules() async throws -> [ScheduleRecord] { try await backend.schedules() }
 
   /// Stops the ticks of a schedule, in all processes.
   ///
@@ -99,7 +99,7 @@ extension Jobs {
   @discardableResult
   public func runSchedule(_ name: String) async throws -> JobID {
     guard let job = try await perform(.run, on: name).job else {
-      misuse(store.wrongAnswer)
+      misuse(backend.wrongAnswer)
     }
     return job
   }
@@ -158,12 +158,12 @@ extension Jobs {
   /// - Throws: ``JobError``.
   @discardableResult
   public func removeSchedule(_ name: String) async throws -> Bool {
-    try await store.perform(.remove, on: name).isFound
+    try await backend.perform(.remove, on: name).isFound
   }
 
   @discardableResult
   private func perform(_ command: ScheduleCommand, on name: String) async throws -> ScheduleAnswer {
-    let answer = try await store.perform(command, on: name)
+    let answer = try await backend.perform(command, on: name)
     guard answer.isFound else {
       throw JobError(.unknownSchedule, "The store has no schedule with the name \(name).")
     }

@@ -28,7 +28,7 @@ public struct ScheduleGap: Hashable, Codable, Sendable {
   ///
   /// - Parameter gaps: The periods, in their order.
   /// - Returns: The text, for example `-60/0 120/180`.
-  package static func stored(_ gaps: [ScheduleGap]) -> String {
+  @_spi(JobStore) public static func stored(_ gaps: [ScheduleGap]) -> String {
     gaps.map { "\($0.after.microseconds)/\($0.through.microseconds)" }.joined(separator: " ")
   }
 
@@ -36,7 +36,7 @@ public struct ScheduleGap: Hashable, Codable, Sendable {
   ///
   /// - Parameter text: The result of ``stored(_:)``.
   /// - Returns: The periods, without parts that can't be read, so that no tick is added twice.
-  package static func gaps(stored text: String) -> [ScheduleGap] {
+  @_spi(JobStore) public static func gaps(stored text: String) -> [ScheduleGap] {
     text.split(separator: " ").compactMap { part in
       let ends = part.split(separator: "/").compactMap { Int64($0) }
       guard ends.count == 2 else { return nil }

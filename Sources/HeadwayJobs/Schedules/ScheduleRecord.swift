@@ -1,15 +1,15 @@
 /// A schedule as a store keeps it.
-public struct ScheduleRecord: Hashable, Sendable {
+public struct ScheduleRecord: Hashable, Codable, Sendable {
   /// The name of the schedule.
   public var name: String
   /// The definition that a program has set.
   public var definition: ScheduleDefinition
   /// When the current ``ScheduleDefinition/schedule`` was set.
-  public var anchor: StoreTime
+  @_spi(JobStore) public var anchor: StoreTime
   /// All ticks up to this time have been processed.
   ///
   /// This is ``lastTick``, unless the schedule was set or resumed later.
-  public var decided: StoreTime
+  @_spi(JobStore) public var decided: StoreTime
   /// The last tick, even if it has added no job.
   public var lastTick: StoreTime?
   /// The job that was added last.
@@ -30,7 +30,7 @@ public struct ScheduleRecord: Hashable, Sendable {
   ///   - definition: The definition that a program has set.
   ///   - anchor: When the schedule was set.
   ///   - decided: All ticks up to this time have been processed.
-  public init(name: String, definition: ScheduleDefinition, anchor: StoreTime, decided: StoreTime) {
+  @_spi(JobStore) public init(name: String, definition: ScheduleDefinition, anchor: StoreTime, decided: StoreTime) {
     self.name = name
     self.definition = definition
     self.anchor = anchor
@@ -50,7 +50,7 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
   /// The maximum time from a tick until its job is due. The time is random, but the same in all processes.
   public var jitter: Duration
   /// The job that each tick adds.
-  public var job: NewJob
+  @_spi(JobStore) public var job: NewJob
 
   /// Creates a definition.
   ///
@@ -60,7 +60,7 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
   ///   - overlap: Whether ticks add jobs while the last job is unfinished.
   ///   - jitter: The maximum time from a tick until its job is due; not negative.
   ///   - job: The job that each tick adds.
-  public init(
+  @_spi(JobStore) public init(
     _ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow,
     jitter: Duration = .zero, job: NewJob
   ) {
@@ -71,14 +71,20 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
     self.job = job
   }
 
+  /// The kind of the jobs that ticks add.
+  public var kind: JobKind { job.kind }
+
+  /// The queue of these jobs.
+  public var queue: String { job.queue }
+
   /// The stored form.
-  public var stored: [UInt8] { StoredForm.encode(self) }
+  @_spi(JobStore) public var stored: [UInt8] { StoredForm.encode(self) }
 
   /// Creates a definition from its stored form.
   ///
   /// - Parameter stored: The stored form.
   /// - Throws: `DecodingError` or ``CronSyntaxError`` if this version of Headway can't read it.
-  public init(stored: [UInt8]) throws { self = try StoredForm.decode(Self.self, stored) }
+  @_spi(JobStore) public init(stored: [UInt8]) throws { self = try StoredForm.decode(Self.self, stored) }
 }
 
 /// The behavior, when a worker starts, for ticks at which no worker was running.
@@ -115,14 +121,14 @@ public struct JobTick: Hashable, Codable, Sendable {
   /// - Parameters:
   ///   - schedule: The name of the schedule.
   ///   - time: The time of the tick.
-  public init(schedule: String, time: StoreTime) {
+  @_spi(JobStore) public init(schedule: String, time: StoreTime) {
     self.schedule = schedule
     self.time = time
   }
 }
 
 /// A change of a schedule.
-public enum ScheduleCommand: Hashable, Sendable {
+@_spi(JobStore) public enum ScheduleCommand: Hashable, Sendable {
   /// Defines the schedule, or changes its definition.
   ///
   /// If the times are unchanged, the last tick and the next one remain. A paused schedule remains paused.
@@ -138,7 +144,7 @@ public enum ScheduleCommand: Hashable, Sendable {
 }
 
 /// The answer of a store to a ``ScheduleCommand``.
-public struct ScheduleAnswer: Hashable, Sendable {
+@_spi(JobStore) public struct ScheduleAnswer: Hashable, Sendable {
   /// Whether there was a schedule with the name before.
   public var isFound: Bool
   /// The job that ``ScheduleCommand/run`` has added, or the one that holds its key.

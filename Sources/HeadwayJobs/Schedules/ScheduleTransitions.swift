@@ -2,7 +2,7 @@
 ///
 /// A store reads the record of a schedule under its lock, and calls one of these functions. In the same transaction, it
 /// adds the returned jobs in their order, sets ``ScheduleRecord/lastJob`` to the last of them, and writes the record.
-public enum ScheduleTransitions {
+@_spi(JobStore) public enum ScheduleTransitions {
   /// A tick that is late by more than this is missed.
   public static let missedAfter = Duration.seconds(60)
   /// The longest jitter: 100 years.

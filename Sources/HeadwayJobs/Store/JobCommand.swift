@@ -33,7 +33,7 @@ public enum JobCommand: Hashable, Sendable {
   ///
   /// Workers prune a store every minute, and continue only if there are more expired jobs. Therefore, the number is
   /// greater than that of jobs.
-  package static let maxPrunedKeyCount = 10_000
+  @_spi(JobStore) public static let maxPrunedKeyCount = 10_000
 }
 
 /// A change of a job that has not started, or that waits for its next attempt.
@@ -82,6 +82,12 @@ public struct JobFilter: Hashable, Codable, Sendable {
   public var culprit: JobID?
   /// A text that the labels of the jobs contain, with the same case.
   public var label: String?
+  /// A text that the payloads of the jobs contain, with the same case.
+  ///
+  /// The bytes of the text in UTF-8 are compared with the stored bytes. In the JSON of a `Codable` job, the members are
+  /// sorted by name, and there are no spaces between them. Such a search reads the payloads of all jobs that meet the
+  /// other conditions.
+  public var payload: String?
   /// The earliest time at which the jobs were stored.
   public var since: StoreTime?
   /// The latest time at which the jobs were stored.
@@ -97,11 +103,13 @@ public struct JobFilter: Hashable, Codable, Sendable {
   ///   - tag: A tag of the jobs.
   ///   - culprit: The job that failed or was cancelled first, and because of which the jobs were cancelled.
   ///   - label: A text that the labels of the jobs contain, with the same case.
+  ///   - payload: A text that the payloads of the jobs contain, with the same case.
   ///   - since: The earliest time at which the jobs were stored.
   ///   - until: The latest time at which the jobs were stored.
   public init(
     ids: [JobID]? = nil, states: Set<JobState>? = nil, queues: Set<String>? = nil, kinds: Set<JobKind>? = nil,
-    tag: String? = nil, culprit: JobID? = nil, label: String? = nil, since: StoreTime? = nil, until: StoreTime? = nil
+    tag: String? = nil, culprit: JobID? = nil, label: String? = nil, payload: String? = nil, since: StoreTime? = nil,
+    until: StoreTime? = nil
   ) {
     self.ids = ids
     self.states = states
@@ -110,6 +118,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
     self.tag = tag
     self.culprit = culprit
     self.label = label
+    self.payload = payload
     self.since = since
     self.until = until
   }
@@ -135,6 +144,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
     if let culprit, job.reason?.culprit != culprit { return false }
     if let since, job.enqueuedTime < since { return false }
     if let until, job.enqueuedTime > until { return false }
+    if let payload, !job.payload.bytes.contains(payload.utf8) { return false }
     return matchesText(job.settings)
   }
 
@@ -142,7 +152,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
   ///
   /// - Parameter settings: The options of the job.
   /// - Returns: Whether they do.
-  package func matchesText(_ settings: JobSettings) -> Bool {
+  @_spi(JobStore) public func matchesText(_ settings: JobSettings) -> Bool {
     // Compared by their bytes, as in the stores.
     if let tag, settings.tags?.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true { return false }
     if let label, settings.label?.utf8.contains(label.utf8) != true { return false }

@@ -1,5 +1,5 @@
 /// A request of a worker to a store: the endings of attempts, and the number of jobs that the worker could run.
-public struct JobExchange: Hashable, Sendable {
+@_spi(JobStore) public struct JobExchange: Hashable, Sendable {
   /// The worker.
   public var worker: WorkerID
   /// The endings of attempts.
@@ -48,16 +48,16 @@ public struct JobEnding: Hashable, Sendable {
   }
 
   /// The attempt.
-  public var fence: JobFence
+  @_spi(JobStore) public var fence: JobFence
   /// How it ends.
-  public var action: Action
+  @_spi(JobStore) public var action: Action
 
   /// Creates an ending.
   ///
   /// - Parameters:
   ///   - fence: The attempt.
   ///   - action: How it ends.
-  public init(_ fence: JobFence, _ action: Action) {
+  @_spi(JobStore) public init(_ fence: JobFence, _ action: Action) {
     self.fence = fence
     self.action = action
   }
@@ -75,7 +75,7 @@ public struct JobErrorDescription: Hashable, Sendable {
   /// - Parameters:
   ///   - type: The name of the error's type.
   ///   - text: The description of the error.
-  public init(type: String, text: String) {
+  @_spi(JobStore) public init(type: String, text: String) {
     self.type = type
     self.text = text
   }
@@ -83,13 +83,13 @@ public struct JobErrorDescription: Hashable, Sendable {
   /// Describes an error.
   ///
   /// - Parameter error: The error.
-  public init(_ error: any Error) {
+  @_spi(JobStore) public init(_ error: any Error) {
     self.init(type: String(reflecting: Swift.type(of: error)), text: String(describing: error))
   }
 }
 
 /// A claim: a number of jobs of a queue that a worker could run.
-public struct JobClaim: Hashable, Sendable {
+@_spi(JobStore) public struct JobClaim: Hashable, Sendable {
   /// The queue of the store.
   public var queue: String
   /// The maximum number of jobs.
@@ -136,7 +136,7 @@ public struct JobClaim: Hashable, Sendable {
   }
 }
 
-extension JobExchange {
+@_spi(JobStore) extension JobExchange {
   /// Calls a function that claims jobs for each claim in order, with the number of jobs that the claim's group can
   /// still claim.
   ///
@@ -162,7 +162,7 @@ extension JobExchange {
 }
 
 /// The answer of a store to an exchange.
-public struct JobExchangeAnswer: Hashable, Sendable {
+@_spi(JobStore) public struct JobExchangeAnswer: Hashable, Sendable {
   /// The result for an ending.
   public enum Verdict: Hashable, Sendable {
     /// The ending was recorded, now or by an earlier request whose answer was lost.
@@ -190,7 +190,7 @@ public struct JobExchangeAnswer: Hashable, Sendable {
 }
 
 /// A write of a running attempt.
-public struct FencedWrite: Hashable, Sendable {
+@_spi(JobStore) public struct FencedWrite: Hashable, Sendable {
   /// The content of the write.
   public enum Content: Hashable, Sendable {
     /// The value of a step, which later attempts read by its name.
@@ -225,7 +225,7 @@ public struct FencedWrite: Hashable, Sendable {
 }
 
 /// The answer of a store to a ``FencedWrite``.
-public enum FencedAnswer: Hashable, Sendable {
+@_spi(JobStore) public enum FencedAnswer: Hashable, Sendable {
   /// The content was written.
   case written
   /// The new job was stored, or another one holds its key.
@@ -239,7 +239,7 @@ public enum FencedAnswer: Hashable, Sendable {
 }
 
 /// The report of a store to a living worker.
-public struct WorkerBeat: Hashable, Sendable {
+@_spi(JobStore) public struct WorkerBeat: Hashable, Sendable {
   /// Whether the store still knows the worker.
   ///
   /// If not, its jobs might run elsewhere.
@@ -283,7 +283,7 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
   ///   - queues: The queues of the store that the worker serves.
   ///   - queuePatterns: The patterns of further queues that the worker serves.
   ///   - kinds: The kinds that the worker knows, with the newest version of each.
-  public init(
+  @_spi(JobStore) public init(
     name: String, processIdentifier: Int32, queues: [String], queuePatterns: [String] = [], kinds: [JobKind: Int]
   ) {
     self.name = name

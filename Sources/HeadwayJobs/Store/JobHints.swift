@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The changes of a transaction, for observers.
-public struct JobHints: Sendable {
+@_spi(JobStore) public struct JobHints: Sendable {
   /// The queues with jobs that might be claimable.
   public var claimableQueues: Set<String> = []
   /// Whether the store might have to be advanced earlier than before.
@@ -19,13 +19,13 @@ public struct JobHints: Sendable {
   public init() {}
 
   /// Whether there is nothing to send to observers.
-  package var isEmpty: Bool {
+  public var isEmpty: Bool {
     claimableQueues.isEmpty && finished.isEmpty && queuesWithRoom.isEmpty && lostWorkers.isEmpty && !hasCancellation
       && !hasScheduled
   }
 
   /// Adds the hints of another transaction.
-  package mutating func formUnion(_ other: JobHints) {
+  public mutating func formUnion(_ other: JobHints) {
     claimableQueues.formUnion(other.claimableQueues)
     queuesWithRoom.formUnion(other.queuesWithRoom)
     lostWorkers.formUnion(other.lostWorkers)
@@ -36,7 +36,7 @@ public struct JobHints: Sendable {
 }
 
 /// The functions that a store calls with hints.
-public final class HintObservers: Sendable {
+@_spi(JobStore) public final class HintObservers: Sendable {
   private struct State {
     var handlers: [Int: @Sendable (JobHint) -> Void] = [:]
     var lastNumber = 0

@@ -11,12 +11,12 @@ public struct JobHistory: Hashable, Codable, Sendable {
   public static let maxTransitionCount = 50
 
   /// Creates an empty history.
-  public init() {}
+  @_spi(JobStore) public init() {}
 
   /// Adds an error, and drops the oldest one if there are too many.
   ///
   /// - Parameter error: The error of an attempt.
-  public mutating func append(_ error: JobErrorRecord) {
+  @_spi(JobStore) public mutating func append(_ error: JobErrorRecord) {
     errors.append(error)
     if errors.count > Self.maxErrorCount { errors.removeFirst() }
   }
@@ -24,7 +24,7 @@ public struct JobHistory: Hashable, Codable, Sendable {
   /// Adds a change or a log line, and drops the oldest one if there are too many.
   ///
   /// - Parameter transition: The change.
-  public mutating func append(_ transition: JobTransition) {
+  @_spi(JobStore) public mutating func append(_ transition: JobTransition) {
     transitions.append(transition)
     if transitions.count > Self.maxTransitionCount { transitions.removeFirst() }
   }
@@ -38,13 +38,15 @@ public struct JobHistory: Hashable, Codable, Sendable {
   }
 
   /// The stored form; nil for an empty history.
-  public var stored: [UInt8]? { self == JobHistory() ? nil : StoredForm.encode(self) }
+  @_spi(JobStore) public var stored: [UInt8]? { self == JobHistory() ? nil : StoredForm.encode(self) }
 
   /// Creates a history from its stored form.
   ///
   /// - Parameter stored: The stored form; nil for an empty history.
   /// - Throws: `DecodingError` if the bytes are not valid.
-  public init(stored: [UInt8]?) throws { self = try stored.map { try StoredForm.decode(Self.self, $0) } ?? Self() }
+  @_spi(JobStore) public init(stored: [UInt8]?) throws {
+    self = try stored.map { try StoredForm.decode(Self.self, $0) } ?? Self()
+  }
 }
 
 /// An error of an attempt.
@@ -68,7 +70,7 @@ public struct JobErrorRecord: Hashable, Codable, Sendable {
   ///   - time: When the attempt ended.
   ///   - type: The name of the error's type. It is shortened to 512 bytes.
   ///   - text: The description of the error. It is shortened to ``maxTextLength`` bytes.
-  public init(attempt: Int, time: StoreTime, type: String, text: String) {
+  @_spi(JobStore) public init(attempt: Int, time: StoreTime, type: String, text: String) {
     self.attempt = attempt
     self.time = time
     self.type = type.shortened(to: NameLength.name)
@@ -94,7 +96,7 @@ public struct JobTransition: Hashable, Codable, Sendable {
   ///   - state: The new state; running for a log line.
   ///   - worker: The worker of the attempt.
   ///   - note: The reason of the change, or the log line. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
-  public init(time: StoreTime, state: JobState, worker: WorkerID? = nil, note: String? = nil) {
+  @_spi(JobStore) public init(time: StoreTime, state: JobState, worker: WorkerID? = nil, note: String? = nil) {
     self.time = time
     self.state = state
     self.worker = worker

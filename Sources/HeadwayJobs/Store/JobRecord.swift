@@ -17,7 +17,7 @@ public struct JobRecord: Hashable, Sendable {
   /// The place among the waiting jobs of the same queue and priority.
   ///
   /// Jobs with smaller positions come first.
-  public var position: Int64 = 0
+  @_spi(JobStore) public var position: Int64 = 0
   /// When the job took that place.
   ///
   /// For aging, its waiting time counts from then.
@@ -47,17 +47,17 @@ public struct JobRecord: Hashable, Sendable {
   /// The number of times that the job was claimed or abandoned.
   ///
   /// It never decreases.
-  public var epoch = 0
+  @_spi(JobStore) public var epoch = 0
   /// The worker that has claimed the job, or that ran its last attempt.
   public var owner: WorkerID?
   /// Whether the running job has a request to cancel it.
   public var isCancelRequested = false
   /// The number of jobs that a held job waits for.
-  public var unmetCount = 0
+  @_spi(JobStore) public var unmetCount = 0
   /// Whether other jobs wait for the unfinished job, or have waited for it.
-  public var hasDependents = false
+  @_spi(JobStore) public var hasDependents = false
   /// Whether the job holds its ``JobSettings/unique`` key.
-  public var holdsKey = false
+  @_spi(JobStore) public var holdsKey = false
   /// The other options.
   public var settings: JobSettings
   /// The errors, changes and log lines of earlier attempts.
@@ -80,7 +80,7 @@ public struct JobRecord: Hashable, Sendable {
   ///   - id: The number of the job.
   ///   - job: The new job.
   ///   - now: The time of the store's clock.
-  public init(id: JobID, _ job: NewJob, at now: StoreTime) {
+  @_spi(JobStore) public init(id: JobID, _ job: NewJob, at now: StoreTime) {
     self.id = id
     queue = job.queue
     kind = job.kind
@@ -108,7 +108,7 @@ public struct JobRecord: Hashable, Sendable {
   ///   - priority: The priority.
   ///   - enqueuedTime: When the job was stored.
   ///   - settings: The other options.
-  public init(
+  @_spi(JobStore) public init(
     id: JobID, queue: String, kind: JobKind, version: Int, payload: JobPayload, state: JobState, priority: Int,
     enqueuedTime: StoreTime, settings: JobSettings
   ) {
@@ -125,7 +125,7 @@ public struct JobRecord: Hashable, Sendable {
   }
 
   /// The fence of the current or last attempt; nil if there was none, or the job was rescued.
-  public var fence: JobFence? {
+  @_spi(JobStore) public var fence: JobFence? {
     owner.map { JobFence(id: id, attempt: attempt, epoch: epoch, owner: $0) }
   }
 
@@ -133,7 +133,45 @@ public struct JobRecord: Hashable, Sendable {
   ///
   /// - Parameter fence: The fence of the attempt.
   /// - Returns: True if the job is running under that attempt.
-  public func isRun(by fence: JobFence) -> Bool { state == .running && self.fence == fence }
+  @_spi(JobStore) public func isRun(by fence: JobFence) -> Bool { state == .running && self.fence == fence }
+}
+
+extension JobRecord: Codable {
+  /// Decodes a job.
+  ///
+  /// Parts that an earlier version of Headway did not encode have their default values.
+  ///
+  /// - Parameter decoder: The decoder.
+  /// - Throws: `DecodingError`.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    func value<Value: Decodable>(_ key: CodingKeys, or standard: Value) throws -> Value {
+      try values.decodeIfPresent(Value.self, forKey: key) ?? standard
+    }
+    func value<Value: Decodable>(_ key: CodingKeys) throws -> Value? {
+      try values.decodeIfPresent(Value.self, forKey: key)
+    }
+    self.init(
+      id: try values.decode(JobID.self, forKey: .id), queue: try values.decode(String.self, forKey: .queue),
+      kind: try values.decode(JobKind.self, forKey: .kind), version: try values.decode(Int.self, forKey: .version),
+      payload: try values.decode(JobPayload.self, forKey: .payload),
+      state: try values.decode(JobState.self, forKey: .state),
+      priority: try values.decode(Int.self, forKey: .priority),
+      enqueuedTime: try values.decode(StoreTime.self, forKey: .enqueuedTime),
+      settings: try value(.settings, or: JobSettings()))
+    (position, readyTime) = (try value(.position, or: 0), try value(.readyTime, or: enqueuedTime))
+    (dueTime, deadline) = (try value(.dueTime), try value(.deadline))
+    (claimedTime, firstClaimedTime) = (try value(.claimedTime), try value(.firstClaimedTime))
+    (finishedTime, expirationTime) = (try value(.finishedTime), try value(.expirationTime))
+    (attempt, epoch, owner) = (try value(.attempt, or: 0), try value(.epoch, or: 0), try value(.owner))
+    (crashCount, snoozeCount) = (try value(.crashCount, or: 0), try value(.snoozeCount, or: 0))
+    isCancelRequested = try value(.isCancelRequested, or: false)
+    (unmetCount, hasDependents) = (try value(.unmetCount, or: 0), try value(.hasDependents, or: false))
+    holdsKey = try value(.holdsKey, or: false)
+    history = try value(.history, or: JobHistory())
+    (progress, reason) = (try value(.progress), try value(.reason))
+    (damage, result) = (try value(.damage), try value(.result))
+  }
 }
 
 /// The progress of a job.

@@ -1,4 +1,4 @@
-extension JobRows {
+@_spi(JobStore) extension JobRows {
   /// Records the ending of an attempt.
   ///
   /// - Parameters:
@@ -6,7 +6,7 @@ extension JobRows {
   ///   - job: The job; nil if it does not exist.
   /// - Throws: ``JobError``, or an error of the store.
   /// - Returns: Whether the ending is recorded.
-  package func end(_ ending: JobEnding, of job: JobRecord?) throws -> JobExchangeAnswer.Verdict {
+  public func end(_ ending: JobEnding, of job: JobRecord?) throws -> JobExchangeAnswer.Verdict {
     guard var job else { return .refused }
     switch JobTransitions.end(&job, ending, at: now) {
     case .refused: return .refused
@@ -22,7 +22,7 @@ extension JobRows {
   /// Returns jobs of a worker that has died or stopped to their queues, or ends them.
   ///
   /// - Returns: The jobs.
-  package func rescue(_ jobs: [JobRecord], isCrash: Bool) throws -> [JobID] {
+  public func rescue(_ jobs: [JobRecord], isCrash: Bool) throws -> [JobID] {
     for var job in jobs {
       JobTransitions.rescue(&job, isCrash: isCrash, at: now)
       try put(job)
@@ -31,13 +31,13 @@ extension JobRows {
   }
 
   /// Gives back the jobs of a worker that the worker does not know of.
-  package func releaseAll(of worker: WorkerID, except known: Set<JobFence>) throws {
+  public func releaseAll(of worker: WorkerID, except known: Set<JobFence>) throws {
     let unknown = try runningJobs(of: worker).compactMap(\.fence).filter { !known.contains($0) }
     _ = try end(unknown.map { JobEnding($0, .release) })
   }
 
   /// Executes a write of a running attempt.
-  package func write(_ write: FencedWrite) throws -> FencedAnswer {
+  public func write(_ write: FencedWrite) throws -> FencedAnswer {
     guard try isRun(by: write.fence) else { return .refused }
     let id = write.fence.id
     switch write.content {

@@ -1,10 +1,10 @@
-extension JobRows {
+@_spi(JobStore) extension JobRows {
   /// Changes jobs or a queue.
   ///
   /// - Parameter command: The change.
   /// - Throws: ``JobError``, or an error of the store.
   /// - Returns: The number of jobs or queues that were changed.
-  package func perform(_ command: JobCommand) throws -> Int {
+  public func perform(_ command: JobCommand) throws -> Int {
     switch command {
     case .cancel:
       return try change(for: command) { job in

@@ -1,13 +1,20 @@
 // MARK: New jobs
 
-extension JobRows {
-  package func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
+@_spi(JobStore) extension JobRows {
+  /// Adds all jobs, or none if a queue is full or a dependency is unknown.
+  ///
+  /// - Parameters:
+  ///   - batch: The new jobs.
+  ///   - parent: A running job whose dependents also wait for the new jobs; nil for none.
+  /// - Returns: The number of each job.
+  /// - Throws: ``JobError``, or an error of the store. The rows might have changed: undo the transaction.
+  public func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     try requireRoom(for: batch, fullQueues(for: batch))
     return try addAll(batch, beforeDependentsOf: parent)
   }
 
   /// Returns the queues of new jobs that have reached their pending limits, with the limits.
-  package func fullQueues(for batch: [NewJob]) throws -> [String: Int] {
+  public func fullQueues(for batch: [NewJob]) throws -> [String: Int] {
     let limits = try queues().compactMapValues(\.settings.maxPendingJobCount)
     guard !limits.isEmpty else { return [:] }
     let names = Set(batch.map(\.queue))
@@ -15,7 +22,7 @@ extension JobRows {
   }
 
   /// Throws an error if a job needs room in a full queue: one whose key is held needs none.
-  package func requireRoom(for batch: [NewJob], _ full: [String: Int]) throws {
+  public func requireRoom(for batch: [NewJob], _ full: [String: Int]) throws {
     guard !full.isEmpty else { return }
     for new in batch {
       guard let limit = full[new.queue] else { continue }
@@ -23,7 +30,15 @@ extension JobRows {
     }
   }
 
-  package func add(
+  /// Adds a job, unless another one holds its key.
+  ///
+  /// - Parameters:
+  ///   - new: The job.
+  ///   - dependencies: The requirements of the job, with the states of the jobs that it depends on.
+  ///   - hasDependents: Whether other jobs of the same batch wait for the job.
+  /// - Returns: The new job, or the one that holds its key.
+  /// - Throws: An error of the store.
+  public func add(
     _ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool
   ) throws -> Enqueued {
     if let unique = new.settings.unique, let other = try holder(of: unique) {
@@ -52,7 +67,7 @@ extension JobRows {
   }
 
   /// Replaces a job that holds the key of a new one, unless the job has started.
-  package func replace(_ old: JobRecord, with new: NewJob) throws {
+  public func replace(_ old: JobRecord, with new: NewJob) throws {
     var job = old
     guard JobTransitions.replace(&job, with: new, at: now) else { return }
     // The job becomes ready now, so it comes after those that were already ready.
@@ -63,9 +78,9 @@ extension JobRows {
 
 // MARK: Changed jobs
 
-extension JobRows {
+@_spi(JobStore) extension JobRows {
   /// Writes a changed job.
-  package func put(_ changed: JobRecord) throws {
+  public func put(_ changed: JobRecord) throws {
     var job = changed
     if job.needsKey, let unique = job.settings.unique {
       if let other = try holder(of: unique), other != job.id {
@@ -95,14 +110,14 @@ extension JobRows {
   }
 
   /// Notes what observers have to know about a job that has not ended.
-  package func noteUnfinished(_ job: JobRecord) throws {
+  public func noteUnfinished(_ job: JobRecord) throws {
     try noteLimits(of: job)
     if job.state == .scheduled { hints.hasScheduled = true }
     if job.state == .waiting { hints.claimableQueues.insert(job.queue) }
   }
 
   /// Notes the queues in which a changed job might allow other jobs to be claimed or added.
-  package func noteLimits(of job: JobRecord) throws {
+  public func noteLimits(of job: JobRecord) throws {
     let settings = try queues()[job.queue]?.settings
     if job.state != .running, job.settings.limit != nil || settings?.maxRunningJobCount != nil {
       hints.claimableQueues.insert(job.queue)
@@ -111,7 +126,7 @@ extension JobRows {
   }
 
   /// Moves a job that waits again to the end of its queue, unless it keeps its place.
-  package func place(_ job: inout JobRecord) throws {
+  public func place(_ job: inout JobRecord) throws {
     if !job.keepsPlace { (job.position, job.readyTime) = (try nextPositions(1)[0], now) }
   }
 
@@ -119,7 +134,7 @@ extension JobRows {
   ///
   /// - Returns: The number of changes.
   @discardableResult
-  package func changeQueue(_ name: String, _ body: (inout JobQueueRecord) -> Void) throws -> Int {
+  public func changeQueue(_ name: String, _ body: (inout JobQueueRecord) -> Void) throws -> Int {
     let old = try lockedQueue(name) ?? JobQueueRecord()
     var queue = old
     body(&queue)
@@ -133,11 +148,11 @@ extension JobRows {
 
 // MARK: Time
 
-extension JobRows {
+@_spi(JobStore) extension JobRows {
   /// Cancels jobs that have missed their deadline, up to a limit.
   ///
   /// - Returns: Whether there might be more.
-  package func expireLateJobs(limit: Int) throws -> Bool {
+  public func expireLateJobs(limit: Int) throws -> Bool {
     let late = try lateJobs(limit: limit)
     for var job in late {
       JobTransitions.expire(&job, at: now)
@@ -150,7 +165,7 @@ extension JobRows {
   /// Makes scheduled jobs that are due wait for a worker, up to a limit.
   ///
   /// - Returns: Whether there might be more.
-  package func startDueJobs(limit: Int) throws -> Bool {
+  public func startDueJobs(limit: Int) throws -> Bool {
     let due = try dueJobs(limit: limit)
     for (var job, position) in zip(due, try nextPositions(due.count)) {
       JobTransitions.becomeWaiting(&job, at: now)

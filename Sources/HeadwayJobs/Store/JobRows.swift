@@ -7,7 +7,7 @@
 /// of their numbers.
 ///
 /// See `Docs/decisions/0050-one-set-of-rows.md`.
-package protocol JobRows: AnyObject {
+@_spi(JobStore) public protocol JobRows: AnyObject {
   /// The time of the store's clock.
   var now: StoreTime { get }
   /// The hints for observers, which are called after the commit.
@@ -156,24 +156,56 @@ package protocol JobRows: AnyObject {
 }
 
 // What most stores need not implement.
-extension JobRows {
-  package func willAdd(_ new: [NewJob]) throws {}
+@_spi(JobStore) extension JobRows {
+  /// Does nothing.
+  ///
+  /// - Parameter new: The jobs that will be added next.
+  public func willAdd(_ new: [NewJob]) {}
 
-  package func willRestart(_ jobs: [JobRecord]) throws {}
+  /// Does nothing.
+  ///
+  /// - Parameter jobs: The jobs that run again.
+  public func willRestart(_ jobs: [JobRecord]) {}
 
-  package func willSettle(_ ends: [JobGraph.Standing]) throws {}
+  /// Does nothing.
+  ///
+  /// - Parameter ends: The jobs that have ended.
+  public func willSettle(_ ends: [JobGraph.Standing]) {}
 
-  package func addAll(_ new: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued] {
+  /// Adds the jobs one after another.
+  ///
+  /// - Parameters:
+  ///   - new: The jobs.
+  ///   - parent: A running job whose dependents also wait for the new jobs; nil for none.
+  /// - Returns: The number of each job.
+  /// - Throws: ``JobError``, or an error of the store.
+  public func addAll(_ new: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued] {
     try addBatch(new, beforeDependentsOf: parent)
   }
 
-  package func end(_ endings: [JobEnding]) throws -> [JobExchangeAnswer.Verdict] {
+  /// Records the endings one after another.
+  ///
+  /// - Parameter endings: The endings.
+  /// - Returns: The result for each ending.
+  /// - Throws: An error of the store.
+  public func end(_ endings: [JobEnding]) throws -> [JobExchangeAnswer.Verdict] {
     try endings.map { try end($0, of: find($0.fence.id)) }
   }
 
-  package func lockedQueue(_ name: String) throws -> JobQueueRecord? { try queues()[name] }
+  /// Returns the queue without locking it.
+  ///
+  /// - Parameter name: The queue.
+  /// - Returns: The record; nil if the queue is not paused and has no settings.
+  /// - Throws: An error of the store.
+  public func lockedQueue(_ name: String) throws -> JobQueueRecord? { try queues()[name] }
 
-  package func note(_ action: JobEnding.Action, of queue: String) throws {
+  /// Changes the record of the queue.
+  ///
+  /// - Parameters:
+  ///   - action: How the attempt has ended.
+  ///   - queue: The queue.
+  /// - Throws: An error of the store.
+  public func note(_ action: JobEnding.Action, of queue: String) throws {
     try changeQueue(queue) { $0.note(action) }
   }
 }

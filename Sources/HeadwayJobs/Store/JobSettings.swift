@@ -3,8 +3,8 @@ public import Headway
 
 /// Most options of a stored job, which a store keeps in encoded form.
 ///
-/// A store itself reads only ``unique``, ``retention`` and ``limit``. The other options are for workers,
-/// ``JobTransitions`` and ``JobFilter``.
+/// A store itself reads only ``unique``, ``retention`` and ``limit``. The other options are for workers, for changes of
+/// the job's state, and for ``JobFilter``.
 public struct JobSettings: Hashable, Codable, Sendable {
   /// The quality of service of the job's operation.
   public var qualityOfService: QualityOfService?
@@ -32,12 +32,12 @@ public struct JobSettings: Hashable, Codable, Sendable {
   public var traceContext: [String: String]?
 
   /// Creates settings without values.
-  public init() {}
+  @_spi(JobStore) public init() {}
 
   /// Creates the settings from options.
   ///
   /// - Parameter options: The options of a job.
-  public init(_ options: JobOptions) {
+  @_spi(JobStore) public init(_ options: JobOptions) {
     qualityOfService = options.qualityOfService
     label = options.label
     tags = options.tags?.isEmpty == true ? nil : options.tags
@@ -51,13 +51,15 @@ public struct JobSettings: Hashable, Codable, Sendable {
   }
 
   /// The stored form; nil for settings without values.
-  public var stored: [UInt8]? { self == JobSettings() ? nil : StoredForm.encode(self) }
+  @_spi(JobStore) public var stored: [UInt8]? { self == JobSettings() ? nil : StoredForm.encode(self) }
 
   /// Creates settings from their stored form.
   ///
   /// - Parameter stored: The stored form; nil for settings without values.
   /// - Throws: `DecodingError` if the bytes are not valid.
-  public init(stored: [UInt8]?) throws { self = try stored.map { try StoredForm.decode(Self.self, $0) } ?? Self() }
+  @_spi(JobStore) public init(stored: [UInt8]?) throws {
+    self = try stored.map { try StoredForm.decode(Self.self, $0) } ?? Self()
+  }
 
   /// The retry policy, or the default one.
   var effectiveRetry: RetryPolicy { retry ?? JobOptions.defaultRetry }

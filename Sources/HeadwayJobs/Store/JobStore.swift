@@ -2,21 +2,56 @@ import Headway
 
 /// A place that keeps jobs until they have ended.
 ///
-/// A store decides which jobs run, and records the results. It does not run jobs itself. Each function is one
-/// transaction: it takes effect as a whole or not at all. Only ``rescue()`` and ``unregister(_:isRunningCode:)`` can
-/// consist of several transactions, for at most ``JobCommand/maxChangedCount`` jobs each. Every write of an attempt
-/// contains a ``JobFence``, and is rejected when the job no longer runs under that fence.
+/// You create a store, and pass it to ``Jobs``:
+///
+/// ```swift
+/// let store = MemoryJobStore()
+/// let jobs = Jobs(store)
+/// ```
 ///
 /// Headway has ``MemoryJobStore``, for tests, `SQLiteJobStore`, for all processes of one machine, and
-/// `PostgresJobStore`, for many machines. To write another store, use ``JobTransitions``, ``JobGraph`` and
-/// ``ScheduleTransitions`` for every change, and run the checks of `JobStoreConformance` in `HeadwayJobsTestKit`.
+/// `PostgresJobStore`, for many machines. To write another store, see <doc:WriteAStore>.
 public protocol JobStore: AnyObject, Sendable {
+  // What a store does is in JobStoreBackend: see Docs/decisions/0052-an-interface-for-store-authors.md.
+
   /// The maximum size of a payload in bytes.
   var maxPayloadSize: Int { get }
 
   /// The maximum size of a result, and of the value of a checkpoint, in bytes; 1 MiB by default.
   var maxResultSize: Int { get }
 
+  /// The time of the store's clock.
+  var now: StoreTime { get }
+
+  /// The access of ``Jobs`` and ``JobWorker`` to the store.
+  ///
+  /// A type that wraps another store returns the access of that store.
+  var access: JobStoreAccess { get }
+}
+
+/// The access of ``Jobs`` and ``JobWorker`` to a store.
+///
+/// Only stores create it: see <doc:WriteAStore>.
+public struct JobStoreAccess: Sendable {
+  /// The functions of the store.
+  @_spi(JobStore) public let backend: any JobStoreBackend
+
+  /// Creates the access to a store.
+  ///
+  /// - Parameter backend: The functions of the store.
+  @_spi(JobStore) public init(_ backend: any JobStoreBackend) { self.backend = backend }
+}
+
+/// The functions of a store, which ``Jobs`` and ``JobWorker`` call.
+///
+/// A store decides which jobs run, and records the results. It does not run jobs itself. Each function is one
+/// transaction: it takes effect as a whole or not at all. Only ``rescue()`` and ``unregister(_:isRunningCode:)`` can
+/// consist of several transactions, for at most ``JobCommand/maxChangedCount`` jobs each. Every write of an attempt
+/// contains a ``JobFence``, and is rejected when the job no longer runs under that fence.
+///
+/// Implement ``JobRows`` for the statements of the store, call its functions in a transaction, and run the checks of
+/// `JobStoreConformance` in `HeadwayJobsTestKit`. The guide <doc:WriteAStore> explains how.
+@_spi(JobStore) public protocol JobStoreBackend: JobStore {
   /// Stores new jobs as a whole or not at all.
   ///
   /// - Parameter jobs: The new jobs. None of them is larger than ``maxPayloadSize``.
@@ -194,9 +229,6 @@ public protocol JobStore: AnyObject, Sendable {
   /// - Throws: ``JobError``.
   func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding]
 
-  /// The time of the store's clock.
-  var now: StoreTime { get }
-
   /// Calls a function with hints about changes, until the returned token is released.
   ///
   /// Hints can be lost. They affect only how soon something happens.
@@ -209,6 +241,11 @@ public protocol JobStore: AnyObject, Sendable {
 extension JobStore {
   /// 1 MiB.
   public var maxResultSize: Int { 1_024 * 1_024 }
+}
+
+@_spi(JobStore) extension JobStoreBackend {
+  /// The access to this store.
+  public var access: JobStoreAccess { JobStoreAccess(self) }
 
   /// The message for an answer that does not belong to the request.
   var wrongAnswer: String {
@@ -217,7 +254,7 @@ extension JobStore {
 }
 
 /// A hint that something has changed in a store.
-public enum JobHint: Hashable, Sendable {
+@_spi(JobStore) public enum JobHint: Hashable, Sendable {
   /// Jobs of a queue might be claimable.
   case claimable(queue: String)
   /// The store might have to be advanced earlier than before.
@@ -250,7 +287,7 @@ public struct JobQueueCounts: Hashable, Codable, Sendable {
   ///   - isPaused: Whether the queue is paused.
   ///   - settings: The settings of the queue.
   ///   - failureCount: The number of attempts that have failed since the last success.
-  public init(
+  @_spi(JobStore) public init(
     byState: [JobState: Int] = [:], isPaused: Bool = false, settings: JobQueueSettings = JobQueueSettings(),
     failureCount: Int = 0
   ) {
@@ -268,7 +305,7 @@ public struct JobQueueCounts: Hashable, Codable, Sendable {
 }
 
 /// Stops the process if a store would accept no payload or no result.
-package func requireSizes(_ maxPayloadSize: Int, _ maxResultSize: Int) {
+@_spi(JobStore) public func requireSizes(_ maxPayloadSize: Int, _ maxResultSize: Int) {
   require(
     maxPayloadSize > 0 && maxResultSize > 0,
     "A store of jobs has the maxPayloadSize \(maxPayloadSize) and the maxResultSize \(maxResultSize): use positive "

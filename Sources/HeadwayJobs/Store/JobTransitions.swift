@@ -4,7 +4,7 @@ import Headway
 ///
 /// A store reads the record of a job under its lock, applies one of these functions, and writes the record back in the
 /// same transaction. Afterward, ``JobRecord/needsKey`` indicates whether the job needs its key again.
-public enum JobTransitions {
+@_spi(JobStore) public enum JobTransitions {
   /// The number of crashes at which a job fails, unless its options specify another number.
   public static let defaultMaxCrashCount = 4
   /// The number of times that a job can snooze, unless its options specify another number.
@@ -272,7 +272,7 @@ public enum JobTransitions {
 
 extension JobRecord {
   /// Whether the job must hold its key but does not, because it is new or has returned to its queue.
-  public var needsKey: Bool {
+  @_spi(JobStore) public var needsKey: Bool {
     guard !holdsKey, let scope = settings.unique?.scope else { return false }
     switch scope {
     case .waiting: return state == .held || state == .waiting || state == .scheduled

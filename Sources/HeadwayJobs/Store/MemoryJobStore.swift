@@ -63,6 +63,13 @@ public final class MemoryJobStore: JobStore {
   /// The time of the store's clock.
   public var now: StoreTime { time() }
 
+  /// Makes a worker dead, as if its process had been killed: workers return its jobs to their queues.
+  ///
+  /// - Parameter worker: The worker.
+  public func kill(_ worker: WorkerID) { state.withLock { _ = $0.memory.dead.insert(worker) } }
+}
+
+@_spi(JobStore) extension MemoryJobStore: JobStoreBackend {
   /// Stores new jobs as a whole or not at all.
   ///
   /// - Parameter jobs: The new jobs.
@@ -85,7 +92,7 @@ public final class MemoryJobStore: JobStore {
         return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
       }
       if let running = exchange.running { try rows.releaseAll(of: exchange.worker, except: running) }
-      let claimed = try exchange.claimed { try MemoryClaim.run($0, by: exchange.worker, in: rows) }
+      let claimed = try exchange.claimed { try rows.claim($0, by: exchange.worker) }
       return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
     }
   }
@@ -163,11 +170,6 @@ public final class MemoryJobStore: JobStore {
       }
     }
   }
-
-  /// Makes a worker dead, as if its process had been killed; the next ``rescue()`` returns its jobs to their queues.
-  ///
-  /// - Parameter worker: The worker.
-  public func kill(_ worker: WorkerID) { state.withLock { _ = $0.memory.dead.insert(worker) } }
 
   /// Returns the jobs of dead workers to their queues, and counts a crash for each.
   ///

@@ -1,6 +1,9 @@
-extension MemoryJobs {
+@_spi(JobStore) extension MemoryJobs {
   /// Returns the number of jobs of each queue in each state, and the pauses and settings of queues.
-  func counts(includesJobs: Bool) -> [String: JobQueueCounts] {
+  ///
+  /// - Parameter includesJobs: Whether to count the jobs.
+  /// - Returns: The numbers, by queue.
+  public func counts(includesJobs: Bool) -> [String: JobQueueCounts] {
     var counts: [String: JobQueueCounts] = [:]
     for (name, queue) in queues { counts[name] = JobQueueCounts(queue) }
     guard includesJobs else { return counts }
@@ -8,7 +11,13 @@ extension MemoryJobs {
     return counts
   }
 
-  func snapshot(_ parts: JobsSnapshot.Parts, at now: StoreTime) -> JobsSnapshot {
+  /// Returns the queues, workers and failures.
+  ///
+  /// - Parameters:
+  ///   - parts: The parts to read.
+  ///   - now: The time of the store's clock.
+  /// - Returns: The snapshot.
+  public func snapshot(_ parts: JobsSnapshot.Parts, at now: StoreTime) -> JobsSnapshot {
     JobsSnapshot(
       time: now, counts: counts(includesJobs: parts.contains(.counts)),
       waiting: parts.contains(.waiting) ? waitingJobs() : [:],

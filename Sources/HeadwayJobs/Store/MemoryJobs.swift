@@ -1,46 +1,75 @@
-/// The tables of a ``MemoryJobStore``: rows, and indexes of waiting jobs, keys and times.
-struct MemoryJobs {
-  private(set) var jobs: [JobID: JobRecord] = [:]
-  private(set) var workers: [WorkerID: WorkerDescription] = [:]
+/// The tables of a store that keeps them in memory: rows, and indexes of waiting jobs, keys and times.
+///
+/// The rows of a store use them for the statements of ``JobRows``. If the store also writes its rows elsewhere, it
+/// restores them by the same functions. The order does not matter.
+@_spi(JobStore) public struct MemoryJobs: Sendable {
+  /// The jobs.
+  public private(set) var jobs: [JobID: JobRecord] = [:]
+  /// The workers.
+  public private(set) var workers: [WorkerID: WorkerDescription] = [:]
   /// The times at which the workers started.
-  private(set) var starts: [WorkerID: StoreTime] = [:]
-  var checkpoints: [JobID: [String: JobPayload]] = [:]
+  public private(set) var starts: [WorkerID: StoreTime] = [:]
+  /// The checkpoints of each job, by name.
+  public var checkpoints: [JobID: [String: JobPayload]] = [:]
   /// The queues that are paused or have settings.
-  var queues: [String: JobQueueRecord] = [:]
-  var schedules: [String: ScheduleRecord] = [:]
-  var dead: Set<WorkerID> = []
+  public var queues: [String: JobQueueRecord] = [:]
+  /// The schedules, by name.
+  public var schedules: [String: ScheduleRecord] = [:]
+  /// The workers whose processes have died.
+  public var dead: Set<WorkerID> = []
   /// The workers that have stopped while code of their jobs still runs.
-  var stopped: Set<WorkerID> = []
+  public var stopped: Set<WorkerID> = []
   private(set) var waiting = MemoryWaitingLists()
   /// The counts and buckets for limits.
-  var limits = MemoryLimits()
-  var graph = MemoryGraph()
+  public var limits = MemoryLimits()
+  /// The dependencies between jobs.
+  public var graph = MemoryGraph()
   /// The keys that are held for a time.
-  var timedKeys: [String: (id: JobID, until: StoreTime)] = [:]
+  public var timedKeys: [String: (id: JobID, until: StoreTime)] = [:]
   /// The jobs that hold a key of the scopes `waiting` and `unfinished`.
   private var holders: [String: JobID] = [:]
   /// The jobs that a worker runs.
   private var running: [WorkerID: Set<JobID>] = [:]
   /// The unfinished jobs that wait for a time, or have a deadline.
   private var timed: Set<JobID> = []
-  private var lastID: Int64 = 0
-  private var lastWorker: Int64 = 0
-  private var lastPosition: Int64 = 0
+  /// The last numbers that were used.
+  public var lastNumbers = LastNumbers()
+
+  /// The last numbers that a store has used; none is used again.
+  public struct LastNumbers: Hashable, Codable, Sendable {
+    /// The number of a job.
+    public var job: Int64 = 0
+    /// The number of a worker.
+    public var worker: Int64 = 0
+    /// The place of a waiting job.
+    public var position: Int64 = 0
+  }
+
+  /// Creates empty tables.
+  public init() {}
 
   // MARK: Jobs
 
-  mutating func nextID() -> JobID {
-    lastID += 1
-    return JobID(rawValue: lastID)
+  /// Returns a new number for a job.
+  ///
+  /// - Returns: The number.
+  public mutating func nextID() -> JobID {
+    lastNumbers.job += 1
+    return JobID(rawValue: lastNumbers.job)
   }
 
-  mutating func nextPosition() -> Int64 {
-    lastPosition += 1
-    return lastPosition
+  /// Returns a place behind all other jobs.
+  ///
+  /// - Returns: The place.
+  public mutating func nextPosition() -> Int64 {
+    lastNumbers.position += 1
+    return lastNumbers.position
   }
 
   /// Writes a row, and updates the indexes.
-  mutating func put(_ job: JobRecord) {
+  ///
+  /// - Parameter job: The job, which might be new.
+  public mutating func put(_ job: JobRecord) {
     if let old = jobs[job.id] { removeFromIndexes(old) }
     jobs[job.id] = job
     if job.holdsKey, let unique = job.settings.unique { holders[unique.key] = job.id }
@@ -61,7 +90,10 @@ struct MemoryJobs {
     timed.remove(job.id)
   }
 
-  mutating func remove(_ id: JobID) {
+  /// Removes a job, its checkpoints and its dependencies.
+  ///
+  /// - Parameter id: The job.
+  public mutating func remove(_ id: JobID) {
     // A new job that is cancelled and not kept has edges, and was never stored.
     if let job = jobs.removeValue(forKey: id) { removeFromIndexes(job) }
     checkpoints[id] = nil
@@ -69,20 +101,36 @@ struct MemoryJobs {
   }
 
   /// Changes properties of a job that are in no index.
-  mutating func change(_ id: JobID, _ body: (inout JobRecord) -> Void) {
+  ///
+  /// - Parameters:
+  ///   - id: The job. Nothing happens if it does not exist.
+  ///   - body: The function that changes the job.
+  public mutating func change(_ id: JobID, _ body: (inout JobRecord) -> Void) {
     if var job = jobs[id] {
       body(&job)
       jobs[id] = job
     }
   }
 
-  func holder(of unique: UniqueKey, at now: StoreTime) -> JobID? {
+  /// Returns the job that holds a key.
+  ///
+  /// - Parameters:
+  ///   - unique: The key.
+  ///   - now: The time of the store's clock.
+  /// - Returns: The job, or nil if there is none.
+  public func holder(of unique: UniqueKey, at now: StoreTime) -> JobID? {
     guard case .duration = unique.scope else { return holders[unique.key] }
     return timedKeys[unique.key].flatMap { $0.until > now ? $0.id : nil }
   }
 
-  /// Returns the jobs that wait for a time, in its order, up to a limit.
-  func jobs(until now: StoreTime, by time: (JobRecord) -> StoreTime?, limit: Int) -> [JobRecord] {
+  /// Returns the jobs that wait for a time, in its order.
+  ///
+  /// - Parameters:
+  ///   - now: The time of the store's clock.
+  ///   - time: The time of a job: ``JobRecord/scheduledTime`` or ``JobRecord/deadlineToStart``.
+  ///   - limit: The maximum number of jobs.
+  /// - Returns: The jobs whose time has come.
+  public func jobs(until now: StoreTime, by time: (JobRecord) -> StoreTime?, limit: Int) -> [JobRecord] {
     let found = timed.compactMap { id -> (time: StoreTime, job: JobRecord)? in
       guard let job = jobs[id], let time = time(job), time <= now else { return nil }
       return (time, job)
@@ -90,8 +138,11 @@ struct MemoryJobs {
     return found.sorted { ($0.time, $0.job.id) < ($1.time, $1.job.id) }.prefix(limit).map(\.job)
   }
 
-  /// The earliest time at which something happens.
-  func nextTime(after now: StoreTime) -> StoreTime? {
+  /// The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another claim.
+  ///
+  /// - Parameter now: The time of the store's clock.
+  /// - Returns: The time, or nil if there is none.
+  public func nextTime(after now: StoreTime) -> StoreTime? {
     let times = timed.compactMap { jobs[$0] }.flatMap { [$0.scheduledTime, $0.deadline] }
     let nextTick = schedules.values.compactMap(\.next).min()
     return (times + [nextTick, limits.nextToken(after: now)]).compactMap(\.self).min()
@@ -99,30 +150,54 @@ struct MemoryJobs {
 
   // MARK: Workers
 
-  mutating func register(_ description: WorkerDescription, at now: StoreTime) -> WorkerID {
-    lastWorker += 1
-    let worker = WorkerID(rawValue: lastWorker)
-    workers[worker] = description
-    starts[worker] = now
+  /// Adds a worker with a new identity.
+  ///
+  /// - Parameters:
+  ///   - description: A description of the worker.
+  ///   - now: The time of the store's clock.
+  /// - Returns: The identity of the worker.
+  public mutating func register(_ description: WorkerDescription, at now: StoreTime) -> WorkerID {
+    lastNumbers.worker += 1
+    let worker = WorkerID(rawValue: lastNumbers.worker)
+    put(worker, description, since: now)
     return worker
   }
 
-  /// Removes a worker, and returns whether it existed.
-  mutating func remove(_ worker: WorkerID) -> Bool {
+  /// Writes the row of a worker.
+  ///
+  /// - Parameters:
+  ///   - worker: The worker.
+  ///   - description: A description of the worker.
+  ///   - start: When the worker started.
+  public mutating func put(_ worker: WorkerID, _ description: WorkerDescription, since start: StoreTime) {
+    workers[worker] = description
+    starts[worker] = start
+  }
+
+  /// Removes a worker.
+  ///
+  /// - Parameter worker: The worker.
+  /// - Returns: Whether it existed.
+  public mutating func remove(_ worker: WorkerID) -> Bool {
     dead.remove(worker)
+    stopped.remove(worker)
     starts[worker] = nil
     return workers.removeValue(forKey: worker) != nil
   }
 
-  func runningJobs(of worker: WorkerID) -> [JobRecord] {
+  /// Returns the jobs that a worker runs, in the order of their numbers.
+  ///
+  /// - Parameter worker: The worker.
+  /// - Returns: The jobs.
+  public func runningJobs(of worker: WorkerID) -> [JobRecord] {
     running[worker, default: []].sorted().compactMap { jobs[$0] }
   }
 }
 
 extension JobRecord {
   /// The time at which a scheduled job is due; nil for other jobs.
-  var scheduledTime: StoreTime? { state == .scheduled ? dueTime : nil }
+  @_spi(JobStore) public var scheduledTime: StoreTime? { state == .scheduled ? dueTime : nil }
 
   /// The deadline of a job that has not started; nil for other jobs.
-  var deadlineToStart: StoreTime? { state.isFinished || state == .running ? nil : deadline }
+  @_spi(JobStore) public var deadlineToStart: StoreTime? { state.isFinished || state == .running ? nil : deadline }
 }

@@ -1,7 +1,7 @@
 /// The rows of a ``MemoryJobStore``, and the changes of its current transaction.
 ///
 /// The store's lock protects it.
-final class MemoryRows: JobRows {
+final class MemoryRows: MemoryTableRows {
   var memory = MemoryJobs()
   private(set) var now = StoreTime(microseconds: 0)
   var hints = JobHints()
@@ -14,6 +14,7 @@ final class MemoryRows: JobRows {
   func begin(at now: StoreTime) {
     (self.now, hints, ended) = (now, JobHints(), [])
     (meetBudget, cascadeBudget) = (JobGraph.maxMetCount, JobGraph.maxCascadeCount)
+    memory.limits.beginChanges()
   }
 
   // MARK: Jobs

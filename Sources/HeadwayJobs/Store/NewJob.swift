@@ -2,7 +2,7 @@ import FoundationEssentials
 import Headway
 
 /// A job that is not stored yet.
-public struct NewJob: Hashable, Codable, Sendable {
+@_spi(JobStore) public struct NewJob: Hashable, Codable, Sendable {
   /// The queue that the job waits in.
   public var queue: String
   /// The kind of the job.
@@ -73,7 +73,7 @@ public struct NewJob: Hashable, Codable, Sendable {
 }
 
 /// The answer of a store to a new job.
-public struct Enqueued: Hashable, Sendable {
+@_spi(JobStore) public struct Enqueued: Hashable, Sendable {
   /// The new job, or the one that holds its key.
   public var id: JobID
   /// Whether the job is new.

@@ -23,7 +23,7 @@ public struct WorkerID: RawRepresentable, Hashable, Comparable, Codable, Sendabl
 }
 
 /// The identity of an attempt, which each of its writes contains, so that it can't change a job that runs elsewhere.
-public struct JobFence: Hashable, Sendable {
+@_spi(JobStore) public struct JobFence: Hashable, Sendable {
   /// The job.
   public var id: JobID
   /// The number of the attempt.

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Keeps passwords out of messages.
 ///
@@ -60,9 +60,22 @@ extension ConnectionSettings {
       let port = ports.count > 1 ? ports[min(index, ports.count - 1)] : ports.first
       return (host.contains(":") ? "[\(host)]" : "\(host)") + (port.map { ":\($0)" } ?? "")
     }
-    let isSocket = host.hasPrefix("/") || host.hasPrefix("@")
-    return "postgres://" + (user.isEmpty ? "" : "\(user)@") + (isSocket ? "" : hosts.joined(separator: ","))
-      + "/\(value("dbname"))"
+    let prefix = "postgres://" + (user.isEmpty ? "" : "\(user)@")
+    guard host.hasPrefix("/") || host.hasPrefix("@") else {
+      return prefix + hosts.joined(separator: ",") + "/\(value("dbname"))"
+    }
+    // The folder of a socket can't be in front of the path of a URL.
+    let port = value("port")
+    return prefix + "/\(value("dbname"))?host=\(Self.queryValue(host))" + (port.isEmpty ? "" : "&port=\(port)")
+  }
+
+  /// Returns a text as it is written in the query of a URL.
+  private static func queryValue(_ text: String) -> String {
+    let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/:,".utf8)
+    return text.utf8.map { byte -> String in
+      if plain.contains(byte) { return "\(Unicode.Scalar(byte))" }
+      return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }.joined()
   }
 }
 
@@ -71,5 +84,11 @@ extension PostgresJobStore {
   package static func place(of connectionString: String) -> String? {
     (try? ConnectionSettings(connectionString))?.place
   }
+
+  /// Checks the name of a schema.
+  ///
+  /// - Parameter name: The name.
+  /// - Throws: `JobError` with the code `unusableStore`.
+  package static func checkSchema(_ name: String) throws { _ = try SchemaName(name) }
 }
 #endif

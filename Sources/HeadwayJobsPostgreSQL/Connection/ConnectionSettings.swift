@@ -1,7 +1,7 @@
 #if PostgreSQL
 import Headway
 import CPostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The parameters of a connection string, and the time limits of a store.
 struct ConnectionSettings: Sendable {

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// A value in the binary format of PostgreSQL.
 protocol BinaryValue {

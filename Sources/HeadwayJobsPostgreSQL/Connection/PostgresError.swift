@@ -1,6 +1,6 @@
 #if PostgreSQL
 import CPostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// An error of a PostgreSQL server, or of the connection to it.
 ///

@@ -1,6 +1,6 @@
 #if PostgreSQL
 import CPostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension PostgresSession {
   /// Ends a transaction in which application code has executed statements, and resets the state of the session.

@@ -1,6 +1,6 @@
 #if PostgreSQL
 import CPostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 #if canImport(Darwin)
 import Darwin

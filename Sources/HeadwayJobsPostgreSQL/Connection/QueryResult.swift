@@ -1,6 +1,6 @@
 #if PostgreSQL
 import CPostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The rows of a statement, in binary format unless the statement requires text.
 final class QueryResult {

@@ -1,6 +1,6 @@
 #if PostgreSQL
 import FoundationEssentials
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The state of a store at one moment.
 struct JobReader {

@@ -1,6 +1,6 @@
 #if PostgreSQL
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The rows of jobs: unfinished jobs are in `job`, finished ones in `done`.
 enum JobRow {

@@ -1,10 +1,10 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Finds the newest jobs of a filter, and reads a limited number of rows.
 ///
 /// If few jobs have the requested states, indexes find them. Otherwise, rows are read in the order of their numbers, up
-/// to ``window``.
+/// to ``maxRowCount``.
 struct JobSearch {
   private let reader: JobReader
   private let filter: JobFilter
@@ -13,9 +13,9 @@ struct JobSearch {
   private let limit: Int
 
   /// The maximum number of rows that a search reads from a table or an index.
-  private static let window = 20_000
+  private var maxRowCount: Int { filter.payload == nil ? 20_000 : 2_000 }
   /// The maximum number of jobs that are found by an index that does not have the order of their numbers.
-  private static let fewCount = 5_000
+  private var fewCount: Int { filter.payload == nil ? 5_000 : 1_000 }
 
   init(_ reader: JobReader, _ filter: JobFilter, before id: JobID?, limit: Int) {
     (self.reader, self.filter, self.id, self.limit) = (reader, filter, id, limit)
@@ -59,7 +59,7 @@ struct JobSearch {
     }
     let selects = parts.map { part in
       """
-      (SELECT \(Self.columns) FROM headway.job WHERE \(part.condition) AND \(queues) LIMIT \(Self.fewCount + 1))
+      (SELECT \(columns) FROM headway.job WHERE \(part.condition) AND \(queues) LIMIT \(fewCount + 1))
       """
     }
     statement.sql = """
@@ -68,7 +68,7 @@ struct JobSearch {
       UNION ALL SELECT NULL, NULL, (SELECT count(*) FROM few)
       """
     let rows = try reader.run(statement).rows
-    guard let count = rows.last?.int(2), count <= Self.fewCount else { return nil }
+    guard let count = rows.last?.int(2), count <= fewCount else { return nil }
     return rows.dropLast().filter(selection.isMatch).map { $0.id(0) }
   }
 
@@ -80,7 +80,7 @@ struct JobSearch {
 
   /// Reads rows in the order of their numbers, newest first.
   private func scan(_ table: String, where part: String = "true") throws -> JobIDPage {
-    let window = "FROM \(table) WHERE \(part) AND id < $1 ORDER BY id DESC LIMIT \(Self.window)"
+    let window = "FROM \(table) WHERE \(part) AND id < $1 ORDER BY id DESC LIMIT \(maxRowCount)"
     let ends = try reader.run(
       Statement("SELECT min(id), count(*) FROM (SELECT id \(window)) seen", id?.rawValue ?? .max)
     ).first
@@ -90,16 +90,19 @@ struct JobSearch {
     // The texts of a filter are compared here, so any number of rows might be needed.
     let maximum = filter.needsSettings ? "" : "LIMIT \(limit + 1)"
     statement.sql = """
-      SELECT id, settings FROM (SELECT \(Self.columns) \(window)) seen WHERE \(condition) ORDER BY id DESC \(maximum)
+      SELECT id, settings FROM (SELECT \(columns) \(window)) seen WHERE \(condition) ORDER BY id DESC \(maximum)
       """
     var found: [JobID] = []
     for row in try reader.run(statement).rows where found.count <= limit && selection.isMatch(row) {
       found.append(row.id(0))
     }
-    let isFull = ends.int(1) == Self.window
+    let isFull = ends.int(1) == maxRowCount
     return JobIDPage(ids: found, next: found.count > limit ? found.last : isFull ? ends.id(0) : nil)
   }
 
-  private static let columns = "id, queue, kind, state, enqueued, settings"
+  /// The columns that the condition needs.
+  private var columns: String {
+    "id, queue, kind, state, enqueued, settings" + (filter.payload == nil ? "" : ", payload")
+  }
 }
 #endif

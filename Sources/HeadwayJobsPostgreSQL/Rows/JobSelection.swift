@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The condition of a `JobFilter` in SQL.
 ///
@@ -39,9 +39,26 @@ struct JobSelection {
     guard limit > 0, !isImpossible, areFinished || filter.culprit == nil else { return [] }
     let (columns, table) =
       areFinished ? (JobRow.finishedColumns, "headway.done") : (JobRow.unfinishedColumns, "headway.job")
-    func page(_ columns: String, after last: Int64, locks: Bool, _ ids: [Int64]? = nil) throws -> QueryResult {
+    /// Finds the end of the next rows whose payloads one statement compares; nil if the statement needs no end.
+    func window(after last: Int64) throws -> (end: Int64, isFull: Bool)? {
+      guard filter.payload != nil, filter.ids == nil else { return nil }
+      var statement = Statement("", last)
+      let conditions = [addCondition(to: &statement, includesPayload: false), condition(&statement)]
+      statement.sql =
+        "SELECT max(id), count(*) FROM (SELECT id FROM \(table) WHERE id > $1 AND "
+        + "\(conditions.joined(separator: " AND ")) ORDER BY id LIMIT \(Self.pageSize)) seen"
+      guard let row = try run(statement).first, !row.isNull(0) else { return (last, false) }
+      return (row.int64(0), row.int(1) == Self.pageSize)
+    }
+    func page(
+      _ columns: String, after last: Int64, upTo end: Int64?, locks: Bool, _ ids: [Int64]? = nil
+    ) throws -> QueryResult {
       var statement = Statement("", last)
       var conditions = [addCondition(to: &statement), condition(&statement)]
+      if let end {
+        statement.add(end)
+        conditions.append("id <= $\(statement.parameters.count)")
+      }
       if let ids {
         statement.add(array: ids)
         conditions.append("id = ANY($\(statement.parameters.count))")
@@ -53,15 +70,16 @@ struct JobSelection {
     }
     var (jobs, last) = ([JobRecord](), id?.rawValue ?? .min)
     while true {
+      let part = try window(after: last)
       let found: QueryResult
       let rows: QueryResult
       if locks, filter.needsSettings {
         // Only the rows with the texts are locked.
-        found = try page("id, settings", after: last, locks: false)
+        found = try page("id, settings", after: last, upTo: part?.end, locks: false)
         let ids = found.rows.filter(isMatch).map { $0.int64(0) }
-        rows = try page(columns, after: last, locks: true, ids)
+        rows = try page(columns, after: last, upTo: part?.end, locks: true, ids)
       } else {
-        found = try page(columns, after: last, locks: locks)
+        found = try page(columns, after: last, upTo: part?.end, locks: locks)
         rows = found
       }
       let examined = rows.rows.map(JobRow.read).filter(filter.contains)
@@ -71,8 +89,13 @@ struct JobSelection {
         jobs.append(job)
         if jobs.count == limit { return jobs }
       }
-      guard found.count == Self.pageSize, let end = found.rows.last else { return jobs }
-      last = end.int64(0)
+      if let part {
+        guard part.isFull else { return jobs }
+        last = part.end
+      } else {
+        guard found.count == Self.pageSize, let end = found.rows.last else { return jobs }
+        last = end.int64(0)
+      }
     }
   }
 
@@ -84,8 +107,11 @@ struct JobSelection {
 
   /// Adds the parameters of the condition to a statement.
   ///
+  /// - Parameters:
+  ///   - statement: The statement.
+  ///   - includesPayload: Whether payloads are compared. Comparing them takes more time than the rest.
   /// - Returns: The condition.
-  func addCondition(to statement: inout Statement) -> String {
+  func addCondition(to statement: inout Statement, includesPayload: Bool = true) -> String {
     var conditions = ["true"]
     func add<Value: BinaryValue>(_ column: String, _ values: [Value]?) {
       guard let values else { return }
@@ -110,6 +136,10 @@ struct JobSelection {
       statement.add(Array(text.utf8))
       let text = "$\(statement.parameters.count)"
       conditions.append("(position(\(text) IN settings) > 0 OR position('\\x5c'::bytea IN settings) > 0)")
+    }
+    if includesPayload, let payload = filter.payload {
+      statement.add(Array(payload.utf8))
+      conditions.append("position($\(statement.parameters.count) IN payload) > 0")
     }
     return conditions.joined(separator: " AND ")
   }

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Reads an overview by indexes, all in one transaction, and counts only up to a limit.
 struct OverviewReader {

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The rows of queues: a queue is in the table `queue` if it is paused or has settings.
 enum QueueRow {

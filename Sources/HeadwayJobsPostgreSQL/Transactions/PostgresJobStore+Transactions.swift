@@ -1,7 +1,7 @@
 #if PostgreSQL
 public import FoundationEssentials
 public import Headway
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
 extension PostgresJobStore {
   /// Runs a transaction of the application, which can also add jobs.
@@ -112,7 +112,7 @@ extension Jobs {
   }
 
   var postgresStore: PostgresJobStore {
-    guard let store = store as? PostgresJobStore else {
+    guard let store = backend as? PostgresJobStore else {
       misuse(
         "The jobs are in a \(type(of: store)), which can't take part in a transaction of PostgreSQL. Use a "
           + "PostgresJobStore.")

@@ -1,6 +1,6 @@
 #if PostgreSQL
 import Headway
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
 /// A statement for another client of the database, with its parameters.
 public struct PostgresStatement: Hashable, Sendable {

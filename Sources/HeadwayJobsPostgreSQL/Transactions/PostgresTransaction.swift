@@ -1,6 +1,6 @@
 #if PostgreSQL
 import CPostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// A transaction of the application on a connection of a ``PostgresJobStore``.
 ///

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The waiting jobs of a queue whose kinds a worker knows, for one claim.
 ///

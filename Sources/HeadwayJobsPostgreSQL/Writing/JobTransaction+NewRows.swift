@@ -1,6 +1,6 @@
 #if PostgreSQL
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The rows of new jobs, and of schedules that have added jobs, which are written together.
 struct NewRows {

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Adds jobs through the function `enqueue` of the schema, for roles that can't write to the tables.
 extension JobTransaction {

@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// New jobs that one statement can store: without keys or dependencies.
 struct PlainJobs: Sendable {

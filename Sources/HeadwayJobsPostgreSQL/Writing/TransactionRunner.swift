@@ -1,5 +1,5 @@
 #if PostgreSQL
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Runs transactions of a store on the thread of a connection.
 struct TransactionRunner: Sendable {

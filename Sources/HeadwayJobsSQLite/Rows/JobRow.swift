@@ -1,7 +1,7 @@
 #if Jobs
 import GRDB
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The rows of jobs: unfinished jobs are in `headway_job`, finished ones in `headway_done`.
 enum JobRow {

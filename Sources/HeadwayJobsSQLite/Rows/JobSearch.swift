@@ -1,11 +1,11 @@
 #if Jobs
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Finds the newest jobs of a filter, and reads a limited number of rows.
 ///
 /// If few jobs have the requested states, indexes find them. Otherwise, rows are read in the order of their numbers, up
-/// to ``window``.
+/// to ``maxRowCount``.
 struct JobSearch {
   private let selection: JobSelection
   private let id: JobID?
@@ -13,9 +13,9 @@ struct JobSearch {
   private let database: Database
 
   /// The maximum number of rows that a search reads from a table or an index.
-  private static let window = 20_000
+  private var maxRowCount: Int { filter.payload == nil ? 20_000 : 2_000 }
   /// The maximum number of jobs that are found by an index that does not have the order of their numbers.
-  private static let fewCount = 5_000
+  private var fewCount: Int { filter.payload == nil ? 5_000 : 1_000 }
 
   init(_ filter: JobFilter, before id: JobID?, limit: Int, _ database: Database) throws {
     selection = try JobSelection(filter)
@@ -66,7 +66,7 @@ struct JobSearch {
       for queue in queues {
         let number = try self.count(condition, queue)
         count += number
-        if count > Self.fewCount { return nil }
+        if count > fewCount { return nil }
         if number > 0 { found.append((condition, queue)) }
       }
     }
@@ -77,7 +77,7 @@ struct JobSearch {
     let rows = try SQLStatement(
       """
       SELECT count(*) FROM (SELECT 1 FROM headway_job WHERE \(condition) \(queue == nil ? "" : "AND queue = ?1")
-      LIMIT \(Self.fewCount + 1))
+      LIMIT \(fewCount + 1))
       """, database)
     defer { rows.reset() }
     if let queue { rows.bind(queue, at: 1) }
@@ -113,7 +113,7 @@ struct JobSearch {
     let rows = try SQLStatement(
       """
       SELECT id, \(matches), \(settings) FROM \(table) WHERE \(condition) AND id < ?\(parameter)
-      ORDER BY id DESC LIMIT \(Self.window)
+      ORDER BY id DESC LIMIT \(maxRowCount)
       """, database)
     defer { rows.reset() }
     selection.bind(to: rows)
@@ -123,7 +123,7 @@ struct JobSearch {
       count += 1
       let number = JobID(rawValue: rows.int64(0))
       if isMatch(rows) { page.ids.append(number) }
-      if page.ids.count > limit || count == Self.window {
+      if page.ids.count > limit || count == maxRowCount {
         page.next = number
         break
       }

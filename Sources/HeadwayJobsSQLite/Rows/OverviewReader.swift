@@ -1,6 +1,6 @@
 #if Jobs
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Reads an overview by indexes, all in one transaction, and counts only up to a limit.
 struct OverviewReader {

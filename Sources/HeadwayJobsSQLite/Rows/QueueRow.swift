@@ -1,6 +1,6 @@
 #if Jobs
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The rows of queues: a queue is in `headway_queue` if it is paused or has settings.
 enum QueueRow {

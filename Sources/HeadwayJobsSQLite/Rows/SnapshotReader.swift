@@ -1,7 +1,7 @@
 #if Jobs
 import FoundationEssentials
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Reads the parts of a snapshot, all in one transaction.
 struct SnapshotReader {

@@ -1,6 +1,6 @@
 #if Jobs
 import FoundationEssentials
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import Synchronization
 
 #if canImport(Darwin)

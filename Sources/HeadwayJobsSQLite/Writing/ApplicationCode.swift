@@ -1,7 +1,7 @@
 #if Jobs
 import GRDB
 import GRDBSQLite
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Prevents code of the application from ending a transaction of the store.
 ///

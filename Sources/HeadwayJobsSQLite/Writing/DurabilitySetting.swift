@@ -1,7 +1,7 @@
 #if Jobs
 import GRDB
 import GRDBSQLite
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Sets whether commits of the writing connection wait for the disk, and restores the setting of the application.
 struct DurabilitySetting {

@@ -1,6 +1,6 @@
 #if Jobs
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension JobTransaction {
   func claim(_ claim: JobClaim, by worker: WorkerID) throws -> [JobRecord] {

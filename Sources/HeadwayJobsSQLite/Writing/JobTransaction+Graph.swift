@@ -1,7 +1,7 @@
 #if Jobs
 import GRDB
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension JobTransaction {
   func addAll(_ jobs: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued] {

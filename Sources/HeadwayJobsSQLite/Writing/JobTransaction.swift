@@ -1,7 +1,7 @@
 #if Jobs
 import GRDB
 import GRDBSQLite
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The jobs of a store, inside a transaction that writes.
 ///

@@ -2,7 +2,7 @@
 import GRDB
 import GRDBSQLite
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 #if canImport(Darwin)
 import Darwin

@@ -1,6 +1,6 @@
 #if Jobs
 import GRDB
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// A change that waits for the next transaction of a store.
 struct WriteRequest: Sendable {

@@ -1,6 +1,6 @@
 #if Jobs
 import Dispatch
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import Synchronization
 
 /// The requests that the writer of a store has not started to execute.

@@ -1,4 +1,4 @@
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension JobStoreConformance {
   static let fencing = [

@@ -1,5 +1,5 @@
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import Synchronization
 
 extension JobStoreConformance {

@@ -1,5 +1,5 @@
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension JobStoreConformance {
   static let overviews = [
@@ -58,6 +58,33 @@ extension JobStoreConformance {
       }
       // A command changes the jobs that the same filter finds.
       try probe.expect(try await probe.perform(.cancel(JobFilter(label: "voice", until: start + .seconds(10)))), 1)
+    },
+    JobStoreCheck("J274: a filter selects jobs whose payload contains a text, among any number of jobs") { probe in
+      let first = try await probe.enqueue(#"{"path":"a%b_é.jpg"}"#)
+      try await probe.enqueueBatch(of: 2_100)
+      let second = try await probe.enqueue(#"{"path":"b.jpg"}"#, options: JobOptions(queue: "mail", label: "b"))
+      let third = try await probe.enqueue("\0x'\\\"")
+      let last = try await probe.enqueue("", options: JobOptions(queue: "mail"))
+      try await probe.perform(.cancel(.id(first)))
+      let filters: [(JobFilter, [JobID])] = [
+        (JobFilter(payload: "b_é"), [first]), (JobFilter(payload: "e\u{301}"), []), (JobFilter(payload: "%"), [first]),
+        (JobFilter(payload: #""path":""#), [second, first]), (JobFilter(payload: ".JPG"), []),
+        (JobFilter(payload: "\0x"), [third]), (JobFilter(payload: "'\\\""), [third]),
+        (JobFilter(queues: ["mail"], payload: ""), [last, second]),
+        (JobFilter(states: [.cancelled], payload: "path"), [first]),
+        (JobFilter(states: [.waiting, .failed], payload: "path"), [second]),
+        (JobFilter(ids: [first, last], payload: "path"), [first]), (JobFilter(label: "b", payload: "path"), [second]),
+      ]
+      for (filter, expected) in filters {
+        try probe.expect(try await probe.ids(filter, limit: 1), expected, "the jobs of \(filter)")
+        let jobs = try await probe.store.jobs(filter, after: nil, limit: 9)
+        try probe.expect(probe.numbers(jobs), expected.reversed(), "the same jobs, oldest first")
+      }
+      try probe.expect(try await probe.store.ids(JobFilter(payload: ""), before: nil, limit: 3).ids.count, 3)
+      let after = try await probe.store.jobs(JobFilter(payload: "path"), after: first, limit: 9)
+      try probe.expect(probe.numbers(after), [second], "the jobs after the first one")
+      try probe.expect(try await probe.perform(.cancel(JobFilter(payload: ".jpg"))), 1, "the number of cancelled jobs")
+      try probe.expect(try await probe.perform(.retry(JobFilter(payload: "é"))), 1, "the number of jobs that run again")
     },
     JobStoreCheck("J154: an overview has the numbers of unfinished jobs, and counts no further than the limit") {
       probe in

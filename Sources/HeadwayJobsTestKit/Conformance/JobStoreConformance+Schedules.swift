@@ -1,5 +1,5 @@
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 extension JobStoreConformance {
   static let ticks = [
@@ -208,7 +208,7 @@ extension JobStoreProbe {
   /// Sets a schedule.
   func set(
     _ name: String, _ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow,
-    jitter: Duration = .zero, job: NewJob? = nil, in store: (any JobStore)? = nil
+    jitter: Duration = .zero, job: NewJob? = nil, in store: (any JobStoreBackend)? = nil
   ) async throws {
     let definition = ScheduleDefinition(
       schedule, missed: missed, overlap: overlap, jitter: jitter, job: job ?? self.job())

@@ -1,9 +1,11 @@
 /// The checks of a store: one or more for each rule that a store can violate.
 ///
 /// ```swift
+/// @_spi(JobStore) import HeadwayJobsTestKit
+///
 /// for check in JobStoreConformance.checks { try await check.run(on: fixture) }
 /// ```
-public enum JobStoreConformance {
+@_spi(JobStore) public enum JobStoreConformance {
   /// All checks.
   public static let checks: [JobStoreCheck] = [
     enqueueing, keys, claiming, order, fencing, endings, retries, cancelling, rescuing, stopping, commands, retention,

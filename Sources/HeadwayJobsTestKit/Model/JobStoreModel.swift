@@ -1,5 +1,5 @@
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayTestKit
 
 /// Runs random programs of commands on a store and on a model, which is a `MemoryJobStore`.
@@ -7,12 +7,14 @@ import HeadwayTestKit
 /// Both stores must give the same answers, and have the same jobs afterward.
 ///
 /// ```swift
+/// @_spi(JobStore) import HeadwayJobsTestKit
+///
 /// try await JobStoreModel(fixture).run(programs: 100_000, seed: 1)
 /// ```
 ///
 /// The description of a defect contains the seed of the program and its last commands. To reproduce the defect, run one
 /// program with that seed and an empty store.
-public struct JobStoreModel: Sendable {
+@_spi(JobStore) public struct JobStoreModel: Sendable {
   private let fixture: any JobStoreFixture
 
   /// Creates a model of a store.
@@ -341,6 +343,7 @@ private struct ModelProgram {
     if odds(4) { filter.kinds = [pick(kinds)] }
     if odds(6) { filter.tag = pick(["x", "y"]) }
     if odds(8) { filter.culprit = id() }
+    if odds(8) { filter.payload = pick(["", "1"]) }
     return filter
   }
 

@@ -1,4 +1,4 @@
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// A command of a program, with the model's numbers of jobs and workers.
 enum ModelCommand: Sendable {
@@ -61,7 +61,7 @@ enum ModelAnswer: Equatable, Sendable {
 
 extension ModelCommand {
   /// Executes the command, unless it concerns the fixture.
-  func run(on store: any JobStore) async throws -> ModelAnswer {
+  func run(on store: any JobStoreBackend) async throws -> ModelAnswer {
     do {
       switch self {
       case .enqueue(let jobs, _): return .enqueued(try await store.enqueue(jobs))

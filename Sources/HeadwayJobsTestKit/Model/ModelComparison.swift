@@ -1,4 +1,4 @@
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import Synchronization
 
 /// Executes commands on the store and on the model, and compares both.
@@ -25,10 +25,10 @@ final class ModelComparison: Sendable {
 
   let model: MemoryJobStore
   private let fixture: any JobStoreFixture
-  private let other: any JobStore
+  private let other: any JobStoreBackend
   private let numbers = Mutex(Numbers())
 
-  init(fixture: any JobStoreFixture, other: any JobStore, model: MemoryJobStore) {
+  init(fixture: any JobStoreFixture, other: any JobStoreBackend, model: MemoryJobStore) {
     self.fixture = fixture
     self.other = other
     self.model = model

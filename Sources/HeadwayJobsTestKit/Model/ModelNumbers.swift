@@ -1,4 +1,4 @@
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Maps the numbers of jobs and workers in one store to those in another.
 struct ModelNumbers: Sendable {

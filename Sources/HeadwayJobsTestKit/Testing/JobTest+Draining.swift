@@ -1,5 +1,5 @@
 import Headway
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 import HeadwayTestKit
 
 extension JobTest {
@@ -74,9 +74,9 @@ extension JobTest {
     var served: Set<String> = []
     while true {
       try Task.checkCancellation()
-      let before = try await store.counts()
+      let before = try await jobs.backend.counts()
       let next = try await advance()
-      let after = try await store.counts()
+      let after = try await jobs.backend.counts()
       let waiting = Set(after.filter { $0.value[.waiting] > 0 }.keys)
       let new = waiting.subtracting(served)
       // The worker has served all queues with waiting jobs until none of these jobs could run. If the store has changed
@@ -91,7 +91,7 @@ extension JobTest {
   /// Advances the store until nothing is due.
   private func advance() async throws -> StoreTime? {
     while true {
-      guard let next = try await store.advance() else { return nil }
+      guard let next = try await jobs.backend.advance() else { return nil }
       if next > store.now { return next }
     }
   }
@@ -101,13 +101,13 @@ extension JobTest {
     let (filter, pageSize) = (JobFilter(states: [.failed]), 1_000)
     var found: [JobRecord] = []
     while true {
-      let page = try await store.jobs(filter, after: found.last?.id, limit: pageSize)
+      let page = try await jobs.backend.jobs(filter, after: found.last?.id, limit: pageSize)
       found += page
       if page.count < pageSize { return found }
     }
   }
 
   private func cancelledCount() async throws -> Int {
-    try await store.counts().values.reduce(0) { $0 + $1[.cancelled] }
+    try await jobs.backend.counts().values.reduce(0) { $0 + $1[.cancelled] }
   }
 }

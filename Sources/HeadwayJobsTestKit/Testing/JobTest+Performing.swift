@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Headway
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 import Synchronization
 
 extension JobTest {
@@ -41,8 +41,8 @@ extension JobTest {
     var new = try jobs.encode(job, options: options)
     (new.queue, new.delay, new.start, new.deadline) = ("JobTest \(UUID())", nil, nil, nil)
     (new.settings.unique, new.settings.limit) = (nil, nil)
-    let id = try await store.enqueue([new])[0].id
-    let worker = try await store.register(
+    let id = try await jobs.backend.enqueue([new])[0].id
+    let worker = try await jobs.backend.register(
       WorkerDescription(
         name: "JobTest", processIdentifier: ProcessInfo.processInfo.processIdentifier, queues: [new.queue],
         kinds: [Type.kind: Type.version]))
@@ -64,7 +64,7 @@ extension JobTest {
     var endings: [JobEnding] = []
     while true {
       let exchange = JobExchange(worker: worker, endings: endings, claims: [claim])
-      guard let job = try await store.exchange(exchange).claimed.first?.first, let fence = job.fence else {
+      guard let job = try await jobs.backend.exchange(exchange).claimed.first?.first, let fence = job.fence else {
         let reason = try await jobs.diagnose(id)
         try await jobs.cancel(id)
         throw JobError(.unfinishedJob, "The test can't perform a job: \(reason)")
@@ -130,9 +130,9 @@ extension JobTest {
   /// The ending has no effect if the job's code has recorded an ending, or the job was abandoned.
   private func leave(_ worker: WorkerID, recording ending: JobEnding? = nil) async throws {
     // The task is not cancelled with the caller's task, because the ending must still be recorded.
-    try await Task { [store] in
-      if let ending { _ = try await store.exchange(JobExchange(worker: worker, endings: [ending])) }
-      try await store.unregister(worker, isRunningCode: false)
+    try await Task { [jobs] in
+      if let ending { _ = try await jobs.backend.exchange(JobExchange(worker: worker, endings: [ending])) }
+      try await jobs.backend.unregister(worker, isRunningCode: false)
     }.value
   }
 

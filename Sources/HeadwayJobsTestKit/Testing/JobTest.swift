@@ -1,5 +1,5 @@
 public import Headway
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 public import HeadwayTestKit
 
 /// Jobs for a test: a store whose time the test moves, and functions that run jobs in it.

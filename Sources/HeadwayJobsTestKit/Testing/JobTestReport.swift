@@ -1,4 +1,4 @@
-public import HeadwayJobs
+@_spi(JobStore) public import HeadwayJobs
 
 /// The endings of the jobs of a test while ``JobTest/drain(_:for:)`` ran.
 public struct JobTestReport: Sendable, CustomStringConvertible {

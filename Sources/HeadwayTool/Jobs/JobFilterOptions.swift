@@ -22,6 +22,12 @@ struct JobFilterOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Jobs whose label contains this text, with the same case.", valueName: "text"))
   var label: String?
 
+  // JSON can begin with a minus sign.
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Jobs whose payload contains this text, with the same case.", valueName: "text"))
+  var payload: String?
+
   // Durations can begin with a minus sign.
   @Option(
     parsing: .unconditional,
@@ -36,8 +42,16 @@ struct JobFilterOptions: ParsableArguments {
     help: ArgumentHelp("Jobs that were stored at or before this time.", valueName: "time"), transform: JobTime.init)
   var until: JobTime?
 
+  func validate() throws {
+    // All jobs would contain the text, for example if a variable of the shell is not set.
+    for (name, text) in [("label", label), ("payload", payload)] where text?.isEmpty == true {
+      throw ValidationError("--\(name) '': use at least one character.")
+    }
+  }
+
   var isEmpty: Bool {
-    queue.isEmpty && kind.isEmpty && state.isEmpty && tag == nil && label == nil && since == nil && until == nil
+    queue.isEmpty && kind.isEmpty && state.isEmpty && tag == nil && label == nil && payload == nil && since == nil
+      && until == nil
   }
 
   /// Creates the selection.
@@ -50,7 +64,7 @@ struct JobFilterOptions: ParsableArguments {
     JobFilter(
       ids: ids, states: state.isEmpty ? nil : Set(state), queues: queue.isEmpty ? nil : Set(queue),
       kinds: kind.isEmpty ? nil : Set(kind.map { JobKind(rawValue: $0) }), tag: tag, label: label,
-      since: since?.time(at: now), until: until?.time(at: now))
+      payload: payload, since: since?.time(at: now), until: until?.time(at: now))
   }
 }
 
@@ -68,10 +82,11 @@ struct JobTargets: ParsableArguments {
   func validate() throws {
     if jobs.isEmpty, options.isEmpty, !all {
       throw ValidationError(
-        "Select the jobs by number, with --queue, --kind, --state, --tag, --label, --since or --until, or with --all.")
+        "Select the jobs by number, with --queue, --kind, --state, --tag, --label, --payload, --since or --until, or "
+          + "with --all.")
     }
     if all, !jobs.isEmpty || !options.isEmpty {
-      throw ValidationError("--all: don't combine it with numbers or other options that select jobs.")
+      throw ValidationError("--all can't be combined with numbers or with other options that select jobs.")
     }
   }
 

@@ -1,4 +1,5 @@
 #if Jobs
+import ArgumentParser
 import Foundation
 import HeadwayJobs
 import HeadwayJobsSQLite
@@ -10,6 +11,8 @@ import HeadwayJobsPostgreSQL
 protocol ToolJobStore: JobStore {
   func audit() async throws -> [String]
   func close() async
+  /// The versions of the tables before and after the store was opened; 0 if there were no tables.
+  var schemaVersions: (before: Int64, after: Int64) { get }
 }
 
 extension SQLiteJobStore: ToolJobStore {}
@@ -17,11 +20,13 @@ extension SQLiteJobStore: ToolJobStore {}
 extension PostgresJobStore: ToolJobStore {}
 #endif
 
-/// The place of a store: a file, or a database on a PostgreSQL server.
+/// The place of a store: a file, or a schema of a database on a PostgreSQL server.
 struct JobStoreLocation {
   private let text: String
+  /// The schema; nil for the default.
+  let schema: String?
 
-  init(_ text: String) { self.text = text }
+  init(_ text: String, schema: String? = nil) { (self.text, self.schema) = (text, schema) }
 
   /// Whether this is the address or the connection string of a server.
   ///
@@ -31,8 +36,8 @@ struct JobStoreLocation {
     return text.contains("://") || text.contains(/(^|\s)(host|hostaddr|dbname|user|password|service|passfile)\s*=/)
   }
 
-  /// The location as it is shown, without a password.
-  var name: String {
+  /// The file or the database as it is shown, without a password.
+  var place: String {
     guard isOnServer else { return text }
     #if PostgreSQL
     return PostgresJobStore.place(of: text) ?? Self.unreadable
@@ -43,10 +48,30 @@ struct JobStoreLocation {
 
   private static let unreadable = "the database"
 
+  /// The location as it is shown, without a password.
+  var name: String { place + suffix }
+
   /// The last part of the location.
   var title: String {
     guard isOnServer else { return URL(fileURLWithPath: text).lastPathComponent }
-    return String(name.split(separator: "/").last ?? "")
+    return String(place.prefix { $0 != "?" }.split(separator: "/").last ?? "") + suffix
+  }
+
+  private var suffix: String { schema.map { ", schema \($0)" } ?? "" }
+
+  /// Checks that the store can have the schema.
+  ///
+  /// - Throws: `ValidationError`.
+  func validate() throws {
+    guard schema != nil else { return }
+    guard isOnServer else { throw ValidationError("--schema: only a PostgreSQL database has schemas.") }
+    #if PostgreSQL
+    do {
+      try schema.map(PostgresJobStore.checkSchema)
+    } catch let error as JobError {
+      throw ValidationError("--schema: \(error.context)")
+    }
+    #endif
   }
 
   /// Opens the store, which must exist.
@@ -64,7 +89,9 @@ struct JobStoreLocation {
     }
     #if PostgreSQL
     do {
-      return try await PostgresJobStore(text, migration: updatesTables ? .automatic : .manual)
+      let migration: PostgresJobStore.Migration = updatesTables ? .automatic : .manual
+      guard let schema else { return try await PostgresJobStore(text, migration: migration) }
+      return try await PostgresJobStore(text, schema: schema, migration: migration)
     } catch let error as JobError where error.code == .unusableStore {
       throw UnusableDatabase(store: name, error: error)
     }

@@ -2,18 +2,22 @@
 import ArgumentParser
 import HeadwayJobs
 
-/// The options that all commands for jobs have.
-struct JobStoreOptions: ParsableArguments {
+/// The options for the place of a store.
+struct JobPlaceOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The database file with the jobs, or the URL of a PostgreSQL database.", valueName: "place"),
+    help: ArgumentHelp(
+      "The database file with the jobs, or the URL of a PostgreSQL database.", valueName: "path-or-url"),
     completion: .file())
   var store: String
 
-  @Flag(help: "Print JSON objects, one per line. See Docs/tool-json.md.")
-  var json = false
+  @Option(
+    help: ArgumentHelp(
+      "The schema of the tables in a PostgreSQL database. The default is headway.", valueName: "name"))
+  var schema: String?
 
-  /// The place of the store.
-  var location: JobStoreLocation { JobStoreLocation(store) }
+  func validate() throws { try location.validate() }
+
+  var location: JobStoreLocation { JobStoreLocation(store, schema: schema) }
 
   /// Opens the store, runs a function, and closes the store.
   ///
@@ -23,20 +27,6 @@ struct JobStoreOptions: ParsableArguments {
   /// - Throws: `ExitCode`, after reporting the error.
   func withStore(
     updatingTables updatesTables: Bool = false, _ body: (any ToolJobStore, Jobs) async throws -> Void
-  ) async throws {
-    try await Self.withStore(at: location, updatingTables: updatesTables, body)
-  }
-
-  /// Opens a store, runs a function, and closes the store.
-  ///
-  /// - Parameters:
-  ///   - location: The place of the store.
-  ///   - updatesTables: Whether to create and update the tables of a server.
-  ///   - body: The function.
-  /// - Throws: `ExitCode`, after reporting the error.
-  static func withStore(
-    at location: JobStoreLocation, updatingTables updatesTables: Bool = false,
-    _ body: (any ToolJobStore, Jobs) async throws -> Void
   ) async throws {
     do {
       let opened = try await location.open(updatingTables: updatesTables)
@@ -48,6 +38,28 @@ struct JobStoreOptions: ParsableArguments {
     } catch {
       throw ToolExit.report(error)
     }
+  }
+}
+
+/// The options that all commands for jobs have.
+struct JobStoreOptions: ParsableArguments {
+  @OptionGroup private var place: JobPlaceOptions
+
+  @Flag(help: "Print JSON objects, one per line. See Docs/tool-json.md.")
+  var json = false
+
+  var location: JobStoreLocation { place.location }
+
+  /// Opens the store, runs a function, and closes the store.
+  ///
+  /// - Parameters:
+  ///   - updatesTables: Whether to create and update the tables of a server.
+  ///   - body: The function.
+  /// - Throws: `ExitCode`, after reporting the error.
+  func withStore(
+    updatingTables updatesTables: Bool = false, _ body: (any ToolJobStore, Jobs) async throws -> Void
+  ) async throws {
+    try await place.withStore(updatingTables: updatesTables, body)
   }
 
   /// Prints a value as JSON, or lines of text.

@@ -63,7 +63,8 @@ enum JobTime: Hashable {
     return .seconds((hours * 60 + minutes) * (match.1 == "-" ? -60 : 60))
   }
 
-  private static func duration(_ text: String) -> Duration? {
+  /// Reads a duration that begins with its sign.
+  static func duration(_ text: String) -> Duration? {
     let parts = #/([+-])(?:([0-9]{1,9})d)?(?:([0-9]{1,9})h)?(?:([0-9]{1,9})m)?(?:([0-9]{1,9})s)?/#
     guard let match = text.wholeMatch(of: parts) else { return nil }
     let numbers = [match.2, match.3, match.4, match.5]

@@ -2,140 +2,93 @@
 import ArgumentParser
 import HeadwayJobs
 
-struct JobsRetryCommand: AsyncParsableCommand {
+/// A change of the jobs that numbers or options select.
+protocol SelectedJobsChange {
+  static var configuration: CommandConfiguration { get }
+  /// The end of the sentence that begins with how many jobs were changed.
+  static var outcome: String { get }
+
+  static func command(_ filter: JobFilter) -> JobCommand
+}
+
+/// The command that makes such a change.
+struct ChangeJobsCommand<Change: SelectedJobsChange>: AsyncParsableCommand {
+  static var configuration: CommandConfiguration { Change.configuration }
+
+  @OptionGroup var targets: JobTargets
+  @OptionGroup var options: JobStoreOptions
+
+  func run() async throws {
+    try await options.withStore { _, jobs in
+      let changed = try await jobs.perform(Change.command(targets.filter(in: jobs)))
+      options.show(JobsJSON.Changed(changed), ["\(JobText.count(changed, "job")) \(Change.outcome)."])
+    }
+  }
+}
+
+enum RetryJobs: SelectedJobsChange {
   static let configuration = CommandConfiguration(
     commandName: "retry", abstract: "Run failed and cancelled jobs again, with new attempts.",
     discussion: "Jobs in other states, and jobs whose unique key is held by another job, remain as they are.")
+  static let outcome = "will run again"
 
-  @OptionGroup var targets: JobTargets
-  @OptionGroup var options: JobStoreOptions
-
-  func run() async throws {
-    try await options.withStore { _, jobs in
-      let changed = try await jobs.retry(targets.filter(in: jobs))
-      options.show(JobsJSON.Changed(changed)) { "\($0) will run again." }
-    }
-  }
+  static func command(_ filter: JobFilter) -> JobCommand { .retry(filter) }
 }
 
-struct JobsCancelCommand: AsyncParsableCommand {
+enum CancelJobs: SelectedJobsChange {
   static let configuration = CommandConfiguration(
     commandName: "cancel", abstract: "Cancel jobs that have not ended.",
     discussion: "If a job is running, its worker cancels it within a second.")
+  static let outcome = "cancelled"
 
-  @OptionGroup var targets: JobTargets
-  @OptionGroup var options: JobStoreOptions
-
-  func run() async throws {
-    try await options.withStore { _, jobs in
-      options.show(JobsJSON.Changed(try await jobs.cancel(targets.filter(in: jobs)))) { "\($0) cancelled." }
-    }
-  }
+  static func command(_ filter: JobFilter) -> JobCommand { .cancel(filter) }
 }
 
-struct JobsAbandonCommand: AsyncParsableCommand {
+enum AbandonJobs: SelectedJobsChange {
   static let configuration = CommandConfiguration(
     commandName: "abandon", abstract: "Cancel running jobs immediately, and take them from their workers.",
     discussion: """
       Use this command if the code of a job does not respond to 'headway jobs cancel'. The code might still run, but \
       its worker can no longer write anything for the job.
       """)
+  static let outcome = "abandoned"
 
-  @OptionGroup var targets: JobTargets
-  @OptionGroup var options: JobStoreOptions
-
-  func run() async throws {
-    try await options.withStore { _, jobs in
-      options.show(JobsJSON.Changed(try await jobs.abandon(targets.filter(in: jobs)))) { "\($0) abandoned." }
-    }
-  }
+  static func command(_ filter: JobFilter) -> JobCommand { .abandon(filter) }
 }
 
-struct JobsDeleteCommand: AsyncParsableCommand {
+enum DeleteJobs: SelectedJobsChange {
   static let configuration = CommandConfiguration(
-    commandName: "delete", abstract: "Delete finished jobs, even if their retention is not over.",
+    commandName: "delete", abstract: "Delete finished jobs, even before their retention period ends.",
     discussion: "Jobs that have not ended, and jobs that unfinished jobs depend on, remain as they are.")
+  static let outcome = "deleted"
 
-  @OptionGroup var targets: JobTargets
-  @OptionGroup var options: JobStoreOptions
-
-  func run() async throws {
-    try await options.withStore { _, jobs in
-      options.show(JobsJSON.Changed(try await jobs.delete(targets.filter(in: jobs)))) { "\($0) deleted." }
-    }
-  }
+  static func command(_ filter: JobFilter) -> JobCommand { .delete(filter) }
 }
 
-struct JobsRunNowCommand: AsyncParsableCommand {
+enum RunJobsNow: SelectedJobsChange {
   static let configuration = CommandConfiguration(
     commandName: "run-now", abstract: "Make jobs due now if they have not started, or wait for their next attempt.",
     discussion: """
       The jobs wait for a worker, after the jobs that already wait. Jobs that wait for other jobs continue to wait for \
       them.
       """)
+  static let outcome = "made due now"
 
-  @OptionGroup var targets: JobTargets
-  @OptionGroup var options: JobStoreOptions
-
-  func run() async throws {
-    try await options.withStore { _, jobs in
-      let changed = try await jobs.change(targets.filter(in: jobs), .runNow)
-      options.show(JobsJSON.Changed(changed)) { "\($0) made due now." }
-    }
-  }
-}
-
-struct JobsPauseCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Stop all workers from claiming jobs of a queue.",
-    discussion: "Running jobs continue, and jobs can still be added.")
-
-  @Argument(help: "The name of the queue.") var queue: String
-  @OptionGroup var options: JobStoreOptions
-
-  func run() async throws {
-    try await options.withStore { _, jobs in
-      let isChanged = try await jobs.perform(.setPaused(queue: queue, true)) > 0
-      options.show(
-        JobsJSON.Changed(isChanged ? 1 : 0), ["The queue \(queue) \(isChanged ? "is paused" : "was already paused")."])
-    }
-  }
-}
-
-struct JobsResumeCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "resume", abstract: "Let workers claim jobs of a paused queue again.")
-
-  @Argument(help: "The name of the queue.") var queue: String
-  @OptionGroup var options: JobStoreOptions
-
-  func run() async throws {
-    try await options.withStore { _, jobs in
-      let isChanged = try await jobs.perform(.setPaused(queue: queue, false)) > 0
-      options.show(
-        JobsJSON.Changed(isChanged ? 1 : 0), ["The queue \(queue) \(isChanged ? "is resumed" : "was not paused")."])
-    }
-  }
+  static func command(_ filter: JobFilter) -> JobCommand { .change(filter, .runNow) }
 }
 
 struct JobsPruneCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "prune", abstract: "Delete finished jobs whose retention is over.",
+    commandName: "prune", abstract: "Delete finished jobs past their retention period.",
     discussion: "Workers do this every minute.")
 
   @OptionGroup var options: JobStoreOptions
 
   func run() async throws {
     try await options.withStore { _, jobs in
-      options.show(JobsJSON.Changed(try await jobs.perform(.prune))) { "\($0) deleted." }
+      let deleted = try await jobs.perform(.prune)
+      options.show(JobsJSON.Changed(deleted), ["\(JobText.count(deleted, "job")) deleted."])
     }
-  }
-}
-
-extension JobStoreOptions {
-  /// Prints how many jobs a command has changed.
-  fileprivate func show(_ changed: JobsJSON.Changed, _ sentence: (String) -> String) {
-    show(changed, [sentence(JobText.count(changed.changed, "job"))])
   }
 }
 #endif

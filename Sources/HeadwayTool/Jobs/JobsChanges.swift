@@ -1,5 +1,5 @@
 #if Jobs
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// The changes of a store between two snapshots.
 struct JobsChanges {

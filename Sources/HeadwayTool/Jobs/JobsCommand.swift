@@ -8,7 +8,7 @@ struct JobsCommand: AsyncParsableCommand {
     abstract: "Inspect and change durable jobs in SQLite and PostgreSQL.",
     discussion: """
       Workers can use the store at the same time. These commands run no jobs. For jobs in PostgreSQL, specify a URL, \
-      such as `--store postgres://app@db.example.com/app`.
+      such as `--store postgres://app@db.example.com/app`, and use --schema if the tables are not in the schema headway.
 
       EXAMPLES:
         headway jobs status --store jobs.sqlite
@@ -20,8 +20,11 @@ struct JobsCommand: AsyncParsableCommand {
         headway jobs edit 6 --priority high --start +10m --store jobs.sqlite
         headway jobs abandon 4 --store jobs.sqlite
         headway jobs delete --store jobs.sqlite --state failed --until -7d
-        headway jobs pause default --store jobs.sqlite
-        headway jobs resume default --store jobs.sqlite
+        headway jobs queues --store jobs.sqlite
+        headway jobs queues set default --max-running 8 --store jobs.sqlite
+        headway jobs queues pause default --store jobs.sqlite
+        headway jobs schedules --store jobs.sqlite
+        headway jobs schedules run nightly --store jobs.sqlite
         headway jobs watch --store jobs.sqlite --json
         headway jobs prune --store jobs.sqlite
         headway jobs check --store jobs.sqlite
@@ -31,7 +34,7 @@ struct JobsCommand: AsyncParsableCommand {
         0    success
         1    the check found a defect, or a finding of the doctor is bad
         64   a usage error
-        65   the store has no tables of jobs, or newer ones; a job does not exist, or its key is held
+        65   the store has no tables of jobs, or newer ones; a job or schedule does not exist, or a key is held
         66   the file does not exist
         70   an error in headway itself
         73   the file cannot be written
@@ -41,10 +44,10 @@ struct JobsCommand: AsyncParsableCommand {
       """,
     subcommands: [
       JobsStatusCommand.self, JobsListCommand.self, JobsShowCommand.self, JobsWatchCommand.self,
-      JobsRetryCommand.self, JobsCancelCommand.self, JobsRunNowCommand.self, JobsEditCommand.self,
-      JobsAbandonCommand.self, JobsDeleteCommand.self, JobsPauseCommand.self, JobsResumeCommand.self,
-      JobsPruneCommand.self, JobsCheckCommand.self, JobsDoctorCommand.self, JobsMigrateCommand.self,
-      JobsGrantCommand.self,
+      ChangeJobsCommand<RetryJobs>.self, ChangeJobsCommand<CancelJobs>.self, ChangeJobsCommand<RunJobsNow>.self,
+      JobsEditCommand.self, ChangeJobsCommand<AbandonJobs>.self, ChangeJobsCommand<DeleteJobs>.self,
+      JobsQueuesCommand.self, JobsSchedulesCommand.self, JobsPruneCommand.self, JobsCheckCommand.self,
+      JobsDoctorCommand.self, JobsMigrateCommand.self, JobsGrantCommand.self,
     ])
 }
 #endif

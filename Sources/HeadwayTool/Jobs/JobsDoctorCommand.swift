@@ -6,7 +6,7 @@ struct JobsDoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Check the health of a store, its workers and its database.",
     discussion: """
-      The exit code is 1 if a finding is bad. The command commits a small change, in order to measure how long that \
+      Exits with 1 if a finding is bad. The command commits a small change, in order to measure how long that \
       takes.
       """)
 

@@ -20,7 +20,8 @@ struct JobsEditCommand: AsyncParsableCommand {
 
   func validate() throws {
     if changes.payload != nil, targets.jobs.isEmpty, targets.options.kind.isEmpty {
-      throw ValidationError("--payload: select the jobs by number or with --kind, because other kinds can't read it.")
+      throw ValidationError(
+        "--new-payload: select the jobs by number or with --kind, because other kinds can't read it.")
     }
   }
 
@@ -83,7 +84,7 @@ struct JobEditOptions: ParsableArguments {
 
   // JSON can begin with a minus sign.
   @Option(
-    parsing: .unconditional,
+    name: .customLong("new-payload"), parsing: .unconditional,
     help: ArgumentHelp(
       "The new payload. Each job keeps the version of its payload, so use the format of that version.",
       valueName: "json"),
@@ -99,10 +100,10 @@ struct JobEditOptions: ParsableArguments {
   func validate() throws {
     if edits(at: .now()).isEmpty {
       throw ValidationError(
-        "Specify a change: --priority, --move-to, --deadline, --no-deadline, --payload or --start.")
+        "Specify a change: --priority, --move-to, --deadline, --no-deadline, --new-payload or --start.")
     }
     if moveTo?.isEmpty == true { throw ValidationError("--move-to '': name the queue.") }
-    if deadline != nil, noDeadline { throw ValidationError("--deadline and --no-deadline: use one of them.") }
+    if deadline != nil, noDeadline { throw ValidationError("--deadline and --no-deadline can't be combined.") }
     let now = StoreTime.now()
     if let time = deadline?.time(at: now), time <= now {
       throw ValidationError("--deadline \(time): use a time in the future. To cancel jobs, use 'headway jobs cancel'.")

@@ -27,7 +27,7 @@ struct JobsGrantCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let store = options.location.name
+    let location = options.location
     try await options.withStore { opened, _ in
       #if PostgreSQL
       if let server = opened as? PostgresJobStore, let known = PostgresJobStore.Privilege(rawValue: privilege.rawValue)
@@ -35,11 +35,12 @@ struct JobsGrantCommand: AsyncParsableCommand {
         return try await server.grant(known, to: role)
       }
       #endif
-      throw RolesMissing(store: store)
+      throw RolesMissing(store: location.name)
     }
     options.show(
-      JobsJSON.Granted(store: store, role: role, privilege: privilege.rawValue),
-      ["\(store): \(role) has the privilege \(privilege.rawValue)."])
+      JobsJSON.Granted(
+        store: location.place, schema: location.schema, role: role, privilege: privilege.rawValue),
+      ["\(location.name): \(role) has the privilege \(privilege.rawValue)."])
   }
 }
 

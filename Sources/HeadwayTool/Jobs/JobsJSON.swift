@@ -33,11 +33,16 @@ enum JobsJSON {
   /// The result of an update of the tables.
   struct Migrated: Encodable {
     let store: String
+    let schema: String?
+    let version: Int64
+    /// Nil if there were no tables.
+    let previousVersion: Int64?
   }
 
   /// A privilege that a role was granted.
   struct Granted: Encodable {
     let store: String
+    let schema: String?
     let role: String
     let privilege: String
   }
@@ -125,14 +130,34 @@ enum JobsJSON {
     let event: String?
     let name: String
     let isPaused: Bool
+    let maxRunningJobCount: Int?
+    let maxPendingJobCount: Int?
+    let maxFailureCount: Int?
+    let failureCount: Int?
+    let agingSeconds: Double?
     let counts: [JobState: Int]
     let oldestWaitingSeconds: Double?
     let waiting: [Waiting]
 
-    init(_ queue: JobQueueSnapshot, at now: StoreTime, event: String? = nil) {
+    /// Creates an object.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue.
+    ///   - states: The states whose jobs were counted.
+    ///   - now: The time of the store's clock.
+    ///   - event: The event that the object describes; nil for none.
+    init(
+      _ queue: JobQueueSnapshot, counting states: [JobState] = JobState.allCases, at now: StoreTime,
+      event: String? = nil
+    ) {
       self.event = event
       (name, isPaused) = (queue.name, queue.counts.isPaused)
-      counts = Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0, queue.counts[$0]) })
+      let settings = queue.counts.settings
+      (maxRunningJobCount, maxPendingJobCount) = (settings.maxRunningJobCount, settings.maxPendingJobCount)
+      maxFailureCount = settings.maxFailureCount
+      failureCount = settings.maxFailureCount == nil ? nil : queue.counts.failureCount
+      agingSeconds = settings.agingInterval.map { $0 / .seconds(1) }
+      counts = Dictionary(uniqueKeysWithValues: states.map { ($0, queue.counts[$0]) })
       oldestWaitingSeconds = queue.oldestWaiting.map { max(0, (now - $0) / .seconds(1)) }
       waiting = queue.waiting.map {
         Waiting(

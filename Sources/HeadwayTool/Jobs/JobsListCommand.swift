@@ -4,7 +4,7 @@ import HeadwayJobs
 
 struct JobsListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List jobs in the order of their numbers.",
+    commandName: "list", abstract: "List jobs, ordered by number.",
     discussion: "Without options that select jobs, all jobs are listed.")
 
   @OptionGroup var filter: JobFilterOptions

@@ -13,8 +13,19 @@ struct JobsMigrateCommand: AsyncParsableCommand {
   @OptionGroup var options: JobStoreOptions
 
   func run() async throws {
-    try await options.withStore(updatingTables: true) { _, _ in
-      options.show(JobsJSON.Migrated(store: options.location.name), ["\(options.location.name): up to date."])
+    let location = options.location
+    try await options.withStore(updatingTables: true) { store, _ in
+      let (before, after) = store.schemaVersions
+      let result =
+        switch before {
+        case 0: "The tables of version \(after) were created."
+        case ..<after: "The tables were updated from version \(before) to version \(after)."
+        default: "The tables have version \(after), and are up to date."
+        }
+      options.show(
+        JobsJSON.Migrated(
+          store: location.place, schema: location.schema, version: after, previousVersion: before == 0 ? nil : before),
+        ["\(location.name): \(result)"])
     }
   }
 }

@@ -1,7 +1,7 @@
 #if Jobs
 import ArgumentParser
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import Synchronization
 
 struct JobsWatchCommand: AsyncParsableCommand {
@@ -57,7 +57,7 @@ private struct JobsWatch {
   }
 
   mutating func run(every interval: Duration) async throws {
-    let token = jobs.store.observeHints { [hints] hint in if case .finished(let ids) = hint { hints.add(ids) } }
+    let token = jobs.backend.observeHints { [hints] hint in if case .finished(let ids) = hint { hints.add(ids) } }
     defer { withExtendedLifetime(token) {} }
     var last = JobsSnapshot(time: jobs.store.now)
     while true {

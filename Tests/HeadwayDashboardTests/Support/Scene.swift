@@ -1,6 +1,6 @@
 #if Dashboard
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 
 /// Jobs in all states, without a worker that runs them by itself.
 struct Scene: Sendable {
@@ -11,7 +11,7 @@ struct Scene: Sendable {
 
   init(_ jobs: Jobs) async throws {
     self.jobs = jobs
-    worker = try await jobs.store.register(
+    worker = try await jobs.backend.register(
       WorkerDescription(name: "scene", processIdentifier: 7, queues: ["default"], kinds: Self.kinds))
   }
 
@@ -20,19 +20,19 @@ struct Scene: Sendable {
     _ kind: JobKind = "mail", _ payload: String = "{}", options: JobOptions = JobOptions()
   ) async throws -> JobID {
     let job = NewJob(kind: kind, payload: JobPayload(bytes: Array(payload.utf8)), options: options)
-    return try await jobs.store.enqueue([job])[0].id
+    return try await jobs.backend.enqueue([job])[0].id
   }
 
   /// Claims the next job.
   func claim(queue: String = "default", kinds: [JobKind: Int] = kinds) async throws -> JobRecord {
     let claim = JobClaim(queue: queue, count: 1, allowsSuspect: true, kinds: kinds)
-    return try await jobs.store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0][0]
+    return try await jobs.backend.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0][0]
   }
 
   /// Ends a claimed job.
   func end(_ job: JobRecord, _ action: JobEnding.Action) async throws {
     let fence = JobFence(id: job.id, attempt: job.attempt, epoch: job.epoch, owner: worker)
-    _ = try await jobs.store.exchange(JobExchange(worker: worker, endings: [JobEnding(fence, action)]))
+    _ = try await jobs.backend.exchange(JobExchange(worker: worker, endings: [JobEnding(fence, action)]))
   }
 
   /// Adds a job that fails.

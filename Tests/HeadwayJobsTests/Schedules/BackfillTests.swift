@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayTestKit
 import Testing
 

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import Testing
 
 /// Ticks where clocks change, at times from the IANA time zone database, in cases that other libraries got wrong.

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayTestKit
 import Testing
 

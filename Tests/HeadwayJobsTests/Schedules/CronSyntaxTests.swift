@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import Testing
 
 /// What is a cron expression, and which mistake is in which column.

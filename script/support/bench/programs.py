@@ -28,9 +28,9 @@ def build():
     return programs
 
 
-def build_swift(product="SchedulerBenchmark"):
+def build_swift(product="SchedulerBenchmark", root=ROOT):
     """Builds a program of the package for release, and returns its path."""
-    command = ["swift", "build", "--package-path", ROOT, "-c", "release", "--traits", "Tool", "--product", product]
+    command = ["swift", "build", "--package-path", root, "-c", "release", "--traits", "Tool", "--product", product]
     # Package.swift has the benchmarks only if this is set. script/build and .ci/run say why the other is.
     environment = {**os.environ, "HEADWAY_BENCHMARKS": "1", "SWIFT_DETERMINISTIC_HASHING": "1"}
     subprocess.run([*command, "--quiet"], check=True, env=environment)

@@ -2,7 +2,7 @@
 import Foundation
 import Headway
 import HeadwayImport
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayJobsSQLite
 
 /// An import whose files are durable jobs.
