@@ -64,7 +64,7 @@ import Testing
     #expect(found[1].history.errors.count == 1)
     #expect(found[2].reason?.code == .discarded)
     workshop.clock.advance(by: .seconds(3_600))
-    _ = try await jobs.store.advance()
+    _ = workshop.store.advance()
     _ = try await letters("new")
     #expect(try await drain() == ["fail new"])
     found = try await records(handles)
@@ -94,7 +94,7 @@ import Testing
 
   @Test("J256: a job that can't be decoded does not affect the other jobs of its call")
   func undecodable() async throws {
-    let bad = try await jobs.store.enqueue([NewJob(kind: Letter.kind, payload: JobPayload(bytes: [1]))])[0].id
+    let bad = try workshop.store.enqueue([NewJob(kind: Letter.kind, payload: JobPayload(bytes: [1]))])[0].id
     let handles = try await letters("a")
     #expect(try await drain() == ["a"])
     #expect(try await handles[0].value == "sent a")

@@ -24,9 +24,13 @@ struct Claimer {
     let chunk: Chunk?
     /// The index of its slots.
     let group: Int
-    /// Whether the queue was found by a pattern. It is no longer served when it had no jobs for a while.
+    /// Whether the queue was found by a pattern.
+    ///
+    /// It is no longer served when it had no jobs for a while.
     fileprivate(set) var isTemporary = false
-    /// Whether the queue is served. If not, another queue can take this place.
+    /// Whether the queue is served.
+    ///
+    /// If not, another queue can take this place.
     fileprivate(set) var isServed = true
     /// Since when there might be jobs that run together, and whether the wait for further jobs is over.
     fileprivate var chunkStart: Duration?

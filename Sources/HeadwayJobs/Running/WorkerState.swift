@@ -14,7 +14,9 @@ struct WorkerState {
     let added: Duration
     /// The attempts that run as the same operation; nil if there is only this one.
     var chunk: ChunkRun?
-    /// Whether the attempt counts as using a slot. Of the attempts of a chunk, only the first one does.
+    /// Whether the attempt counts as using a slot.
+    ///
+    /// Of the attempts of a chunk, only the first one does.
     var holdsSlot = true
     /// Why the worker has cancelled the operation, if it has.
     var cause: CancellationCause?

@@ -1,4 +1,6 @@
-/// A period whose ticks have added no jobs. ``Jobs/backfill(_:from:to:)`` can add them.
+/// A period whose ticks have added no jobs.
+///
+/// ``Jobs/backfill(_:from:to:)`` can add them.
 ///
 /// There is such a period before the schedule was set, while it was paused, and for ticks that were missed.
 public struct ScheduleGap: Hashable, Codable, Sendable {
@@ -17,7 +19,9 @@ public struct ScheduleGap: Hashable, Codable, Sendable {
     self.through = through
   }
 
-  /// The maximum number of periods of a schedule. Later ones replace the earliest.
+  /// The maximum number of periods of a schedule.
+  ///
+  /// Later ones replace the earliest.
   ///
   /// The ticks of a period that is forgotten can no longer be added. In no case is a tick added twice.
   static let maxCount = 64

@@ -47,7 +47,9 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
   public var missed: MissedTicks
   /// Whether ticks add jobs while the last job is unfinished.
   public var overlap: ScheduleOverlap
-  /// The maximum time from a tick until its job is due. The time is random, but the same in all processes.
+  /// The maximum time from a tick until its job is due.
+  ///
+  /// The time is random, but the same in all processes.
   public var jitter: Duration
   /// The job that each tick adds.
   @_spi(JobStore) public var job: NewJob
@@ -133,7 +135,7 @@ public struct JobTick: Hashable, Codable, Sendable {
   ///
   /// If the times are unchanged, the last tick and the next one remain. A paused schedule remains paused.
   case set(ScheduleDefinition)
-  /// Pauses or resumes the schedule. Ticks while it is paused never add jobs.
+  /// Pauses or resumes the schedule. Ticks while it is paused add no jobs, except by a backfill.
   case setPaused(Bool)
   /// Adds a job of the schedule immediately, even if the schedule is paused or its last job is unfinished.
   case run

@@ -270,7 +270,9 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
   public var processIdentifier: Int32
   /// The queues of the store that the worker serves.
   public var queues: [String]
-  /// The patterns of further queues that the worker serves. A `*` represents any number of characters.
+  /// The patterns of further queues that the worker serves.
+  ///
+  /// A `*` represents any number of characters.
   public var queuePatterns: [String]
   /// The kinds that the worker knows, with the newest version of each.
   public var kinds: [JobKind: Int]

@@ -2,7 +2,9 @@
 public struct ChunkEntry<Type: ChunkJob>: Sendable {
   /// The job.
   public let job: Type
-  /// The attempt of the job. Use it to store intermediate results, for example.
+  /// The attempt of the job.
+  ///
+  /// Use it to store intermediate results, for example.
   public let context: JobContext
 
   init(_ job: Type, _ context: JobContext) {
