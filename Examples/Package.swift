@@ -11,6 +11,7 @@ let traceExamples = ["SlowReport"]
 let csvExamples = ["Temperatures"]
 let importExamples = ["ImportFeed"]
 let jobExamples = ["PhotoJobs", "MailService", "NightlyReport"]
+let jobStoreExamples = ["FileJobStore"]
 let requestExamples = ["Downloads"]
 let drawingExamples = ["DrawCards", "ScrollCells"]
 // These use the gates and the manual clock of HeadwayTestKit, so their output is always the same.
@@ -27,6 +28,7 @@ let headwayHTTP = Target.Dependency.product(name: "HeadwayHTTP", package: "Headw
 let headwayImport = Target.Dependency.product(name: "HeadwayImport", package: "Headway")
 let headwayJobs = Target.Dependency.product(name: "HeadwayJobs", package: "Headway")
 let headwayJobsSQLite = Target.Dependency.product(name: "HeadwayJobsSQLite", package: "Headway")
+let headwayJobsTestKit = Target.Dependency.product(name: "HeadwayJobsTestKit", package: "Headway")
 let headwaySampleData = Target.Dependency.product(name: "HeadwaySampleData", package: "Headway")
 let headwayDrawing = Target.Dependency.product(name: "HeadwayDrawing", package: "Headway")
 let headwayTrace = Target.Dependency.product(name: "HeadwayTrace", package: "Headway")
@@ -80,6 +82,9 @@ let package = Package(
           .product(name: "Logging", package: "swift-log"),
           .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         ])
+    }
+    + jobStoreExamples.map {
+      .executableTarget(name: $0, dependencies: [headway, headwayJobs, headwayJobsTestKit])
     }
     + requestExamples.map {
       .executableTarget(

@@ -27,7 +27,7 @@ let smallThings: Program = [
   let queue = makeQueue()
   queue.name = "for the screen"
   queue.underlyingQueue = .main
-  log.note("underlyingError: \(queue.underlyingQueue?.label ?? "none")")
+  log.note("underlying: \(queue.underlyingQueue?.label ?? "none")")
   let first = BlockOperation { log.note("on the main thread: \(Thread.isMainThread)") }
   let second = BlockOperation { log.note("second on the main thread: \(Thread.isMainThread)") }
   second.addDependency(first)
@@ -48,7 +48,7 @@ let smallThings: Program = [
   log.note("limit \(main.maxConcurrentOperationCount), suspended \(main.isSuspended)")
   log.note("as before: name \(main.name == before.0), limit \(main.maxConcurrentOperationCount == before.1)")
   log.note("quality of service changed: \(main.qualityOfService == .background)")
-  log.note("underlyingError: \(main.underlyingQueue?.label ?? "none")")
+  log.note("underlying: \(main.underlyingQueue?.label ?? "none")")
   let operation = BlockOperation { log.note("runs on the main thread: \(Thread.isMainThread)") }
   main.addOperations([operation], waitUntilFinished: true)
 }

@@ -53,7 +53,7 @@ extension JobError {
   /// - Parameters:
   ///   - queue: The queue.
   ///   - limit: Its maximum number of pending jobs.
-  package init(full queue: String, limit: Int) {
+  @_spi(JobStore) public init(full queue: String, limit: Int) {
     self.init(
       .queueFull,
       "The queue \(queue) is full: \(limit) or more jobs wait in it. Try again later, or raise its maxPendingJobCount.")

@@ -43,6 +43,9 @@
     public var worker: Int64 = 0
     /// The place of a waiting job.
     public var position: Int64 = 0
+
+    /// Creates the numbers of an empty store.
+    public init() {}
   }
 
   /// Creates empty tables.

@@ -7,7 +7,7 @@
   /// - Returns: The names, in an order of the store.
   /// - Throws: ``JobError``.
   /// - Complexity: O(*n*) in the number of jobs of some stores.
-  public func waitingQueues(after name: String?, limit: Int) async throws -> [String] {
+  @_spi(JobStore) public func waitingQueues(after name: String?, limit: Int) async throws -> [String] {
     let names = try await counts().filter { $0.value[.waiting] > 0 }.keys.sorted()
     return Array(names.drop { $0 <= name ?? "" }.prefix(limit))
   }
