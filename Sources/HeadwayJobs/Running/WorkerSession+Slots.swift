@@ -28,7 +28,8 @@ extension WorkerSession {
         }
         let next = state.nextExchange(at: time)
         let uses = state.claimer.uses
-        let chunkTime = state.isStopping ? nil : state.claimer.nextChunkTime
+        // A time in the past means that nothing is claimed now, for example because the worker is not registered.
+        let chunkTime = state.isStopping ? nil : state.claimer.nextChunkTime.flatMap { $0 > time ? $0 : nil }
         return (uses, (next, !state.isStopping && uses.contains(where: \.isWaiting), chunkTime))
       }
     }

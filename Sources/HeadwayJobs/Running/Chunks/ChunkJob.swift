@@ -18,27 +18,28 @@
 ///
 /// Declare the `Output`, because the compiler does not infer it from the function.
 ///
-/// A worker claims several jobs of one queue, and runs them as one operation, which uses one slot. Each of the jobs is
+/// A worker claims several jobs of one queue and runs them as one operation, which uses one slot. Each of the jobs is
 /// enqueued, limited, cancelled and retried like other jobs, and has its own result, errors and attempts.
 ///
-/// If the process crashes, each job of the chunk counts one crash, and returns to its queue. Jobs that have been through
-/// a crash run alone, one at a time. Therefore, a job that crashes its process does not make other jobs fail.
+/// If the process crashes, each job of the chunk counts one crash and returns to its queue. Jobs that have been through
+/// a crash run alone, one at a time. Therefore, a job that crashes its process does not make other jobs fail, unless
+/// their ``JobOptions/maxCrashCount`` is 1.
 public protocol ChunkJob: Job {
   /// How many jobs the worker runs together; up to 100, without waiting for more, by default.
   static var chunk: JobChunk { get }
 
   /// Runs several jobs.
   ///
-  /// The jobs of one call can have different priorities, attempts and options. The time limit of the call is the shortest
-  /// one of its jobs. The task is cancelled when all jobs of the call are cancelled. To find out whether one of them is
-  /// cancelled, read ``JobContext/isCancelled`` of its context.
+  /// The jobs of one call can have different priorities, attempts and options. The time limit of the call is the
+  /// shortest time limit of its jobs. The task is cancelled when all jobs of the call are cancelled. To find out whether
+  /// one of them is cancelled, read ``JobContext/isCancelled`` of its context.
   ///
   /// ``JobMiddleware/perform(in:next:)`` is not called for several jobs, because it runs around the code of one job.
   /// ``JobMiddleware/didEnd(_:with:error:)`` is called for each job.
   ///
   /// - Parameter jobs: The jobs, at least one, with their attempts.
-  /// - Returns: How each attempt ends, in the same order: a result, or an error, which can be a ``JobSignal``. A job with
-  ///   an error runs again later, according to its ``JobOptions/retry``.
+  /// - Returns: How each attempt ends, in the same order: a result, or an error, which can be a ``JobSignal``. A job
+  ///   with an error runs again later, according to its ``JobOptions/retry``.
   /// - Throws: Any error, which is then the error of all jobs of the call. If the number of results differs from the
   ///   number of jobs, all jobs fail with ``JobError/Code/wrongResultCount``.
   static func perform(_ jobs: [ChunkEntry<Self>]) async throws -> [Result<Output, any Error>]
@@ -64,7 +65,7 @@ extension ChunkJob {
     guard resultCount != jobCount else { return }
     throw JobError(
       .wrongResultCount,
-      "perform(_:) of the kind \(kind) returned \(resultCount) results for \(jobCount) jobs. Return one result per job, "
-        + "in the same order.")
+      "perform(_:) of the kind \(kind) returned \(resultCount) results for \(jobCount) jobs. Return one result per "
+        + "job, in the same order.")
   }
 }

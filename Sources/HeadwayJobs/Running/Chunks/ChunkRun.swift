@@ -20,7 +20,7 @@ final class ChunkRun: Sendable {
 
   /// Runs the jobs, except those that were cancelled or given back in the meantime, and keeps their results.
   ///
-  /// A job that can't be decoded, or whose result can't be encoded, does not affect the others.
+  /// A job that can't be decoded, or whose result can't be encoded, does not affect other jobs.
   func perform<Type: ChunkJob>(_ type: Type.Type) async throws {
     var (running, entries) = ([Member](), [ChunkEntry<Type>]())
     for member in members where !member.context.isMarkedCancelled {
