@@ -31,8 +31,8 @@ public protocol ChunkJob: Job {
   /// Runs several jobs.
   ///
   /// The jobs of one call can have different priorities, attempts and options. The time limit of the call is the
-  /// shortest time limit of its jobs. The task is cancelled when all jobs of the call are cancelled. To find out whether
-  /// one of them is cancelled, read ``JobContext/isCancelled`` of its context.
+  /// shortest time limit of its jobs. The task is cancelled when all jobs of the call are cancelled. To find out
+  /// whether one of them is cancelled, read ``JobContext/isCancelled`` of its context.
   ///
   /// ``JobMiddleware/perform(in:next:)`` is not called for several jobs, because it runs around the code of one job.
   /// ``JobMiddleware/didEnd(_:with:error:)`` is called for each job.
