@@ -55,7 +55,7 @@
 
 mtype = { waiting, running, ended };                   /* The state of a job. */
 mtype = { unknown, code, over, sent };                 /* The state of an attempt in its worker. */
-mtype = { success, failure, snooze, release, cancel }; /* The ending of an attempt. */
+mtype = { success, failure, snooze, release, cancel }; /* The ending of an attempt; a wait changes the same as a snooze. */
 
 /* The store. */
 mtype state[JOBS] = waiting;

@@ -76,7 +76,7 @@ extension PostgresJobStore.Privilege {
     case .work:
       return common + [
         PrivilegeGrant(["USAGE"], .sequences),
-        PrivilegeGrant(["EXECUTE"], .functions, functions + ["meet", "finish"]),
+        PrivilegeGrant(["EXECUTE"], .functions, functions + ["signal", "meet", "finish"]),
         PrivilegeGrant(["SELECT", "INSERT", "UPDATE", "DELETE"], .tables),
       ]
     }

@@ -12,7 +12,8 @@ enum SchemaVersion1 {
     "CREATE SEQUENCE headway.position",
     // Unfinished jobs. State: 0 held, 1 scheduled, 2 waiting, 3 running. Flags: 1 cancel requested, 2 holds key until
     // claimed, 4 has dependents, 8 has checkpoints. Keep: microseconds. Unmet: how many dependencies a held job waits
-    // for. Slots: how many jobs of the limit's key run at a time; 0 for a serial key, null for a rate.
+    // for. Slots: how many jobs of the limit's key run at a time; 0 for a serial key, null for a rate. Awaits: the
+    // signal or sleep that a scheduled job waits for.
     // An index row has at most 2,704 bytes, so a job with longer names could not change its state.
     """
     CREATE TABLE headway.job (
@@ -22,7 +23,7 @@ enum SchemaVersion1 {
       crashes integer NOT NULL, snoozes integer NOT NULL, epoch integer NOT NULL, owner bigint, flags smallint NOT NULL,
       keep bigint, unique_key text, unmet integer NOT NULL, progress double precision, progress_text text,
       settings bytea, history bytea, payload bytea NOT NULL, ready timestamptz NOT NULL, limit_key text COLLATE "C",
-      slots bigint,
+      slots bigint, awaits text,
       CONSTRAINT job_has_short_names CHECK (octet_length(queue) <= 512 AND octet_length(kind) <= 512
         AND octet_length(unique_key) <= 1024 AND octet_length(limit_key) <= 1033))
     WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
@@ -72,6 +73,7 @@ enum SchemaVersion1 {
     // Keys that are held for a time. The others are in the table of jobs.
     "CREATE TABLE headway.key (key text PRIMARY KEY, job bigint NOT NULL, until timestamptz NOT NULL)",
     "CREATE INDEX key_until ON headway.key (until)",
+    // The values of steps. Names that begin with headway/ are those of signals and waits.
     """
     CREATE TABLE headway.checkpoint (job bigint, name text, value bytea NOT NULL, PRIMARY KEY (job, name))
     """,
@@ -114,11 +116,11 @@ enum SchemaVersion1 {
       number bigint PRIMARY KEY, token bigint NOT NULL, ids bigint[] NOT NULL, are_new boolean[] NOT NULL,
       stored timestamptz NOT NULL) WITH (fillfactor = 50)
     """,
-    pendingCount, enqueue, notify, meet, finish, writeReceipt, readReceipt,
+    pendingCount, enqueue, signal, notify, meet, finish, writeReceipt, readReceipt,
     // Not every role may call the functions that run as the owner of the tables.
     """
-    REVOKE EXECUTE ON FUNCTION headway.pending_count, headway.enqueue, headway.notify, headway.meet, headway.finish,
-    headway.write_receipt, headway.read_receipt FROM PUBLIC
+    REVOKE EXECUTE ON FUNCTION headway.pending_count, headway.enqueue, headway.signal, headway.notify, headway.meet,
+    headway.finish, headway.write_receipt, headway.read_receipt FROM PUBLIC
     """,
   ]
 
@@ -235,6 +237,47 @@ enum SchemaVersion1 {
         PERFORM headway.meet(ARRAY[finish.job], ARRAY[true], \(JobGraph.maxMetCount), moment);
       END IF;
       RETURN QUERY SELECT finish.job;
+    END
+    $body$
+    """
+
+  /// Sends a signal in a transaction of any client, and returns whether the job is unfinished.
+  ///
+  /// It makes the same changes as `JobRows.send`, under the lock of the job's row.
+  private static let signal = """
+    CREATE FUNCTION headway.signal(job bigint, name text, value bytea DEFAULT 'true') RETURNS boolean
+    LANGUAGE plpgsql AS $body$
+    #variable_conflict use_column
+    DECLARE
+      signals jsonb;
+      number bigint;
+      stored record;
+    BEGIN
+      SELECT j.state, j.queue, j.slots, j.awaits INTO stored FROM headway.job j WHERE j.id = signal.job FOR UPDATE;
+      IF NOT FOUND THEN RETURN false; END IF;
+      SELECT convert_from(c.value, 'UTF8')::jsonb INTO signals FROM headway.checkpoint c
+      WHERE c.job = signal.job AND c.name = '\(StoredSignals.counts)';
+      signals := coalesce(signals, '{"counts": {}}');
+      IF (SELECT coalesce(sum((s.value->>'received')::bigint - (s.value->>'taken')::bigint), 0)
+      FROM jsonb_each(signals->'counts') s) >= \(JobSignal.maxPendingCount) THEN
+        RAISE EXCEPTION 'Job % has % signals that it has not taken.', signal.job, \(JobSignal.maxPendingCount)
+        USING ERRCODE = 'program_limit_exceeded';
+      END IF;
+      number := coalesce((signals->'counts'->signal.name->>'received')::bigint, 0) + 1;
+      signals := jsonb_set(signals, ARRAY['counts', signal.name], jsonb_build_object('received', number,
+        'taken', coalesce((signals->'counts'->signal.name->>'taken')::bigint, 0)));
+      INSERT INTO headway.checkpoint (job, name, value)
+      VALUES (signal.job, '\(StoredSignals.prefix)signal ' || number || ' ' || signal.name, signal.value),
+      (signal.job, '\(StoredSignals.counts)', convert_to(signals::text, 'UTF8'))
+      ON CONFLICT (job, name) DO UPDATE SET value = excluded.value;
+      UPDATE headway.job j SET flags = flags | 8 WHERE j.id = signal.job;
+      IF stored.state = 1 AND stored.awaits = 'signal ' || signal.name THEN
+        UPDATE headway.job j SET state = 2, due = NULL, awaits = NULL,
+        position = CASE WHEN stored.slots = 0 THEN j.position ELSE nextval('headway.position') END,
+        ready = CASE WHEN stored.slots = 0 THEN j.ready ELSE clock_timestamp() END WHERE j.id = signal.job;
+        PERFORM headway.notify(stored.queue);
+      END IF;
+      RETURN true;
     END
     $body$
     """

@@ -40,6 +40,9 @@ private struct StoreAudit {
       sql: unfinished("state = 3 AND (attempt < 1 OR epoch < 1)")),
     Rule(what: "scheduled jobs have no time", sql: unfinished("state = 1 AND due IS NULL")),
     Rule(
+      what: "jobs wait for a signal or sleep, but not for a time",
+      sql: unfinished("state <> 1 AND awaits IS NOT NULL")),
+    Rule(
       what: "jobs that are not running have a request to cancel them",
       sql: unfinished("state <> 3 AND (flags & 1) <> 0")),
     Rule(

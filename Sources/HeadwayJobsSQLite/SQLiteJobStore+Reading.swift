@@ -115,13 +115,7 @@ import GRDB
   /// - Returns: The value, or nil if there is none.
   /// - Throws: `JobError`.
   public func checkpoint(_ name: String, of id: JobID) async throws -> JobPayload? {
-    try await read { database in
-      let statement = try SQLStatement("SELECT value FROM headway_checkpoint WHERE job = ?1 AND name = ?2", database)
-      defer { statement.reset() }
-      statement.bind(id.rawValue, at: 1)
-      statement.bind(name, at: 2)
-      return try statement.step() ? JobPayload(bytes: statement.bytes(0)) : nil
-    }
+    try await read { try JobRow.checkpoint(name, of: id, $0) }
   }
 }
 #endif

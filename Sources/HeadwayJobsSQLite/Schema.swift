@@ -46,7 +46,8 @@ enum Schema {
       INSERT INTO headway_meta VALUES ('schema', 0), ('job', 0), ('position', 0), ('worker', 0), ('deleted', 0);
       -- Unfinished jobs. Times are in microseconds since 1970. Flags: 1 cancel requested, 2 holds key until claimed,
       -- 4 has dependents, 8 has checkpoints. Unmet: how many dependencies a held job waits for. Slots: how many jobs
-      -- of the limit's key run at a time; 0 for a serial key, null for a rate.
+      -- of the limit's key run at a time; 0 for a serial key, null for a rate. Awaits: the signal or sleep that a
+      -- scheduled job waits for.
       CREATE TABLE headway_job (
         id INTEGER PRIMARY KEY, queue TEXT NOT NULL, kind TEXT NOT NULL, version INTEGER NOT NULL,
         state INTEGER NOT NULL, priority INTEGER NOT NULL, position INTEGER NOT NULL, due INTEGER, deadline INTEGER,
@@ -54,7 +55,7 @@ enum Schema {
         crashes INTEGER NOT NULL, snoozes INTEGER NOT NULL, epoch INTEGER NOT NULL, owner INTEGER,
         flags INTEGER NOT NULL, keep INTEGER, unique_key TEXT, unmet INTEGER NOT NULL, progress REAL,
         progress_text TEXT, settings BLOB, history BLOB, payload BLOB NOT NULL, ready INTEGER NOT NULL,
-        limit_key TEXT, slots INTEGER) STRICT;
+        limit_key TEXT, slots INTEGER, awaits TEXT) STRICT;
       CREATE INDEX headway_job_waiting ON headway_job(queue, kind, version, priority DESC, position, deadline)
         WHERE state = 2 AND crashes = 0 AND limit_key IS NULL;
       CREATE INDEX headway_job_keyed
@@ -94,6 +95,7 @@ enum Schema {
       CREATE TABLE headway_key (key TEXT PRIMARY KEY, job INTEGER NOT NULL, until INTEGER NOT NULL)
         STRICT, WITHOUT ROWID;
       CREATE INDEX headway_key_until ON headway_key(until);
+      -- The values of steps. Names that begin with headway/ are those of signals and waits.
       CREATE TABLE headway_checkpoint (
         job INTEGER NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (job, name)) STRICT, WITHOUT ROWID;
       -- Queues that are paused or have settings.

@@ -54,6 +54,9 @@ private struct StoreAudit {
 
   private static let rules = [
     Rule(
+      what: "jobs wait for a signal or sleep, but not for a time",
+      sql: "SELECT id FROM headway_job WHERE state <> 1 AND awaits NOT NULL"),
+    Rule(
       what: "jobs are unfinished and finished at the same time",
       sql: "SELECT id FROM headway_job JOIN headway_done USING (id)"),
     Rule(

@@ -61,28 +61,70 @@ extension Jobs {
     handles(of: batch, try add(batch.encoded(for: self), in: database))
   }
 
+  /// Sends a signal to a job in a transaction of the application; the signal is sent if the transaction is committed.
+  ///
+  /// ```swift
+  /// import HeadwayJobs
+  ///
+  /// let handle = try await jobs.enqueue(Resize(path: path))
+  /// try await pool.write { database in
+  ///   try database.execute(sql: "INSERT INTO photo (path) VALUES (?)", arguments: [path])
+  ///   try jobs.signal(handle.id, "uploaded", path, in: database)
+  /// }
+  /// ```
+  ///
+  /// - Precondition: The store is an ``SQLiteJobStore`` with the database of the connection.
+  /// - Parameters:
+  ///   - id: The number of the job.
+  ///   - name: The name of the signal.
+  ///   - value: The value; `true` by default.
+  ///   - database: A connection that can write. If it is not in a transaction, the signal is sent in its own
+  ///     transaction.
+  /// - Returns: False if the job has ended or does not exist.
+  /// - Throws: `JobError`, for example with the code `tooManySignals`, or GRDB's `DatabaseError`. Nothing was sent.
+  @discardableResult
+  public func signal(
+    _ id: JobID, _ name: String, _ value: some Encodable = true, in database: Database
+  ) throws -> Bool {
+    let signal = try JobSignal(name, value)
+    try check(signal)
+    let command = JobCommand.signal(.id(id), signal)
+    return try change(in: database, { try $0.perform(command) }) { [self] in notePerformed(command, count: $0) } > 0
+  }
+
   private func add(_ new: [NewJob], in database: Database) throws -> [Enqueued] {
+    try change(in: database, { try $0.enqueue(new) }) { [self] enqueued in
+      for (enqueued, new) in zip(enqueued, new) { noteEnqueued(enqueued, new) }
+    }
+  }
+
+  /// Changes jobs in a transaction of the application, and calls a function after its commit.
+  private func change<Answer: Sendable>(
+    in database: Database, _ body: (JobTransaction) throws -> Answer,
+    _ completion: @escaping @Sendable (Answer) -> Void
+  ) throws -> Answer {
     let store = sqliteStore
     require(
       database.isMainDatabase(at: store.file),
       "The connection's database is not the job store's database, \(store.file). Open the store with the pool of this "
-        + "connection, SQLiteJobStore(pool), or use enqueue(_:) outside of the transaction.")
+        + "connection, SQLiteJobStore(pool), or use the function outside of the transaction.")
     try database.checkFile()
-    var enqueued: [Enqueued]?
+    var answer: Answer?
     try database.inSavepoint {
       let transaction = JobTransaction(database, at: store.now)
-      let added = try transaction.enqueue(new)
-      enqueued = added
+      let given = try body(transaction)
+      try transaction.settle()
+      answer = given
       try transaction.storeCounters()
       let hints = transaction.hints
-      database.afterNextTransaction { [self] _ in
+      database.afterNextTransaction { _ in
         store.send(hints)
-        for (added, new) in zip(added, new) { noteEnqueued(added, new) }
+        completion(given)
       }
       return .commit
     }
-    guard let enqueued else { misuse("GRDB has not called the function.") }
-    return enqueued
+    guard let answer else { misuse("GRDB has not called the function.") }
+    return answer
   }
 
   fileprivate var sqliteStore: SQLiteJobStore {
@@ -96,6 +138,46 @@ extension Jobs {
 }
 
 extension JobContext {
+  /// Runs a step that writes to the database of the store, exactly once across all attempts, and returns its value.
+  ///
+  /// The writes of the step and its value are committed together, or neither. In later attempts, this function returns
+  /// the stored value and doesn't call `body`.
+  ///
+  /// ```swift
+  /// import HeadwayJobs
+  ///
+  /// let size = try await context.checkpoint("record") { database in
+  ///   try database.execute(sql: "INSERT INTO photo (path) VALUES (?)", arguments: [path])
+  ///   return path.utf8.count
+  /// }
+  /// ```
+  ///
+  /// The function `body` runs under the same conditions as that of ``finish(within:_:)``.
+  ///
+  /// - Precondition: The store is an ``SQLiteJobStore``.
+  /// - Parameters:
+  ///   - name: The name of the step. Each attempt can use a name only once.
+  ///   - limit: The time limit of `body`.
+  ///   - body: The step. It is called on a thread of the store. It can use savepoints, but must not begin or end
+  ///     transactions.
+  /// - Returns: The value of the step, from this attempt or an earlier one.
+  /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
+  ///   `duplicateCheckpoint`, `payloadTooLarge`, `timeLimitExceeded`, or `transactionEnded`; `JobSuspension` if the
+  ///   attempt ends with a wait. Nothing was written.
+  public func checkpoint<Value: Codable & Sendable>(
+    _ name: String, within limit: Duration = .seconds(5), _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws -> Value {
+    let store = jobs.sqliteStore
+    if let stored = try await storedCheckpoint(name, as: Value.self) { return stored }
+    return try await store.change(runsUserCode: true) { [fence, leaseLost] transaction in
+      guard try transaction.isRun(by: fence) else { throw leaseLost }
+      let value = try transaction.run(within: limit, body)
+      guard transaction.database.isInsideTransaction else { throw JobError.transactionEnded }
+      try transaction.putCheckpoint(name, self.encodedCheckpoint(name, value), of: fence.id)
+      return value
+    }
+  }
+
   /// Commits writes of the application together with the success of the job, or neither.
   ///
   /// Therefore, the writes happen exactly once, no matter when the process crashes.
@@ -130,13 +212,15 @@ extension JobContext {
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
   ///   `timeLimitExceeded`, or `transactionEnded`. Nothing was written, and the job has not ended. The code is
-  ///   `alreadyFinished` if an earlier call has ended the job, or has not returned yet.
+  ///   `alreadyFinished` if an earlier call has ended the job, or has not returned yet. `JobSuspension` if the attempt
+  ///   ends with a wait.
   @discardableResult
   public func finish<Value: Sendable>(
     within limit: Duration = .seconds(5), _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
     let (fence, leaseLost) = (fence, leaseLost)
     let store = jobs.sqliteStore
+    try checkNotSuspended()
     // Noted before the commit. Otherwise, the worker could find after the commit that the attempt no longer runs the
     // job.
     guard beginFinishing() else {

@@ -84,7 +84,7 @@ struct Mail: Job {
     switch error {
     case 0: return
     case 1: throw NetworkError(description: "The server mail-\(context.id).example.org closed the connection.")
-    default: throw JobSignal.discard("The address \(address) does not exist.")
+    default: throw JobOutcome.discard("The address \(address) does not exist.")
     }
   }
 }

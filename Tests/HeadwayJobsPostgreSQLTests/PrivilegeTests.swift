@@ -92,6 +92,7 @@ import Testing
           case "meet": "'{1}', '{true}', 1, now()"
           case "pending_count": "'default', 1"
           case "read_receipt": "1, 1"
+          case "signal": "1, 'go'"
           case "write_receipt": "1, 1, '{1}', '{}'"
           default: ""
           }
@@ -136,7 +137,7 @@ import Testing
       .enqueue: calls("enqueue", "notify", "pending_count", "read_receipt", "write_receipt")
         .union(verbs("SELECT").filter { $0.hasSuffix(" meta") || $0.hasSuffix(" queue") }),
       .read: verbs("SELECT"),
-      .work: calls("enqueue", "notify", "pending_count", "read_receipt", "write_receipt", "meet", "finish")
+      .work: calls("enqueue", "notify", "pending_count", "read_receipt", "write_receipt", "meet", "finish", "signal")
         .union(verbs("SELECT")).union(verbs("INSERT", "UPDATE", "DELETE", "LOCK"))
         .union(statements.filter { $0.contains("nextval") }),
     ]

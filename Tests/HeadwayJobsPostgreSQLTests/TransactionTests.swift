@@ -188,6 +188,87 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J232: a signal in a transaction is sent if it is committed, also by another client", arguments: [true, false])
+  func signal(isOtherClient: Bool) async throws {
+    let test = try await makeStore()
+    let (handle, record) = try await claimNewJob(of: test)
+    let context = JobContext(record, try #require(record.fence), test.jobs)
+    let suspension = await #expect(throws: JobSuspension.self) {
+      _ = try await context.waitForSignal("size", as: Int.self, timeLimit: .seconds(60))
+    }
+    let until = try #require(suspension?.until)
+    let ending = JobEnding(context.fence, .wait(.signal("size"), until: until))
+    _ = try await test.store.exchange(JobExchange(worker: context.fence.owner, endings: [ending]))
+    let (jobs, call) = (test.jobs, "SELECT signal(\(handle.id), 'size', convert_to('7', 'UTF8'))")
+    if isOtherClient {
+      try test.psql("BEGIN; \(call); ROLLBACK")
+    } else {
+      await #expect(throws: Failure.self) {
+        try await test.store.transaction { transaction in
+          try jobs.signal(handle.id, "size", 7, in: transaction)
+          throw Failure()
+        }
+      }
+    }
+    #expect(try await handle.job()?.wait == .signal("size"))
+    if isOtherClient {
+      #expect(try test.psql(call) == "t")
+      #expect(try test.psql("SELECT signal(1000000, 'size')") == "f")
+    } else {
+      let isSent = try await test.store.transaction { try jobs.signal(handle.id, "size", 7, in: $0) }
+      #expect(isSent)
+    }
+    let ready = try #require(try await handle.job())
+    #expect(ready.state == .waiting)
+    #expect(ready.wait == nil && ready.dueTime == nil)
+    #expect(try await test.store.audit() == [])
+    // Both ways count the signals together.
+    for _ in 0..<JobSignal.maxPendingCount / 2 - 1 { try await jobs.signal(handle.id, "other") }
+    let rest = JobSignal.maxPendingCount / 2
+    try test.psql("SELECT signal(\(handle.id), 'size') FROM generate_series(1, \(rest))")
+    #expect(throws: PostgresServer.Failure.self) { try test.psql(call) }
+    let refusal = await #expect(throws: JobError.self) { try await jobs.signal(handle.id, "other") }
+    #expect(refusal?.code == .tooManySignals)
+    let claim = JobClaim(queue: "default", count: 1, allowsSuspect: true, kinds: [PlainJob.kind: 1])
+    let exchange = JobExchange(worker: context.fence.owner, claims: [claim])
+    let job = try #require(try await test.store.exchange(exchange).claimed[0].first)
+    let again = JobContext(job, try #require(job.fence), jobs)
+    #expect(try await again.waitForSignal("size", as: Int.self, timeLimit: .seconds(60)) == 7)
+    #expect(try await again.waitForSignal("size", timeLimit: .seconds(60)))
+    await test.store.close()
+  }
+
+  @Test("J229: the writes of a step and its value are committed together, or neither")
+  func step() async throws {
+    let test = try await makeStore()
+    let table = "\(test.schema).photo"
+    let (handle, record) = try await claimNewJob(of: test)
+    let fence = try #require(record.fence)
+    await #expect(throws: Failure.self) {
+      try await JobContext(record, fence, test.jobs).checkpoint("step") { transaction -> Int in
+        try transaction.execute("INSERT INTO \(table) (path, size) VALUES ($1, $2)", "a.jpg", 1)
+        throw Failure()
+      }
+    }
+    for size in [2, 3] {
+      let value = try await JobContext(record, fence, test.jobs).checkpoint("step") { transaction in
+        try transaction.execute("INSERT INTO \(table) (path, size) VALUES ($1, $2)", "a.jpg", size)
+        return size
+      }
+      #expect(value == 2)
+    }
+    #expect(try test.psql("SELECT size FROM photo") == "2")
+    try await test.jobs.abandon(handle.id)
+    let error = await #expect(throws: JobError.self) {
+      try await JobContext(record, fence, test.jobs).checkpoint("other") { transaction in
+        try transaction.execute("DELETE FROM \(table)")
+      }
+    }
+    #expect(error?.code == .leaseLost)
+    #expect(try test.psql("SELECT size FROM photo") == "2")
+    await test.store.close()
+  }
+
   @Test("J18: another client can't add a job to a full queue")
   func fullQueue() async throws {
     let test = try await makeStore()

@@ -71,6 +71,50 @@ import Testing
     await store.close()
   }
 
+  @Test(
+    "J229, J220: whenever the process of an order is killed, each step takes effect once", arguments: [false, true])
+  func orders(isRefused: Bool) async throws {
+    var (number, isKilled) = (0, true)
+    // The first process of each order kills itself after one commit more than that of the order before.
+    while isKilled {
+      number += 1
+      isKilled = false
+      let folder = try TemporaryFolder()
+      let path = folder.path + "/jobs.sqlite"
+      let pool = try openPool(path)
+      try await pool.write { try $0.execute(sql: OrderJob.table) }
+      let store = try SQLiteJobStore(pool)
+      let jobs = Jobs(store)
+      let handle = try await jobs.enqueue(OrderJob(isRefused: isRefused))
+      // The signal arrives before the job begins, or when it waits.
+      var isSent = number.isMultiple(of: 2)
+      if isSent { try await jobs.signal(handle.id, "packed") }
+      var worker = try WorkerProcess(path, role: "\(number)")
+      try await poll {
+        if !worker.isRunning {
+          isKilled = true
+          await worker.end()
+          worker = try WorkerProcess(path)
+        }
+        guard let job = try await handle.job() else { return false }
+        if !isSent, job.wait == .signal("packed") {
+          isSent = true
+          try await jobs.signal(handle.id, "packed")
+        }
+        return job.state.isFinished
+      }
+      await worker.kill()
+      #expect(try await handle.job()?.state == .succeeded)
+      let steps = try await pool.read { try String.fetchAll($0, sql: "SELECT name FROM step ORDER BY rowid") }
+      #expect(steps == (isRefused ? ["charge", "refund"] : ["charge", "ship", "review"]), "killed after \(number)")
+      _ = try await store.rescue()
+      #expect(try await store.audit() == [])
+      await store.close()
+      try pool.close()
+    }
+    #expect(number > 6)
+  }
+
   /// Every job has succeeded, its effect has happened once, the database is intact, and no worker has left a file.
   private func audit(_ pool: DatabasePool, _ jobs: Jobs, _ jobCount: Int, folder: String) async throws {
     let counts = try await jobs.counts()

@@ -160,6 +160,83 @@ struct Note: Job {
     await app.store.close()
   }
 
+  @Test("J232: a signal in a transaction is sent if it is committed")
+  func signal() async throws {
+    let app = try Application()
+    let handle = try await app.jobs.enqueue(Note(text: "a"))
+    let context = try await app.claim()
+    let suspension = await #expect(throws: JobSuspension.self) {
+      _ = try await context.waitForSignal("size", as: Int.self, timeLimit: .seconds(60))
+    }
+    let until = try #require(suspension?.until)
+    let ending = JobEnding(context.fence, .wait(.signal("size"), until: until))
+    _ = try await app.store.exchange(JobExchange(worker: context.fence.owner, endings: [ending]))
+    struct Failure: Error {}
+    await #expect(throws: Failure.self) {
+      try await app.pool.write { [jobs = app.jobs] database in
+        try jobs.signal(handle.id, "size", 1, in: database)
+        throw Failure()
+      }
+    }
+    #expect(try await handle.job()?.state == .scheduled)
+    let hints = Mutex<[JobHint]>([])
+    let token = app.store.observeHints { hint in hints.withLock { $0.append(hint) } }
+    let isSent = try await app.pool.write { [jobs = app.jobs] database in
+      try database.execute(sql: "INSERT INTO photo (size) VALUES (2)")
+      return try jobs.signal(handle.id, "size", 2, in: database)
+    }
+    #expect(isSent)
+    #expect(hints.withLock { $0 } == [.claimable(queue: "default")])
+    withExtendedLifetime(token) {}
+    #expect(try await handle.job()?.state == .waiting)
+    let again = try await app.claim()
+    let size = try await again.waitForSignal("size", as: Int.self, timeLimit: .seconds(60))
+    #expect(size == 2)
+    #expect(try await app.store.audit() == [])
+    await app.store.close()
+  }
+
+  @Test("J229: the writes of a step and its value are committed together, or neither")
+  func step() async throws {
+    let app = try Application()
+    let handle = try await app.jobs.enqueue(Note(text: "a"))
+    let claimed = try await app.claim()
+    // An attempt can use each name only once, so this test creates the context again.
+    func context() -> JobContext { JobContext(claimed.job, claimed.fence, app.jobs) }
+    struct Failure: Error {}
+    await #expect(throws: Failure.self) {
+      try await context().checkpoint("step") { database -> Int in
+        try database.execute(sql: "INSERT INTO photo (size) VALUES (1)")
+        throw Failure()
+      }
+    }
+    for size in [2, 3] {
+      let value = try await context().checkpoint("step") { database in
+        try database.execute(sql: "INSERT INTO photo (size) VALUES (?)", arguments: [size])
+        return size
+      }
+      #expect(value == 2)
+    }
+    #expect(try app.photoCount() == 1)
+    let ended = await #expect(throws: JobError.self) {
+      try await context().checkpoint("end") { database in
+        try database.execute(sql: "DELETE FROM photo; COMMIT")
+        return 0
+      }
+    }
+    #expect(ended?.code == .transactionEnded)
+    try await app.jobs.abandon(handle.id)
+    let lost = await #expect(throws: JobError.self) {
+      try await context().checkpoint("other") { database in
+        try database.execute(sql: "DELETE FROM photo")
+        return 0
+      }
+    }
+    #expect(lost?.code == .leaseLost)
+    #expect(try app.photoCount() == 1)
+    await app.store.close()
+  }
+
   @Test("J11, J60: jobs in a transaction wait for others, and a cycle is refused")
   func graph() async throws {
     let app = try Application()

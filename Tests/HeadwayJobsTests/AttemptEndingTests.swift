@@ -101,15 +101,34 @@ import Testing
     #expect(action(error: CancellationError(), isCancelled: true) == .cancel(reason))
   }
 
+  @Test("J233: an attempt whose code has come to a wait ends with it, unless its operation was cancelled")
+  mutating func suspended() {
+    let suspension = JobSuspension(.signal("go"), until: now + .seconds(60))
+    let wait = JobEnding.Action.wait(suspension.wait, until: suspension.until)
+    for error in [suspension, nil, TestError(), JobOutcome.discard("caught"), JobError(.nameTooLong, "")]
+      as [(any Error)?]
+    {
+      #expect(action(error: error, suspension: suspension) == wait)
+    }
+    // The store cancels the job.
+    #expect(action(error: CancellationError(), isCancelled: true, cause: .requested, suspension: suspension) == wait)
+    #expect(action(error: suspension, isCancelled: true, cause: .stopping, suspension: suspension) == wait)
+    let reason = JobEndReason(.cancelled, "Its operation was cancelled.")
+    #expect(action(error: suspension, isCancelled: true, suspension: suspension) == .cancel(reason))
+    #expect(
+      action(error: suspension, isCancelled: true, cause: .givenBack, suspension: suspension) == .release)
+  }
+
   private mutating func action(
     error: (any Error)?, attempt: Int = 1, isCancelled: Bool = false, hasBegun: Bool = true,
-    cause: WorkerState.CancellationCause? = nil
+    cause: WorkerState.CancellationCause? = nil, suspension: JobSuspension? = nil
   ) -> JobEnding.Action {
     var job = JobRecord(
       id: JobID(rawValue: 1), NewJob(kind: "test", payload: JobPayload(bytes: [])), at: now)
     job.attempt = attempt
     let ending = AttemptEnding(
-      job: job, error: error, isCancelled: isCancelled, hasBegun: hasBegun, cause: cause, result: nil)
+      job: job, error: error, isCancelled: isCancelled, hasBegun: hasBegun, cause: cause, result: nil,
+      suspension: suspension)
     return ending.action(at: now, using: &generator)
   }
 

@@ -83,6 +83,27 @@ import Testing
     #expect(try await records(handles).map(\.state) == [.succeeded, .succeeded])
   }
 
+  @Test("J256: a job of a call can sleep without the others")
+  func sleeping() async throws {
+    let handles = try await jobs.enqueue(contentsOf: [Napping(isTired: true), Napping(isTired: false)])
+    try await workshop.worker(Napping.self).drain()
+    #expect(try await handles[0].job()?.state.isFinished == false)
+    #expect(try await handles[1].job()?.state == .succeeded)
+    workshop.clock.advance(by: .seconds(60))
+    try await workshop.worker(Napping.self).drain()
+    #expect(try await handles[0].job()?.state == .succeeded)
+  }
+
+  @Test("J256: a wait that the function throws is an error of the jobs that don't wait")
+  func thrownWait() async throws {
+    let options = JobOptions(label: "throw")
+    let handles = try await jobs.enqueue(
+      contentsOf: [Napping(isTired: true), Napping(isTired: false)], options: options)
+    try await workshop.worker(Napping.self).drain()
+    #expect(try await handles[0].job()?.state.isFinished == false)
+    #expect(try await handles[1].job()?.state == .failed)
+  }
+
   @Test("J256: if there is not one result per job, all jobs of the call fail, and are not run again")
   func wrongCount() async throws {
     let handles = try await letters("a", "lose")
@@ -205,11 +226,32 @@ private struct Letter: ChunkJob {
     let results = jobs.map { entry -> Result<String, any Error> in
       switch entry.job.name {
       case "fail" where entry.context.attempt == 1: .failure(TestError())
-      case "discard": .failure(JobSignal.discard("useless"))
+      case "discard": .failure(JobOutcome.discard("useless"))
       default: .success("sent \(entry.job.name)")
       }
     }
     return Array(results.dropLast(jobs.count { $0.job.name == "lose" }))
+  }
+}
+
+/// Sleeps for a minute if it is tired.
+private struct Napping: ChunkJob {
+  static let kind: JobKind = "napping"
+  typealias Output = Void
+  var isTired: Bool
+
+  static func perform(_ jobs: [ChunkEntry<Napping>]) async throws -> [Result<Void, any Error>] {
+    var results: [Result<Void, any Error>] = []
+    for entry in jobs {
+      do {
+        if entry.job.isTired { try await entry.context.sleep("nap", for: .seconds(60)) }
+        results.append(.success(()))
+      } catch {
+        if entry.context.job.settings.label == "throw" { throw error }
+        results.append(.failure(error))
+      }
+    }
+    return results
   }
 }
 

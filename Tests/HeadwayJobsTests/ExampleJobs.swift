@@ -47,8 +47,8 @@ struct Signalling: Job {
   static let kind: JobKind = "signalling"
   var signal: String
   func perform(in context: JobContext) async throws {
-    if signal == "discard" { throw JobSignal.discard("useless") }
-    if context.job.snoozeCount < 2 { throw JobSignal.snooze(.seconds(5)) }
+    if signal == "discard" { throw JobOutcome.discard("useless") }
+    if context.job.snoozeCount < 2 { throw JobOutcome.snooze(.seconds(5)) }
   }
 }
 

@@ -42,7 +42,7 @@ import Testing
   func failure(name: String) async throws {
     switch name {
     case "error": await #expect(throws: TestError.self) { try await test.perform(Flaky(failureCount: 1)) }
-    default: await #expect(throws: JobSignal.self) { try await test.perform(Signalling(signal: name)) }
+    default: await #expect(throws: JobOutcome.self) { try await test.perform(Signalling(signal: name)) }
     }
     let job = try #require(try await test.jobs.jobs().first)
     #expect(job.state == (name == "snooze" ? .cancelled : .failed))

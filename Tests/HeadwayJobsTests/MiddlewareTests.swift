@@ -88,7 +88,7 @@ import Testing
 
   @Test("J211: middleware can discard a job, which does not run")
   func discard() async throws {
-    let discarding = Around { _, _ in throw JobSignal.discard("The tenant was deleted.") }
+    let discarding = Around { _, _ in throw JobOutcome.discard("The tenant was deleted.") }
     let job = try await run(Logged(name: "job"), discarding, attempts: 5)
     #expect(job.reason == JobEndReason(.discarded, "The tenant was deleted."))
     #expect(log.entries.isEmpty)
@@ -97,7 +97,7 @@ import Testing
   @Test("J211: middleware can snooze a job")
   func snooze() async throws {
     let snoozing = Around { context, next in
-      if context.job.snoozeCount < 2 { throw JobSignal.snooze(.seconds(5)) }
+      if context.job.snoozeCount < 2 { throw JobOutcome.snooze(.seconds(5)) }
       try await next()
     }
     let job = try await run(Logged(name: "job"), snoozing)

@@ -173,6 +173,28 @@ struct JobsEditTests {
     await store.close()
   }
 
+  @Test("J235: a command sends a signal to jobs, and shows what a job waits for") func signalling() async throws {
+    try await enqueue()
+    try await claim()
+    let running = try await job(1)
+    let wait = JobEnding(try #require(running.fence), .wait(.signal("packed"), until: store.now + .seconds(3_600)))
+    _ = try await store.exchange(JobExchange(worker: wait.fence.owner, endings: [wait]))
+    let shown = try await run("show", "1").output
+    #expect(shown.contains("waits for   the signal ‘packed’"))
+    #expect(shown.first?.contains("waits for the signal ‘packed’, at most until") == true)
+    let objects = try await run("show", "1", "--json").objects()
+    #expect(objects.first?["waitsFor"] as? String == "the signal ‘packed’")
+    let value = #"{"parcel":3}"#
+    let sent = try await run("signal", "1", "--name", "packed", "--value", value)
+    #expect(sent.output == ["1 job received the signal."])
+    #expect(try await job(1).state == .waiting)
+    #expect(
+      try await store.checkpoint("headway/signal 1 packed", of: JobID(rawValue: 1))
+        == JobPayload(bytes: Array(value.utf8)))
+    #expect(try await run("signal", "--all", "--name", "go", "--json").objects().map { $0["changed"] as? Int } == [1])
+    await store.close()
+  }
+
   @Test(
     "J205: commands without jobs, or with the number of a missing job, change nothing",
     arguments: [

@@ -42,6 +42,33 @@ struct RivalJob: Job {
   }
 }
 
+/// An order, whose steps write to the database of the store.
+struct OrderJob: Job {
+  static let kind: JobKind = "order"
+  static let defaults = JobOptions(maxCrashCount: 1_000_000)
+  static let table = "CREATE TABLE step (name TEXT NOT NULL)"
+  /// Whether the order can't be shipped, so that the charge is refunded.
+  var isRefused: Bool
+
+  struct Refusal: Error {}
+
+  func perform(in context: JobContext) async throws {
+    try await context.step("charge")
+    do {
+      // The time limit is never reached.
+      guard try await context.waitForSignal("packed", timeLimit: .seconds(1_000_000_000)) else { throw Refusal() }
+      try await context.sleep("cool down", for: .milliseconds(1))
+      if isRefused { throw Refusal() }
+      try await context.step("ship")
+    } catch is Refusal {
+      try await context.step("refund")
+      return
+    }
+    try await context.sleep("cool down", for: .milliseconds(1))
+    try await context.step("review")
+  }
+}
+
 /// A job of an old release.
 struct OldLetter: Job {
   static let kind: JobKind = "letter"
@@ -70,6 +97,13 @@ struct NewLetter: Job {
 }
 
 extension JobContext {
+  fileprivate func step(_ name: String) async throws {
+    _ = try await checkpoint(name) { database in
+      try database.execute(sql: "INSERT INTO step VALUES (?)", arguments: [name])
+      return true
+    }
+  }
+
   fileprivate func finishLetter(release: Int, copies: Int) async throws {
     let (id, version) = (id.rawValue, job.version)
     try await finish { database in

@@ -87,6 +87,7 @@ extension PageRenderer {
     add("worker", job.owner.map { "\($0)" }, job.state == .running ? url("workers") : nil)
     add("enqueued", job.enqueuedTime)
     add("due", job.dueTime)
+    add("waits for", job.wait?.description)
     add("deadline", job.deadline)
     add("claimed", job.claimedTime)
     add("finished", job.finishedTime)

@@ -9,8 +9,8 @@ extension Jobs {
   ///
   /// - Parameter command: The change to make, with the jobs or the queue that it applies to.
   /// - Returns: The number of jobs or queues that were changed.
-  /// - Throws: ``JobError``. Earlier changes remain. Jobs that can't be run again cause an error only if no other job
-  ///   was changed.
+  /// - Throws: ``JobError``. Earlier changes remain. Jobs that can't be run again, or can't receive a signal, cause an
+  ///   error only if no other job was changed.
   @discardableResult
   public func perform(_ command: JobCommand) async throws -> Int { try await perform(command) { _, _ in } }
 
@@ -39,7 +39,7 @@ extension Jobs {
         let number: Int
         do {
           number = try await backend.perform(command.limited(to: part))
-        } catch let error as JobError where error.refusesRetry {
+        } catch let error as JobError where error.refusesChange {
           (number, refusal) = (0, refusal ?? error)
         }
         if number > 0 { eventLog.post(JobEvent(command, count: number)) }
@@ -68,6 +68,7 @@ extension Jobs {
       require(!queue.isEmpty, "Jobs are moved to a queue without a name: name the queue.")
       try NameLength.check(queue, "The queue of a job", NameLength.name)
     case .change(_, .payload(let payload, _)): try check(payload, "The new payload of a job")
+    case .signal(_, let signal): try check(signal)
     case .setPaused(let queue, _): try NameLength.check(queue, "The name of a queue", NameLength.name)
     case .configure(let queue, let change):
       change.requireValid(for: queue)
@@ -111,7 +112,7 @@ extension JobCommand {
   @_spi(JobStore) public var filter: JobFilter? {
     switch self {
     case .cancel(let filter), .abandon(let filter), .retry(let filter), .delete(let filter),
-      .change(let filter, _):
+      .change(let filter, _), .signal(let filter, _):
       filter
     case .setPaused, .configure, .prune: nil
     }
@@ -120,7 +121,7 @@ extension JobCommand {
   /// The states of the jobs that the command can change.
   @_spi(JobStore) public var changedStates: Set<JobState> {
     switch self {
-    case .cancel: [.held, .scheduled, .waiting, .running]
+    case .cancel, .signal: [.held, .scheduled, .waiting, .running]
     case .abandon: [.running]
     case .retry: [.failed, .cancelled]
     case .delete, .prune: [.succeeded, .failed, .cancelled]
@@ -142,6 +143,7 @@ extension JobCommand {
     case .retry: .retry(filter)
     case .delete: .delete(filter)
     case .change(_, let change): .change(filter, change)
+    case .signal(_, let signal): .signal(filter, signal)
     case .setPaused, .configure, .prune: self
     }
   }

@@ -83,6 +83,6 @@ package struct JobRetries {
 }
 
 extension JobError {
-  /// Whether it is the error of a command that found no job that can be run again.
-  var refusesRetry: Bool { [.keyHeld, .dependencyFailed, .damagedJob].contains(code) }
+  /// Whether it is the error of a command that found no job that can be changed.
+  var refusesChange: Bool { [.keyHeld, .dependencyFailed, .damagedJob, .tooManySignals].contains(code) }
 }

@@ -55,12 +55,12 @@ public protocol Job: Codable, Sendable {
   ///
   /// The function runs in an operation of the queue that the worker uses for the job's queue. If the function throws an
   /// error, the job is run again later, according to ``JobOptions/retry``. To end the attempt in another way, throw a
-  /// ``JobSignal``. When the job is cancelled or the attempt exceeds its time limit, the task of the function is
+  /// ``JobOutcome``. When the job is cancelled or the attempt exceeds its time limit, the task of the function is
   /// cancelled.
   ///
   /// - Parameter context: The attempt. Use it to store intermediate results, for example.
   /// - Returns: The result of the job.
-  /// - Throws: Any error, a ``JobSignal``, or `CancellationError`.
+  /// - Throws: Any error, a ``JobOutcome``, or `CancellationError`.
   func perform(in context: JobContext) async throws -> Output
 }
 

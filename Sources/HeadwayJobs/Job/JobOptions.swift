@@ -37,7 +37,7 @@ public struct JobOptions: Hashable, Sendable {
   /// How often and when the job is run again after an error; ``defaultRetry`` by default.
   public var retry: RetryPolicy?
 
-  /// The maximum number of times that a job can end an attempt with ``JobSignal/snooze(_:)``; 1,000 by default.
+  /// The maximum number of times that a job can end an attempt with ``JobOutcome/snooze(_:)``; 1,000 by default.
   public var maxSnoozeCount: Int?
 
   /// The job fails when this many processes have died while they ran it; 4 by default.

@@ -104,7 +104,7 @@ extension JobQueueChange {
     case .retry, .fail:
       failureCount += 1
       if failureCount >= limit { isPaused = true }
-    case .snooze, .release, .cancel: break
+    case .snooze, .wait, .release, .cancel: break
     }
   }
 

@@ -33,6 +33,7 @@ struct JobDiagnosis {
   private var scheduledPredicate: String {
     let attempts = job.attempt > 0 ? ", after attempt \(job.attempt)\(lastError)" : ""
     guard let due = job.dueTime else { return "waits for a time\(attempts)" }
+    if let wait = job.wait, due > snapshot.time { return "waits for \(wait), at most until \(due)\(attempts)" }
     guard due > snapshot.time else {
       return workers.isEmpty
         ? "was due at \(due)\(attempts), but no worker is running to make it ready"

@@ -8,7 +8,7 @@ public enum JobEvent: Hashable, Sendable, CustomStringConvertible {
   case started(JobAttempt)
   /// An attempt has stored its progress.
   case progressed(JobAttempt, JobProgress)
-  /// The store has recorded how an attempt ended. A job that is retried, snoozes, or is given back has further
+  /// The store has recorded how an attempt ended. A job that is retried, snoozes, waits, or is given back has further
   /// attempts.
   case ended(JobAttempt, JobEnding.Action)
   /// An attempt no longer runs its job, for example because the job was abandoned. Writes of the attempt are refused.
@@ -111,6 +111,7 @@ extension JobEnding.Action {
     case .retry(let pause, let error): "has failed, and the job is retried after \(pause): \(error.text)"
     case .fail(let reason, let error): "has failed (\(reason))" + (error.map { ": \($0.text)" } ?? "")
     case .snooze(let pause): "snoozes for \(pause)"
+    case .wait(let wait, let time): "has ended, and the job waits for \(wait), until \(time)"
     case .release: "was given back"
     case .cancel(let reason): "was cancelled (\(reason))"
     }

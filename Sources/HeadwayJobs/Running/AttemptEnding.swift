@@ -11,11 +11,19 @@ struct AttemptEnding {
   let result: JobPayload?
   /// Whether the job's function has returned.
   var hasReturned = false
+  /// The wait that the code of the job has requested.
+  var suspension: JobSuspension?
 
   func action(at now: StoreTime, using generator: inout some RandomNumberGenerator) -> JobEnding.Action {
     // Its code has not run, and will not run.
     if cause == .givenBack { return .release }
-    if let signal = error as? JobSignal { return action(for: signal) }
+    // The code might have caught the error of the wait.
+    let isOtherError = error.map { !($0 is CancellationError || $0 is JobSuspension) } ?? false
+    if let suspension, !isCancelled || cause != nil || isOtherError {
+      return .wait(suspension.wait, until: suspension.until)
+    }
+    let error = error is JobSuspension ? nil : error
+    if let outcome = error as? JobOutcome { return action(for: outcome) }
     // If the operation was not cancelled, the cancellation error was not requested. For example, a child task had its
     // own time limit.
     let isCancellation = isCancelled && (error is CancellationError || !hasBegun)
@@ -42,8 +50,8 @@ struct AttemptEnding {
     return action(at: now, using: &generator)
   }
 
-  private func action(for signal: JobSignal) -> JobEnding.Action {
-    switch signal {
+  private func action(for outcome: JobOutcome) -> JobEnding.Action {
+    switch outcome {
     case .discard(let text): .fail(JobEndReason(.discarded, text), nil)
     case .snooze(let pause): .snooze(pause)
     }
@@ -69,6 +77,6 @@ extension AttemptEnding {
     self.init(
       job: attempt.job, error: attempt.error, isCancelled: attempt.isCancelled,
       hasBegun: attempt.context.hasBegun, cause: attempt.cause, result: attempt.result.value,
-      hasReturned: attempt.result.hasReturned)
+      hasReturned: attempt.result.hasReturned, suspension: attempt.context.suspension)
   }
 }

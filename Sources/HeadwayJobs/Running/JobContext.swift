@@ -13,7 +13,8 @@ public final class JobContext: Sendable {
   public var id: JobID { fence.id }
   /// The number of the attempt, from 1.
   ///
-  /// Attempts that ended with a snooze, or were interrupted by a shutdown or a crash, are not counted.
+  /// Attempts that ended with a snooze, or were interrupted by a shutdown or a crash, are not counted. After a wait for
+  /// a signal or a sleep, the numbers begin with 1 again.
   public var attempt: Int { fence.attempt }
   /// The job, in its state when it was claimed.
   public let job: JobRecord
@@ -24,6 +25,10 @@ public final class JobContext: Sendable {
 
   private struct State {
     var checkpointNames: Set<String> = []
+    /// The number of waits that the code of the job has come to.
+    var waitCounts: [JobWait: Int] = [:]
+    /// The wait that ends the attempt.
+    var suspension: JobSuspension?
     weak var operation: Operation?
     var hasBegun = false
     /// Whether this attempt is cancelled, but not necessarily its operation, which also runs other attempts.
@@ -87,30 +92,61 @@ public final class JobContext: Sendable {
   ///   - body: The step.
   /// - Returns: The value of the step, from this attempt or an earlier one.
   /// - Throws: ``JobError``, with the code ``JobError/Code/duplicateCheckpoint`` if this attempt has already used the
-  ///   name, ``JobError/Code/payloadTooLarge`` if the value is larger than ``JobStore/maxResultSize``, or
-  ///   ``JobError/Code/unencodablePayload``; any error of `body`. Nothing is stored in these cases.
+  ///   name, ``JobError/Code/payloadTooLarge`` if the value is larger than ``JobStore/maxResultSize``,
+  ///   ``JobError/Code/refusedValue`` if the name begins with `headway/`, or ``JobError/Code/unencodablePayload``;
+  ///   ``JobSuspension`` if the attempt ends with a wait; any error of `body`. Nothing is stored in these cases.
   public func checkpoint<Value: Codable & Sendable>(
     _ name: String, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {
+    if let stored = try await storedCheckpoint(name, as: Value.self) { return stored }
+    let value = try await body()
+    let payload = try encodedCheckpoint(name, value)
+    try await write(.checkpoint(name: name, value: payload))
+    return value
+  }
+
+  /// Begins a step, and returns its value if an earlier attempt has stored one.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the step.
+  ///   - type: The type of its value.
+  /// - Returns: The stored value; nil if the step must run.
+  /// - Throws: ``JobError``, for example with the code ``JobError/Code/duplicateCheckpoint``; ``JobSuspension`` if the
+  ///   attempt ends with a wait.
+  @_spi(JobStore) public func storedCheckpoint<Value: Decodable>(_ name: String, as type: Value.Type) async throws
+    -> Value?
+  {
     try NameLength.check(name, "The name of a checkpoint", NameLength.name)
+    guard !name.utf8.starts(with: StoredSignals.prefix.utf8) else {
+      throw JobError(
+        .refusedValue,
+        "Job \(id) uses the checkpoint \(name), but names that begin with \(StoredSignals.prefix) are reserved. Use "
+          + "another name.")
+    }
+    try checkNotSuspended()
     let isNew = state.withLock { $0.checkpointNames.insert(name).inserted }
     guard isNew else {
       throw JobError(
         .duplicateCheckpoint, "Job \(id) uses the checkpoint \(name) twice in an attempt. Give each step its own name.")
     }
-    if let stored = try await jobs.backend.checkpoint(name, of: id) {
-      do {
-        return try stored.decode(Value.self)
-      } catch {
-        throw JobError(
-          .undecodablePayload, "The checkpoint \(name) of job \(id) is not a \(Value.self): \(error)",
-          underlyingError: error)
-      }
+    guard let stored = try await jobs.backend.checkpoint(name, of: id) else { return nil }
+    do {
+      return try stored.decode(type)
+    } catch {
+      throw JobError(
+        .undecodablePayload, "The checkpoint \(name) of job \(id) is not a \(type): \(error)", underlyingError: error)
     }
-    let value = try await body()
-    let payload = try encoded(value, as: "The checkpoint \(name)")
-    try await write(.checkpoint(name: name, value: payload))
-    return value
+  }
+
+  /// Encodes the value of a step.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the step.
+  ///   - value: The value.
+  /// - Returns: The encoded value.
+  /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge`` or ``JobError/Code/unencodablePayload``.
+  @_spi(JobStore) public func encodedCheckpoint(_ name: String, _ value: some Encodable) throws -> JobPayload {
+    try encoded(value, as: "The checkpoint \(name)")
   }
 
   /// Stores the progress of the job.
@@ -173,6 +209,7 @@ public final class JobContext: Sendable {
 
   @discardableResult
   func write(_ content: FencedWrite.Content) async throws -> FencedAnswer {
+    try checkNotSuspended()
     let answer = try await jobs.backend.write([FencedWrite(fence, content)])[0]
     if answer == .refused { throw leaseLost }
     if answer == .queueFull {
@@ -181,6 +218,35 @@ public final class JobContext: Sendable {
     }
     return answer
   }
+
+  // MARK: Waiting
+
+  /// The wait that ends the attempt, even if the code of the job has caught its error.
+  @_spi(JobStore) public var suspension: JobSuspension? { state.withLock(\.suspension) }
+
+  /// Throws the error of the wait that ends the attempt, if there is one.
+  ///
+  /// - Throws: ``JobSuspension``.
+  @_spi(JobStore) public func checkNotSuspended() throws { if let suspension { throw suspension } }
+
+  /// Notes a wait, and returns the first one of the attempt.
+  func suspend(_ suspension: JobSuspension) -> JobSuspension {
+    state.withLock { state in
+      let first = state.suspension ?? suspension
+      state.suspension = first
+      return first
+    }
+  }
+
+  /// Returns the number of the next wait of a kind, from 1.
+  func nextNumber(of wait: JobWait) -> Int {
+    state.withLock { state in
+      state.waitCounts[wait, default: 0] += 1
+      return state.waitCounts[wait, default: 1]
+    }
+  }
+
+  // MARK: Endings
 
   /// The error for a write that was refused.
   @_spi(JobStore) public var leaseLost: JobError {
@@ -273,6 +339,15 @@ public final class JobContext: Sendable {
     try await Self.$current.withValue(self) {
       guard let span = state.withLock(\.span) else { return try await body() }
       try await span.run(body)
+    }
+  }
+
+  /// Runs the code of the job in an operation, which succeeds if the attempt ends with a wait.
+  func runInOperation(_ body: @Sendable () async throws -> Void) async throws {
+    do {
+      try await run(body)
+    } catch {
+      guard suspension != nil else { throw error }
     }
   }
 

@@ -23,10 +23,10 @@ public protocol JobMiddleware: Sendable {
   /// of the attempt also apply to the function.
   ///
   /// If the function throws an error, the attempt ends as if the job's code had thrown the error. Therefore, the
-  /// function can replace the error of the job, or throw a ``JobSignal``. If the function catches an error and returns,
-  /// the attempt succeeds without a result. If the function returns without calling `next`, the code of the job does
-  /// not run, and the attempt also succeeds without a result. To skip a job that must not count as succeeded, throw
-  /// ``JobSignal/discard(_:)``. After the code of the job has called `finish`, errors no longer have an effect.
+  /// function can replace the error of the job, or throw a ``JobOutcome``. If the function catches an error and
+  /// returns, the attempt succeeds without a result. If the function returns without calling `next`, the code of the
+  /// job does not run, and the attempt also succeeds without a result. To skip a job that must not count as succeeded,
+  /// throw ``JobOutcome/discard(_:)``. After the code of the job has called `finish`, errors no longer have an effect.
   ///
   /// The function is not called if the payload can't be decoded, or if the operation is cancelled before it begins. If
   /// several attempts run at the same time, the function is called for each of them.
@@ -34,8 +34,8 @@ public protocol JobMiddleware: Sendable {
   /// - Parameters:
   ///   - context: The attempt, as the code of the job receives it.
   ///   - next: The inner middleware and the code of the job. Call it once, as a function, before you return.
-  /// - Throws: The error of the attempt: any error, a ``JobSignal``, or `CancellationError`. When the job is cancelled,
-  ///   rethrow the `CancellationError` of `next`. After any other error, the job has failed.
+  /// - Throws: The error of the attempt: any error, a ``JobOutcome``, or `CancellationError`. When the job is
+  ///   cancelled, rethrow the `CancellationError` of `next`. After any other error, the job has failed.
   func perform(in context: JobContext, next: JobMiddlewareChain) async throws
 
   /// Called when the worker has determined how an attempt ends, before the ending is stored.

@@ -26,7 +26,7 @@ struct JobRunner: Sendable {
         let chain = JobMiddlewareChain(context, middleware[...]) { try await result.keep(job.result(in: context)) }
         return TaskOperation {
           try context.begin()
-          try await context.run { try await chain() }
+          try await context.runInOperation { try await chain() }
         }
       }
       if let job = job as? any OperationJob {
@@ -37,7 +37,7 @@ struct JobRunner: Sendable {
       }
       return TaskOperation {
         try context.begin()
-        try await context.run { try await result.keep(context.encodedResult(job.perform(in: context))) }
+        try await context.runInOperation { try await result.keep(context.encodedResult(job.perform(in: context))) }
       }
     }
   }

@@ -130,7 +130,8 @@ extension WorkerSession {
         return (fence, nil)
       }
       let action = AttemptEnding(attempt).action(at: now)
-      let error = attempt.error
+      // The error of a wait is no failure.
+      let error = attempt.context.suspension == nil ? attempt.error : nil
       attempt.context.noteEnded(action, error)
       // The ending of a lost attempt is not sent.
       notifyMiddleware(attempt.context, attempt.cause == .leaseLost ? .release : action, error)

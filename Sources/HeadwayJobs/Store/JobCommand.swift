@@ -18,6 +18,11 @@ public enum JobCommand: Hashable, Sendable {
   case delete(JobFilter)
   /// Changes jobs that have not started, or that wait for their next attempt.
   case change(JobFilter, JobChange)
+  /// Sends a signal to unfinished jobs.
+  ///
+  /// A job that has too many signals remains as it is. If no other job can receive the signal, the command throws a
+  /// ``JobError`` with the code ``JobError/Code/tooManySignals``.
+  case signal(JobFilter, JobSignal)
   /// Pauses or resumes a queue.
   case setPaused(queue: String, Bool)
   /// Changes a setting of a queue.
@@ -48,6 +53,9 @@ public enum JobChange: Hashable, Sendable {
   ///
   /// A scheduled job that is due now waits for a worker, after the jobs that already wait. A waiting job is scheduled
   /// if the time is in the future. A job that waits for others continues to wait for them, and then until the time.
+  ///
+  /// A job that waits for a signal, or sleeps, runs at that time, and then waits again until its own time limit. A
+  /// signal still wakes it earlier.
   case dueTime(StoreTime?)
   /// Changes the time at which the job is cancelled if it has not started; nil removes the deadline.
   case deadline(StoreTime?)

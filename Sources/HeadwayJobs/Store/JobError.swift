@@ -61,7 +61,8 @@ extension JobError {
     ///
     /// Nothing was stored.
     public static let unencodablePayload = Code("unencodable payload")
-    /// The database of a store rejects a value, for example because its encoding lacks a character.
+    /// A store rejects a value, for example because the encoding of its database lacks a character, or because a name
+    /// is reserved.
     ///
     /// Nothing was stored.
     public static let refusedValue = Code("refused value")
@@ -97,6 +98,10 @@ extension JobError {
     ///
     /// Nothing was stored.
     public static let queueFull = Code("queue full")
+    /// A job has received more signals than it has taken, so it receives no others.
+    ///
+    /// Nothing was stored.
+    public static let tooManySignals = Code("too many signals")
     /// Code that a job ran in a transaction of the store has exceeded its time limit.
     ///
     /// Nothing was written.

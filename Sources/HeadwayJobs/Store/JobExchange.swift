@@ -41,6 +41,9 @@ public struct JobEnding: Hashable, Sendable {
     case fail(JobEndReason, JobErrorDescription?)
     /// The job runs again after a pause. The attempt is not counted.
     case snooze(Duration)
+    /// The job waits without a worker until its signal arrives, or until a time. After that, it has all its attempts
+    /// again.
+    case wait(JobWait, until: StoreTime)
     /// The job returns to its queue. The attempt is not counted.
     case release
     /// The job is cancelled.
@@ -206,6 +209,11 @@ public struct JobErrorDescription: Hashable, Sendable {
     /// If they are added before the dependents, the jobs that wait for the job of the attempt also wait for them. The
     /// new jobs can then depend only on each other.
     case enqueueBatch([NewJob], beforeDependents: Bool)
+    /// Looks for the outcome of a wait, and stores it, or begins the wait.
+    ///
+    /// The number counts the equal waits of the job, from 1. The time limit, or the length of a sleep, counts from the
+    /// first request for the wait.
+    case wait(JobWait, number: Int, timeLimit: Duration)
   }
 
   /// The attempt.
@@ -232,6 +240,10 @@ public struct JobErrorDescription: Hashable, Sendable {
   case enqueued(Enqueued)
   /// The new jobs were stored, except those whose key another job holds.
   case enqueuedBatch([Enqueued])
+  /// The wait is over; the value is that of its signal, or nil if none arrived in time.
+  case waited(JobPayload?)
+  /// The job must wait, at most until this time.
+  case waits(until: StoreTime)
   /// The attempt no longer runs the job.
   case refused
   /// The queue of the new job is full.
@@ -315,6 +327,7 @@ extension JobEnding.Action {
     case .retry: "retried"
     case .fail: "failed"
     case .snooze: "snoozed"
+    case .wait: "suspended"
     case .release: "released"
     case .cancel: "cancelled"
     }

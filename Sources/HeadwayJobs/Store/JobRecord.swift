@@ -24,13 +24,15 @@ public struct JobRecord: Hashable, Sendable {
   public var readyTime: StoreTime
   /// When a scheduled job is due.
   public var dueTime: StoreTime?
+  /// What a scheduled job waits for, at most until ``dueTime``; nil if it waits only for its time.
+  public var wait: JobWait?
   /// The time at which the job is cancelled if it has not started.
   public var deadline: StoreTime?
   /// When the job was stored.
   public var enqueuedTime: StoreTime
   /// When the job was last claimed.
   public var claimedTime: StoreTime?
-  /// When the first attempt was claimed.
+  /// When the first attempt was claimed; after a wait for a signal or a sleep, the first one since then.
   public var firstClaimedTime: StoreTime?
   /// When the job ended.
   public var finishedTime: StoreTime?
@@ -38,7 +40,8 @@ public struct JobRecord: Hashable, Sendable {
   public var expirationTime: StoreTime?
   /// The number of the current or last attempt, from 1; 0 before the first one.
   ///
-  /// Attempts that ended with a snooze, were given back, or were interrupted are not counted.
+  /// Attempts that ended with a snooze, were given back, or were interrupted are not counted. When the job waits for a
+  /// signal or sleeps, the number becomes 0.
   public var attempt = 0
   /// The number of times that a process died while it ran the job.
   public var crashCount = 0
@@ -160,7 +163,7 @@ extension JobRecord: Codable {
       enqueuedTime: try values.decode(StoreTime.self, forKey: .enqueuedTime),
       settings: try value(.settings, or: JobSettings()))
     (position, readyTime) = (try value(.position, or: 0), try value(.readyTime, or: enqueuedTime))
-    (dueTime, deadline) = (try value(.dueTime), try value(.deadline))
+    (dueTime, deadline, wait) = (try value(.dueTime), try value(.deadline), try value(.wait))
     (claimedTime, firstClaimedTime) = (try value(.claimedTime), try value(.firstClaimedTime))
     (finishedTime, expirationTime) = (try value(.finishedTime), try value(.expirationTime))
     (attempt, epoch, owner) = (try value(.attempt, or: 0), try value(.epoch, or: 0), try value(.owner))
@@ -198,7 +201,7 @@ public struct JobEndReason: Hashable, Codable, Sendable, CustomStringConvertible
   public enum Code: String, Hashable, Codable, Sendable {
     /// The last attempt failed.
     case failed
-    /// The job threw ``JobSignal/discard(_:)``.
+    /// The job threw ``JobOutcome/discard(_:)``.
     case discarded
     /// The job snoozed too often.
     case snoozedTooOften

@@ -12,6 +12,7 @@
     case .refused: return .refused
     case .alreadyRecorded: return .recorded
     case .recorded:
+      try wakeIfSignalled(&job)
       if !job.state.isFinished, ending.action != .release { try place(&job) }
       try note(ending.action, of: job.queue)
       try put(job)
@@ -42,6 +43,7 @@
     let id = write.fence.id
     switch write.content {
     case .checkpoint(let name, let value): try putCheckpoint(name, value, of: id)
+    case .wait(let wait, let number, let limit): return try self.wait(for: wait, number: number, limit: limit, of: id)
     case .progress(let progress): try setProgress(progress, of: id)
     case .log(let text):
       guard var job = try findUnfinished([id]).first else { return .refused }

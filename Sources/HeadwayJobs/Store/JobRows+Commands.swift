@@ -20,6 +20,7 @@
     case .delete: return try delete(select(for: command, prepare: { _ in }, where: { _ in true }).map(\.id))
     case .prune: return try prune()
     case .change(_, .dueTime(let time)): return try reschedule(command, to: time)
+    case .signal(_, let signal): return try send(signal, command)
     case .change(_, let change): return try self.change(for: command) { JobTransitions.change(&$0, change, at: now) }
     case .setPaused(let queue, let isPaused): return try changeQueue(queue) { $0.setPaused(isPaused) }
     case .configure(let queue, let setting): return try changeQueue(queue) { $0.set(setting) }
@@ -36,11 +37,7 @@
   private func reschedule(_ command: JobCommand, to time: StoreTime?) throws -> Int {
     let jobs = try select(
       for: command, prepare: { _ in }, where: { JobTransitions.change(&$0, .dueTime(time), at: now) })
-    for (var job, position) in zip(jobs, try nextPositions(jobs.count)) {
-      // A job that becomes ready now comes after those that were already ready.
-      if job.state == .waiting, !job.keepsPlace { (job.position, job.readyTime) = (position, now) }
-      try put(job)
-    }
+    try putAtEnd(jobs)
     return jobs.count
   }
 

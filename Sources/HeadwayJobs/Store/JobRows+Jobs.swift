@@ -130,6 +130,15 @@
     if !job.keepsPlace { (job.position, job.readyTime) = (try nextPositions(1)[0], now) }
   }
 
+  /// Writes changed jobs, and moves those that are ready now to the end of their queue, unless they keep their place.
+  func putAtEnd(_ jobs: [JobRecord]) throws {
+    guard !jobs.isEmpty else { return }
+    for (var job, position) in zip(jobs, try nextPositions(jobs.count)) {
+      if job.state == .waiting, !job.keepsPlace { (job.position, job.readyTime) = (position, now) }
+      try put(job)
+    }
+  }
+
   /// Changes the record of a queue.
   ///
   /// - Returns: The number of changes.
@@ -166,12 +175,9 @@
   ///
   /// - Returns: Whether there might be more.
   public func startDueJobs(limit: Int) throws -> Bool {
-    let due = try dueJobs(limit: limit)
-    for (var job, position) in zip(due, try nextPositions(due.count)) {
-      JobTransitions.becomeWaiting(&job, at: now)
-      if !job.keepsPlace { (job.position, job.readyTime) = (position, now) }
-      try put(job)
-    }
+    var due = try dueJobs(limit: limit)
+    for index in due.indices { JobTransitions.becomeWaiting(&due[index], at: now) }
+    try putAtEnd(due)
     try settle()
     return due.count == limit
   }

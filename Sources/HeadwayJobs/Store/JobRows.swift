@@ -65,7 +65,9 @@
   func isRun(by fence: JobFence) throws -> Bool
   /// Returns the jobs that a worker runs, in the order of their numbers.
   func runningJobs(of worker: WorkerID) throws -> [JobRecord]
-  /// Stores a value for a running job.
+  /// Returns the values of one name that jobs have stored.
+  func checkpoints(_ name: String, of ids: [JobID]) throws -> [JobID: JobPayload]
+  /// Stores a value for an unfinished job.
   func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) throws
   /// Stores the progress of a running job.
   func setProgress(_ progress: JobProgress, of id: JobID) throws

@@ -68,6 +68,13 @@ import Headway
       } else {
         putBack(&job, after: .zero, note: "released", at: now)
       }
+    case .wait(let wait, let time):
+      if job.isCancelRequested {
+        job.attempt -= 1
+        finish(&job, .cancelled, JobEndReason(.cancelled), at: now)
+      } else {
+        suspend(&job, wait, until: time, at: now)
+      }
     case .cancel(let reason):
       finish(&job, .cancelled, reason, at: now)
     }
@@ -168,9 +175,25 @@ import Headway
   ///   - job: A scheduled job.
   ///   - now: The time of the store's clock.
   public static func becomeWaiting(_ job: inout JobRecord, at now: StoreTime) {
-    job.state = .waiting
-    job.dueTime = nil
-    job.history.append(JobTransition(time: now, state: .waiting, note: "due"))
+    becomeWaiting(&job, note: "due", at: now)
+  }
+
+  /// Makes a job that waits for a signal wait for a worker, because the signal has arrived.
+  ///
+  /// - Parameters:
+  ///   - job: A job.
+  ///   - signal: The name of the signal.
+  ///   - now: The time of the store's clock.
+  /// - Returns: Whether the job waited for this signal.
+  public static func wake(_ job: inout JobRecord, by signal: String, at now: StoreTime) -> Bool {
+    guard job.state == .scheduled, job.wait == .signal(signal) else { return false }
+    becomeWaiting(&job, note: "received the signal ‘\(signal)’", at: now)
+    return true
+  }
+
+  private static func becomeWaiting(_ job: inout JobRecord, note: String, at now: StoreTime) {
+    (job.state, job.dueTime, job.wait) = (.waiting, nil, nil)
+    job.history.append(JobTransition(time: now, state: .waiting, note: note))
   }
 
   /// Changes a job that has not started, or that waits for its next attempt.
@@ -193,6 +216,8 @@ import Headway
     case .dueTime(let time):
       job.dueTime = time.flatMap { $0 > now ? $0 : nil }
       if job.state != .held { job.state = job.dueTime == nil ? .waiting : .scheduled }
+      // A job that wakes early waits again when its code comes to the wait.
+      if job.state == .waiting { job.wait = nil }
       note = "rescheduled"
     }
     guard job != former else { return false }
@@ -243,7 +268,7 @@ import Headway
       job.history.append(JobTransition(time: now, state: .waiting, note: "replaced"))
     }
     (job.payload, job.kind, job.version) = (template.payload, template.kind, template.version)
-    (job.priority, job.dueTime) = (template.priority, template.dueTime)
+    (job.priority, job.dueTime, job.wait) = (template.priority, template.dueTime, nil)
     if job.state != .held { job.state = template.state }
     return true
   }
@@ -252,6 +277,17 @@ import Headway
     job.dueTime = pause > .zero ? now + pause : nil
     job.state = pause > .zero ? .scheduled : .waiting
     job.history.append(JobTransition(time: now, state: job.state, worker: job.owner, note: note))
+  }
+
+  /// Ends an attempt whose job waits without a worker.
+  ///
+  /// The job has reached a new part of its work, so attempts, crashes and snoozes of the earlier parts no longer count.
+  private static func suspend(_ job: inout JobRecord, _ wait: JobWait, until time: StoreTime, at now: StoreTime) {
+    (job.attempt, job.crashCount, job.snoozeCount, job.firstClaimedTime) = (0, 0, 0, nil)
+    job.dueTime = time > now ? time : nil
+    job.state = time > now ? .scheduled : .waiting
+    job.wait = time > now ? wait : nil
+    job.history.append(JobTransition(time: now, state: job.state, worker: job.owner, note: "waits for \(wait)"))
   }
 
   private static func record(_ error: JobErrorDescription, of job: inout JobRecord, at now: StoreTime) {
@@ -264,6 +300,7 @@ import Headway
     job.finishedTime = now
     job.expirationTime = now + (job.settings.retention ?? JobRetention()).duration(after: state)
     job.dueTime = nil
+    job.wait = nil
     job.unmetCount = 0
     job.holdsKey = false
     job.isCancelRequested = false

@@ -12,6 +12,8 @@ enum JobRow {
   ]
   private static let unfinished = ["due", "flags", "keep", "unique_key", "limit_key", "slots", "unmet"]
   static let finished = ["finished", "expires", "reason", "reason_text", "result", "culprit"]
+  /// The columns of the table `job`.
+  private static let stored = common + unfinished + ["awaits"]
 
   /// The flag of a running job that its worker must cancel.
   static let cancelRequested: Int64 = 1
@@ -19,26 +21,29 @@ enum JobRow {
   static let holdsKeyUntilClaim: Int64 = 2
   /// The flag of an unfinished job that others wait for, or have waited for.
   static let hasDependents: Int64 = 4
-  /// The flag of a job that has checkpoints.
+  /// The flag of a job that has checkpoints or signals.
   static let hasCheckpoints: Int64 = 8
 
   /// The columns of the table `job` that ``read(_:)`` expects.
-  static let unfinishedColumns = list(common + unfinished + noEnd)
+  static let unfinishedColumns = list(common + unfinished + noEnd + ["awaits"])
   private static let noEnd = [
     "NULL::timestamptz", "NULL::timestamptz", "NULL", "NULL", "NULL::bytea", "NULL::bigint",
   ]
   /// The number of columns that ``read(_:)`` expects.
-  static let columnCount = common.count + unfinished.count + finished.count
+  static let columnCount = common.count + unfinished.count + finished.count + 1
 
   /// Returns the columns of the table `job` with an alias.
-  static func columns(of alias: String) -> [String] { (common + unfinished).map { "\(alias).\($0)" } + noEnd }
+  static func columns(of alias: String) -> [String] {
+    (common + unfinished).map { "\(alias).\($0)" } + noEnd + ["\(alias).awaits"]
+  }
 
   /// The columns of the table `done` that ``read(_:)`` expects.
   static let finishedColumns = list(
-    common + ["NULL::timestamptz", "0::bigint", "NULL::bigint", "NULL", "NULL", "NULL::bigint", "0::bigint"] + finished)
+    common + ["NULL::timestamptz", "0::bigint", "NULL::bigint", "NULL", "NULL", "NULL::bigint", "0::bigint"] + finished
+      + ["NULL"])
 
   /// Inserts new jobs.
-  static let insert = insertion(into: "headway.job", common + unfinished)
+  static let insert = insertion(into: "headway.job", stored)
   /// Inserts new jobs, unless other jobs hold their keys.
   static let insertIfUnique =
     insert + " ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING RETURNING id"
@@ -46,7 +51,7 @@ enum JobRow {
   static let put =
     insert + " ON CONFLICT (id) DO UPDATE SET "
     + list(
-      (common + unfinished).dropFirst().map { column in
+      stored.dropFirst().map { column in
         column == "flags"
           ? "flags = (job.flags & \(hasCheckpoints)) | excluded.flags"
           : "\(column) = excluded.\(column)"
@@ -84,6 +89,7 @@ enum JobRow {
     statement.add(array: jobs.map { $0.settings.limit?.storedKey })
     statement.add(array: jobs.map { $0.settings.limit?.slots.map(Int64.init) })
     statement.add(array: jobs.map(\.unmetCount))
+    statement.add(array: jobs.map { $0.wait?.stored })
   }
 
   static func flags(of job: JobRecord) -> Int64 {
@@ -207,6 +213,8 @@ enum JobRow {
         ?? JobEndReason(state == .cancelled ? .cancelled : .failed, "\(row.text(31)): \(row.text(32))")
     }
     if !row.isNull(33) { job.result = JobPayload(bytes: row.bytes(33)) }
+    // The last column.
+    job.wait = row.optional(columnCount - 1, row.text).flatMap { JobWait(stored: $0) }
     if !damage.isEmpty { job.damage = damage.joined(separator: "; ") }
     return job
   }

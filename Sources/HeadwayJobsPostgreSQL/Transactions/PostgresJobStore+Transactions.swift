@@ -101,14 +101,42 @@ extension Jobs {
     handles(of: batch, try add(batch.encoded(for: self), in: transaction))
   }
 
+  /// Sends a signal to a job in a transaction of the application; the signal is sent if the transaction is committed.
+  ///
+  /// The row of the job is locked until the transaction ends.
+  ///
+  /// - Precondition: The store is the ``PostgresJobStore`` of the transaction.
+  /// - Parameters:
+  ///   - id: The number of the job.
+  ///   - name: The name of the signal.
+  ///   - value: The value; `true` by default.
+  ///   - transaction: The transaction.
+  /// - Returns: False if the job has ended or does not exist.
+  /// - Throws: `JobError`, for example with the code `tooManySignals`, or ``PostgresError``. Nothing was sent.
+  @discardableResult
+  public func signal(
+    _ id: JobID, _ name: String, _ value: some Encodable = true, in transaction: PostgresTransaction
+  ) throws -> Bool {
+    let signal = try JobSignal(name, value)
+    try check(signal)
+    requireStore(of: transaction)
+    let command = JobCommand.signal(.id(id), signal)
+    return try transaction.change({ try $0.perform(command) }) { [self] in notePerformed(command, count: $0) } > 0
+  }
+
   private func add(_ new: [NewJob], in transaction: PostgresTransaction) throws -> [Enqueued] {
-    require(
-      store === transaction.store,
-      "The transaction belongs to another store. Use the store of these jobs, or enqueue(_:) outside of it."
-    )
-    return try transaction.add(new) { [self] enqueued in
+    requireStore(of: transaction)
+    let hasKeys = new.count { $0.settings.unique != nil } > 1
+    return try transaction.change(isRepeatable: hasKeys, { try $0.enqueue(new) }) { [self] enqueued in
       for (enqueued, new) in zip(enqueued, new) { noteEnqueued(enqueued, new) }
     }
+  }
+
+  private func requireStore(of transaction: PostgresTransaction) {
+    require(
+      store === transaction.store,
+      "The transaction belongs to another store. Use the store of these jobs, or the function outside of it."
+    )
   }
 
   var postgresStore: PostgresJobStore {
@@ -122,6 +150,50 @@ extension Jobs {
 }
 
 extension JobContext {
+  /// Runs a step that writes to the database of the store, exactly once across all attempts, and returns its value.
+  ///
+  /// The writes of the step and its value are committed together, or neither. In later attempts, this function returns
+  /// the stored value and doesn't call `body`.
+  ///
+  /// ```swift
+  /// import HeadwayJobs
+  ///
+  /// let size = try await context.checkpoint("record") { transaction in
+  ///   try transaction.execute("INSERT INTO photo (path) VALUES ($1)", path)
+  ///   return path.utf8.count
+  /// }
+  /// ```
+  ///
+  /// - Precondition: The store is a ``PostgresJobStore``.
+  /// - Parameters:
+  ///   - name: The name of the step. Each attempt can use a name only once.
+  ///   - limit: The time limit of `body`.
+  ///   - body: The step. It is called once, on a thread of the store. It can use savepoints, but must not begin or end
+  ///     transactions.
+  /// - Returns: The value of the step, from this attempt or an earlier one.
+  /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
+  ///   `duplicateCheckpoint`, `payloadTooLarge`, `timeLimitExceeded`, or `transactionEnded`; `JobSuspension` if the
+  ///   attempt ends with a wait. Nothing was written. The code is `outcomeUnknown` if the connection was lost during
+  ///   the commit: then the next attempt finds out whether the step has run.
+  public func checkpoint<Value: Codable & Sendable>(
+    _ name: String, within limit: Duration = .seconds(5),
+    _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
+  ) async throws -> Value {
+    let store = jobs.postgresStore
+    if let stored = try await storedCheckpoint(name, as: Value.self) { return stored }
+    return try await store.runTransaction(within: limit) { [fence, leaseLost] transaction in
+      let value = try body(transaction)
+      let payload = try self.encodedCheckpoint(name, value)
+      let isRun = try transaction.change({ rows in
+        guard try rows.isRun(by: fence) else { return false }
+        rows.putCheckpoint(name, payload, of: fence.id)
+        return true
+      }) { _ in }
+      guard isRun else { throw leaseLost }
+      return value
+    }
+  }
+
   /// Commits writes of the application together with the success of the job, or neither.
   ///
   /// Therefore, the writes happen exactly once, no matter when the process crashes.
@@ -148,7 +220,8 @@ extension JobContext {
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
   ///   `timeLimitExceeded`, or `transactionEnded`. Nothing was written, and the job has not ended. The code is
-  ///   `alreadyFinished` if an earlier call has ended the job, or has not returned yet. It is `outcomeUnknown` if the
+  ///   `alreadyFinished` if an earlier call has ended the job, or has not returned yet. `JobSuspension` if the attempt
+  ///   ends with a wait. The code of `JobError` is `outcomeUnknown` if the
   ///   connection was lost during the commit: then either all was written and the job has succeeded, or it runs again.
   @discardableResult
   public func finish<Value: Sendable>(
@@ -156,6 +229,7 @@ extension JobContext {
   ) async throws -> Value {
     let (fence, leaseLost) = (fence, leaseLost)
     let store = jobs.postgresStore
+    try checkNotSuspended()
     // Noted before the commit. Otherwise, the worker could find after the commit that the attempt no longer runs the
     // job.
     guard beginFinishing() else { throw alreadyFinished }

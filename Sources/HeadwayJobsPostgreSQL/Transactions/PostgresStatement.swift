@@ -82,6 +82,7 @@ extension JobContext {
   public func finishStatement(_ result: some Sendable = ()) throws -> PostgresStatement {
     let store = jobs.postgresStore
     let result = try encodedResult(result)
+    try checkNotSuspended()
     guard beginFinishingElsewhere() else { throw alreadyFinished }
     return store.finishStatement(fence, result, job.settings.retention ?? JobRetention())
   }

@@ -106,14 +106,15 @@ public final class PostgresTransaction {
 
   // MARK: Jobs
 
-  /// Adds jobs in the transaction.
-  func add(_ new: [NewJob], _ completion: @escaping ([Enqueued]) -> Void) throws -> [Enqueued] {
+  /// Changes jobs in the transaction, and calls a function after its commit.
+  func change<Answer>(
+    isRepeatable: Bool = false, _ body: (JobTransaction) throws -> Answer, _ completion: @escaping (Answer) -> Void
+  ) throws -> Answer {
     session.runLater(try limitStatement())
-    let hasKeys = new.count { $0.settings.unique != nil } > 1
-    let (enqueued, hints) = try store.runner.join(session, isRepeatable: hasKeys) { try $0.enqueue(new) }
+    let (answer, hints) = try store.runner.join(session, isRepeatable: isRepeatable, body)
     self.hints.formUnion(hints)
-    completions.append { completion(enqueued) }
-    return enqueued
+    completions.append { completion(answer) }
+    return answer
   }
 
   /// Records the success of an attempt.
@@ -129,7 +130,7 @@ public final class PostgresTransaction {
     return verdicts == [.recorded] && hints.finished.contains(fence.id)
   }
 
-  /// Calls the functions for the jobs that were added.
+  /// Calls the functions for the jobs that were added or changed.
   func complete() { for completion in completions { completion() } }
 }
 

@@ -84,6 +84,16 @@ extension JobTransaction {
 
   // MARK: Writes
 
+  func checkpoints(_ name: String, of ids: [JobID]) throws -> [JobID: JobPayload] {
+    guard !ids.isEmpty else { return [:] }
+    var select = statement("SELECT job, value FROM headway.checkpoint WHERE job = ANY($1) AND name = $2")
+    select.add(array: ids.map(\.rawValue))
+    select.add(name)
+    var values: [JobID: JobPayload] = [:]
+    for row in try run(select).rows { values[row.id(0)] = JobPayload(bytes: row.bytes(1)) }
+    return values
+  }
+
   func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) {
     runLater(
       """

@@ -33,7 +33,7 @@ extension JobTransaction {
       statement.add(queue)
       return "(state < 3 AND queue <> $\(statement.parameters.count))"
     case .change: return "state < 3"
-    case .setPaused, .configure, .prune: return "true"
+    case .signal, .setPaused, .configure, .prune: return "true"
     }
   }
 

@@ -13,6 +13,8 @@ enum JobRow {
   ]
   private static let unfinished = ["due", "flags", "keep", "unique_key", "limit_key", "slots", "unmet"]
   private static let finished = ["finished", "expires", "reason", "reason_text", "result", "culprit"]
+  /// The columns of `headway_job`.
+  private static let stored = common + unfinished + ["awaits"]
 
   /// The flag of a running job that its worker must cancel.
   static let cancelRequested = 1
@@ -20,24 +22,27 @@ enum JobRow {
   static let holdsKeyUntilClaim = 2
   /// The flag of an unfinished job that others wait for, or have waited for.
   static let hasDependents = 4
-  /// The flag of a job that has checkpoints.
+  /// The flag of a job that has checkpoints or signals.
   static let hasCheckpoints = 8
 
   /// The columns of `headway_job` that ``read(_:)`` expects.
-  static let unfinishedColumns = selection(common + unfinished + finished.map { _ in "NULL" })
+  static let unfinishedColumns = selection(common + unfinished + finished.map { _ in "NULL" } + ["awaits"])
   /// The columns of `headway_done` that ``read(_:)`` expects.
-  static let finishedColumns = selection(common + ["NULL", "0", "NULL", "NULL", "NULL", "NULL", "0"] + finished)
+  static let finishedColumns = selection(
+    common + ["NULL", "0", "NULL", "NULL", "NULL", "NULL", "0"] + finished + ["NULL"])
+  /// The last column that ``read(_:)`` expects.
+  private static let awaitsColumn = Int32(common.count + unfinished.count + finished.count)
 
-  static let insert = insertion("INSERT OR FAIL", into: "headway_job", common + unfinished)
+  static let insert = insertion("INSERT OR FAIL", into: "headway_job", stored)
   /// Inserts ``batchSize`` jobs, because SQLite opens all indexes for each statement.
-  static let insertBatch = insertion("INSERT OR FAIL", into: "headway_job", common + unfinished, rowCount: batchSize)
+  static let insertBatch = insertion("INSERT OR FAIL", into: "headway_job", stored, rowCount: batchSize)
   /// The number of jobs that ``insertBatch`` inserts.
   ///
   /// With four times as many, it is not faster.
   static let batchSize = 32
   static let update =
     "UPDATE headway_job SET "
-    + zip(common + unfinished, 1...).dropFirst().map { column, index in
+    + zip(stored, 1...).dropFirst().map { column, index in
       column == "flags" ? "flags = (flags & \(hasCheckpoints)) | ?\(index)" : "\(column) = ?\(index)"
     }.joined(separator: ", ") + " WHERE id = ?1"
   /// Inserts a finished job, or replaces the row with the same number.
@@ -72,7 +77,7 @@ enum JobRow {
   static func bindUnfinished(
     _ job: JobRecord, to statement: SQLStatement, row: Int = 0, flags otherFlags: Int = 0
   ) {
-    let next = bind(job, to: statement, from: Int32(row * (common.count + unfinished.count)) + 1)
+    let next = bind(job, to: statement, from: Int32(row * stored.count) + 1)
     let unique = job.settings.unique
     var flags = otherFlags
     if job.isCancelRequested { flags |= cancelRequested }
@@ -85,6 +90,7 @@ enum JobRow {
     statement.bind(job.settings.limit?.storedKey, at: next + 4)
     statement.bind(job.settings.limit?.slots.map(Int64.init), at: next + 5)
     statement.bind(job.unmetCount, at: next + 6)
+    statement.bind(job.wait?.stored, at: next + 7)
   }
 
   /// Binds a finished job to ``insertFinished``.
@@ -209,12 +215,23 @@ enum JobRow {
         ?? JobEndReason(state == .cancelled ? .cancelled : .failed, "\(row.text(31)): \(row.text(32))")
     }
     if !row.isNull(33) { job.result = JobPayload(bytes: row.bytes(33)) }
+    if !row.isNull(awaitsColumn) { job.wait = JobWait(stored: row.text(awaitsColumn)) }
     if !damage.isEmpty { job.damage = damage.joined(separator: "; ") }
     return job
   }
 
   /// The key that an unfinished job holds.
   static func uniqueKey(_ row: SQLStatement) -> String? { row.isNull(25) ? nil : row.text(25) }
+
+  // MARK: Checkpoints
+
+  static func checkpoint(_ name: String, of id: JobID, _ database: Database) throws -> JobPayload? {
+    let statement = try SQLStatement("SELECT value FROM headway_checkpoint WHERE job = ?1 AND name = ?2", database)
+    defer { statement.reset() }
+    statement.bind(id.rawValue, at: 1)
+    statement.bind(name, at: 2)
+    return try statement.step() ? JobPayload(bytes: statement.bytes(0)) : nil
+  }
 
   // MARK: Edges
 

@@ -46,8 +46,9 @@ extension JobError {
   static var transactionEnded: JobError {
     JobError(
       .transactionEnded,
-      "The code that was passed to finish(_:) has executed COMMIT or ROLLBACK, so all its writes were undone, and "
-        + "the job has not ended. To commit, return from the code; to undo its writes, throw an error.")
+      "The code that was passed to finish(_:) or checkpoint(_:_:) has executed COMMIT or ROLLBACK, so all its writes "
+        + "were undone, and the job has not ended. "
+        + "To commit, return from the code; to undo its writes, throw an error.")
   }
 }
 
@@ -82,8 +83,9 @@ extension Database {
     if case .failure(let error) = result, (error as? DatabaseError)?.resultCode != .SQLITE_INTERRUPT { throw error }
     throw JobError(
       .timeLimitExceeded,
-      "The code that was passed to finish(_:) took longer than \(limit), while all other requests to the store waited. "
-        + "Its writes were undone, and the job has not ended. Do slow work before the call, or set another limit.")
+      "The code that was passed to finish(_:) or checkpoint(_:_:) took longer than \(limit), while all other requests "
+        + "to the store waited. Its writes were undone, and the job has not ended. Do slow work before the call, or "
+        + "set another limit.")
   }
 }
 

@@ -51,6 +51,12 @@ extension JobTransaction {
 
   // MARK: Writes
 
+  func checkpoints(_ name: String, of ids: [JobID]) throws -> [JobID: JobPayload] {
+    var values: [JobID: JobPayload] = [:]
+    for id in ids { values[id] = try JobRow.checkpoint(name, of: id, database) }
+    return values
+  }
+
   func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) throws {
     let statement = try statement("INSERT OR REPLACE INTO headway_checkpoint (job, name, value) VALUES (?1, ?2, ?3)")
     statement.bind(id.rawValue, at: 1)

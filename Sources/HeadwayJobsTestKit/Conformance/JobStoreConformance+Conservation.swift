@@ -100,6 +100,7 @@ private struct JobAudit {
     let actions: [JobEnding.Action] = [
       .succeed(result: nil), .fail(JobEndReason(.failed), error), .retry(after: .seconds(1), error),
       .retry(after: .zero, error), .snooze(.seconds(1)), .release, .cancel(JobEndReason(.cancelled)),
+      .wait(.signal("go"), until: probe.store.now + .seconds(2)),
     ]
     let action = actions[Int.random(in: actions.indices, using: &generator)]
     try await count { probe in

@@ -8,7 +8,7 @@ extension JobStoreConformance {
       let actions: [JobEnding.Action] = [
         .succeed(result: JobPayload(bytes: [1])), .retry(after: .seconds(5), error), .retry(after: .zero, error),
         .fail(JobEndReason(.discarded, "reason"), error), .snooze(.seconds(5)), .snooze(.zero), .release,
-        .cancel(JobEndReason(.cancelled)),
+        .wait(.signal("signal"), until: probe.store.now + .seconds(900)), .cancel(JobEndReason(.cancelled)),
       ]
       for action in actions {
         let id = try await probe.enqueue()

@@ -104,7 +104,8 @@ extension JobStoreProbe {
     let error = JobErrorDescription(type: "Test", text: "")
     let actions: [JobEnding.Action] = [
       .succeed(result: JobPayload(bytes: [1])), .retry(after: .zero, error), .fail(JobEndReason(.failed), error),
-      .snooze(.zero), .release, .cancel(JobEndReason(.cancelled)),
+      .snooze(.zero), .wait(.sleep("late"), until: store.now + .seconds(1)), .release,
+      .cancel(JobEndReason(.cancelled)),
     ]
     let exchange = JobExchange(worker: fence.owner, endings: actions.map { JobEnding(fence, $0) })
     let verdicts = try await store.exchange(exchange).verdicts
@@ -119,7 +120,7 @@ extension JobStoreProbe {
     let before = try await store.jobs(.all, after: nil, limit: 100)
     let contents: [FencedWrite.Content] = [
       .checkpoint(name: "late", value: JobPayload(bytes: [1])), .progress(JobProgress(fraction: 0.9)), .log("late"),
-      .enqueue(job("late")),
+      .enqueue(job("late")), .wait(.signal("late"), number: 1, timeLimit: .zero),
     ]
     let answers = try await store.write(contents.map { FencedWrite(fence, $0) })
     try expect(answers, contents.map { _ in .refused }, "the answers to writes", file: file, line: line)

@@ -94,7 +94,8 @@ extension JobStoreConformance {
       let worker = try await probe.register()
       let error = JobErrorDescription(type: "Test", text: "text")
       let ends: [JobEnding.Action?] = [
-        .retry(after: .zero, error), .snooze(.zero), .release, .fail(JobEndReason(.failed), error),
+        .retry(after: .zero, error), .snooze(.zero), .wait(.sleep("sleep"), until: probe.store.now), .release,
+        .fail(JobEndReason(.failed), error),
         .cancel(JobEndReason(.cancelled)), nil,
       ]
       for options in [JobOptions(), JobOptions(retention: JobRetention.none), JobOptions(limit: .serial(key: "key"))] {
@@ -139,7 +140,7 @@ extension JobEnding.Action {
   fileprivate var isFinal: Bool {
     switch self {
     case .succeed, .fail, .cancel: true
-    case .retry, .snooze, .release: false
+    case .retry, .snooze, .wait, .release: false
     }
   }
 }

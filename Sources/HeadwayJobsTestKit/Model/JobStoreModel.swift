@@ -142,7 +142,8 @@ private struct ModelProgram {
   private let queues = ["a", "b"]
   private let kinds: [JobKind] = ["one", "two"]
   private let schedules = ["s", "t"]
-  private let checkpointNames = ["x", "y"]
+  private let checkpointNames = ["x", "y", StoredSignals.counts]
+  private let signals = ["s", "t"]
 
   private mutating func nextCommand() throws -> ModelCommand {
     if workers.count < 2 { return .register }
@@ -220,27 +221,33 @@ private struct ModelProgram {
 
   private mutating func action() -> JobEnding.Action {
     let error = JobErrorDescription(type: "Test", text: "error")
-    switch Int.random(in: 0..<10, using: &generator) {
+    switch Int.random(in: 0..<12, using: &generator) {
     case 0..<3: return .succeed(result: odds(2) ? JobPayload(bytes: [1, 2]) : nil)
     case 3..<5: return .retry(after: pick([.zero, .seconds(1), .seconds(60)]), error)
     case 5: return .fail(JobEndReason(.failed, "reason"), odds(3) ? nil : error)
     case 6: return .snooze(pick([.zero, .seconds(1), .seconds(60)]))
     case 7, 8: return .release
+    case 9, 10: return .wait(wait(), until: comparison.model.now + pick([.zero, .seconds(2), .seconds(60)]))
     default: return .cancel(JobEndReason(.cancelled))
     }
   }
+
+  private mutating func wait() -> JobWait { odds(4) ? .sleep("s") : .signal(pick(signals)) }
 
   private mutating func write() -> FencedWrite {
     let alive = Set(workers + gone)
     var fence = fence()
     if !alive.contains(fence.owner) { fence.owner = pick(workers) }
-    switch Int.random(in: 0..<5, using: &generator) {
-    case 0: return FencedWrite(fence, .checkpoint(name: pick(checkpointNames), value: JobPayload(bytes: [9])))
+    switch Int.random(in: 0..<7, using: &generator) {
+    case 0: return FencedWrite(fence, .checkpoint(name: pick(["x", "y"]), value: JobPayload(bytes: [9])))
     case 1:
       let progress = JobProgress(fraction: pick([0, 0.25, 1]), text: odds(2) ? "text" : nil)
       return FencedWrite(fence, .progress(progress))
     case 2: return FencedWrite(fence, .log("line"))
     case 3: return FencedWrite(fence, .enqueue(dependent(newJob(), of: 0)))
+    case 4, 5:
+      let limit: Duration = pick([.zero, .seconds(2), .seconds(60)])
+      return FencedWrite(fence, .wait(wait(), number: pick([1, 1, 2]), timeLimit: limit))
     default:
       // Dependencies outside the batch are refused.
       let isGrowth = !odds(3)
@@ -348,7 +355,7 @@ private struct ModelProgram {
   }
 
   private mutating func jobCommand() -> JobCommand {
-    switch Int.random(in: 0..<15, using: &generator) {
+    switch Int.random(in: 0..<18, using: &generator) {
     case 0, 1: return .cancel(filter())
     case 2: return .abandon(filter())
     case 3, 4: return .retry(odds(2) ? .id(id()) : filter())
@@ -356,6 +363,10 @@ private struct ModelProgram {
     case 6, 7, 12: return .change(filter(), jobChange())
     case 8, 9: return .setPaused(queue: pick(queues), odds(3))
     case 10, 11: return .configure(queue: pick(queues), setting())
+    case 13..<16:
+      // The last jobs of an attempt are more likely to wait.
+      let filter = odds(3) || fences.isEmpty ? filter() : .id(pick(fences.suffix(8)).id)
+      return .signal(filter, JobSignal(name: pick(signals), value: JobPayload(bytes: [7])))
     default: return .prune
     }
   }

@@ -122,7 +122,7 @@ extension FencedAnswer {
     switch self {
     case .enqueued(let job): [job]
     case .enqueuedBatch(let jobs): jobs
-    case .written, .queueFull, .refused: []
+    case .written, .waited, .waits, .queueFull, .refused: []
     }
   }
 }

@@ -48,7 +48,7 @@ struct ModelNumbers: Sendable {
     switch content {
     case .enqueue(let new): .enqueue(translate(new))
     case .enqueueBatch(let new, let isBefore): .enqueueBatch(new.map(translate), beforeDependents: isBefore)
-    case .checkpoint, .progress, .log: content
+    case .checkpoint, .progress, .log, .wait: content
     }
   }
 
@@ -65,6 +65,7 @@ struct ModelNumbers: Sendable {
     case .retry(let filter): .retry(translate(filter))
     case .delete(let filter): .delete(translate(filter))
     case .change(let filter, let change): .change(translate(filter), change)
+    case .signal(let filter, let signal): .signal(translate(filter), signal)
     case .setPaused, .configure, .prune: command
     }
   }
@@ -100,7 +101,7 @@ struct ModelNumbers: Sendable {
           switch answer {
           case .enqueued(let child): .enqueued(translate(child))
           case .enqueuedBatch(let children): .enqueuedBatch(children.map(translate))
-          case .written, .queueFull, .refused: answer
+          case .written, .waited, .waits, .queueFull, .refused: answer
           }
         })
     case .worker(let worker): .worker(translate(worker))

@@ -12,6 +12,9 @@ extension JobTest {
   /// delay of an hour is as fast as other tests. A job whose code sleeps on the ``clock`` continues only if the test
   /// moves the clock from another task.
   ///
+  /// A job that waits for a signal runs again at the time limit of its wait. To send the signal earlier, drain for
+  /// `.zero`, send it, and drain again.
+  ///
   /// Because schedules never end, the clock moves by at most `duration`. If something is due later,
   /// ``JobTestReport/nextTime`` is not nil, and you can call the function again. If the clock can't be moved, the
   /// function stops when no job can run now.

@@ -12,7 +12,8 @@ extension JobTest {
   /// and limit have no effect. The code runs inside the middleware of its kind.
   ///
   /// When the code has ended, the ending is recorded, and the job is not run again: it has succeeded, or it has failed
-  /// if the code throws an error. If the code throws `JobSignal.snooze` or a `CancellationError`, the job is cancelled.
+  /// if the code throws an error. If the code throws `JobOutcome.snooze` or a `CancellationError`, or waits for a
+  /// signal or sleeps, the job is cancelled. To run jobs that wait, call ``drain(_:for:)``.
   /// Jobs that the code has enqueued are in the store, but have not run. To read them, call ``enqueued(_:queue:)``. To
   /// run them, call ``drain(_:for:)``.
   ///
@@ -26,7 +27,8 @@ extension JobTest {
   ///   - after: Jobs that have ended, and whose results the code reads.
   ///   - options: Options of the job. The queue, and the options that delay or prevent the job, have no effect.
   /// - Returns: The value that the code returns.
-  /// - Throws: The error of the code or of its middleware, which can be a `JobSignal`. If the job or its result can't
+  /// - Throws: The error of the code or of its middleware, which can be a `JobOutcome`, or `JobSuspension` if the code
+  ///   waits. If the job or its result can't
   ///   be stored and read, `JobError` with the code `undecodablePayload`, `unencodablePayload` or `payloadTooLarge`. If
   ///   middleware makes the job succeed without a result, and its output is not `Void`, `JobError` with the code
   ///   `undecodablePayload`. If a job of `after` has not ended, `JobError` with the code `unfinishedJob`.
@@ -84,11 +86,14 @@ extension JobTest {
     let action: JobEnding.Action
     do {
       let result = try await OperationQueue().run(makeOperation(type, context, middleware))
+      // The code might have caught the error of a wait.
+      try context.checkNotSuspended()
       action = .succeed(result: result?.payload)
       output = Result { try result?.value ?? nothing(for: context, type) }
       context.noteEnded(action, nil)
       middleware.didEnd(context, with: action, error: nil)
-    } catch {
+    } catch let thrown {
+      let error = context.suspension ?? thrown
       (output, action) = (.failure(error), ending(after: error))
       context.noteEnded(action, error)
       middleware.didEnd(context, with: action, error: error)
@@ -138,8 +143,9 @@ extension JobTest {
 
   private func ending(after error: any Error) -> JobEnding.Action {
     switch error {
-    case JobSignal.discard(let text): .fail(JobEndReason(.discarded, text), nil)
-    case JobSignal.snooze: .cancel(JobEndReason(.cancelled, "The job has snoozed in a test."))
+    case JobOutcome.discard(let text): .fail(JobEndReason(.discarded, text), nil)
+    case JobOutcome.snooze: .cancel(JobEndReason(.cancelled, "The job has snoozed in a test."))
+    case is JobSuspension: .cancel(JobEndReason(.cancelled, "The job waits in a test."))
     case is CancellationError: .cancel(JobEndReason(.cancelled))
     default: .fail(JobEndReason(.failed, "The job has failed in a test."), JobErrorDescription(error))
     }

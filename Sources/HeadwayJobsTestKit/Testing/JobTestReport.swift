@@ -19,6 +19,8 @@ public struct JobTestReport: Sendable, CustomStringConvertible {
   public var retriedCount = 0
   /// The number of attempts that have ended with a snooze.
   public var snoozedCount = 0
+  /// The number of attempts that have ended because their job waits for a signal or sleeps.
+  public var suspendedCount = 0
   /// How far the time of the store has moved.
   public var duration = Duration.zero
   /// The time of the next due job, tick, deadline or token of a rate; nil if there is none.
@@ -35,6 +37,7 @@ public struct JobTestReport: Sendable, CustomStringConvertible {
     let counts = [
       "\(succeededCount) succeeded", "\(failedCount) failed", "\(cancelledCount) cancelled",
       "\(retriedCount) attempts retried", "\(snoozedCount) attempts snoozed",
+      "\(suspendedCount) attempts suspended",
     ]
     return ([counts.joined(separator: ", ")] + failures.map { "\($0)" }).joined(separator: "\n")
   }
@@ -57,6 +60,7 @@ public struct JobTestReport: Sendable, CustomStringConvertible {
         retriedCount += 1
         retried.insert(attempt.id)
       case .snooze: snoozedCount += 1
+      case .wait: suspendedCount += 1
       case .fail(let reason, _):
         let error = try await jobs.job(attempt.id)?.history.errors.last
         failures.append(JobFailure(id: attempt.id, state: .failed, reason: reason, lastError: error))

@@ -18,6 +18,7 @@ struct JobsCommand: AsyncParsableCommand {
         headway jobs cancel 8 9 --store jobs.sqlite
         headway jobs run-now 5 --store jobs.sqlite
         headway jobs edit 6 --priority high --start +10m --store jobs.sqlite
+        headway jobs signal 3 --name approved --store jobs.sqlite
         headway jobs abandon 4 --store jobs.sqlite
         headway jobs delete --store jobs.sqlite --state failed --until -7d
         headway jobs queues --store jobs.sqlite
@@ -45,7 +46,8 @@ struct JobsCommand: AsyncParsableCommand {
     subcommands: [
       JobsStatusCommand.self, JobsListCommand.self, JobsShowCommand.self, JobsWatchCommand.self,
       ChangeJobsCommand<RetryJobs>.self, ChangeJobsCommand<CancelJobs>.self, ChangeJobsCommand<RunJobsNow>.self,
-      JobsEditCommand.self, ChangeJobsCommand<AbandonJobs>.self, ChangeJobsCommand<DeleteJobs>.self,
+      JobsEditCommand.self, JobsSignalCommand.self, ChangeJobsCommand<AbandonJobs>.self,
+      ChangeJobsCommand<DeleteJobs>.self,
       JobsQueuesCommand.self, JobsSchedulesCommand.self, JobsPruneCommand.self, JobsCheckCommand.self,
       JobsDoctorCommand.self, JobsMigrateCommand.self, JobsGrantCommand.self,
     ])

@@ -86,6 +86,7 @@ enum JobsJSON {
     let worker: Int64?
     let enqueued: String
     let due: String?
+    let waitsFor: String?
     let deadline: String?
     let claimed: String?
     let finished: String?
@@ -102,6 +103,7 @@ enum JobsJSON {
       (label, tags, key) = (job.settings.label, job.settings.tags, job.settings.unique?.key)
       (attempt, crashes, worker) = (job.attempt, job.crashCount, job.owner?.rawValue)
       (enqueued, due) = (job.enqueuedTime.description, job.dueTime?.description)
+      waitsFor = job.wait?.description
       (deadline, claimed) = (job.deadline?.description, job.claimedTime?.description)
       (finished, expires) = (job.finishedTime?.description, job.expirationTime?.description)
       progress = job.progress.map { Progress($0) }

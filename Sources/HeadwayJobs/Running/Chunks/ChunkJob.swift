@@ -38,10 +38,11 @@ public protocol ChunkJob: Job {
   /// ``JobMiddleware/didEnd(_:with:error:)`` is called for each job.
   ///
   /// - Parameter jobs: The jobs, at least one, with their attempts.
-  /// - Returns: How each attempt ends, in the same order: a result, or an error, which can be a ``JobSignal``. A job
+  /// - Returns: How each attempt ends, in the same order: a result, or an error, which can be a ``JobOutcome``. A job
   ///   with an error runs again later, according to its ``JobOptions/retry``.
   /// - Throws: Any error, which is then the error of all jobs of the call. If the number of results differs from the
-  ///   number of jobs, all jobs fail with ``JobError/Code/wrongResultCount``.
+  ///   number of jobs, all jobs fail with ``JobError/Code/wrongResultCount``. Return the ``JobSuspension`` of a job as
+  ///   the result of that job. If you throw it, the other jobs fail with the same code.
   static func perform(_ jobs: [ChunkEntry<Self>]) async throws -> [Result<Output, any Error>]
 }
 

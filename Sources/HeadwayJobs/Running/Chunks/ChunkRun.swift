@@ -39,9 +39,14 @@ final class ChunkRun: Sendable {
     }
     guard let first = running.first else { return }
     let results = Mutex<[Result<Type.Output, any Error>]>([])
-    try await first.context.run { [entries] in
-      let returned = try await Type.perform(entries)
-      results.withLock { $0 = returned }
+    do {
+      try await first.context.run { [entries] in
+        let returned = try await Type.perform(entries)
+        results.withLock { $0 = returned }
+      }
+    } catch let wait as JobSuspension {
+      for member in running { member.fail(wait, of: type) }
+      return
     }
     let returned = results.withLock(\.self)
     try Type.check(returned.count, running.count)
@@ -49,8 +54,20 @@ final class ChunkRun: Sendable {
       do {
         member.result.keep(try member.context.encodedResult(result.get()))
       } catch {
-        member.result.fail(error)
+        member.fail(error, of: type)
       }
     }
+  }
+}
+
+extension ChunkRun.Member {
+  /// Keeps an error of the code, unless it is the wait of another job, which has no result then.
+  fileprivate func fail<Type: ChunkJob>(_ error: any Error, of type: Type.Type) {
+    guard error is JobSuspension, context.suspension == nil else { return result.fail(error) }
+    result.fail(
+      JobError(
+        .wrongResultCount,
+        "perform(_:) of the kind \(Type.kind) has no result for job \(context.id), because another job waits. Return "
+          + "the error of the wait as the result of the job that waits."))
   }
 }

@@ -39,10 +39,10 @@ struct ImportFileJob: OperationJob, Hashable {
 
   func makeOperation(in context: JobContext) throws -> Headway.Operation {
     guard let operation = Self.operations[table] else {
-      throw JobSignal.discard("The running command does not import \(file).")
+      throw JobOutcome.discard("The running command does not import \(file).")
     }
     // The operation was cancelled because another one failed.
-    guard !operation.isCancelled, !operation.isFinished else { throw JobSignal.discard("The import was cancelled.") }
+    guard !operation.isCancelled, !operation.isFinished else { throw JobOutcome.discard("The import was cancelled.") }
     return operation
   }
 }

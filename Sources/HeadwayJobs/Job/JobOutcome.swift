@@ -1,10 +1,10 @@
 /// An error that a job throws to choose how its attempt ends.
 ///
 /// ```swift
-/// if path.isEmpty { throw JobSignal.discard("The photo was deleted.") }
-/// if total > 100 { throw JobSignal.snooze(.seconds(30)) }
+/// if path.isEmpty { throw JobOutcome.discard("The photo was deleted.") }
+/// if total > 100 { throw JobOutcome.snooze(.seconds(30)) }
 /// ```
-public enum JobSignal: Error, Hashable, Sendable {
+public enum JobOutcome: Error, Hashable, Sendable {
   /// The job fails immediately, with this reason. It is not run again.
   case discard(String)
 

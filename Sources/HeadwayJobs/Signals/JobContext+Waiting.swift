@@ -1,0 +1,95 @@
+import Headway
+
+extension JobContext {
+  /// Waits for a signal, without a worker, and returns its value.
+  ///
+  /// If the signal has been sent, also before this call, the function returns its value immediately. Otherwise, it
+  /// throws ``JobSuspension``, which ends the attempt. When the signal arrives or the time limit has passed, the code
+  /// of the job runs again from the start, and the function then returns.
+  ///
+  /// ```swift
+  /// if let address = try await context.waitForSignal("address", as: String.self, timeLimit: .seconds(86_400)) {
+  ///   try await context.log("ship to \(address)")
+  /// }
+  /// ```
+  ///
+  /// Put the steps before the wait into checkpoints, so that they don't run again. After a wait, the job has all its
+  /// attempts again. While it waits, it occupies no slot of a limit, but it keeps its place of a serial key.
+  ///
+  /// The first value that was sent is returned by the first call of the job with this name, the second by the second
+  /// call, and so on. Each call returns the same in all later attempts, even if a signal arrives after the time limit.
+  /// That signal is for the next call. Don't wait for the same name in several tasks of an attempt.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the signal.
+  ///   - type: The type of its value.
+  ///   - timeLimit: How long the job waits; not negative. It begins when the code of the job comes to this call for the
+  ///     first time, and continues through errors, crashes and pauses of the queue.
+  /// - Returns: The value; nil if none was sent within the time limit.
+  /// - Throws: ``JobSuspension`` if the job must wait; ``JobError``, with the code ``JobError/Code/undecodablePayload``
+  ///   if the value is not of this type, or ``JobError/Code/nameTooLong``.
+  public func waitForSignal<Value: Decodable & Sendable>(
+    _ name: String, as type: Value.Type, timeLimit: Duration
+  ) async throws -> Value? {
+    guard let payload = try await value(of: .signal(name), within: timeLimit) else { return nil }
+    do {
+      return try payload.decode(type)
+    } catch {
+      throw JobError(
+        .undecodablePayload, "The value of a signal ‘\(name)’ of job \(id) is not a \(type): \(error)",
+        underlyingError: error)
+    }
+  }
+
+  /// Waits for a signal whose value is not needed, without a worker.
+  ///
+  /// It works like ``waitForSignal(_:as:timeLimit:)``.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the signal.
+  ///   - timeLimit: How long the job waits; not negative.
+  /// - Returns: False if no signal was sent within the time limit.
+  /// - Throws: ``JobSuspension`` if the job must wait; ``JobError``.
+  public func waitForSignal(_ name: String, timeLimit: Duration) async throws -> Bool {
+    try await value(of: .signal(name), within: timeLimit) != nil
+  }
+
+  /// Sleeps between two steps, without a worker.
+  ///
+  /// The time at which the sleep ends is stored when the code of the job comes to this call for the first time. Until
+  /// then, the function throws ``JobSuspension``, which ends the attempt. When the time has come, the code runs again
+  /// from the start, and the function returns. A crash or an error doesn't extend the sleep.
+  ///
+  /// ```swift
+  /// try await context.sleep("cool down", for: .seconds(14 * 86_400))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: The name of the sleep. Several calls with the same name are several sleeps.
+  ///   - duration: The length of the sleep; not negative.
+  /// - Throws: ``JobSuspension`` if the job must sleep; ``JobError``.
+  public func sleep(_ name: String, for duration: Duration) async throws {
+    _ = try await value(of: .sleep(name), within: duration)
+  }
+
+  /// Returns the value of the signal that has ended the next wait of this kind; nil if there was none.
+  private func value(of wait: JobWait, within limit: Duration) async throws -> JobPayload? {
+    require(limit >= .zero, "Job \(id) waits for \(wait) with the time limit \(limit): use zero or more.")
+    try NameLength.check(wait.name, "The name of a signal or sleep", NameLength.name)
+    try checkNotSuspended()
+    let number = nextNumber(of: wait)
+    // A wait that is over is read without a transaction that writes.
+    if let stored = try await jobs.backend.checkpoint(StoredSignals.outcome(of: wait, number), of: id) {
+      let record = try WaitRecord(stored: stored)
+      if record.isOver {
+        guard let signal = record.signal else { return nil }
+        return try await jobs.backend.checkpoint(StoredSignals.value(of: wait.name, signal), of: id)
+      }
+    }
+    switch try await write(.wait(wait, number: number, timeLimit: limit)) {
+    case .waited(let value): return value
+    case .waits(let until): throw suspend(JobSuspension(wait, until: until))
+    default: misuse(jobs.backend.wrongAnswer)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+extension JobRows {
+  /// Sends a signal to the jobs of a command, and returns how many have received it.
+  ///
+  /// If none of the jobs can receive it, the function throws a ``JobError`` with the code
+  /// ``JobError/Code/tooManySignals``.
+  func send(_ signal: JobSignal, _ command: JobCommand) throws -> Int {
+    let jobs = try select(for: command, prepare: { _ in }, where: { _ in true })
+    let stored = try checkpoints(StoredSignals.counts, of: jobs.map(\.id))
+    var (count, woken, refusal) = (0, [JobRecord](), JobError?.none)
+    for var job in jobs {
+      var counts = try SignalCounts(stored: stored[job.id])
+      guard let number = counts.receive(signal.name) else {
+        refusal = refusal ?? JobError(signalsOf: job.id)
+        continue
+      }
+      try putCheckpoint(StoredSignals.value(of: signal.name, number), signal.value, of: job.id)
+      try putCheckpoint(StoredSignals.counts, counts.stored, of: job.id)
+      count += 1
+      if JobTransitions.wake(&job, by: signal.name, at: now) { woken.append(job) }
+    }
+    if count == 0, let refusal { throw refusal }
+    try putAtEnd(woken)
+    return count
+  }
+
+  /// Wakes a job whose attempt has ended with a wait, if its signal has arrived in the meantime.
+  func wakeIfSignalled(_ job: inout JobRecord) throws {
+    guard case .signal(let name)? = job.wait else { return }
+    let stored = try checkpoints(StoredSignals.counts, of: [job.id])[job.id]
+    if try SignalCounts(stored: stored).hasPending(name) { _ = JobTransitions.wake(&job, by: name, at: now) }
+  }
+
+  /// Begins a wait of a running job, or finds out how it has ended.
+  ///
+  /// The number counts the equal waits of the job, from 1. The limit is that of ``FencedWrite/Content``.
+  func wait(for wait: JobWait, number: Int, limit: Duration, of id: JobID) throws -> FencedAnswer {
+    let name = StoredSignals.outcome(of: wait, number)
+    let stored = try checkpoints(name, of: [id])[id]
+    var record = try stored.map { try WaitRecord(stored: $0) } ?? WaitRecord(until: now + limit)
+    if !record.isOver {
+      if case .signal(let signal) = wait {
+        var counts = try SignalCounts(stored: checkpoints(StoredSignals.counts, of: [id])[id])
+        record.signal = counts.take(signal)
+        if record.signal != nil { try putCheckpoint(StoredSignals.counts, counts.stored, of: id) }
+      }
+      record.isOver = record.signal != nil || record.until <= now
+      if record.isOver || stored == nil { try putCheckpoint(name, record.stored, of: id) }
+    }
+    guard record.isOver else { return .waits(until: record.until) }
+    guard let number = record.signal else { return .waited(nil) }
+    return .waited(try checkpoints(StoredSignals.value(of: wait.name, number), of: [id])[id])
+  }
+}

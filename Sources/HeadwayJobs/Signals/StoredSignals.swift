@@ -1,0 +1,73 @@
+/// The rows in which a job keeps its signals and waits, which are checkpoints with reserved names.
+///
+/// Therefore, they are deleted with the checkpoints of the job, and a job that is run again keeps them. See
+/// `Docs/decisions/0053-signals.md`.
+package enum StoredSignals {
+  /// The beginning of the reserved names.
+  package static let prefix = "headway/"
+  /// The name of the row with the numbers of signals.
+  package static let counts = prefix + "signals"
+
+  /// Returns the name of the row with the value of a signal; the number counts the signals of the name, from 1.
+  package static func value(of signal: String, _ number: Int) -> String { "\(prefix)signal \(number) \(signal)" }
+
+  /// Returns the name of the row with the outcome of a wait; the number counts the equal waits of the job, from 1.
+  package static func outcome(of wait: JobWait, _ number: Int) -> String { "\(prefix)wait \(number) \(wait.stored)" }
+}
+
+/// How many signals a job has received and taken, by name.
+package struct SignalCounts: Codable, Sendable {
+  package struct Count: Codable, Sendable {
+    package var received = 0
+    package var taken = 0
+  }
+
+  private var counts: [String: Count] = [:]
+
+  package init() {}
+
+  package init(stored: JobPayload?) throws {
+    self = try stored.map { try StoredForm.decode(Self.self, $0.bytes) } ?? Self()
+  }
+
+  package var stored: JobPayload { JobPayload(bytes: StoredForm.encode(self)) }
+
+  /// The number of signals that have been received but not taken.
+  package var pendingCount: Int { counts.values.reduce(0) { $0 + $1.received - $1.taken } }
+
+  package func hasPending(_ name: String) -> Bool { counts[name].map { $0.received > $0.taken } ?? false }
+
+  /// Counts a new signal.
+  ///
+  /// - Returns: The number of the signal among those with its name; nil if there are too many.
+  package mutating func receive(_ name: String) -> Int? {
+    guard pendingCount < JobSignal.maxPendingCount else { return nil }
+    counts[name, default: Count()].received += 1
+    return counts[name]?.received
+  }
+
+  /// Takes the oldest signal of a name.
+  ///
+  /// - Returns: The number of the signal; nil if there is none.
+  package mutating func take(_ name: String) -> Int? {
+    guard hasPending(name) else { return nil }
+    counts[name]?.taken += 1
+    return counts[name]?.taken
+  }
+}
+
+/// The state of a wait, which a later attempt finds.
+package struct WaitRecord: Codable, Sendable {
+  /// The time limit, from the first time that the code of the job has come to the wait.
+  package var until: StoreTime
+  /// Whether the wait has ended.
+  package var isOver = false
+  /// The number of the signal that has ended the wait; nil if there was none.
+  package var signal: Int?
+
+  package init(until: StoreTime) { self.until = until }
+
+  package init(stored: JobPayload) throws { self = try StoredForm.decode(Self.self, stored.bytes) }
+
+  package var stored: JobPayload { JobPayload(bytes: StoredForm.encode(self)) }
+}

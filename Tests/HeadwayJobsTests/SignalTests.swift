@@ -1,0 +1,235 @@
+import Headway
+@_spi(JobStore) import HeadwayJobs
+import HeadwayJobsTestKit
+import HeadwayTestKit
+import Testing
+
+/// Jobs that wait for signals, or sleep.
+@Suite struct SignalTests {
+  private let test = JobTest()
+  private let log = Log()
+
+  /// Runs the orders that can run within a time.
+  private func drain(for duration: Duration = .zero) async throws -> JobTestReport {
+    try await Log.$current.withValue(log) { try await test.drain(Order.self, for: duration) }
+  }
+
+  @Test("J220: a job waits for a signal and sleeps without a worker, and its steps run once")
+  func order() async throws {
+    let handle = try await test.jobs.enqueue(Order())
+    let first = try await drain()
+    #expect(first.suspendedCount == 1)
+    #expect(first.nextTime == test.jobs.store.now + .seconds(60))
+    let waiting = try #require(try await handle.job())
+    #expect(waiting.state == .scheduled)
+    #expect(waiting.wait == .signal("sent"))
+    #expect(try await test.jobs.snapshot().workers.isEmpty)
+    test.clock.advance(by: .seconds(10))
+    #expect(try await test.jobs.signal(handle.id, "sent", "parcel 7"))
+    let second = try await drain()
+    #expect(second.suspendedCount == 1)
+    #expect(try await handle.job()?.wait == .sleep("cool down"))
+    let last = try await drain(for: .seconds(3_600))
+    #expect(last.duration == .seconds(600))
+    #expect(try await handle.value == "parcel 7")
+    #expect(log.entries == ["charge", "review"])
+  }
+
+  @Test("J223: a signal that does not arrive in time is nil, and the job compensates its steps")
+  func timeLimit() async throws {
+    let handle = try await test.jobs.enqueue(Order())
+    let report = try await drain(for: .seconds(60))
+    #expect(report.duration == .seconds(60))
+    #expect(try await handle.value == "refunded")
+    #expect(log.entries == ["charge", "refund"])
+  }
+
+  @Test("J233: code that catches the error of a wait runs no checkpoint, and the job still waits")
+  func caughtSuspension() async throws {
+    let handle = try await test.jobs.enqueue(Careless())
+    let report = try await Log.$current.withValue(log) { try await test.drain(Careless.self, for: .zero) }
+    #expect(report.suspendedCount == 1)
+    #expect(log.entries == ["suspended", "suspended", "suspended"])
+    #expect(try await handle.job()?.wait == .signal("go"))
+    try await test.jobs.signal(handle.id, "go")
+    _ = try await Log.$current.withValue(log) { try await test.drain(Careless.self, for: .zero) }
+    #expect(try await handle.value)
+  }
+
+  @Test("J233, J212: middleware receives the error of a wait, and its ending without an error")
+  func middleware() async throws {
+    try await test.jobs.enqueue(Watched())
+    let report = try await Log.$current.withValue(log) { try await test.drain(Watched.self, for: .seconds(60)) }
+    #expect(report.suspendedCount == 1 && report.succeededCount == 1)
+    #expect(log.entries == ["JobSuspension", "suspended: nil", "returned", "succeeded: nil"])
+  }
+
+  @Test("J222: a loop receives the values of a signal in their order")
+  func loop() async throws {
+    let handle = try await test.jobs.enqueue(Counter())
+    _ = try await test.drain(Counter.self, for: .zero)
+    for value in 1...3 { try await test.jobs.signal(handle.id, "add", value) }
+    _ = try await test.drain(Counter.self, for: .zero)
+    #expect(try await handle.job()?.wait == .signal("add"))
+    try await test.jobs.signal(handle.id, "add", 0)
+    _ = try await test.drain(Counter.self, for: .zero)
+    #expect(try await handle.value == [1, 2, 3])
+  }
+
+  @Test("J223: a value of another type is an error of the wait")
+  func undecodable() async throws {
+    let handle = try await test.jobs.enqueue(Order(), options: JobOptions(retry: .never))
+    try await test.jobs.signal(handle.id, "sent", 7)
+    // The order catches the error and refunds the charge.
+    _ = try await drain()
+    #expect(try await handle.value == "refunded")
+    #expect(log.entries == ["charge", "refund"])
+  }
+
+  @Test("J234: signals with unusable names and values are refused, and names of checkpoints can be reserved")
+  func misuse() async throws {
+    let handle = try await test.jobs.enqueue(Order())
+    let long = await #expect(throws: JobError.self) {
+      try await test.jobs.signal(handle.id, String(repeating: "n", count: 513))
+    }
+    #expect(long?.code == .nameTooLong)
+    let large = await #expect(throws: JobError.self) {
+      try await test.jobs.signal(handle.id, "sent", String(repeating: "v", count: 65_536))
+    }
+    #expect(large?.code == .payloadTooLarge)
+    let invalid = await #expect(throws: JobError.self) {
+      try await test.jobs.signal(handle.id, "sent", Double.infinity)
+    }
+    #expect(invalid?.code == .unencodablePayload)
+    #expect(try await test.jobs.signal(JobID(rawValue: 1_000), "sent", "parcel") == false)
+    let reserved = await #expect(throws: JobError.self) { try await test.perform(Reserving()) }
+    #expect(reserved?.code == .refusedValue)
+    #expect(reserved?.isRetryable == false)
+  }
+
+  @Test("J200, J233: a test that performs one attempt receives the error of the wait")
+  func performed() async throws {
+    let suspension = try await Log.$current.withValue(log) {
+      try #require(await #expect(throws: JobSuspension.self) { try await test.perform(Order()) })
+    }
+    #expect(suspension.wait == .signal("sent"))
+    #expect(suspension.until == test.jobs.store.now + .seconds(60))
+    let job = try #require(try await test.jobs.jobs().first)
+    #expect(job.state == .cancelled)
+    #expect(log.entries == ["charge"])
+  }
+
+  @Test("J235: a diagnosis, the history and events describe what a job waits for")
+  func descriptions() async throws {
+    let handle = try await test.jobs.enqueue(Order())
+    _ = try await drain()
+    let until = test.jobs.store.now + .seconds(60)
+    let diagnosis = try await test.jobs.diagnose(handle.id)
+    #expect(diagnosis == "job 1 (order) waits for the signal ‘sent’, at most until \(until)")
+    let job = try #require(try await handle.job())
+    #expect(job.history.transitions.last?.note == "waits for the signal ‘sent’")
+    let fence = try #require(job.fence)
+    let event = JobEvent.ended(JobAttempt(job, fence), .wait(.sleep("nap"), until: until))
+    #expect(
+      event.description
+        == "attempt 0 of job 1 (order) has ended, and the job waits for the end of the sleep ‘nap’, until \(until)")
+    try await test.jobs.signal(handle.id, "sent", "parcel")
+    #expect(try await handle.job()?.history.transitions.last?.note == "received the signal ‘sent’")
+    let signal = try JobSignal("sent", "secret")
+    #expect("\(signal)" == "signal ‘sent’ with 8 bytes")
+    for wait in [JobWait.signal("a b"), .sleep(""), .signal("ß")] { #expect(JobWait(stored: wait.stored) == wait) }
+    #expect(JobWait(stored: "moon full") == nil)
+  }
+}
+
+/// Charges, waits until the goods are sent, and asks for a review later; refunds the charge if something fails.
+private struct Order: Job {
+  static let kind: JobKind = "order"
+
+  func perform(in context: JobContext) async throws -> String {
+    try await context.step("charge")
+    do {
+      let parcel = try await context.waitForSignal("sent", as: String.self, timeLimit: .seconds(60))
+      guard let parcel else { throw TestError(text: "late") }
+      try await context.sleep("cool down", for: .seconds(600))
+      try await context.step("review")
+      return parcel
+    } catch {
+      // Has no effect if the job waits.
+      try await context.step("refund")
+      return "refunded"
+    }
+  }
+}
+
+/// Catches the error of its wait again and again.
+private struct Careless: Job {
+  static let kind: JobKind = "careless"
+
+  func perform(in context: JobContext) async throws -> Bool {
+    do { return try await context.waitForSignal("go", timeLimit: .seconds(60)) } catch is JobSuspension {
+      Log.current.append("suspended")
+    }
+    do { try await context.step("step") } catch is JobSuspension { Log.current.append("suspended") }
+    do { try await context.sleep("nap", for: .zero) } catch is JobSuspension { Log.current.append("suspended") }
+    return false
+  }
+}
+
+/// Collects numbers until the first zero.
+private struct Counter: Job {
+  static let kind: JobKind = "counter"
+
+  func perform(in context: JobContext) async throws -> [Int] {
+    var values: [Int] = []
+    while let value = try await context.waitForSignal("add", as: Int.self, timeLimit: .seconds(60)), value != 0 {
+      values.append(value)
+    }
+    return values
+  }
+}
+
+/// Waits inside middleware.
+private struct Watched: Job {
+  static let kind: JobKind = "watched"
+  static var middleware: [any JobMiddleware] { [Watching()] }
+
+  func perform(in context: JobContext) async throws -> Bool {
+    try await context.waitForSignal("go", timeLimit: .seconds(60))
+  }
+}
+
+private struct Watching: JobMiddleware {
+  func perform(in context: JobContext, next: JobMiddlewareChain) async throws {
+    do {
+      try await next()
+      Log.current.append("returned")
+    } catch {
+      Log.current.append("\(type(of: error))")
+      throw error
+    }
+  }
+
+  func didEnd(_ context: JobContext, with ending: JobEnding.Action, error: (any Error)?) {
+    Log.current.append("\(ending.status): \(error.map { "\(type(of: $0))" } ?? "nil")")
+  }
+}
+
+/// Uses the name of a row of signals for a checkpoint.
+private struct Reserving: Job {
+  static let kind: JobKind = "reserving"
+
+  func perform(in context: JobContext) async throws {
+    _ = try await context.checkpoint("headway/signals") { true }
+  }
+}
+
+extension JobContext {
+  /// Logs a step once.
+  fileprivate func step(_ name: String) async throws {
+    _ = try await checkpoint(name) {
+      Log.current.append(name)
+      return true
+    }
+  }
+}
