@@ -96,6 +96,11 @@ final class FileRows: MemoryTableRows {
 
   func runningJobs(of worker: WorkerID) -> [JobRecord] { memory.runningJobs(of: worker) }
 
+  func checkpoints(_ name: String, of ids: [JobID]) -> [JobID: JobPayload] {
+    let values = ids.compactMap { id in memory.checkpoints[id]?[name].map { (id, $0) } }
+    return Dictionary(values, uniquingKeysWith: { first, _ in first })
+  }
+
   func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) {
     memory.checkpoints[id, default: [:]][name] = value
     otherEntries.append(.checkpoint(id, name: name, value))

@@ -14,7 +14,7 @@ public struct ScheduleGap: Hashable, Codable, Sendable {
   /// - Parameters:
   ///   - after: All ticks of the period are later than this time.
   ///   - through: The end of the period, which can be a tick.
-  public init(after: StoreTime, through: StoreTime) {
+  @_spi(JobStore) public init(after: StoreTime, through: StoreTime) {
     self.after = after
     self.through = through
   }
