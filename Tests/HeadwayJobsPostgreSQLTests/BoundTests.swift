@@ -38,7 +38,7 @@ import Testing
     try await test.jobs.schedule("first", .every(.seconds(3_600)), job: PlainJob(number: 1))
     try test.psql(
       """
-      INSERT INTO schedule SELECT 'schedule ' || n, definition, anchor, decided, NULL, NULL, false, next
+      INSERT INTO schedule SELECT 'schedule ' || n, definition, anchor, decided, NULL, NULL, false, next, gaps
       FROM schedule, generate_series(1, 2499) n;
       UPDATE schedule SET anchor = anchor - interval '2 h', decided = decided - interval '2 h',
       next = next - interval '1 h'

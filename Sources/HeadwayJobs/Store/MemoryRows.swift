@@ -62,11 +62,6 @@ final class MemoryRows: MemoryTableRows {
 
   func runningJobs(of worker: WorkerID) -> [JobRecord] { memory.runningJobs(of: worker) }
 
-  func checkpoints(_ name: String, of ids: [JobID]) -> [JobID: JobPayload] {
-    Dictionary(
-      ids.compactMap { id in memory.checkpoints[id]?[name].map { (id, $0) } }, uniquingKeysWith: { first, _ in first })
-  }
-
   func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) {
     memory.checkpoints[id, default: [:]][name] = value
   }
