@@ -100,8 +100,8 @@ enum SchemaVersion1 {
     WITH (fillfactor = 50)
     """,
     "CREATE INDEX bucket_next ON headway.bucket (next) WHERE next IS NOT NULL",
-    // Schedules. All ticks up to the time in the column decided have been processed. Gaps: the periods in which they have
-    // added no jobs, as after/through, in microseconds since 1970.
+    // Schedules. All ticks up to the time in the column decided have been processed. Gaps: the periods in which they
+    // have added no jobs, as after/through, in microseconds since 1970.
     """
     CREATE TABLE headway.schedule (
       name text PRIMARY KEY, definition bytea NOT NULL, anchor timestamptz NOT NULL, decided timestamptz NOT NULL,

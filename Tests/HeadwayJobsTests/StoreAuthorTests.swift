@@ -31,6 +31,7 @@ import Testing
     let new = NewJob(kind: "resize", version: 2, payload: JobPayload(bytes: [1, 2, 255]), options: options)
     var job = JobRecord(id: JobID(rawValue: 7), new, at: Self.time(1))
     (job.state, job.position, job.readyTime, job.dueTime) = (.failed, 9, Self.time(2), Self.time(3))
+    job.wait = .signal("payment")
     (job.deadline, job.claimedTime, job.firstClaimedTime) = (Self.time(4), Self.time(5), Self.time(6))
     (job.finishedTime, job.expirationTime) = (Self.time(7), Self.time(8))
     (job.attempt, job.crashCount, job.snoozeCount, job.epoch) = (1, 2, 3, 4)
@@ -57,7 +58,7 @@ import Testing
   func olderJob() throws {
     let text = """
       {"id":7,"queue":"images","kind":"resize","version":1,"payload":"AQ==","state":2,"priority":0,
-      "enqueuedTime":{"microseconds":5}}
+      "enqueuedTime":{"microseconds":5000000}}
       """
     let job = try JSONDecoder().decode(JobRecord.self, from: Data(text.utf8))
     let expected = JobRecord(
@@ -96,7 +97,8 @@ import Testing
     #expect(other.memory.nextTime(after: other.now) == Self.time(1) + .seconds(60))
   }
 
-  private static func time(_ microseconds: Int64) -> StoreTime { StoreTime(microseconds: microseconds) }
+  /// A number of seconds, so that different times also differ when they are printed.
+  private static func time(_ seconds: Int64) -> StoreTime { StoreTime(microseconds: seconds * 1_000_000) }
 }
 
 /// A store that users can write without the interface for authors.
