@@ -32,7 +32,7 @@ public struct JobError: RetryableError, Sendable, CustomStringConvertible {
 
   private static let permanentCodes: Set<Code> = [
     .payloadTooLarge, .nameTooLong, .unencodablePayload, .refusedValue, .unknownJob, .usedOperation,
-    .duplicateCheckpoint, .transactionEnded, .dependencyCycle, .alreadyFinished, .wouldDeadlock,
+    .duplicateCheckpoint, .waitInCheckpoint, .transactionEnded, .dependencyCycle, .alreadyFinished, .wouldDeadlock,
   ]
 }
 
@@ -77,6 +77,8 @@ extension JobError {
     public static let leaseLost = Code("lease lost")
     /// An attempt has used the name of a checkpoint twice.
     public static let duplicateCheckpoint = Code("duplicate checkpoint")
+    /// The code of a checkpoint waits for a signal or sleeps.
+    public static let waitInCheckpoint = Code("wait in checkpoint")
     /// The store has no room.
     ///
     /// Nothing was written.
