@@ -83,6 +83,16 @@ import Testing
     #expect(error?.isRetryable == false)
   }
 
+  @Test("J222: a wait whose answer was lost is the same wait if the code calls it again")
+  func lostAnswers() async throws {
+    let test = JobTest(jobs: Jobs(FaultyStore(MemoryJobStore(), .lostWriteAnswers)))
+    let handle = try await test.jobs.enqueue(Persistent())
+    for value in 1...2 { try await test.jobs.signal(handle.id, "add", value) }
+    _ = try await Log.$current.withValue(log) { try await test.drain(Persistent.self, for: .zero) }
+    #expect(try await handle.value == [1, 2])
+    #expect(log.entries == ["failed", "failed"])
+  }
+
   @Test("J233: a step that had begun when another task came to a wait stores its value, and runs once")
   func concurrentStep() async throws {
     let handle = try await test.jobs.enqueue(Concurrent())
@@ -223,6 +233,24 @@ private struct Concurrent: Job {
       throw error
     }
     return try await charge
+  }
+}
+
+/// Collects two numbers, and calls a wait again after an error of the store.
+private struct Persistent: Job {
+  static let kind: JobKind = "persistent"
+
+  func perform(in context: JobContext) async throws -> [Int] {
+    var values: [Int] = []
+    while values.count < 2 {
+      do {
+        let value = try await context.waitForSignal("add", as: Int.self, timeLimit: .seconds(60))
+        values.append(value ?? 0)
+      } catch let error as JobError where error.code == .storeFailed {
+        Log.current.append("failed")
+      }
+    }
+    return values
   }
 }
 
