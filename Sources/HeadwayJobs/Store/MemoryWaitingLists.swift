@@ -2,8 +2,8 @@
 struct MemoryWaitingLists {
   /// The lists of plain jobs: jobs without a key, and suspects.
   private var plain: [PlainKey: WaitingList] = [:]
-  /// The lists of the other jobs with a key, by queue, priority and key.
-  private var keyed: [String: [Int: [String: WaitingList]]] = [:]
+  /// The lists of the other jobs with a key, by queue, priority, group and key.
+  private var keyed: [String: [Int: [String: [String: WaitingList]]]] = [:]
 
   /// Identifies a list of plain jobs.
   struct PlainKey: Hashable {
@@ -13,8 +13,8 @@ struct MemoryWaitingLists {
   }
 
   mutating func insert(_ job: JobRecord) {
-    if let key = Self.limitKey(of: job) {
-      keyed[job.queue, default: [:]][job.priority, default: [:]][key, default: WaitingList()]
+    if let (group, key) = Self.keys(of: job) {
+      keyed[job.queue, default: [:]][job.priority, default: [:]][group, default: [:]][key, default: WaitingList()]
         .insert(job.id, at: job.position)
     } else {
       plain[Self.plainKey(of: job), default: WaitingList()].insert(job.id, at: job.position)
@@ -22,13 +22,15 @@ struct MemoryWaitingLists {
   }
 
   mutating func remove(_ job: JobRecord) {
-    guard let key = Self.limitKey(of: job) else {
+    guard let (group, key) = Self.keys(of: job) else {
       plain[Self.plainKey(of: job)]?.remove(at: job.position)
       return
     }
-    keyed[job.queue]?[job.priority]?[key]?.remove(at: job.position)
-    guard keyed[job.queue]?[job.priority]?[key]?.isEmpty == true else { return }
-    keyed[job.queue]?[job.priority]?[key] = nil
+    keyed[job.queue]?[job.priority]?[group]?[key]?.remove(at: job.position)
+    guard keyed[job.queue]?[job.priority]?[group]?[key]?.isEmpty == true else { return }
+    keyed[job.queue]?[job.priority]?[group]?[key] = nil
+    guard keyed[job.queue]?[job.priority]?[group]?.isEmpty == true else { return }
+    keyed[job.queue]?[job.priority]?[group] = nil
     if keyed[job.queue]?[job.priority]?.isEmpty == true { keyed[job.queue]?[job.priority] = nil }
   }
 
@@ -46,19 +48,31 @@ struct MemoryWaitingLists {
   /// The priorities of a queue that have jobs with keys, highest first.
   func levels(of queue: String) -> [Int] { keyed[queue, default: [:]].keys.sorted(by: >) }
 
-  /// The keys of a priority, in order.
-  func keys(of queue: String, level: Int) -> [String] {
-    (keyed[queue]?[level] ?? [:]).keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  /// The groups of a priority, in order.
+  func groups(of queue: String, level: Int) -> [String] { Self.sorted((keyed[queue]?[level] ?? [:]).keys) }
+
+  /// The keys of a group, in order.
+  func keys(of queue: String, level: Int, group: String) -> [String] {
+    Self.sorted((keyed[queue]?[level]?[group] ?? [:]).keys)
   }
 
-  func list(ofKey key: String, queue: String, level: Int) -> WaitingList? { keyed[queue]?[level]?[key] }
+  private static func sorted(_ names: some Collection<String>) -> [String] {
+    names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  func list(ofKey key: String, queue: String, level: Int, group: String) -> WaitingList? {
+    keyed[queue]?[level]?[group]?[key]
+  }
 
   private static func plainKey(of job: JobRecord) -> PlainKey {
     PlainKey(queue: job.queue, priority: job.priority, isSuspect: job.crashCount > 0)
   }
 
-  private static func limitKey(of job: JobRecord) -> String? {
-    job.crashCount > 0 ? nil : job.settings.limit?.storedKey
+  private static func keys(of job: JobRecord) -> (group: String, key: String)? {
+    guard job.crashCount == 0, let limit = job.settings.firstLimit, let group = job.settings.furtherLimits else {
+      return nil
+    }
+    return (group, limit.storedKey)
   }
 }
 
