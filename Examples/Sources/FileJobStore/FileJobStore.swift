@@ -178,7 +178,8 @@ actor FileJobStore: JobStoreBackend {
   func perform(_ command: JobCommand) throws -> Int {
     let count = try change { try $0.perform(command) }
     // Workers prune a store every minute.
-    if command == .prune { try rewriteJournal() }
+    // If the disk is full, the old journal remains.
+    if command == .prune { try? rewriteJournal() }
     return count
   }
 
