@@ -143,7 +143,17 @@ struct Claimer {
       groups[lane.group].laneCount -= 1
       if groups[lane.group].laneCount == 0 { unused.append(lane.group) }
     }
+    // After many queues have come and gone, their places would cost time in each exchange.
+    while lanes.last?.isServed == false { lanes.removeLast() }
     return unused
+  }
+
+  /// Removes the slots after the last ones that are used.
+  ///
+  /// - Returns: The number of the remaining ones.
+  mutating func removeUnusedGroups() -> Int {
+    while groups.last?.laneCount == 0 { groups.removeLast() }
+    return groups.count
   }
 
   // MARK: Claims
@@ -159,6 +169,7 @@ struct Claimer {
     var left = JobCommand.maxChangedCount
     for offset in lanes.indices {
       let index = (first + offset) % lanes.count
+      guard lanes[index].isServed else { continue }
       let (lane, group) = (lanes[index], before[lanes[index].group])
       var count = group.slots + group.ahead - group.heldCount
       // A few free places for jobs ahead are not worth a request.
@@ -168,7 +179,7 @@ struct Claimer {
       // The jobs that earlier claims of the group can return.
       let granted = groups[lane.group].heldCount - group.heldCount
       count = granted > 0 ? granted : min(count, left)
-      guard count > 0 else {
+      guard count > 0, claims.count < JobCommand.maxChangedCount else {
         // The next request begins with this queue.
         turn = index
         break
@@ -194,8 +205,9 @@ struct Claimer {
     guard suspectCount == 0 else { return nil }
     let order = lanes.indices.map { ($0 + suspectTurn) % lanes.count }
     return order.first { index in
+      guard isWanted(index, forSuspect: true) else { return false }
       let group = groups[lanes[index].group]
-      return isWanted(index, forSuspect: true) && group.heldCount < group.slots
+      return group.heldCount < group.slots
     }
   }
 
