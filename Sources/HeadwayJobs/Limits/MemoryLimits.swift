@@ -45,8 +45,11 @@
   }
 
   mutating func remove(_ job: JobRecord) {
-    if job.state.isPending { pending[job.queue, default: 0] -= 1 }
-    if job.state == .running { runningOfQueues[job.queue, default: 0] -= 1 }
+    // Queues come and go.
+    if job.state.isPending { pending[job.queue] = pending[job.queue].flatMap { $0 > 1 ? $0 - 1 : nil } }
+    if job.state == .running {
+      runningOfQueues[job.queue] = runningOfQueues[job.queue].flatMap { $0 > 1 ? $0 - 1 : nil }
+    }
     guard let limit = job.settings.limit else { return }
     let key = limit.storedKey
     running[key]?.remove(job.id)
