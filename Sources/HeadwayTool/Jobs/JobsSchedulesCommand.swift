@@ -114,6 +114,7 @@ extension JobsJSON {
     let missed: String
     let missedLimit: Int?
     let overlap: String
+    let jitterSeconds: Double
     let isPaused: Bool
     let next: String?
     let lastTick: String?
@@ -130,7 +131,7 @@ extension JobsJSON {
         case .none: ("none", nil)
         case .all(let limit): ("all", limit)
         }
-      overlap = "\(definition.overlap)"
+      (overlap, jitterSeconds) = ("\(definition.overlap)", definition.jitter / .seconds(1))
       (isPaused, next) = (schedule.isPaused, schedule.next?.description)
       (lastTick, lastJob) = (schedule.lastTick?.description, schedule.lastJob?.rawValue)
     }
