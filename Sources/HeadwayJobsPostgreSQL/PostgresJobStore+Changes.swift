@@ -173,7 +173,7 @@ extension NewJob {
   /// - Parameter consequence: The sentence of the error message that describes the consequence.
   /// - Throws: `JobError` with the code `unencodablePayload`.
   func checkNames(_ consequence: String) throws {
-    let names = [queue, kind.rawValue, settings.unique?.key, settings.limit?.key]
+    let names = [queue, kind.rawValue, settings.unique?.key] + (settings.limits ?? []).map(\.key)
     guard names.contains(where: { $0?.utf8.contains(0) == true }) else { return }
     throw JobError(PostgresError.nullCharacter, consequence)
   }

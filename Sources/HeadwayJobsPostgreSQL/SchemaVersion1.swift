@@ -12,8 +12,9 @@ enum SchemaVersion1 {
     "CREATE SEQUENCE headway.position",
     // Unfinished jobs. State: 0 held, 1 scheduled, 2 waiting, 3 running. Flags: 1 cancel requested, 2 holds key until
     // claimed, 4 has dependents, 8 has checkpoints. Keep: microseconds. Unmet: how many dependencies a held job waits
-    // for. Slots: how many jobs of the limit's key run at a time; 0 for a serial key, null for a rate. Awaits: the
-    // signal or sleep that a scheduled job waits for.
+    // for. Slots: how many units of the first limit's key can be in use; 0 for a serial key, null for a rate. Weight:
+    // how many units or tokens the job takes. Further: the other limits, as JSON; '-' if the job has one limit.
+    // Awaits: the signal or sleep that a scheduled job waits for.
     // An index row has at most 2,704 bytes, so a job with longer names could not change its state.
     """
     CREATE TABLE headway.job (
@@ -23,9 +24,10 @@ enum SchemaVersion1 {
       crashes integer NOT NULL, snoozes integer NOT NULL, epoch integer NOT NULL, owner bigint, flags smallint NOT NULL,
       keep bigint, unique_key text, unmet integer NOT NULL, progress double precision, progress_text text,
       settings bytea, history bytea, payload bytea NOT NULL, ready timestamptz NOT NULL, limit_key text COLLATE "C",
-      slots bigint, awaits text,
+      slots bigint, weight bigint, further text COLLATE "C", awaits text,
       CONSTRAINT job_has_short_names CHECK (octet_length(queue) <= 512 AND octet_length(kind) <= 512
-        AND octet_length(unique_key) <= 1024 AND octet_length(limit_key) <= 1033))
+        AND octet_length(unique_key) <= 1024 AND octet_length(limit_key) <= 1033
+        AND octet_length(further) <= 1024))
     WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
       autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.02)
     """,
@@ -34,11 +36,12 @@ enum SchemaVersion1 {
     WHERE state = 2 AND crashes = 0 AND limit_key IS NULL
     """,
     """
-    CREATE INDEX job_keyed ON headway.job (queue, priority DESC, limit_key, position)
+    CREATE INDEX job_keyed ON headway.job (queue, priority DESC, further, limit_key, position)
     WHERE state = 2 AND crashes = 0 AND limit_key IS NOT NULL
     """,
     "CREATE INDEX job_suspect ON headway.job (queue, priority DESC, position) WHERE state = 2 AND crashes > 0",
-    "CREATE INDEX job_slots ON headway.job (limit_key) WHERE state = 3 AND limit_key IS NOT NULL",
+    "CREATE INDEX job_slots ON headway.job (limit_key) INCLUDE (weight) WHERE state = 3 AND limit_key IS NOT NULL",
+    "CREATE INDEX job_further ON headway.job (further) WHERE state = 3 AND further > '-'",
     "CREATE INDEX job_serial ON headway.job (limit_key, position) WHERE slots = 0 AND state > 0",
     "CREATE INDEX job_held ON headway.job (queue) WHERE state = 0",
     "CREATE INDEX job_scheduled ON headway.job (queue) WHERE state = 1",
@@ -83,10 +86,12 @@ enum SchemaVersion1 {
       name text PRIMARY KEY, paused boolean NOT NULL, slots bigint, pending bigint, failure_limit bigint,
       failures bigint NOT NULL, aging bigint) WITH (fillfactor = 50)
     """,
-    // The key that was served last, and whether a job without a key is next.
+    // The key that was served last, and whether a job without a key is next. Heavy: the job for which units are kept.
+    // Further: where the next claim begins, if it can't read the jobs of all further limits.
     """
     CREATE TABLE headway.turn (
-      queue text, priority bigint, key text, plain_next boolean NOT NULL, PRIMARY KEY (queue, priority))
+      queue text, priority bigint, key text, plain_next boolean NOT NULL, heavy bigint, further text COLLATE "C",
+      PRIMARY KEY (queue, priority))
     WITH (fillfactor = 50)
     """,
     // Token buckets that are not full: when they will be, and when a waiting job can have a token.
@@ -95,8 +100,8 @@ enum SchemaVersion1 {
     WITH (fillfactor = 50)
     """,
     "CREATE INDEX bucket_next ON headway.bucket (next) WHERE next IS NOT NULL",
-    // Schedules. All ticks up to the time in the column decided have been processed. Gaps: the periods in which they have
-    // added no jobs, as after/through, in microseconds since 1970.
+    // Schedules. All ticks up to the time in the column decided have been processed. Gaps: the periods in which they
+    // have added no jobs, as after/through, in microseconds since 1970.
     """
     CREATE TABLE headway.schedule (
       name text PRIMARY KEY, definition bytea NOT NULL, anchor timestamptz NOT NULL, decided timestamptz NOT NULL,
@@ -309,7 +314,8 @@ enum SchemaVersion1 {
       delay interval DEFAULT NULL, start timestamptz DEFAULT NULL, deadline timestamptz DEFAULT NULL,
       unique_key text DEFAULT NULL, unique_scope text DEFAULT 'unfinished', unique_for interval DEFAULT NULL,
       settings bytea DEFAULT NULL, keep bigint DEFAULT 86400000000, limit_key text DEFAULT NULL,
-      slots bigint DEFAULT NULL, needs_room boolean DEFAULT true, OUT id bigint, OUT is_new boolean)
+      slots bigint DEFAULT NULL, needs_room boolean DEFAULT true, weight bigint DEFAULT 1, further text DEFAULT '-',
+      OUT id bigint, OUT is_new boolean)
     LANGUAGE plpgsql \(asOwner) AS $body$
     #variable_conflict use_column
     DECLARE
@@ -329,6 +335,9 @@ enum SchemaVersion1 {
       END IF;
       IF slots < 0 THEN
         RAISE EXCEPTION 'The number of slots is negative: %.', slots USING ERRCODE = 'invalid_parameter_value';
+      END IF;
+      IF weight < 1 OR slots IS NOT NULL AND weight > greatest(slots, 1) THEN
+        RAISE EXCEPTION 'A job with the weight % would never run.', weight USING ERRCODE = 'invalid_parameter_value';
       END IF;
       SELECT q.pending INTO full_at FROM headway.queue q WHERE q.name = enqueue.queue;
       IF full_at IS NOT NULL AND needs_room AND full_at <= headway.pending_count(enqueue.queue, full_at)
@@ -358,12 +367,16 @@ enum SchemaVersion1 {
           END IF;
         END IF;
         INSERT INTO headway.job (id, queue, kind, version, state, priority, position, due, deadline, enqueued, attempt,
-        crashes, snoozes, epoch, flags, keep, unmet, settings, payload, ready, limit_key, slots, unique_key)
+        crashes, snoozes, epoch, flags, keep, unmet, settings, payload, ready, limit_key, slots, weight,
+        further, unique_key)
         VALUES (enqueue.id, enqueue.queue, enqueue.kind, enqueue.version,
         CASE WHEN moment_due IS NULL THEN 2 ELSE 1 END, enqueue.priority, nextval('headway.position'), moment_due,
         enqueue.deadline, moment, 0, 0, 0, 0, CASE WHEN holds AND unique_scope = 'waiting' THEN 2 ELSE 0 END,
         CASE WHEN enqueue.limit_key IS NULL THEN least(enqueue.keep, 1000000000000000) END, 0, stored, enqueue.payload,
-        moment, enqueue.limit_key, enqueue.slots, CASE WHEN holds THEN enqueue.unique_key END)
+        moment, enqueue.limit_key, enqueue.slots,
+        CASE WHEN enqueue.limit_key IS NOT NULL THEN coalesce(enqueue.weight, 1) END,
+        CASE WHEN enqueue.limit_key IS NOT NULL THEN coalesce(enqueue.further, '-') END,
+        CASE WHEN holds THEN enqueue.unique_key END)
         ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING;
         IF FOUND THEN RETURN; END IF;
         SELECT j.id INTO enqueue.id FROM headway.job j WHERE j.unique_key = enqueue.unique_key;

@@ -45,9 +45,10 @@ enum Schema {
       CREATE TABLE headway_meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
       INSERT INTO headway_meta VALUES ('schema', 0), ('job', 0), ('position', 0), ('worker', 0), ('deleted', 0);
       -- Unfinished jobs. Times are in microseconds since 1970. Flags: 1 cancel requested, 2 holds key until claimed,
-      -- 4 has dependents, 8 has checkpoints. Unmet: how many dependencies a held job waits for. Slots: how many jobs
-      -- of the limit's key run at a time; 0 for a serial key, null for a rate. Awaits: the signal or sleep that a
-      -- scheduled job waits for.
+      -- 4 has dependents, 8 has checkpoints. Unmet: how many dependencies a held job waits for. Slots: how many units
+      -- of the first limit's key can be in use; 0 for a serial key, null for a rate. Weight: how many units or tokens
+      -- the job takes. Further: the other limits, as JSON; '-' if the job has one limit. Awaits:
+      -- the signal or sleep that a scheduled job waits for.
       CREATE TABLE headway_job (
         id INTEGER PRIMARY KEY, queue TEXT NOT NULL, kind TEXT NOT NULL, version INTEGER NOT NULL,
         state INTEGER NOT NULL, priority INTEGER NOT NULL, position INTEGER NOT NULL, due INTEGER, deadline INTEGER,
@@ -55,13 +56,14 @@ enum Schema {
         crashes INTEGER NOT NULL, snoozes INTEGER NOT NULL, epoch INTEGER NOT NULL, owner INTEGER,
         flags INTEGER NOT NULL, keep INTEGER, unique_key TEXT, unmet INTEGER NOT NULL, progress REAL,
         progress_text TEXT, settings BLOB, history BLOB, payload BLOB NOT NULL, ready INTEGER NOT NULL,
-        limit_key TEXT, slots INTEGER, awaits TEXT) STRICT;
+        limit_key TEXT, slots INTEGER, weight INTEGER, further TEXT, awaits TEXT) STRICT;
       CREATE INDEX headway_job_waiting ON headway_job(queue, kind, version, priority DESC, position, deadline)
         WHERE state = 2 AND crashes = 0 AND limit_key IS NULL;
       CREATE INDEX headway_job_keyed
-        ON headway_job(queue, kind, version, priority DESC, limit_key, position, deadline, slots)
+        ON headway_job(queue, kind, version, priority DESC, further, limit_key, position, deadline, slots, weight)
         WHERE state = 2 AND crashes = 0 AND limit_key NOT NULL;
-      CREATE INDEX headway_job_slots ON headway_job(limit_key) WHERE state = 3 AND limit_key NOT NULL;
+      CREATE INDEX headway_job_slots ON headway_job(limit_key, weight) WHERE state = 3 AND limit_key NOT NULL;
+      CREATE INDEX headway_job_further ON headway_job(further) WHERE state = 3 AND further > '-';
       CREATE INDEX headway_job_serial ON headway_job(limit_key, position) WHERE slots = 0 AND state > 0;
       CREATE INDEX headway_job_held ON headway_job(queue) WHERE state = 0;
       CREATE INDEX headway_job_scheduled ON headway_job(queue) WHERE state = 1;
@@ -102,10 +104,11 @@ enum Schema {
       CREATE TABLE headway_queue (
         name TEXT PRIMARY KEY, paused INTEGER NOT NULL, slots INTEGER, pending INTEGER, failure_limit INTEGER,
         failures INTEGER NOT NULL, aging INTEGER) STRICT, WITHOUT ROWID;
-      -- The key that was served last, and whether a job without a key is next.
+      -- The key that was served last, and whether a job without a key is next. Heavy: the job for which units are kept.
+      -- Further: where the next claim begins, if it can't read the jobs of all further limits.
       CREATE TABLE headway_turn (
-        queue TEXT NOT NULL, priority INTEGER NOT NULL, key TEXT, plain_next INTEGER NOT NULL,
-        PRIMARY KEY (queue, priority)) STRICT, WITHOUT ROWID;
+        queue TEXT NOT NULL, priority INTEGER NOT NULL, key TEXT, plain_next INTEGER NOT NULL, heavy INTEGER,
+        further TEXT, PRIMARY KEY (queue, priority)) STRICT, WITHOUT ROWID;
       -- Token buckets that are not full: when they will be, and when a waiting job can have a token.
       CREATE TABLE headway_bucket (key TEXT PRIMARY KEY, full INTEGER NOT NULL, next INTEGER) STRICT, WITHOUT ROWID;
       CREATE INDEX headway_bucket_next ON headway_bucket(next) WHERE next NOT NULL;

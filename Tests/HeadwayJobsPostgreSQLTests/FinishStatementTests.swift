@@ -88,11 +88,11 @@ import Testing
     try test.psql("UPDATE queue SET failures = 2")
     var batch = JobBatch()
     let first = batch.add(
-      PlainJob(number: 1), options: JobOptions(retention: JobRetention.none, limit: .serial(key: "key")))
+      PlainJob(number: 1), options: JobOptions(retention: JobRetention.none, limits: [.serial(key: "key")]))
     let second = batch.add(PlainJob(number: 2), options: JobOptions(queue: "other"))
     let third = batch.add(PlainJob(number: 3), after: [first], options: JobOptions(queue: "mail"))
     let fourth = batch.add(PlainJob(number: 4), after: [first, second], options: JobOptions(queue: "mail"))
-    let next = batch.add(PlainJob(number: 5), options: JobOptions(limit: .serial(key: "key")))
+    let next = batch.add(PlainJob(number: 5), options: JobOptions(limits: [.serial(key: "key")]))
     let handles = try await test.jobs.enqueue(batch)
     let worker = try await register(test)
     let context = try await claim(test, by: worker)

@@ -245,8 +245,8 @@ import Testing
     for number in 0..<300 {
       let job = CountedJob(number: number, table: table)
       switch number % 4 {
-      case 0: batch.add(job, options: JobOptions(limit: .concurrency(2, key: "key \(number % 3)")))
-      case 1: batch.add(job, options: JobOptions(limit: .serial(key: "key")))
+      case 0: batch.add(job, options: JobOptions(limits: [.concurrency(2, key: "key \(number % 3)")]))
+      case 1: batch.add(job, options: JobOptions(limits: [.serial(key: "key")]))
       case 2: batch.add(job)
       default:
         let first = batch.add(CountedJob(number: 1_000 + number, table: table))

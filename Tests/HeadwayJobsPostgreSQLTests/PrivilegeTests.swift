@@ -39,7 +39,7 @@ import Testing
       #expect(try await jobs.enqueue(PlainJob(number: 3), unique: .unfinished("key")).isNew == isNew)
       #expect(try await jobs.enqueue(PlainJob(number: 4), unique: .held("key", for: .seconds(60))).isNew == isNew)
     }
-    try await jobs.enqueue(PlainJob(number: 5), options: JobOptions(limit: .serial(key: "key")))
+    try await jobs.enqueue(PlainJob(number: 5), options: JobOptions(limits: [.serial(key: "key")]))
     try await test.jobs.changeQueue("small", .maxPendingJobCount(1))
     try await jobs.enqueue(PlainJob(number: 6), queue: "small")
     let error = await #expect(throws: JobError.self) {

@@ -389,7 +389,7 @@ import Testing
   func unusableNames() async throws {
     let test = try await makeStore()
     for options in [
-      JobOptions(queue: "a\0b"), JobOptions(unique: .unfinished("a\0b")), JobOptions(limit: .serial(key: "a\0b")),
+      JobOptions(queue: "a\0b"), JobOptions(unique: .unfinished("a\0b")), JobOptions(limits: [.serial(key: "a\0b")]),
     ] {
       let error = #expect(throws: JobError.self) {
         try test.jobs.enqueueStatement(PlainJob(number: 1), options: options)

@@ -51,10 +51,10 @@ import Testing
   func rate() async throws {
     let app = try TransactionTests.Application()
     let limit = JobLimit.rate(10, per: .seconds(1), key: "key")
-    let damaged = try await app.jobs.enqueue(Note(text: "a"), options: JobOptions(limit: limit))
+    let damaged = try await app.jobs.enqueue(Note(text: "a"), options: JobOptions(limits: [limit]))
     let others = [
       try await app.jobs.enqueue(Note(text: "b")),
-      try await app.jobs.enqueue(Note(text: "c"), options: JobOptions(limit: limit)),
+      try await app.jobs.enqueue(Note(text: "c"), options: JobOptions(limits: [limit])),
     ]
     try await Self.damage(damaged.id, "settings = x'00ff'", "headway_job", app.pool)
     for other in others { try await run(app, until: other.id) }

@@ -57,10 +57,10 @@ import Testing
     let counter = StepCounter()
     var steps: [Int] = []
     for size in [200, 10_000] {
-      let options = JobOptions(limit: .concurrency(2, key: "big"))
+      let options = JobOptions(limits: [.concurrency(2, key: "big")])
       _ = try await app.store.enqueue((0..<size).map { _ in app.store.note(options) })
       _ = try await app.store.enqueue(
-        (0..<20).map { app.store.note(JobOptions(limit: .concurrency(1, key: "small \($0)"))) })
+        (0..<20).map { app.store.note(JobOptions(limits: [.concurrency(1, key: "small \($0)")])) })
       let jobs = try await app.store.claimNotes(9, by: worker)
       let endings = try jobs.map { JobEnding(try #require($0.fence), .succeed(result: nil)) }
       _ = try await app.store.exchange(JobExchange(worker: worker, endings: endings))
@@ -117,11 +117,11 @@ extension SQLiteJobStore {
 
   /// Adds jobs with each kind of limit, and without one.
   fileprivate func enqueueMixed() async throws {
-    let limits: [JobLimit?] = [
-      nil, .concurrency(2, key: "a"), .serial(key: "b"), .rate(1, per: .seconds(1), key: "c"),
-      .concurrency(1, key: "d"),
+    let limits: [[JobLimit]] = [
+      [], [.concurrency(2, key: "a")], [.serial(key: "b")], [.rate(1, per: .seconds(1), key: "c")],
+      [.concurrency(1, key: "d")], [.concurrency(9, key: "e"), .concurrency(3, key: "f", weight: 2)],
     ]
-    _ = try await enqueue(limits.flatMap { [note(JobOptions(limit: $0)), note(JobOptions(limit: $0))] })
+    _ = try await enqueue(limits.flatMap { [note(JobOptions(limits: $0)), note(JobOptions(limits: $0))] })
   }
 
   fileprivate func registerNote() async throws -> WorkerID {

@@ -85,7 +85,7 @@ struct Note: Job {
   func highestPriority() async throws {
     let app = try Application()
     for priority in [Int.max, Int.min] {
-      let handle = try await app.jobs.enqueue(Note(text: "a"), options: JobOptions(limit: .serial(key: "key")))
+      let handle = try await app.jobs.enqueue(Note(text: "a"), options: JobOptions(limits: [.serial(key: "key")]))
       try await app.pool.write { database in
         try database.execute(
           sql: "UPDATE headway_job SET priority = ? WHERE id = ?", arguments: [priority, handle.id.rawValue])

@@ -81,7 +81,7 @@ import Testing
   func waitThatNeverEnds(obstacle: Impatient.Obstacle) async throws {
     let workshop = Workshop()
     if obstacle == .queue { try await workshop.jobs.changeQueue("default", .maxRunningJobCount(1)) }
-    let options = obstacle == .key ? JobOptions(limit: .serial(key: "key")) : JobOptions()
+    let options = obstacle == .key ? JobOptions(limits: [.serial(key: "key")]) : JobOptions()
     let waiting = try await workshop.jobs.enqueue(Impatient(obstacle: obstacle), options: options)
     let isBehind = obstacle == .dependency || obstacle == .chain
     let second = try await workshop.jobs.enqueue(

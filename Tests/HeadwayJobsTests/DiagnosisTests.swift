@@ -61,6 +61,33 @@ import Testing
     #expect(try await diagnosis(of: 2) == "job 2 (sum) waits because the limit of the queue ‘default’ is 0")
   }
 
+  @Test("J244: a waiting job names the limit that running jobs have reached, with the units that are left")
+  func limitOfKey() async throws {
+    let worker = register()
+    register()
+    func add(_ limits: JobLimit...) async throws {
+      try await jobs.enqueue(Sum(left: 1, right: 1), options: JobOptions(limits: limits))
+    }
+    let (own, other) = (JobLimit.concurrency(2, key: "own"), JobLimit.concurrency(2, key: "other"))
+    try await add(own, .concurrency(10, key: "gpu", weight: 8))
+    claim(1, by: worker)
+    try await add(other, .concurrency(10, key: "gpu", weight: 3))
+    #expect(
+      try await diagnosis(of: 2)
+        == "job 2 (sum) waits because the limit of the key ‘gpu’ has 2 of 10 units left, and the job takes 3: 1 job "
+        + "runs"
+    )
+    try await add(.concurrency(1, key: "one"))
+    claim(1, by: worker)
+    try await add(.concurrency(1, key: "one"))
+    #expect(
+      try await diagnosis(of: 4) == "job 4 (sum) waits because the limit of the key ‘one’ is reached: 1 job runs")
+    try await add(.rate(1, per: .seconds(60), key: "rate"), own)
+    #expect(
+      try await diagnosis(of: 5)
+        == "job 5 (sum) waits because the rate of the key ‘rate’ permits no job now, or a worker is about to claim it")
+  }
+
   @Test("J7, J113: a waiting job says that no worker knows its kind or its version")
   func unknown() async throws {
     let payload = JobPayload(bytes: Array("{}".utf8))

@@ -79,7 +79,7 @@ import Testing
     try await jobs.enqueue(Sum(left: 1, right: 1), queue: "paused")
     try await jobs.enqueue(Sum(left: 1, right: 1), queue: "limited")
     try await jobs.enqueue(Flaky(failureCount: 0))
-    try await jobs.enqueue(Sum(left: 1, right: 1), options: JobOptions(limit: .serial(key: "key")))
+    try await jobs.enqueue(Sum(left: 1, right: 1), options: JobOptions(limits: [.serial(key: "key")]))
     let failing = JobOptions(retry: .constant(maxAttemptCount: 2, delay: .seconds(60)))
     try await jobs.enqueue(Blocking(fails: true), options: failing)
     try await jobs.pauseQueue("paused")

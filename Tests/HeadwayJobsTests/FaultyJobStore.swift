@@ -61,7 +61,7 @@ final class FaultyJobStore: JobStoreBackend {
         var job = job
         if fault == .lostPriorities { job.priority = 0 }
         if fault == .ignoredKeys { job.settings.unique = nil }
-        if fault == .ignoredLimits { job.settings.limit = nil }
+        if fault == .ignoredLimits { job.settings.limits = nil }
         if fault == .ignoredDependencies { job.dependencies = [] }
         if fault == .ignoredRequirements { job.dependencies = job.dependencies.map { JobDependency($0.target) } }
         return job

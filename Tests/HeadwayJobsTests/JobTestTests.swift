@@ -31,7 +31,8 @@ import Testing
   @Test("J200: the job runs as the attempt of the test, and is not stopped by its options or by other jobs")
   func attempt() async throws {
     try await test.jobs.enqueue(Numbered(), unique: .unfinished("key"))
-    let options = JobOptions(delay: .seconds(60), retry: .never, unique: .unfinished("key"), limit: .serial(key: "key"))
+    let options = JobOptions(
+      delay: .seconds(60), retry: .never, unique: .unfinished("key"), limits: [.serial(key: "key")])
     #expect(try await test.perform(Numbered(), attempt: 3, options: options) == 3)
     let job = try #require(try await test.jobs.jobs(JobFilter(states: [.succeeded])).first)
     #expect(job.history.errors.map(\.attempt) == [1, 2])

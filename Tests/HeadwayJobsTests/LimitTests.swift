@@ -20,11 +20,11 @@ import Testing
       now = now + .microseconds(Int.random(in: 0...300_000, using: &generator))
       tokens = min(Int64(rate.burst) * interval, tokens + (now.microseconds - last.microseconds))
       last = now
-      let hasToken = bucket.hasToken(rate, at: now)
+      let hasToken = bucket.hasTokens(1, rate, at: now)
       #expect(hasToken == (tokens >= interval))
       if tokens >= interval {
         tokens -= interval
-        bucket.take(rate, at: now)
+        bucket.take(1, rate, at: now)
         #expect(bucket.next == nil)
       } else {
         #expect(bucket.next == now + .microseconds(interval - tokens))
@@ -40,16 +40,60 @@ import Testing
     let now = StoreTime(microseconds: 10_000_000_000)
     var bucket = RateBucket(full: now)
     for _ in 0..<3 {
-      let hasToken = bucket.hasToken(rate, at: now)
+      let hasToken = bucket.hasTokens(1, rate, at: now)
       #expect(hasToken)
-      bucket.take(rate, at: now)
+      bucket.take(1, rate, at: now)
     }
-    let hasFourth = bucket.hasToken(rate, at: now)
+    let hasFourth = bucket.hasTokens(1, rate, at: now)
     #expect(!hasFourth)
     let earlier = now + .seconds(-3_600)
-    let hasOneEarlier = bucket.hasToken(rate, at: earlier)
+    let hasOneEarlier = bucket.hasTokens(1, rate, at: earlier)
     #expect(!hasOneEarlier)
     #expect(bucket.next == earlier + rate.interval)
+  }
+
+  @Test("J241: a heavy job waits until its bucket has all its tokens, and a lighter one shortens the wait")
+  func heavyTokens() {
+    let rate = JobRate(4, per: .seconds(4))
+    let now = StoreTime(microseconds: 10_000_000_000)
+    var bucket = RateBucket(full: now)
+    let hasThree = bucket.hasTokens(3, rate, at: now)
+    #expect(hasThree)
+    bucket.take(3, rate, at: now)
+    let (hasFour, hasTwo, hasOne) = (
+      bucket.hasTokens(4, rate, at: now), bucket.hasTokens(2, rate, at: now), bucket.hasTokens(1, rate, at: now)
+    )
+    #expect([hasFour, hasTwo, hasOne] == [false, false, true])
+    let hasThreeAgain = bucket.hasTokens(3, rate, at: now)
+    #expect(!hasThreeAgain)
+    let hasTwoAgain = bucket.hasTokens(2, rate, at: now)
+    #expect(!hasTwoAgain)
+    #expect(bucket.next == now + .seconds(1))
+    let isFull = bucket.hasTokens(9, rate, at: now + .seconds(3))
+    #expect(isFull)
+  }
+
+  @Test("J241: the limits after the first one are stored as one text, and read again")
+  func furtherLimits() {
+    var settings = JobSettings()
+    #expect(settings.furtherLimits == nil)
+    let limits: [JobLimit] = [
+      .serial(key: "a"), .concurrency(3, key: "b \"", weight: 2), .rate(5, per: .seconds(1), key: "c", weight: 4),
+    ]
+    settings.limits = Array(limits.prefix(1))
+    #expect(settings.furtherLimits == JobSettings.noFurtherLimits)
+    settings.limits = limits
+    let stored = settings.furtherLimits ?? ""
+    #expect(JobSettings.furtherLimits(stored) == Array(limits.dropFirst()))
+    #expect(stored > JobSettings.noFurtherLimits)
+    let weights = JobSettings.furtherWeights([
+      (group: stored, count: 3), (group: JobSettings.noFurtherLimits, count: 9),
+    ])
+    #expect(weights[limits[1].storedKey] == 6)
+    #expect(
+      limits.map(\.description) == [
+        "a (one at a time, in order)", "b \" (3 at a time, takes 2)", "c (5 per 1.0 seconds, takes 4)",
+      ])
   }
 
   @Test("J81: keys of different kinds of limits are separate, and their order is spread")
@@ -126,9 +170,9 @@ import Testing
     let rate = JobRate(1, per: .seconds(Int64.max), burst: .max)
     let now = StoreTime(microseconds: 1_800_000_000_000_000)
     var bucket = RateBucket(full: now)
-    let hasToken = bucket.hasToken(rate, at: now)
+    let hasToken = bucket.hasTokens(1, rate, at: now)
     #expect(hasToken)
-    bucket.take(rate, at: now)
+    bucket.take(1, rate, at: now)
     #expect(bucket.full == now + .seconds(100 * 365 * 86_400))
   }
 
@@ -159,7 +203,7 @@ import Testing
     let log = Log()
     try await Log.$current.withValue(log) {
       let options = JobOptions(
-        retry: .exponential(maxAttemptCount: 9, initialDelay: .seconds(1)), limit: .serial(key: "key"))
+        retry: .exponential(maxAttemptCount: 9, initialDelay: .seconds(1)), limits: [.serial(key: "key")])
       var last: JobHandle<Void>?
       for number in 1...4 {
         last = try await workshop.jobs.enqueue(Ordered(number: number, failureCount: number % 3), options: options)

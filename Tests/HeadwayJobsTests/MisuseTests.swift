@@ -6,7 +6,7 @@ import Testing
 /// Programming errors with jobs, each in its own process.
 @Suite struct MisuseTests {
   @Test(
-    "J183: a programming error stops the process with a message that names the object and the remedy",
+    "J183, J241: a programming error stops the process with a message that names the object and the remedy",
     arguments: Misuse.allCases)
   func stops(misuse: Misuse) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [misuse] in
@@ -23,6 +23,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
   case negativePeriod, negativeDelay, queueOfJob, snoozes, crashes, uniqueTime, retention, limit, rule, rate
   case rateRule, queueLimit, pendingLimit, failureLimit, aging, interval, namelessSchedule, otherBatch, otherEntry
   case sizes, jobLimit, numberLimit, countLimit, clockOfStore, attempt, drainTime
+  case weight, weightOfRule, lateSerial, sameKey, manyLimits
 
   /// The beginning of the message.
   var message: String {
@@ -47,6 +48,11 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .rule: "A job of the kind sum has a limit that would never let it run, 0 jobs: use positive numbers"
     case .rate: "A rate of 0 per 1.0 seconds with a burst of 0 would never run a job: use positive numbers."
     case .rateRule: "A job of the kind sum has a limit that would never let it run, -1 jobs per 1.0 seconds"
+    case .weight: "A job with the weight 3 would never run with a limit of 2: use a weight from 1 to 2."
+    case .weightOfRule: "A job of the kind sum has a limit that would never let it run, the weight 0 of 2: use a weight"
+    case .lateSerial: "A job of the kind sum has the serial key b after another limit: put it first"
+    case .sameKey: "A job of the kind sum has two limits with the key a: use one of them"
+    case .manyLimits: "A job of the kind sum has 5 limits: use at most 4"
     case .queueLimit: "The maxRunningJobCount -1 of the queue default is negative: use 0, or nil for no limit."
     case .pendingLimit: "A queue with the maxPendingJobCount 0 would accept no jobs: use a positive number."
     case .failureLimit: "The queue default can't be paused after 0 failures: use a positive number."
@@ -77,6 +83,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .negativePeriod: _ = JobWorker(jobs, kinds: [Sum.self], name: "test", gracePeriod: .seconds(-1))
     case .limit: _ = JobLimit.concurrency(0, key: "a")
     case .rate: _ = JobLimit.rate(0, per: .seconds(1), key: "a")
+    case .weight: _ = JobLimit.concurrency(2, key: "a", weight: 3)
     case .queueLimit: try await jobs.changeQueue("default", .maxRunningJobCount(-1))
     case .pendingLimit: try await jobs.changeQueue("default", .maxPendingJobCount(0))
     case .failureLimit: try await jobs.changeQueue("default", .maxFailureCount(0))
@@ -106,8 +113,12 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .crashes: JobOptions(maxCrashCount: 0)
     case .uniqueTime: JobOptions(unique: .held("key", for: .zero))
     case .retention: JobOptions(retention: JobRetention(failed: .seconds(-1)))
-    case .rule: JobOptions(limit: JobLimit(key: "a", rule: .concurrent(0)))
-    default: JobOptions(limit: JobLimit(key: "a", rule: .rate(rate)))
+    case .rule: JobOptions(limits: [JobLimit(key: "a", rule: .concurrent(0))])
+    case .weightOfRule: JobOptions(limits: [JobLimit(key: "a", rule: .concurrent(2), weight: 0)])
+    case .lateSerial: JobOptions(limits: [.concurrency(2, key: "a"), .serial(key: "b")])
+    case .sameKey: JobOptions(limits: [.concurrency(2, key: "a"), .concurrency(3, key: "a")])
+    case .manyLimits: JobOptions(limits: (1...5).map { .concurrency(1, key: "\($0)") })
+    default: JobOptions(limits: [JobLimit(key: "a", rule: .rate(rate))])
     }
   }
 

@@ -9,13 +9,13 @@ import Testing
     let jobs = Workshop().jobs
     let (name, key) = (String(repeating: "n", count: 512), String(repeating: "k", count: 1_024))
     for limit in [JobLimit.concurrency(1, key: key), .serial(key: key), .rate(1, per: .seconds(1), key: key)] {
-      let options = JobOptions(queue: name, limit: limit)
+      let options = JobOptions(queue: name, limits: [limit])
       try await jobs.enqueue(Sum(left: 1, right: 1), unique: .waiting("\(limit.rule)"), options: options)
     }
     try await jobs.enqueue(Sum(left: 1, right: 1), unique: .unfinished(key))
     for options in [
       JobOptions(queue: name + "n"), JobOptions(unique: .unfinished(key + "k")),
-      JobOptions(limit: .serial(key: key + "k")),
+      JobOptions(limits: [.serial(key: key + "k")]),
     ] {
       let error = await #expect(throws: JobError.self) {
         try await jobs.enqueue(Sum(left: 1, right: 1), options: options)

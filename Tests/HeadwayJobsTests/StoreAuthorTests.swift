@@ -31,6 +31,7 @@ import Testing
     let new = NewJob(kind: "resize", version: 2, payload: JobPayload(bytes: [1, 2, 255]), options: options)
     var job = JobRecord(id: JobID(rawValue: 7), new, at: Self.time(1))
     (job.state, job.position, job.readyTime, job.dueTime) = (.failed, 9, Self.time(2), Self.time(3))
+    job.wait = .signal("payment")
     (job.deadline, job.claimedTime, job.firstClaimedTime) = (Self.time(4), Self.time(5), Self.time(6))
     (job.finishedTime, job.expirationTime) = (Self.time(7), Self.time(8))
     (job.attempt, job.crashCount, job.snoozeCount, job.epoch) = (1, 2, 3, 4)
@@ -74,7 +75,7 @@ import Testing
     let worker = rows.memory.register(
       WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["note": 1]), at: rows.now)
     let limit = JobLimit.rate(1, per: .seconds(60), key: "service")
-    let new = NewJob(kind: "note", payload: JobPayload(bytes: []), options: JobOptions(limit: limit))
+    let new = NewJob(kind: "note", payload: JobPayload(bytes: []), options: JobOptions(limits: [limit]))
     _ = try rows.enqueue([new, new])
     #expect(rows.memory.limits.changes.buckets.isEmpty)
     let claim = JobClaim(queue: "default", count: 2, allowsSuspect: true, kinds: ["note": 1])

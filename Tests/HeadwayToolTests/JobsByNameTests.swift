@@ -133,11 +133,31 @@ struct JobsByNameTests {
     #expect(objects[0]["missed"] as? String == "all" && objects[0]["missedLimit"] as? Int == 3)
     #expect(objects[0]["overlap"] as? String == "skip" && objects[0]["queue"] as? String == "mail")
     #expect(objects[0]["next"] is String && objects[1]["next"] == nil)
-    #expect(objects.map { $0["jitterSeconds"] as? Double } == [0, 1.5])
+    #expect(objects.map { $0["jitterSeconds"] as? Double } == [nil, 1.5])
 
     #expect(try await run("schedules", "delete", "hourly").output == ["The schedule hourly is deleted."])
     #expect(try await jobs.schedules().map(\.name) == ["nightly"])
     #expect(try await jobs.jobs().map(\.kind) == ["mail", "report"])
+    await store.close()
+  }
+
+  @Test("J272, J252: the jobs of past ticks are added, and each only once") func backfill() async throws {
+    _ = try await store.perform(.set(ScheduleDefinition(.cron("0 3 * * *"), job: newJob("report"))), on: "nightly")
+    let (since, until) = ("2020-01-01", "2020-01-03")
+    for count in ["2 jobs", "0 jobs"] {
+      let output = try await run("schedules", "backfill", "nightly", "--since", since, "--until", until).output
+      #expect(output == ["The schedule nightly has added \(count)."])
+    }
+    let added = try await run(
+      "schedules", "backfill", "nightly", "--since", "2019-12-30", "--until", until, "--json"
+    ).objects()
+    #expect(added.map { $0["change"] as? String } == ["backfill"])
+    #expect(added.map { $0["added"] as? Int } == [2])
+    #expect(try await jobs.jobs().count == 4)
+    try await expectError(["schedules", "backfill", "nightly"], 64, "--since")
+    try await expectError(["schedules", "backfill", "other", "--since", since], 65, "The store has no schedule")
+    let reversed = ["schedules", "backfill", "nightly", "--since", until, "--until", since]
+    try await expectError(reversed, 64, "exchange the times")
     await store.close()
   }
 

@@ -19,6 +19,7 @@ open class Queue {
 public struct Item: Hashable, Sendable { public var name: String }
 public struct Plain: Sendable {}
 public struct Gone { public var first: Int, second: Int }
+@_spi(Authors) public struct Hidden { public var name: String }
 public enum State { case ready }
 public protocol Worker { func work() }
 public func same(_ value: Int) -> Int { value }

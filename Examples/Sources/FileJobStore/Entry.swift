@@ -17,7 +17,7 @@ enum Entry: Codable {
   case worker(WorkerID, WorkerDescription, start: StoreTime, isStopped: Bool)
   case noWorker(WorkerID)
   case bucket(key: String, full: StoreTime, next: StoreTime?)
-  case turn(MemoryLimits.TurnKey, key: String?, isPlainNext: Bool)
+  case turn(MemoryLimits.TurnKey, key: String?, isPlainNext: Bool, heavyJob: JobID?, lastGroup: String?)
   case numbers(MemoryJobs.LastNumbers)
 
   static func edge(_ edge: JobEdge) -> Entry {
@@ -32,7 +32,8 @@ enum Entry: Codable {
   }
 
   static func turn(_ place: MemoryLimits.TurnKey, _ turn: KeyTurn) -> Entry {
-    .turn(place, key: turn.key, isPlainNext: turn.isPlainNext)
+    .turn(
+      place, key: turn.key, isPlainNext: turn.isPlainNext, heavyJob: turn.heavyJob, lastGroup: turn.lastGroup)
   }
 }
 
@@ -60,8 +61,9 @@ extension MemoryJobs {
       if isStopped { stopped.insert(worker) }
     case .noWorker(let worker): _ = remove(worker)
     case .bucket(let key, let full, let next): limits.keep(RateBucket(full: full, next: next), ofKey: key)
-    case .turn(let place, let key, let isPlainNext):
-      limits.keep(KeyTurn(key: key, isPlainNext: isPlainNext), at: place)
+    case .turn(let place, let key, let isPlainNext, let heavyJob, let lastGroup):
+      let turn = KeyTurn(key: key, isPlainNext: isPlainNext, heavyJob: heavyJob, lastGroup: lastGroup)
+      limits.keep(turn, at: place)
     case .numbers(let numbers): lastNumbers = numbers
     }
   }

@@ -172,19 +172,7 @@ actor FileJobStore: JobStoreBackend {
     jobs.isEmpty ? [] : try change { try $0.enqueue(jobs) }
   }
 
-  func exchange(_ exchange: JobExchange) throws -> JobExchangeAnswer {
-    try change { rows in
-      let verdicts = try rows.end(exchange.endings)
-      // The claims can return jobs that have waited for the jobs that end here.
-      try rows.settle()
-      guard rows.memory.workers[exchange.worker] != nil else {
-        return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
-      }
-      if let running = exchange.running { try rows.releaseAll(of: exchange.worker, except: running) }
-      let claimed = try exchange.claimed { try rows.claim($0, by: exchange.worker) }
-      return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
-    }
-  }
+  func exchange(_ exchange: JobExchange) throws -> JobExchangeAnswer { try change { try $0.exchange(exchange) } }
 
   func write(_ writes: [FencedWrite]) throws -> [FencedAnswer] { try change { try writes.map($0.write) } }
 
@@ -241,16 +229,10 @@ actor FileJobStore: JobStoreBackend {
   // MARK: Time
 
   func advance() throws -> StoreTime? {
-    let (time, next) = (clock(), try read { $0.nextTime(at: clock()) })
+    let time = clock()
     // An idle store writes nothing.
-    guard let next, next <= time else { return next }
-    return try change { rows in
-      let limit = JobCommand.maxChangedCount
-      let hasMoreTicks = try rows.addDueJobs(limit: limit)
-      try rows.continueCascades()
-      let (hasMoreLate, hasMoreDue) = (try rows.expireLateJobs(limit: limit), try rows.startDueJobs(limit: limit))
-      return hasMoreTicks || hasMoreLate || hasMoreDue ? rows.now : rows.nextTime(at: rows.now)
-    }
+    guard let next = try read({ $0.nextTime(after: time) }) else { return nil }
+    return next > time ? next : try change { try $0.advance() }
   }
 
   func perform(_ command: ScheduleCommand, on name: String) throws -> ScheduleAnswer {
@@ -279,12 +261,5 @@ actor FileJobStore: JobStoreBackend {
 
   func snapshot(_ parts: JobsSnapshot.Parts) throws -> JobsSnapshot {
     try read { $0.memory.snapshot(parts, at: clock()) }
-  }
-}
-
-extension FileRows {
-  /// The time of the next call that advances the store; nil for none.
-  func nextTime(at now: StoreTime) -> StoreTime? {
-    memory.graph.cascades.isEmpty ? memory.nextTime(after: now) : now
   }
 }

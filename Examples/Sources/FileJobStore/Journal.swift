@@ -3,8 +3,8 @@ import HeadwayJobs
 
 /// A file that contains the changed rows of each transaction, one transaction per line.
 ///
-/// A line consists of a checksum, a space, and text without line feeds. Each line is flushed to the disk before the next
-/// one is written. Therefore, only the last line can be incomplete after a crash.
+/// A line consists of a checksum, a space, and text without line feeds. Each line is flushed to the disk before the
+/// next one is written. Therefore, only the last line can be incomplete after a crash.
 final class Journal {
   private let path: String
   private var descriptor: Int32

@@ -81,7 +81,7 @@ extension PageRenderer {
     add("crashes", job.crashCount == 0 ? nil : "\(job.crashCount)")
     add("snoozes", job.snoozeCount == 0 ? nil : "\(job.snoozeCount)")
     add("key", settings.unique?.key)
-    add("limit", settings.limit.map { "\($0.key)" })
+    for limit in settings.limits ?? [] { add("limit", "\(limit)") }
     add("schedule", settings.tick?.schedule, url("schedules"))
     add("time limit", settings.timeout.map(Readable.duration))
     add("worker", job.owner.map { "\($0)" }, job.state == .running ? url("workers") : nil)

@@ -15,7 +15,12 @@ enum NameLength {
     try check(job.kind.rawValue, "The kind of a job", name)
     try check(job.queue, "The queue of a job of the kind \(job.kind)", name)
     try job.settings.unique.map { try check($0.key, "The key of a job of the kind \(job.kind)", key) }
-    try job.settings.limit.map { try check($0.key, "The key of the limit of a job of the kind \(job.kind)", key) }
+    for limit in job.settings.limits ?? [] {
+      try check(limit.key, "The key of a limit of a job of the kind \(job.kind)", key)
+    }
+    if let limits = job.settings.furtherLimits {
+      try check(limits, "The list of the limits after the first one of a job of the kind \(job.kind)", key)
+    }
     try job.settings.label.map { try check($0, "The label of a job of the kind \(job.kind)", key) }
     let tags = job.settings.tags ?? []
     for tag in tags { try check(tag, "A tag of a job of the kind \(job.kind)", name) }

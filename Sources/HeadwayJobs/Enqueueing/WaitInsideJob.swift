@@ -35,10 +35,14 @@ struct WaitInsideJob {
     guard let job = try await store.jobs(.id(id), after: nil, limit: 1).first, !job.state.isFinished,
       job.state != .running
     else { return nil }
-    if let limit = job.settings.limit, let slots = limit.slots, slots <= 1,
-      waiting.settings.limit?.storedKey == limit.storedKey
-    {
-      return "one job of the key ‘\(limit.key)’ runs at a time"
+    for limit in job.settings.limits ?? [] {
+      guard let slots = limit.slots,
+        let held = waiting.settings.limits?.first(where: { $0.storedKey == limit.storedKey }),
+        limit.weight + held.weight > slots
+      else { continue }
+      return slots <= 1
+        ? "one job of the key ‘\(limit.key)’ runs at a time"
+        : "the two jobs together would take more than the \(slots) units of the key ‘\(limit.key)’"
     }
     guard job.queue == waiting.queue else { return nil }
     let queue = try await store.snapshot([]).queues.first { $0.name == job.queue }

@@ -24,19 +24,41 @@ extension JobOptions {
     {
       return "the negative retention \(shortest): use JobRetention.none to keep nothing"
     }
-    return limit?.problem.map { "a limit that would never let it run, \($0): use positive numbers" }
+    return limitProblem
+  }
+
+  private var limitProblem: String? {
+    let limits = limits ?? []
+    if limits.count > JobLimit.maxCount { return "\(limits.count) limits: use at most \(JobLimit.maxCount)" }
+    for (index, limit) in limits.enumerated() {
+      if let problem = limit.problem { return "a limit that would never let it run, \(problem)" }
+      if index > 0, limit.rule == .serial {
+        return "the serial key \(limit.key) after another limit: put it first, because it determines the order"
+      }
+      if limits[..<index].contains(where: { $0.storedKey == limit.storedKey }) {
+        return "two limits with the key \(limit.key): use one of them"
+      }
+    }
+    return nil
   }
 }
 
 extension JobLimit {
-  /// The part of the limit that would never let a job run.
+  /// The part of the limit that would never let a job run, and the remedy.
   fileprivate var problem: String? {
+    var maximum: Int
     switch rule {
-    case .concurrent(let count): count > 0 ? nil : "\(count) jobs"
-    case .serial: nil
+    case .concurrent(let count):
+      guard count > 0 else { return "\(count) jobs: use positive numbers" }
+      maximum = count
+    case .serial: maximum = 1
     case .rate(let rate):
-      rate.count > 0 && rate.period > .zero && rate.burst > 0
-        ? nil : "\(rate.count) jobs per \(rate.period) with a burst of \(rate.burst)"
+      guard rate.count > 0, rate.period > .zero, rate.burst > 0 else {
+        return "\(rate.count) jobs per \(rate.period) with a burst of \(rate.burst): use positive numbers"
+      }
+      maximum = rate.burst
     }
+    maximum = min(maximum, Self.maxWeight)
+    return 1...maximum ~= weight ? nil : "the weight \(weight) of \(maximum): use a weight from 1 to \(maximum)"
   }
 }

@@ -49,8 +49,10 @@ public struct JobOptions: Hashable, Sendable {
   /// How long the job is kept after it has ended.
   public var retention: JobRetention?
 
-  /// A limit for all jobs with the same key, which applies to all workers together.
-  public var limit: JobLimit?
+  /// Up to ``JobLimit/maxCount`` limits, each for all jobs with the same key, which apply to all workers together.
+  ///
+  /// The key of the first limit determines the turn of the job. An empty array removes the limits of the job's type.
+  public var limits: [JobLimit]?
 
   /// The behavior if the queue has reached its pending limit; the call waits by default.
   public var fullQueuePolicy: FullQueuePolicy?
@@ -74,7 +76,7 @@ public struct JobOptions: Hashable, Sendable {
   ///   - maxCrashCount: The job fails when this many processes have died while they ran it.
   ///   - unique: A key that only one job can hold at a time.
   ///   - retention: How long the job is kept after it has ended.
-  ///   - limit: A limit for all jobs with the same key.
+  ///   - limits: Limits, each for all jobs with the same key. The first key determines the turn of the job.
   ///   - fullQueuePolicy: The behavior if the queue has reached its pending limit.
   ///   - after: The jobs that the job waits for.
   public init(
@@ -82,7 +84,7 @@ public struct JobOptions: Hashable, Sendable {
     delay: Duration? = nil, startDate: Date? = nil, deadline: Date? = nil, label: String? = nil,
     tags: [String]? = nil, timeout: Duration? = nil, retry: RetryPolicy? = nil, maxSnoozeCount: Int? = nil,
     maxCrashCount: Int? = nil, unique: UniqueKey? = nil, retention: JobRetention? = nil,
-    limit: JobLimit? = nil, fullQueuePolicy: FullQueuePolicy? = nil, after: [JobDependency]? = nil
+    limits: [JobLimit]? = nil, fullQueuePolicy: FullQueuePolicy? = nil, after: [JobDependency]? = nil
   ) {
     self.queue = queue
     self.priority = priority
@@ -98,7 +100,7 @@ public struct JobOptions: Hashable, Sendable {
     self.maxCrashCount = maxCrashCount
     self.unique = unique
     self.retention = retention
-    self.limit = limit
+    self.limits = limits
     self.fullQueuePolicy = fullQueuePolicy
     self.after = after
   }
@@ -121,7 +123,7 @@ public struct JobOptions: Hashable, Sendable {
       timeout: timeout ?? defaults.timeout, retry: retry ?? defaults.retry,
       maxSnoozeCount: maxSnoozeCount ?? defaults.maxSnoozeCount,
       maxCrashCount: maxCrashCount ?? defaults.maxCrashCount, unique: unique ?? defaults.unique,
-      retention: retention ?? defaults.retention, limit: limit ?? defaults.limit,
+      retention: retention ?? defaults.retention, limits: limits ?? defaults.limits,
       fullQueuePolicy: fullQueuePolicy ?? defaults.fullQueuePolicy, after: after ?? defaults.after)
   }
 }

@@ -3,18 +3,25 @@ import Headway
 /// A limit for all jobs with the same key, which applies to all workers of the store together.
 ///
 /// ```swift
-/// let options = JobOptions(limit: .concurrency(2, key: "customer:7"))
+/// let options = JobOptions(limits: [
+///   .concurrency(2, key: "customer:7"), .concurrency(10, key: "gpu", weight: 3),
+/// ])
 /// ```
 ///
-/// Within a queue and a priority, claims serve the keys in turn. Therefore, a key with many waiting jobs delays the
-/// jobs of other keys by at most one round.
+/// A job is claimed when all its limits permit that, and it then counts toward all of them. Up to then, it uses none of
+/// them.
+///
+/// The key of the job's first limit determines its turn: within a queue and a priority, claims serve these keys in
+/// turn.
+/// Therefore, a key with many waiting jobs delays the jobs of other keys by at most one round. Put the key that must be
+/// treated fairly first, for example the customer, and a resource that many customers share after it.
 ///
 /// Keys of different kinds of limits are separate. If the jobs of a key have different limits, a claim uses the limit
 /// of the job that is next.
 public struct JobLimit: Hashable, Codable, Sendable {
   /// The kind of limit.
   public enum Rule: Hashable, Codable, Sendable {
-    /// At most this many jobs run at a time.
+    /// The weights of the jobs that run at a time have at most this sum.
     case concurrent(Int)
     /// One job runs at a time, in the order of enqueueing.
     ///
@@ -25,34 +32,50 @@ public struct JobLimit: Hashable, Codable, Sendable {
     case rate(JobRate)
   }
 
+  /// The maximum number of limits of a job.
+  public static let maxCount = 4
+  /// The maximum weight.
+  static let maxWeight = 1_000_000_000
+
   /// The key.
   public var key: String
   /// The kind of limit.
   public var rule: Rule
+  /// How many units of a concurrency, or tokens of a rate, the job takes.
+  public var weight: Int
 
   /// Creates a limit.
   ///
   /// - Parameters:
   ///   - key: The key.
   ///   - rule: The kind of limit.
-  public init(key: String, rule: Rule) {
+  ///   - weight: How many units or tokens the job takes; 1 for a serial key.
+  public init(key: String, rule: Rule, weight: Int = 1) {
     self.key = key
     self.rule = rule
+    self.weight = weight
   }
 
-  /// Limits the number of jobs with a key that run at a time.
+  /// Limits the number of jobs with a key that run at a time, or the sum of their weights.
   ///
-  /// - Precondition: `count` is positive.
+  /// Jobs with the same key wait in their order. If there are not enough units for the next job, the units that become
+  /// free are kept for it. Therefore, lighter jobs don't keep a heavy one from running.
+  ///
+  /// - Precondition: `count` is positive, and `weight` is from 1 to `count`.
   /// - Parameters:
-  ///   - count: The maximum number of jobs.
+  ///   - count: The maximum sum of the weights.
   ///   - key: The key.
+  ///   - weight: How many of these units the job takes while it runs.
   /// - Returns: The limit.
-  public static func concurrency(_ count: Int, key: String) -> JobLimit {
+  public static func concurrency(_ count: Int, key: String, weight: Int = 1) -> JobLimit {
     require(count > 0, "A limit of \(count) jobs would never run a job: use a positive number.")
-    return JobLimit(key: key, rule: .concurrent(count))
+    requireWeight(weight, upTo: count)
+    return JobLimit(key: key, rule: .concurrent(count), weight: weight)
   }
 
   /// Runs the jobs with a key one at a time, in the order of enqueueing.
+  ///
+  /// It must be the first limit of the job.
   ///
   /// - Parameter key: The key.
   /// - Returns: The limit.
@@ -60,18 +83,44 @@ public struct JobLimit: Hashable, Codable, Sendable {
 
   /// Limits how many jobs with a key are claimed in a period.
   ///
-  /// The key has a token bucket, and each claim of a job takes a token. Tokens are never returned, not even after a
-  /// crash of the worker.
+  /// The key has a token bucket, and each claim of a job takes as many tokens as the job's weight. Tokens are never
+  /// returned, not even after a crash of the worker.
   ///
-  /// - Precondition: `count`, `period` and `burst` are positive.
+  /// - Precondition: `count`, `period` and `burst` are positive, and `weight` is from 1 to `burst`.
   /// - Parameters:
   ///   - count: The number of tokens that are added in each period, at equal intervals.
   ///   - period: The period.
   ///   - burst: The number of tokens that the bucket can hold; `count` by default.
   ///   - key: The key.
+  ///   - weight: How many tokens a claim of the job takes.
   /// - Returns: The limit.
-  public static func rate(_ count: Int, per period: Duration, burst: Int? = nil, key: String) -> JobLimit {
-    JobLimit(key: key, rule: .rate(JobRate(count, per: period, burst: burst)))
+  public static func rate(
+    _ count: Int, per period: Duration, burst: Int? = nil, key: String, weight: Int = 1
+  ) -> JobLimit {
+    let rate = JobRate(count, per: period, burst: burst)
+    requireWeight(weight, upTo: rate.burst)
+    return JobLimit(key: key, rule: .rate(rate), weight: weight)
+  }
+
+  private static func requireWeight(_ weight: Int, upTo count: Int) {
+    let maximum = min(max(1, count), maxWeight)
+    require(
+      1...maximum ~= weight,
+      "A job with the weight \(weight) would never run with a limit of \(count): use a weight from 1 to \(maximum).")
+  }
+}
+
+extension JobLimit: CustomStringConvertible {
+  /// The key, followed by the kind of limit and a weight of more than 1.
+  public var description: String {
+    let rule =
+      switch rule {
+      case .concurrent(let count): "\(count) at a time"
+      case .serial: "one at a time, in order"
+      case .rate(let rate):
+        "\(rate.count) per \(rate.period)" + (rate.burst == rate.count ? "" : ", bursts of \(rate.burst)")
+      }
+    return "\(key) (\(rule)\(weight == 1 ? "" : ", takes \(weight)"))"
   }
 }
 
@@ -91,7 +140,7 @@ public struct JobLimit: Hashable, Codable, Sendable {
     return String(repeating: "0", count: 8 - digits.count) + digits + kind + key
   }
 
-  /// The number of jobs of the key that can run at a time; 0 for a serial key, nil for a rate.
+  /// The sum of the weights of the jobs of the key that can run at a time; 0 for a serial key, nil for a rate.
   public var slots: Int? {
     switch rule {
     case .concurrent(let count): max(1, count)
@@ -100,24 +149,16 @@ public struct JobLimit: Hashable, Codable, Sendable {
     }
   }
 
-  /// Returns whether a job of a key can run.
-  ///
-  /// - Parameters:
-  ///   - slots: The ``slots`` of the job's limit.
-  ///   - runningCount: The number of running jobs of the key.
-  ///   - isFirst: Returns whether no other unfinished job of the key has an earlier place. It is called only for serial
-  ///     keys.
-  /// - Returns: Whether it can run.
-  public static func admits(slots: Int, runningCount: Int, isFirst: () throws -> Bool) rethrows -> Bool {
-    guard slots == 0 else { return runningCount < slots }
-    guard runningCount == 0 else { return false }
-    return try isFirst()
-  }
+  /// The rate; nil for the other kinds of limits.
+  public var jobRate: JobRate? { if case .rate(let rate) = rule { rate } else { nil } }
+
+  /// The weight, in the valid range.
+  public var units: Int { min(max(1, weight), Self.maxWeight) }
 
   private static func hash(_ text: String) -> UInt32 { UInt32(truncatingIfNeeded: StableHash.hash(text) >> 32) }
 }
 
 extension JobRecord {
   /// Whether the job keeps its place when it waits again, because its key is serial.
-  @_spi(JobStore) public var keepsPlace: Bool { settings.limit?.rule == .serial }
+  @_spi(JobStore) public var keepsPlace: Bool { settings.firstLimit?.rule == .serial }
 }

@@ -43,7 +43,7 @@ public struct JobRate: Hashable, Codable, Sendable {
 @_spi(JobStore) public struct RateBucket: Hashable, Sendable {
   /// The time at which the bucket is full, if no token is taken until then.
   public private(set) var full: StoreTime
-  /// The time of the next token, if a job has to wait for one.
+  /// The time at which there are enough tokens for a job, if one has to wait for them.
   public private(set) var next: StoreTime?
 
   private static let maxBurst = 1_000_000_000
@@ -52,34 +52,41 @@ public struct JobRate: Hashable, Codable, Sendable {
   ///
   /// - Parameters:
   ///   - full: The time at which the bucket is full.
-  ///   - next: The time of the next token, if a job has to wait for one.
+  ///   - next: The time at which there are enough tokens for a job, if one has to wait for them.
   public init(full: StoreTime, next: StoreTime? = nil) {
     self.full = full
     self.next = next
   }
 
-  /// Returns whether there is a token, and notes the time of the next one if there is none.
+  /// Returns whether there are tokens for a job, and notes the time when there will be if there are too few.
   ///
   /// - Parameters:
+  ///   - count: The number of tokens; more than the bucket can hold count as a full bucket.
   ///   - rate: The rate of the job.
   ///   - now: The time of the store's clock.
-  /// - Returns: Whether there is a token.
-  public mutating func hasToken(_ rate: JobRate, at now: StoreTime) -> Bool {
+  /// - Returns: Whether there are enough tokens.
+  public mutating func hasTokens(_ count: Int = 1, _ rate: JobRate, at now: StoreTime) -> Bool {
     let burst = min(max(1, rate.burst), Self.maxBurst)
     // If the clock was set back, the bucket is at most empty.
     full = min(full, now + rate.interval * burst)
-    let available = full + rate.interval * (1 - burst)
-    next = available <= now ? nil : available
-    return available <= now
+    let available = full + rate.interval * (min(max(1, count), burst) - burst)
+    guard available > now else {
+      next = nil
+      return true
+    }
+    // Another job might need fewer tokens, and be next sooner.
+    next = next.map { $0 > now ? min($0, available) : available } ?? available
+    return false
   }
 
-  /// Takes a token; call it after ``hasToken(_:at:)`` has returned true.
+  /// Takes tokens; call it after ``hasTokens(_:_:at:)`` has returned true.
   ///
   /// - Parameters:
+  ///   - count: The number of tokens; more than the bucket can hold count as a full bucket.
   ///   - rate: The rate of the job.
   ///   - now: The time of the store's clock.
-  public mutating func take(_ rate: JobRate, at now: StoreTime) {
-    full = max(full, now) + rate.interval
+  public mutating func take(_ count: Int = 1, _ rate: JobRate, at now: StoreTime) {
+    full = max(full, now) + rate.interval * min(max(1, count), min(max(1, rate.burst), Self.maxBurst))
     next = nil
   }
 }

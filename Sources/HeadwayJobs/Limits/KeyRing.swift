@@ -3,8 +3,12 @@
 /// In the first round, the keys are found one by one in the source, starting after the key that was served last. Later
 /// rounds serve only keys that were served in the first one. Therefore, a claim checks a key whose limit is reached
 /// only once, and reads no key that it does not need.
+///
+/// The jobs of each group have their own order of keys in the source. The ring merges the groups that are not closed.
 struct KeyRing {
   private enum Phase {
+    /// The job for which units or tokens are kept since an earlier claim.
+    case heavy(JobID)
     /// The keys after the one that was served last before the claim.
     case behind(String?)
     /// The keys up to that one.
@@ -16,16 +20,32 @@ struct KeyRing {
   let level: Int
   private(set) var turn: KeyTurn
   private let formerTurn: KeyTurn
+  private let groups: [String]
   private var phase: Phase
+  /// The first job of each group that follows the key before the current one, or nil if the group has none.
+  private var heads: [String: ClaimCandidate?] = [:]
+  /// The first jobs of the current key in groups that were not tried yet.
+  private var alternatives: [ClaimCandidate] = []
   private var served: [String] = []
   private var index = 0
-  /// The next job, and the number of jobs with keys that had been claimed when its limit was checked.
+  /// The groups of which no job of the level can be claimed.
+  private var closedGroups: Set<String> = []
+  /// How many keys in a row were not admitted.
+  private var refusalCount = 0
+  /// The next job, and the number of jobs with keys that had been claimed when its limits were checked.
   private var current: (job: ClaimCandidate, checked: Int)?
+  /// Whether the job that was found last comes before its turn, because units or tokens were kept for it.
+  private var isEarly = false
 
-  init(level: Int, turn: KeyTurn) {
-    self.level = level
-    (self.turn, formerTurn) = (turn, turn)
-    phase = .behind(turn.key)
+  /// After this many refusals, the source searches for a key with a free unit, which can take one request.
+  private static let maxRefusalCount = 3
+
+  init(_ level: ClaimLevel) {
+    self.level = level.level
+    groups = level.groups
+    (turn, formerTurn) = (level.turn, level.turn)
+    turn.lastGroup = level.lastGroup
+    phase = turn.heavyJob.map { .heavy($0) } ?? .behind(turn.key)
   }
 
   var hasChanged: Bool { turn != formerTurn }
@@ -34,61 +54,138 @@ struct KeyRing {
   ///
   /// - Parameters:
   ///   - source: The waiting jobs.
+  ///   - limits: The limits.
   ///   - keyedCount: The number of jobs with keys that have been claimed. Each of them can exhaust the limit of another
   ///     job.
   /// - Returns: The job, or nil if no limit permits one.
   /// - Throws: An error of the source.
   mutating func first<Source: ClaimSource>(
-    _ source: inout Source, _ keyedCount: Int
+    _ source: inout Source, _ limits: inout ClaimLimits, _ keyedCount: Int
   ) throws(Source.Failure) -> ClaimCandidate? {
+    if let current, current.checked == keyedCount { return current.job }
+    var next = current?.job
+    current = nil
     while true {
-      if let current, current.checked == keyedCount { return current.job }
-      var job = current?.job
-      if job == nil { job = try find(&source) }
-      guard let job else { return nil }
-      if try source.admits(job) {
+      if next == nil { next = try find(&source, limits) }
+      guard let job = next else { return nil }
+      guard let refusal = try limits.refusal(of: job, in: &source) else {
+        refusalCount = 0
         current = (job, keyedCount)
         return job
       }
-      current = nil
-      if case .again = phase { served.remove(at: index) }
+      note(refusal, of: job)
+      if refusal.isOfGroup { closedGroups.insert(job.group) }
+      next = refusal.isOfGroup ? takeAlternative(limits) : nil
+      guard next == nil else { continue }
+      refusalCount += 1
+      if case .again = phase, index < served.count, served[index] == job.key { served.remove(at: index) }
+    }
+  }
+
+  /// Remembers a heavy job until it is served, so that the next claims keep units or tokens for it.
+  private mutating func note(_ refusal: ClaimLimits.Refusal, of job: ClaimCandidate) {
+    if refusal.isHeavy, turn.heavyJob == nil {
+      turn.heavyJob = job.id
+    } else if !refusal.isHeavy, turn.heavyJob == job.id {
+      turn.heavyJob = nil
     }
   }
 
   /// Notes that the next job has been claimed.
   mutating func noteServed() {
-    guard let key = current?.job.key else { return }
+    guard let job = current?.job, let key = job.key else { return }
     current = nil
-    turn = KeyTurn(key: key, isPlainNext: true)
+    turn.isPlainNext = true
+    if turn.heavyJob == job.id { turn.heavyJob = nil }
+    // The turns of the keys don't change.
+    guard !isEarly else { return }
+    turn.key = key
     if case .again = phase { index += 1 } else { served.append(key) }
   }
 
   /// Notes that a plain job has been claimed before the next key.
   mutating func notePlainServed() { turn.isPlainNext = false }
 
-  private mutating func find<Source: ClaimSource>(_ source: inout Source) throws(Source.Failure) -> ClaimCandidate? {
+  // MARK: Finding keys
+
+  private mutating func find<Source: ClaimSource>(
+    _ source: inout Source, _ limits: ClaimLimits
+  ) throws(Source.Failure) -> ClaimCandidate? {
+    (isEarly, alternatives) = (false, [])
     while true {
       switch phase {
-      case .behind(let last):
-        if let job = try source.firstJob(ofKeyAfter: last, level: level) {
-          phase = .behind(job.key)
+      case .heavy(let id):
+        phase = .behind(turn.key)
+        switch try source.heavyJob(id, level: level) {
+        case .waiting(let job):
+          isEarly = true
           return job
+        case .gone: turn.heavyJob = nil
+        case .unavailable: break
+        }
+      case .behind(let last):
+        if let key = try firstKey(after: last, &source, limits) {
+          phase = .behind(key)
+          return takeAlternative(limits)
         }
         phase = formerTurn.key == nil ? .again : .upTo(nil)
+        heads = [:]
       case .upTo(let last):
-        if let job = try source.firstJob(ofKeyAfter: last, level: level), let key = job.key, let end = formerTurn.key,
+        if let key = try firstKey(after: last, &source, limits), let end = formerTurn.key,
           !end.utf8.lexicographicallyPrecedes(key.utf8)
         {
           phase = .upTo(key)
-          return job
+          return takeAlternative(limits)
         }
-        phase = .again
+        (phase, alternatives) = (.again, [])
       case .again:
         if served.isEmpty { return nil }
         if index >= served.count { index = 0 }
-        if let job = try source.firstJob(ofKey: served[index], level: level) { return job }
+        for group in groups where isOpen(group, limits) {
+          if let job = try source.firstJob(ofKey: served[index], in: group, level: level) { alternatives.append(job) }
+        }
+        if let job = takeAlternative(limits) { return job }
         served.remove(at: index)
       }
     }
+  }
+
+  /// Finds the key that follows another key, and its jobs in the groups that are not closed.
+  private mutating func firstKey<Source: ClaimSource>(
+    after key: String?, _ source: inout Source, _ limits: ClaimLimits
+  ) throws(Source.Failure) -> String? {
+    alternatives = []
+    var first: ClaimCandidate?
+    for group in groups where isOpen(group, limits) {
+      let head: ClaimCandidate?
+      if let known = heads[group], known?.key.map({ Self.isKey($0, after: key) }) ?? true {
+        head = known
+      } else {
+        head = try source.firstJob(
+          ofKeyAfter: key, in: group, level: level, skipsFullKeys: refusalCount >= Self.maxRefusalCount)
+        heads[group] = .some(head)
+      }
+      guard let head else { continue }
+      alternatives.append(head)
+      if first.map({ head.comesByKey(before: $0) }) ?? true { first = head }
+    }
+    guard let found = first?.key else { return nil }
+    alternatives.removeAll { $0.key.map { !$0.utf8.elementsEqual(found.utf8) } ?? true }
+    return found
+  }
+
+  private func isOpen(_ group: String, _ limits: ClaimLimits) -> Bool {
+    !closedGroups.contains(group) && !limits.closedGroups.contains(group)
+  }
+
+  private static func isKey(_ key: String, after other: String?) -> Bool {
+    other.map { $0.utf8.lexicographicallyPrecedes(key.utf8) } ?? true
+  }
+
+  /// Removes and returns the first job of the current key in a group that is not closed.
+  private mutating func takeAlternative(_ limits: ClaimLimits) -> ClaimCandidate? {
+    let open = alternatives.indices.filter { isOpen(alternatives[$0].group, limits) }
+    guard let first = open.min(by: { alternatives[$0].position < alternatives[$1].position }) else { return nil }
+    return alternatives.remove(at: first)
   }
 }

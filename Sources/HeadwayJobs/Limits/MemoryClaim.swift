@@ -9,7 +9,8 @@ struct MemoryClaim<Rows: MemoryTableRows>: ClaimSource {
   private var claimed: [JobRecord] = []
   /// The lists of plain jobs, with the next job of each.
   private var lists: [MemoryWaitingLists.PlainKey: ClaimCandidate] = [:]
-  private var keys: [Int: [String]] = [:]
+  /// The keys of each level and group, in order.
+  private var keys: [Int: [String: [String]]] = [:]
   private var lastPlain: MemoryWaitingLists.PlainKey?
 
   /// Claims jobs.
@@ -31,9 +32,6 @@ struct MemoryClaim<Rows: MemoryTableRows>: ClaimSource {
     for key in rows.memory.waiting.plainKeys(of: claim.queue) where claim.allowsSuspect || !key.isSuspect {
       lists[key] = rows.memory.waiting.list(key).flatMap { first(of: $0, after: .min) }
     }
-    for level in rows.memory.waiting.levels(of: claim.queue) {
-      keys[level] = rows.memory.waiting.keys(of: claim.queue, level: level)
-    }
   }
 
   /// Returns the first job of a list after a position whose kind the worker knows.
@@ -41,15 +39,20 @@ struct MemoryClaim<Rows: MemoryTableRows>: ClaimSource {
     var position = position
     while let next = list.first(after: position) {
       position = next.position
-      guard let job = rows.memory.jobs[next.id], let version = claim.kinds[job.kind], job.version <= version,
-        job.deadline.map({ $0 > rows.now }) ?? true
-      else { continue }
-      let priority = queue.priority(job.priority, since: job.readyTime, at: rows.now)
-      return ClaimCandidate(
-        id: job.id, priority: priority, position: job.position, isSuspect: job.crashCount > 0,
-        key: job.settings.limit?.storedKey, slots: job.settings.limit?.slots)
+      if let job = rows.memory.jobs[next.id].flatMap(candidate) { return job }
     }
     return nil
+  }
+
+  /// Returns a waiting job, unless the worker does not know its kind.
+  private func candidate(_ job: JobRecord) -> ClaimCandidate? {
+    guard let version = claim.kinds[job.kind], job.version <= version, job.deadline.map({ $0 > rows.now }) ?? true
+    else { return nil }
+    let priority = queue.priority(job.priority, since: job.readyTime, at: rows.now)
+    return ClaimCandidate(
+      id: job.id, priority: priority, position: job.position, isSuspect: job.crashCount > 0,
+      limit: job.settings.firstLimit.map { ClaimLimit($0) },
+      group: job.settings.furtherLimits ?? JobSettings.noFurtherLimits)
   }
 
   mutating func firstPlain(allowsSuspect: Bool) -> ClaimCandidate? {
@@ -65,43 +68,80 @@ struct MemoryClaim<Rows: MemoryTableRows>: ClaimSource {
     lists[key] = rows.memory.waiting.list(key).flatMap { first(of: $0, after: job.position) }
   }
 
-  func levels() -> [(level: Int, turn: KeyTurn)] {
-    keys.keys.sorted(by: >).map { ($0, rows.memory.limits.turn(of: claim.queue, level: $0)) }
+  // MARK: Keys
+
+  mutating func levels() -> [ClaimLevel] {
+    rows.memory.waiting.levels(of: claim.queue).map { level in
+      let groups = rows.memory.waiting.groups(of: claim.queue, level: level)
+      for group in groups {
+        keys[level, default: [:]][group] = rows.memory.waiting.keys(of: claim.queue, level: level, group: group)
+      }
+      let turn = rows.memory.limits.turn(of: claim.queue, level: level)
+      let limit = claim.groupLimit
+      let next = ClaimLevel.groups(after: turn.lastGroup, limit: limit) { Self.first(of: groups, after: $0) }
+      return ClaimLevel(level: level, turn: turn, groups: next, limit: limit)
+    }
   }
 
-  func firstJob(ofKeyAfter key: String?, level: Int) -> ClaimCandidate? {
-    let keys = keys[level, default: []]
-    var (low, high) = (0, keys.count)
-    while let key, low < high {
+  /// Returns the first of sorted names that follows another name.
+  private static func first(of names: [String], after name: String) -> String? {
+    names[index(of: names, after: name)...].first
+  }
+
+  private static func index(of names: [String], after name: String) -> Int {
+    var (low, high) = (0, names.count)
+    while low < high {
       let middle = (low + high) / 2
-      if key.utf8.lexicographicallyPrecedes(keys[middle].utf8) { high = middle } else { low = middle + 1 }
+      if name.utf8.lexicographicallyPrecedes(names[middle].utf8) { high = middle } else { low = middle + 1 }
     }
-    for key in keys[low...] {
-      if let job = firstJob(ofKey: key, level: level) { return job }
+    return low
+  }
+
+  func firstJob(ofKeyAfter key: String?, in group: String, level: Int, skipsFullKeys: Bool) -> ClaimCandidate? {
+    let keys = keys[level]?[group] ?? []
+    for key in keys[Self.index(of: keys, after: key ?? "")...] {
+      if let job = firstJob(ofKey: key, in: group, level: level) { return job }
     }
     return nil
   }
 
-  func firstJob(ofKey key: String, level: Int) -> ClaimCandidate? {
-    rows.memory.waiting.list(ofKey: key, queue: claim.queue, level: level).flatMap { first(of: $0, after: .min) }
+  func firstJob(ofKey key: String, in group: String, level: Int) -> ClaimCandidate? {
+    rows.memory.waiting.list(ofKey: key, queue: claim.queue, level: level, group: group)
+      .flatMap { first(of: $0, after: .min) }
   }
 
-  func admits(_ job: ClaimCandidate) -> Bool {
-    guard let record = rows.memory.jobs[job.id] else { return false }
-    let before = rows.memory.limits.nextToken(for: record)
-    let isAdmitted = rows.memory.limits.admits(record, at: rows.now)
-    // Workers must look again at the time of the next token.
-    if let next = rows.memory.limits.nextToken(for: record), next != before { rows.hints.hasScheduled = true }
-    return isAdmitted
+  func heavyJob(_ id: JobID, level: Int) -> HeavyJob {
+    guard let job = rows.memory.jobs[id], job.state == .waiting, job.crashCount == 0, job.queue == claim.queue,
+      job.priority == level, job.settings.limits != nil
+    else { return .gone }
+    return candidate(job).map { .waiting($0) } ?? .unavailable
   }
 
-  mutating func take(_ job: ClaimCandidate) throws {
-    guard var record = rows.memory.jobs[job.id] else { return }
+  mutating func take(_ job: ClaimCandidate) throws -> Bool {
+    guard var record = rows.memory.jobs[job.id] else { return false }
     JobTransitions.claim(&record, by: worker, at: rows.now)
     try rows.put(record)
-    rows.memory.limits.take(record, at: rows.now)
     claimed.append(record)
+    return true
   }
 
   func keep(_ turn: KeyTurn, level: Int) { rows.memory.limits.keep(turn, of: claim.queue, level: level) }
+
+  // MARK: Limits
+
+  var now: StoreTime { rows.now }
+
+  func rate(of job: ClaimCandidate) -> JobRate? { rows.memory.jobs[job.id]?.settings.firstLimit?.jobRate }
+
+  func runningWeight(ofKey key: String) -> Int { rows.memory.limits.runningWeight(ofKey: key) }
+
+  func firstJob(ofSerialKey key: String) -> JobID? { rows.memory.limits.firstJob(ofSerialKey: key) }
+
+  func bucket(ofKey key: String) -> RateBucket? { rows.memory.limits.bucket(ofKey: key) }
+
+  func keep(_ bucket: RateBucket, ofKey key: String, isAwaited: Bool) {
+    rows.memory.limits.keep(bucket, ofKey: key)
+    // Workers must look again when there are enough tokens.
+    if isAwaited { rows.hints.hasScheduled = true }
+  }
 }

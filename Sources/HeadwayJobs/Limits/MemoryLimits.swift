@@ -1,7 +1,7 @@
 /// The data for the limits of a ``MemoryJobs``: indexes of the jobs, and the token buckets of rates.
 @_spi(JobStore) public struct MemoryLimits: Sendable {
-  /// The running jobs of each key.
-  private var running: [String: Set<JobID>] = [:]
+  /// The sum of the weights of the running jobs of each key.
+  private var running: [String: Int] = [:]
   /// The number of running jobs of each queue.
   private var runningOfQueues: [String: Int] = [:]
   /// The unfinished jobs of each serial key.
@@ -37,11 +37,9 @@
   mutating func insert(_ job: JobRecord) {
     if job.state.isPending { pending[job.queue, default: 0] += 1 }
     if job.state == .running { runningOfQueues[job.queue, default: 0] += 1 }
-    guard let limit = job.settings.limit else { return }
-    if job.state == .running { running[limit.storedKey, default: []].insert(job.id) }
-    if job.keepsPlace, job.hasSerialPlace {
-      serial[limit.storedKey, default: WaitingList()].insert(job.id, at: job.position)
-    }
+    if job.state == .running { addWeights(of: job, 1) }
+    guard job.keepsPlace, job.hasSerialPlace, let limit = job.settings.firstLimit else { return }
+    serial[limit.storedKey, default: WaitingList()].insert(job.id, at: job.position)
   }
 
   mutating func remove(_ job: JobRecord) {
@@ -49,14 +47,18 @@
     if job.state.isPending { pending[job.queue] = pending[job.queue].flatMap { $0 > 1 ? $0 - 1 : nil } }
     if job.state == .running {
       runningOfQueues[job.queue] = runningOfQueues[job.queue].flatMap { $0 > 1 ? $0 - 1 : nil }
+      addWeights(of: job, -1)
     }
-    guard let limit = job.settings.limit else { return }
-    let key = limit.storedKey
-    running[key]?.remove(job.id)
-    if running[key]?.isEmpty == true { running[key] = nil }
-    guard job.keepsPlace, job.hasSerialPlace else { return }
+    guard job.keepsPlace, job.hasSerialPlace, let key = job.settings.firstLimit?.storedKey else { return }
     serial[key]?.remove(at: job.position)
     if serial[key]?.isEmpty == true { serial[key] = nil }
+  }
+
+  private mutating func addWeights(of job: JobRecord, _ factor: Int) {
+    for limit in job.settings.limits ?? [] {
+      let weight = running[limit.storedKey, default: 0] + factor * limit.units
+      running[limit.storedKey] = weight == 0 ? nil : weight
+    }
   }
 
   /// Returns the number of scheduled and waiting jobs of a queue.
@@ -67,31 +69,11 @@
 
   func runningCount(ofQueue queue: String) -> Int { runningOfQueues[queue, default: 0] }
 
-  // MARK: Decisions
+  func runningWeight(ofKey key: String) -> Int { running[key, default: 0] }
 
-  /// Returns whether the limit of a job permits a claim.
-  mutating func admits(_ job: JobRecord, at now: StoreTime) -> Bool {
-    guard let limit = job.settings.limit else { return true }
-    let key = limit.storedKey
-    if case .rate(let rate) = limit.rule {
-      let old = buckets[key] ?? RateBucket(full: now)
-      var bucket = old
-      let hasToken = bucket.hasToken(rate, at: now)
-      if bucket != old { keep(bucket, ofKey: key) }
-      return hasToken
-    }
-    return JobLimit.admits(slots: limit.slots ?? 0, runningCount: running[key]?.count ?? 0) {
-      serial[key]?.first()?.id == job.id
-    }
-  }
+  func firstJob(ofSerialKey key: String) -> JobID? { serial[key]?.first()?.id }
 
-  /// Takes a token for a claimed job, if its key has a rate.
-  mutating func take(_ job: JobRecord, at now: StoreTime) {
-    guard let limit = job.settings.limit, case .rate(let rate) = limit.rule else { return }
-    var bucket = buckets[limit.storedKey] ?? RateBucket(full: now)
-    bucket.take(rate, at: now)
-    keep(bucket, ofKey: limit.storedKey)
-  }
+  // MARK: Rates and turns
 
   /// Returns the token bucket of a key.
   ///
@@ -108,9 +90,6 @@
     buckets[key] = bucket
     changes.buckets.insert(key)
   }
-
-  /// The time of the next token of a job's key, if one waits for it.
-  func nextToken(for job: JobRecord) -> StoreTime? { job.settings.limit.flatMap { buckets[$0.storedKey]?.next } }
 
   /// The time of the next token that a job waits for.
   func nextToken(after now: StoreTime) -> StoreTime? {

@@ -5,6 +5,8 @@ struct JobDiagnosis {
   let snapshot: JobsSnapshot
   /// The jobs that a held job waits for.
   var unmet: [JobID] = []
+  /// The running jobs, if the job has limits and waits.
+  var running: [JobRecord] = []
 
   var sentence: String { "job \(job.id) (\(job.settings.label ?? job.kind.rawValue)) \(predicate)" }
 
@@ -92,8 +94,9 @@ struct JobDiagnosis {
           : "the limit of the queue ‘\(job.queue)’ is reached: \(count == 1 ? "1 job runs" : "\(count) jobs run")"
       }
     }
-    if let limit = job.settings.limit, able.contains(where: \.running.isEmpty) {
-      return "the limit of the key ‘\(limit.key)’ is reached, or a worker is about to claim it"
+    if let reached = reachedLimit { return reached }
+    if let limit = uncertainLimit, able.contains(where: \.running.isEmpty) {
+      return "\(limit), or a worker is about to claim it"
     }
     let idle = able.filter(\.running.isEmpty)
     guard idle.isEmpty else {
@@ -108,6 +111,40 @@ struct JobDiagnosis {
     guard job.crashCount > 0 else { return busy }
     let dead = job.crashCount == 1 ? "a worker" : "\(job.crashCount) workers"
     return "\(busy), and \(dead) died while running it: a worker runs one such job at a time"
+  }
+
+  // MARK: Limits
+
+  /// The first limit of the job whose running jobs leave too few units.
+  private var reachedLimit: String? {
+    for limit in job.settings.limits ?? [] {
+      guard let slots = limit.slots else { continue }
+      let holders = running.compactMap { other in
+        other.settings.limits?.first { $0.storedKey == limit.storedKey }?.units
+      }
+      let used = holders.reduce(0, +)
+      guard used > 0, used + limit.units > slots else { continue }
+      let count = holders.count == 1 ? "1 job runs" : "\(holders.count) jobs run"
+      let areJobs = used == holders.count && limit.units == 1
+      return areJobs
+        ? "the limit of the key ‘\(limit.key)’ is reached: \(count)"
+        : "the limit of the key ‘\(limit.key)’ has \(slots - min(used, slots)) of \(slots) units left, and the job "
+          + "takes \(limit.units): \(count)"
+    }
+    return nil
+  }
+
+  /// A limit of the job that might be reached, although the running jobs don't show that.
+  private var uncertainLimit: String? {
+    let limits = job.settings.limits ?? []
+    if limits.first?.rule == .serial, let key = limits.first?.key {
+      return "an earlier job of the serial key ‘\(key)’ has not ended"
+    }
+    let keys = limits.filter { $0.jobRate != nil }.map { "‘\($0.key)’" }
+    guard !keys.isEmpty else { return nil }
+    return
+      "\(keys.count == 1 ? "the rate of the key" : "a rate of the keys") \(keys.joined(separator: " and ")) permits "
+      + "no job now"
   }
 
   // MARK: Parts

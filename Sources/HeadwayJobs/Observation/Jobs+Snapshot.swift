@@ -27,8 +27,16 @@ extension Jobs {
     if job.state == .held {
       let edges = try await backend.edges(of: [id])
       diagnosis.unmet = edges.filter { $0.dependent == id && $0.status == .unmet }.map(\.dependency)
+    } else if job.state == .waiting, job.settings.limits != nil {
+      diagnosis.running = try await runningJobs(in: snapshot)
     }
     return diagnosis.sentence
+  }
+
+  /// Returns the jobs that run on the workers of a snapshot.
+  private func runningJobs(in snapshot: JobsSnapshot) async throws -> [JobRecord] {
+    let ids = snapshot.workers.flatMap { $0.running.map(\.id) }
+    return try await backend.jobs(JobFilter(ids: ids, states: [.running]), after: nil, limit: .max)
   }
 }
 

@@ -13,7 +13,7 @@ struct WorkerWatch {
   init(_ reports: WorkerReports) { self.reports = reports }
 
   mutating func look(at attempts: [WorkerState.Attempt], _ store: any JobStoreBackend, at time: Duration) async {
-    let cancelled = attempts.filter { $0.context.hasBegun && $0.operation.isCancelled }
+    let cancelled = attempts.filter { $0.context.hasBegun && $0.isCancelled }
     let fences = stuck.update(cancelled.map(\.context.fence), at: time)
     for (fence, duration) in fences {
       guard let attempt = cancelled.first(where: { $0.context.fence == fence }) else { continue }

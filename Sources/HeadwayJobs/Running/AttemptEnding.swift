@@ -75,7 +75,7 @@ extension AttemptEnding {
   /// Creates a description of an attempt whose operation has finished.
   init(_ attempt: WorkerState.Attempt) {
     self.init(
-      job: attempt.job, error: attempt.operation.error, isCancelled: attempt.operation.isCancelled,
+      job: attempt.job, error: attempt.error, isCancelled: attempt.isCancelled,
       hasBegun: attempt.context.hasBegun, cause: attempt.cause, result: attempt.result.value,
       hasReturned: attempt.result.hasReturned, suspension: attempt.context.suspension)
   }

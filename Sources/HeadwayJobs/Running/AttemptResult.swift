@@ -4,12 +4,19 @@ import Synchronization
 final class AttemptResult: Sendable {
   private let payload = Mutex<JobPayload?>(nil)
   private let returned = Atomic(false)
+  private let failure = Mutex<(any Error)?>(nil)
 
   /// Keeps an encoded result; nil if its type is not encodable.
   func keep(_ result: JobPayload?) {
     payload.withLock { $0 = result }
     returned.store(true, ordering: .releasing)
   }
+
+  /// Keeps the error of one of several jobs that run together.
+  func fail(_ error: any Error) { failure.withLock { $0 = error } }
+
+  /// The error of one of several jobs that run together.
+  var error: (any Error)? { failure.withLock { $0 } }
 
   /// Whether the job's function has returned.
   var hasReturned: Bool { returned.load(ordering: .acquiring) }

@@ -2,14 +2,26 @@
 ///
 /// It has no lock, no thread and no clock.
 ///
+/// A queue has a lane for the jobs that run alone, and one for each kind whose jobs run together. A claim of the latter
+/// requests as many jobs as run together, and uses one slot.
+///
 /// A worker holds the jobs that it has claimed and not ended. It claims as many as it has slots. In addition, it claims
 /// as many ahead as it has ended in a period of 50 ms, up to ``maxAhead``. Therefore, a worker with long jobs claims
 /// none that another worker could run, and a worker with short jobs does not wait for the store. Queues that share an
 /// operation queue share its slots.
 struct Claimer {
-  /// A queue of the store.
+  /// Kinds whose jobs run together.
+  struct Chunk {
+    /// The kind and its aliases, with the newest version.
+    let kinds: [JobKind: Int]
+    let size: JobChunk
+  }
+
+  /// A queue of the store, or some of its kinds.
   struct Lane {
     let queue: String
+    /// The kinds whose jobs run together; nil for the other kinds.
+    let chunk: Chunk?
     /// The index of its slots.
     let group: Int
     /// Whether the queue was found by a pattern.
@@ -20,6 +32,9 @@ struct Claimer {
     ///
     /// If not, another queue can take this place.
     fileprivate(set) var isServed = true
+    /// Since when there might be jobs that run together, and whether the wait for further jobs is over.
+    fileprivate var chunkStart: Duration?
+    fileprivate var isReady = false
     /// The number of claimed jobs that have not ended.
     fileprivate var heldCount = 0
     /// When the queue was added, or its last job ended.
@@ -64,7 +79,7 @@ struct Claimer {
   private(set) var lanes: [Lane] = []
   private(set) var groups: [Group] = []
   /// The indices of the queues that are served.
-  private var indices: [String: Int] = [:]
+  private var indices: [String: [Int]] = [:]
   /// The number of suspects that the worker holds or might receive.
   private(set) var suspectCount = 0
   /// Whether the worker claims no jobs, because it is stopping or has too many unrecorded endings.
@@ -74,6 +89,7 @@ struct Claimer {
   /// Whether jobs are claimed ahead.
   private let claimsAhead: Bool
   private let kinds: [JobKind: Int]
+  private let chunks: [Chunk]
   /// The first queue whose claim can return a suspect, so that the queues take turns.
   private var suspectTurn = 0
   /// The first queue of an exchange, so that queues with the same slots take turns.
@@ -91,22 +107,30 @@ struct Claimer {
   /// - Parameters:
   ///   - queues: The queues of the store.
   ///   - groups: The index of the slots of each queue. By default, each queue has its own slots.
-  ///   - kinds: The kinds that the worker supports, with the newest version of each.
+  ///   - kinds: The kinds that the worker supports and whose jobs run alone, with the newest version of each.
+  ///   - chunks: The kinds whose jobs run together.
   ///   - claimsAhead: Whether jobs are claimed ahead.
-  init(queues: [String], groups: [Int]? = nil, kinds: [JobKind: Int], claimsAhead: Bool = true) {
+  init(
+    queues: [String], groups: [Int]? = nil, kinds: [JobKind: Int], chunks: [Chunk] = [], claimsAhead: Bool = true
+  ) {
     self.claimsAhead = claimsAhead
     self.kinds = kinds
-    for (queue, group) in zip(queues, groups ?? Array(queues.indices)) { add(Lane(queue: queue, group: group)) }
+    self.chunks = chunks
+    for (queue, group) in zip(queues, groups ?? Array(queues.indices)) { add(queue, group, isTemporary: false, .zero) }
   }
 
   // MARK: Queues
 
-  private mutating func add(_ lane: Lane) {
-    let index = lanes.firstIndex { !$0.isServed } ?? lanes.count
-    if index == lanes.count { lanes.append(lane) } else { lanes[index] = lane }
-    indices[lane.queue] = index
-    while groups.count <= lane.group { groups.append(Group()) }
-    groups[lane.group].laneCount += 1
+  private mutating func add(_ queue: String, _ group: Int, isTemporary: Bool, _ time: Duration) {
+    let hasSingles = !kinds.isEmpty || chunks.isEmpty
+    while groups.count <= group { groups.append(Group()) }
+    for chunk in (hasSingles ? [nil] : []) + chunks.map(Optional.some) {
+      let lane = Lane(queue: queue, chunk: chunk, group: group, isTemporary: isTemporary, lastUse: time)
+      let index = lanes.firstIndex { !$0.isServed } ?? lanes.count
+      if index == lanes.count { lanes.append(lane) } else { lanes[index] = lane }
+      indices[queue, default: []].append(index)
+      groups[group].laneCount += 1
+    }
   }
 
   /// Whether jobs of a queue are claimed.
@@ -120,10 +144,8 @@ struct Claimer {
   ///   - time: The time of the worker's clock.
   mutating func serve(_ queue: String, group: Int, at time: Duration) {
     guard !isServing(queue) else { return }
-    var lane = Lane(queue: queue, group: group)
-    (lane.isTemporary, lane.lastUse) = (true, time)
     if groups.indices.contains(group), groups[group].laneCount == 0 { groups[group] = Group() }
-    add(lane)
+    add(queue, group, isTemporary: true, time)
   }
 
   /// Removes the queues that were found by a pattern and had no jobs for ``maxIdleTime``.
@@ -133,15 +155,13 @@ struct Claimer {
   /// - Returns: The indices of slots that are no longer used.
   mutating func removeIdleLanes(at time: Duration) -> [Int] {
     var unused: [Int] = []
-    for index in lanes.indices {
-      let lane = lanes[index]
-      guard lane.isTemporary, lane.isServed, lane.heldCount == 0, !lane.mayHaveMore,
-        time - lane.lastUse >= Self.maxIdleTime
-      else { continue }
-      lanes[index].isServed = false
-      indices[lane.queue] = nil
-      groups[lane.group].laneCount -= 1
-      if groups[lane.group].laneCount == 0 { unused.append(lane.group) }
+    for (queue, places) in indices where places.allSatisfy({ lanes[$0].isIdle(at: time) }) {
+      indices[queue] = nil
+      for index in places {
+        lanes[index].isServed = false
+        groups[lanes[index].group].laneCount -= 1
+        if groups[lanes[index].group].laneCount == 0 { unused.append(lanes[index].group) }
+      }
     }
     // After many queues have come and gone, their places would cost time in each exchange.
     while lanes.last?.isServed == false { lanes.removeLast() }
@@ -164,13 +184,32 @@ struct Claimer {
   mutating func claims(at time: Duration) -> [(lane: Int, claim: JobClaim)] {
     guard !isStopped else { return [] }
     for index in groups.indices { groups[index].advance(to: time) }
+    for index in lanes.indices where lanes[index].chunk != nil { lanes[index].wait(at: time, isExhaustive) }
     var claims: [(lane: Int, claim: JobClaim)] = []
     let (laneForSuspect, before, first) = (laneForSuspect, groups, turn)
     var left = JobCommand.maxChangedCount
+    // The slots for the chunks of this request.
+    var reserved = [Int](repeating: 0, count: groups.count)
     for offset in lanes.indices {
       let index = (first + offset) % lanes.count
-      guard lanes[index].isServed else { continue }
-      let (lane, group) = (lanes[index], before[lanes[index].group])
+      let lane = lanes[index]
+      guard lane.isServed else { continue }
+      var group = before[lane.group]
+      if let chunk = lane.chunk {
+        guard isWanted(index, forSuspect: index == laneForSuspect), groups[lane.group].heldCount < group.slots
+        else { continue }
+        let count = min(chunk.size.count, left)
+        guard count > 0, claims.count < JobCommand.maxChangedCount else {
+          turn = index
+          break
+        }
+        left -= count
+        reserved[lane.group] += 1
+        groups[lane.group].heldCount += 1
+        claims.append((index, claim(index, count, allowsSuspect: index == laneForSuspect, freeSlotCount: count)))
+        continue
+      }
+      group.heldCount += reserved[lane.group]
       var count = group.slots + group.ahead - group.heldCount
       // A few free places for jobs ahead are not worth a request.
       guard isWanted(index, forSuspect: index == laneForSuspect), group.slots > 0, count > 0,
@@ -185,19 +224,31 @@ struct Claimer {
         break
       }
       if granted == 0 { left -= count }
-      let allowsSuspect = index == laneForSuspect
-      if allowsSuspect { suspectCount += 1 }
       // The claims of a group return at most this number in total.
       groups[lane.group].heldCount = group.heldCount + count
-      lanes[index].hintCountAtClaim = lane.hintCount
       // Suspects are not claimed ahead.
       let freeSlotCount = min(count, max(0, group.slots - group.heldCount))
-      let claim = JobClaim(
-        queue: lane.queue, count: count, allowsSuspect: allowsSuspect, freeSlotCount: freeSlotCount, kinds: kinds,
-        group: group.isShared ? lane.group : nil, isExhaustive: isExhaustive)
-      claims.append((index, claim))
+      claims.append(
+        (index, claim(index, count, allowsSuspect: index == laneForSuspect, freeSlotCount: freeSlotCount)))
     }
     return claims
+  }
+
+  private mutating func claim(_ index: Int, _ count: Int, allowsSuspect: Bool, freeSlotCount: Int) -> JobClaim {
+    if allowsSuspect { suspectCount += 1 }
+    lanes[index].hintCountAtClaim = lanes[index].hintCount
+    let lane = lanes[index]
+    let sharesCount = lane.chunk == nil && groups[lane.group].isShared
+    return JobClaim(
+      queue: lane.queue, count: count, allowsSuspect: allowsSuspect, freeSlotCount: freeSlotCount,
+      kinds: lane.chunk?.kinds ?? kinds, group: sharesCount ? lane.group : nil, isExhaustive: isExhaustive)
+  }
+
+  /// When the next claim of jobs that run together is sent if there are no further hints; nil if none waits.
+  var nextChunkTime: Duration? {
+    lanes.lazy.filter { $0.isServed && $0.mayHaveMore && !$0.isReady }.compactMap { lane in
+      lane.chunk.flatMap { chunk in lane.chunkStart.map { $0 + chunk.size.wait } }
+    }.min()
   }
 
   /// The queue that can return a suspect: the next one, in turn, that has a free slot.
@@ -214,7 +265,7 @@ struct Claimer {
   /// Whether the next exchange claims jobs of a queue.
   private func isWanted(_ index: Int, forSuspect: Bool) -> Bool {
     let lane = lanes[index]
-    guard lane.isServed else { return false }
+    guard lane.isServed, lane.chunk == nil || lane.isReady else { return false }
     guard isExhaustive else { return lane.mayHaveMore }
     return !lane.isAnswered || forSuspect && !lane.isAnsweredForSuspects
   }
@@ -224,10 +275,15 @@ struct Claimer {
     var left: [Int: Int] = [:]
     for (number, (claim, index)) in zip(claims, indices).enumerated() {
       let (group, jobs) = (lanes[index].group, claimed?[number])
-      let possible = left[group] ?? claim.count
+      let isChunk = lanes[index].chunk != nil
+      let possible = isChunk ? claim.count : left[group] ?? claim.count
       let count = jobs?.count ?? 0
-      left[group] = possible - count
       lanes[index].heldCount += count
+      if isChunk {
+        noteChunk(jobs, index, isFull: count == claim.count)
+      } else {
+        left[group] = possible - count
+      }
       // After a failure, the worker sends another request. A queue without room for its jobs was not read.
       if jobs != nil, count < possible, lanes[index].hintCount == lanes[index].hintCountAtClaim {
         lanes[index].mayHaveMore = false
@@ -243,6 +299,15 @@ struct Claimer {
     for (group, count) in left { groups[group].heldCount -= count }
   }
 
+  /// Notes the slots of jobs that run together: one, and one for a suspect, which runs alone.
+  private mutating func noteChunk(_ jobs: [JobRecord]?, _ index: Int, isFull: Bool) {
+    let (jobs, isFailure) = (jobs ?? [], jobs == nil)
+    let suspectCount = jobs.count { $0.crashCount > 0 }
+    groups[lanes[index].group].heldCount += suspectCount + (jobs.count > suspectCount ? 1 : 0) - 1
+    // After a full chunk, the next one does not wait.
+    if !isFull, !isFailure { (lanes[index].chunkStart, lanes[index].isReady) = (nil, false) }
+  }
+
   /// Notes that the operation of a claimed job is about to be added to its operation queue.
   mutating func added(lane index: Int) { groups[lanes[index].group].addedCount += 1 }
 
@@ -251,19 +316,22 @@ struct Claimer {
   /// - Parameters:
   ///   - index: The queue.
   ///   - isSuspect: Whether the job was a suspect.
+  ///   - holdsSlot: Whether the slot of the job is free now. Of several jobs that run together, one holds the slot.
   ///   - wasAdded: Whether ``added(lane:)`` was called for the job.
   ///   - hasRun: Whether the job was not given back.
   ///   - time: The time of the worker's clock.
   mutating func ended(
-    lane index: Int, isSuspect: Bool, wasAdded: Bool = true, hasRun: Bool = true, at time: Duration
+    lane index: Int, isSuspect: Bool, holdsSlot: Bool = true, wasAdded: Bool = true, hasRun: Bool = true,
+    at time: Duration
   ) {
     let group = lanes[index].group
+    lanes[index].heldCount -= 1
+    lanes[index].lastUse = time
+    guard holdsSlot else { return }
     groups[group].advance(to: time)
     if hasRun { groups[group].ended += 1 }
     if wasAdded { groups[group].addedCount -= 1 }
     groups[group].heldCount -= 1
-    lanes[index].heldCount -= 1
-    lanes[index].lastUse = time
     guard isSuspect else { return }
     suspectCount -= 1
     // The next suspect can now be claimed from any queue.
@@ -272,7 +340,7 @@ struct Claimer {
 
   /// Notes that a queue might have jobs again; nil for all queues.
   mutating func noteClaimable(_ queue: String?) {
-    let noted = queue.map { indices[$0].map { $0..<$0 + 1 } ?? 0..<0 } ?? lanes.indices
+    let noted = queue.map { indices[$0] ?? [] } ?? Array(lanes.indices)
     for index in noted {
       lanes[index].mayHaveMore = true
       lanes[index].hintCount += 1
@@ -337,6 +405,26 @@ struct Claimer {
     groups[group].advance(to: time)
     let ahead = groups[group].slots == 0 ? 0 : groups[group].ahead
     return max(0, groups[group].heldCount - groups[group].slots - ahead)
+  }
+}
+
+extension Claimer.Lane {
+  fileprivate init(queue: String, chunk: Claimer.Chunk?, group: Int, isTemporary: Bool, lastUse: Duration) {
+    (self.queue, self.chunk, self.group) = (queue, chunk, group)
+    (self.isTemporary, self.lastUse) = (isTemporary, lastUse)
+  }
+
+  /// Whether the queue was found by a pattern, and had no jobs for a while.
+  fileprivate func isIdle(at time: Duration) -> Bool {
+    isTemporary && heldCount == 0 && !mayHaveMore && time - lastUse >= Claimer.maxIdleTime
+  }
+
+  /// Begins to wait for further jobs that run together, or ends the wait.
+  fileprivate mutating func wait(at time: Duration, _ isExhaustive: Bool) {
+    guard mayHaveMore || isExhaustive, let chunk else { return }
+    let start = chunkStart ?? time
+    chunkStart = start
+    isReady = isReady || isExhaustive || time - start >= chunk.size.wait
   }
 }
 

@@ -31,6 +31,8 @@ public final class JobContext: Sendable {
     var suspension: JobSuspension?
     weak var operation: Operation?
     var hasBegun = false
+    /// Whether this attempt is cancelled, but not necessarily its operation, which also runs other attempts.
+    var isCancelled = false
     /// Whether the job is given back, so that its code must not run.
     var isWithdrawn = false
     /// Observes when the operation starts, if the job has created it.
@@ -60,9 +62,15 @@ public final class JobContext: Sendable {
   /// Whether the attempt was cancelled: on request, because its time limit was exceeded, because the worker is
   /// stopping, or because the attempt no longer runs the job.
   public var isCancelled: Bool {
-    let operation = state.withLock(\.operation)
-    return operation?.isCancelled == true
+    let (operation, isMarked) = state.withLock { ($0.operation, $0.isCancelled) }
+    return isMarked || operation?.isCancelled == true
   }
+
+  /// Whether ``noteCancelled()`` was called.
+  var isMarkedCancelled: Bool { state.withLock { $0.isCancelled } }
+
+  /// Notes that this attempt is cancelled, but not necessarily its operation, which also runs other attempts.
+  func noteCancelled() { state.withLock { $0.isCancelled = true } }
 
   /// A string that is the same in all attempts of this job, and differs from those of all other jobs of the store.
   ///

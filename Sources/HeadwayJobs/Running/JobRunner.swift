@@ -8,6 +8,8 @@ struct JobRunner: Sendable {
   let kinds: [JobKind]
   /// The middleware of the worker, followed by the middleware of the type.
   let middleware: [any JobMiddleware]
+  /// Runs several jobs at a time; nil if each job runs alone.
+  let chunk: ChunkRunner?
   /// Creates the operation of an attempt, which keeps its result in the given object.
   let makeOperation: @Sendable (JobContext, AttemptResult) throws -> Operation
 
@@ -17,6 +19,7 @@ struct JobRunner: Sendable {
     kind = Type.kind
     version = Type.version
     kinds = Type.kinds
+    chunk = ChunkRunner.runner(type)
     makeOperation = { context, result in
       let job = try context.job.decoded(as: Type.self)
       guard middleware.isEmpty else {

@@ -130,7 +130,7 @@ extension WorkerSession {
     _ cause: WorkerState.CancellationCause, where isMeant: (WorkerState.Attempt) -> Bool
   ) -> [WorkerState.Attempt] {
     let cancelled = state.withLock { $0.cancel(cause, where: isMeant) }
-    for attempt in cancelled { attempt.operation.cancel() }
+    for attempt in cancelled { attempt.cancel() }
     return cancelled
   }
 }

@@ -19,7 +19,7 @@ extension WorkerSession {
           for jobs in answer.claimed { reports.claimed(jobs) }
           starting = Task { [previous = starting] in
             await previous?.value
-            for (jobs, lane) in zip(answer.claimed, lanes) { for job in jobs { start(job, lane: lane) } }
+            for (jobs, lane) in zip(answer.claimed, lanes) { start(jobs, lane: lane) }
             exchangeBell.ring()
           }
         } catch {
@@ -44,7 +44,8 @@ extension WorkerSession {
     return .seconds(Double.random(in: longest / 2...longest))
   }
 
-  private func start(_ job: JobRecord, lane: Int) {
+  /// Starts a job as an operation.
+  func start(_ job: JobRecord, lane: Int) {
     guard let fence = job.fence else { return }
     let isSuspect = job.crashCount > 0
     let context = JobContext(job, fence, jobs)
@@ -72,12 +73,15 @@ extension WorkerSession {
       added: clock.elapsed())
     if state.withLock({ $0.start(attempt) }) != nil { operation.cancel() }
     state.withLock { $0.operationQueue(ofLane: lane) }.addOperation(operation)
-    operation.callWhenEnded { [self] in
-      guard context.isFinishingElsewhere else { return noteFinished(fence) }
-      Task {
-        await findEnding(context)
-        noteFinished(fence)
-      }
+    operation.callWhenEnded { [self] in noteEnded(context) }
+  }
+
+  /// Notes that the operation of an attempt has finished.
+  func noteEnded(_ context: JobContext) {
+    guard context.isFinishingElsewhere else { return noteFinished(context.fence) }
+    Task {
+      await findEnding(context)
+      noteFinished(context.fence)
     }
   }
 
@@ -127,7 +131,7 @@ extension WorkerSession {
       }
       let action = AttemptEnding(attempt).action(at: now)
       // The error of a wait is no failure.
-      let error = attempt.context.suspension == nil ? attempt.operation.error : nil
+      let error = attempt.context.suspension == nil ? attempt.error : nil
       attempt.context.noteEnded(action, error)
       // The ending of a lost attempt is not sent.
       notifyMiddleware(attempt.context, attempt.cause == .leaseLost ? .release : action, error)

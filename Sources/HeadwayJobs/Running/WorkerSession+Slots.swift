@@ -21,17 +21,20 @@ extension WorkerSession {
         queue: queue, limit: isUnlimited ? Self.processorCount : max(0, limit), operationCount: queue.operationCount)
     }
     let uses = state.withLock(\.claimer.uses)
-    let (next, mustWait) = SharedSlots.ofProcess.change(queues, from: uses, by: self) { others in
+    let (next, mustWait, chunkTime) = SharedSlots.ofProcess.change(queues, from: uses, by: self) { others in
       state.withLock { state in
         for (group, queue) in queues.enumerated() {
           state.claimer.setSlots(queue.limit, besides: queue.operationCount, others[group], group: group)
         }
         let next = state.nextExchange(at: time)
         let uses = state.claimer.uses
-        return (uses, (next, !state.isStopping && uses.contains(where: \.isWaiting)))
+        // A time in the past means that nothing is claimed now, for example because the worker is not registered.
+        let chunkTime = state.isStopping ? nil : state.claimer.nextChunkTime.flatMap { $0 > time ? $0 : nil }
+        return (uses, (next, !state.isStopping && uses.contains(where: \.isWaiting), chunkTime))
       }
     }
     if mustWait { lookAgain() }
+    if let chunkTime { ringForChunk(at: chunkTime) }
     return next
   }
 

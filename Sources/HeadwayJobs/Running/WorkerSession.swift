@@ -17,6 +17,8 @@ final class WorkerSession: Sendable {
   let patterns: [JobWorker.PatternLane]
   /// Whether the slots of the operation queues will soon be read again.
   let looksAgain = Atomic(false)
+  /// When the bell will ring next because a chunk has waited for further jobs.
+  let chunkTime = Mutex<Duration?>(nil)
   let runners: [JobKind: JobRunner]
   /// Whether there is any middleware.
   let hasMiddleware: Bool
@@ -53,14 +55,20 @@ final class WorkerSession: Sendable {
     self.cancellationPeriod = cancellationPeriod
     self.clock = clock
     reports = WorkerReports(jobs.eventLog)
-    let kinds = runners.mapValues(\.version)
+    let kinds = runners.filter { $0.value.chunk == nil }.mapValues(\.version)
+    let chunkRunners = runners.values.filter { $0.chunk != nil }.sorted { $0.kind < $1.kind }
+    var chunks: [Claimer.Chunk] = []
+    for runner in chunkRunners where chunks.last?.kinds[runner.kind] == nil {
+      let kinds = Dictionary(runner.kinds.map { ($0, runner.version) }, uniquingKeysWith: { first, _ in first })
+      if let size = runner.chunk?.size { chunks.append(Claimer.Chunk(kinds: kinds, size: size)) }
+    }
     var operationQueues: [OperationQueue] = []
     let groups = served.lanes.map { lane in
       if let group = operationQueues.firstIndex(where: { $0 === lane.operationQueue }) { return group }
       operationQueues.append(lane.operationQueue)
       return operationQueues.count - 1
     }
-    let claimer = Claimer(queues: queues, groups: groups, kinds: kinds, claimsAhead: claimsAhead)
+    let claimer = Claimer(queues: queues, groups: groups, kinds: kinds, chunks: chunks, claimsAhead: claimsAhead)
     state = Mutex(WorkerState(claimer: claimer, operationQueues: operationQueues, isDraining: isDraining))
   }
 

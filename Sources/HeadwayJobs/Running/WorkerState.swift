@@ -12,6 +12,12 @@ struct WorkerState {
     let isSuspect: Bool
     /// When the operation was added to its queue.
     let added: Duration
+    /// The attempts that run as the same operation; nil if there is only this one.
+    var chunk: ChunkRun?
+    /// Whether the attempt counts as using a slot.
+    ///
+    /// Of the attempts of a chunk, only the first one does.
+    var holdsSlot = true
     /// Why the worker has cancelled the operation, if it has.
     var cause: CancellationCause?
   }
@@ -163,7 +169,7 @@ struct WorkerState {
     let fence = attempt.context.fence
     let cause: CancellationCause? = fence.owner != worker ? .leaseLost : isStopping ? .stopping : nil
     starting.remove(fence)
-    claimer.added(lane: attempt.lane)
+    if attempt.holdsSlot { claimer.added(lane: attempt.lane) }
     attempts[fence] = attempt
     attempts[fence]?.cause = cause
     return cause
@@ -184,7 +190,9 @@ struct WorkerState {
   /// - Returns: Whether its ending will be sent.
   mutating func end(_ fence: JobFence, _ action: JobEnding.Action?, at time: Duration) -> Bool {
     guard let attempt = attempts.removeValue(forKey: fence) else { return false }
-    claimer.ended(lane: attempt.lane, isSuspect: attempt.isSuspect, hasRun: action != .release, at: time)
+    claimer.ended(
+      lane: attempt.lane, isSuspect: attempt.isSuspect, holdsSlot: attempt.holdsSlot, hasRun: action != .release,
+      at: time)
     guard let action, attempt.cause != .leaseLost else { return false }
     endings.append(JobEnding(fence, action))
     return true
@@ -211,13 +219,13 @@ struct WorkerState {
       guard surplus > 0 else { continue }
       let waiting = attempts.values.filter { attempt in
         claimer.lanes[attempt.lane].group == group && attempt.cause == nil && time - attempt.added >= Self.patience
-          && attempt.context.canBeWithdrawn
+          && attempt.holdsSlot && attempt.context.canBeWithdrawn
       }
       // The operations that would begin last.
       let last = waiting.sorted { left, right in
         (left.job.priority, right.job.position) < (right.job.priority, left.job.position)
       }.prefix(surplus)
-      fences.formUnion(last.map(\.context.fence))
+      for attempt in last { fences.formUnion(attempt.chunk?.members.map(\.context.fence) ?? [attempt.context.fence]) }
     }
     return fences
   }
@@ -236,5 +244,18 @@ struct WorkerState {
       cancelled.append(attempt)
     }
     return cancelled
+  }
+}
+
+extension WorkerState.Attempt {
+  /// The error of the attempt; nil if there is none.
+  var error: (any Error)? { result.error ?? operation.error }
+
+  /// Whether the attempt is cancelled, but not necessarily the other attempts of its operation.
+  var isCancelled: Bool { chunk == nil ? operation.isCancelled : context.isCancelled }
+
+  /// Cancels the attempt.
+  func cancel() {
+    if let chunk { chunk.cancel(context, operation) } else { operation.cancel() }
   }
 }

@@ -119,13 +119,12 @@ extension Jobs {
   /// Such ticks are from the time before the schedule was set, from pauses, and from outages, depending on
   /// ``ScheduleDefinition/missed``. Ticks that were skipped because the last job was unfinished are not repeated. Each
   /// tick is added at most once, even if you call this function again, in several processes at the same time, or after
-  /// its job was deleted. A schedule remembers up to 64 periods without jobs; see ``ScheduleRecord/gaps``. The jobs of a
-  /// schedule with equal intervals can't be added for the time before it was set, because the first interval begins
-  /// then.
+  /// its job was deleted. A schedule remembers up to 64 periods without jobs; see ``ScheduleRecord/gaps``. A schedule
+  /// with equal intervals has no ticks before it was set, because the first interval begins then.
   ///
   /// The jobs are copies of the schedule's current job, and are added earliest first, without regard to
-  /// ``ScheduleDefinition/overlap``. Therefore, give the schedule a queue with a limit, or its job a serial key, if they
-  /// must not run at the same time. Each transaction adds at most ``JobCommand/maxChangedCount`` jobs.
+  /// ``ScheduleDefinition/overlap``. If they must not run at the same time, give the schedule a queue with a limit, or
+  /// its job a serial key. Each transaction adds at most ``JobCommand/maxChangedCount`` jobs.
   ///
   /// - Parameters:
   ///   - name: The name of the schedule.
@@ -133,8 +132,8 @@ extension Jobs {
   ///   - end: The end of the period, which can be a tick. Ticks in the future are not added.
   /// - Returns: The number of jobs that were added. Jobs whose key another job holds are not counted.
   /// - Throws: ``JobError``, with the code ``JobError/Code/unknownSchedule`` if there is no schedule with this name, or
-  ///   ``JobError/Code/undecodablePayload`` if this process does not know its time zone; `CancellationError` between two
-  ///   transactions if the task is cancelled. Earlier jobs remain, and another call continues.
+  ///   ``JobError/Code/undecodablePayload`` if this process does not know its time zone. If the task is cancelled,
+  ///   `CancellationError` between two transactions. Earlier jobs remain, and another call continues.
   /// - Precondition: The period does not end before it begins.
   @discardableResult
   public func backfill(_ name: String, from start: Date, to end: Date) async throws -> Int {

@@ -1,4 +1,6 @@
-/// A period in which the ticks of a schedule have added no jobs, so that ``Jobs/backfill(_:from:to:)`` can add them.
+/// A period whose ticks have added no jobs.
+///
+/// ``Jobs/backfill(_:from:to:)`` can add them.
 ///
 /// There is such a period before the schedule was set, while it was paused, and for ticks that were missed.
 public struct ScheduleGap: Hashable, Codable, Sendable {
@@ -12,7 +14,7 @@ public struct ScheduleGap: Hashable, Codable, Sendable {
   /// - Parameters:
   ///   - after: All ticks of the period are later than this time.
   ///   - through: The end of the period, which can be a tick.
-  public init(after: StoreTime, through: StoreTime) {
+  @_spi(JobStore) public init(after: StoreTime, through: StoreTime) {
     self.after = after
     self.through = through
   }
@@ -21,24 +23,24 @@ public struct ScheduleGap: Hashable, Codable, Sendable {
   ///
   /// Later ones replace the earliest.
   ///
-  /// If a period is forgotten, its ticks can't be added any more. In no case is a tick added twice.
+  /// The ticks of a period that is forgotten can no longer be added. In no case is a tick added twice.
   static let maxCount = 64
 
   // MARK: Storing
 
   /// The stored form of several periods: their ends in microseconds since 1970.
   ///
-  /// - Parameter gaps: The periods.
+  /// - Parameter gaps: The periods, in their order.
   /// - Returns: The text, for example `-60/0 120/180`.
-  package static func stored(_ gaps: [ScheduleGap]) -> String {
+  @_spi(JobStore) public static func stored(_ gaps: [ScheduleGap]) -> String {
     gaps.map { "\($0.after.microseconds)/\($0.through.microseconds)" }.joined(separator: " ")
   }
 
   /// Reads the stored form.
   ///
-  /// - Parameter text: The stored form.
-  /// - Returns: The periods. Those that can't be read are missing, so no tick is added twice.
-  package static func gaps(stored text: String) -> [ScheduleGap] {
+  /// - Parameter text: The result of ``stored(_:)``.
+  /// - Returns: The periods, without parts that can't be read, so that no tick is added twice.
+  @_spi(JobStore) public static func gaps(stored text: String) -> [ScheduleGap] {
     text.split(separator: " ").compactMap { part in
       let ends = part.split(separator: "/").compactMap { Int64($0) }
       guard ends.count == 2 else { return nil }
@@ -48,7 +50,7 @@ public struct ScheduleGap: Hashable, Codable, Sendable {
 }
 
 extension [ScheduleGap] {
-  /// Adds a period that is not earlier than the others, and extends the last one if they touch.
+  /// Adds a period at the end, or extends the last one if they touch.
   mutating func extend(after start: StoreTime, through end: StoreTime) {
     guard start < end else { return }
     if let last, last.through >= start {

@@ -135,7 +135,7 @@ public struct JobTick: Hashable, Codable, Sendable {
   ///
   /// If the times are unchanged, the last tick and the next one remain. A paused schedule remains paused.
   case set(ScheduleDefinition)
-  /// Pauses or resumes the schedule. Ticks while it is paused never add jobs.
+  /// Pauses or resumes the schedule. Ticks while it is paused add no jobs, except by a backfill.
   case setPaused(Bool)
   /// Adds a job of the schedule immediately, even if the schedule is paused or its last job is unfinished.
   case run

@@ -2,17 +2,27 @@
 ///
 /// Therefore, they are deleted with the checkpoints of the job, and a job that is run again keeps them. See
 /// `Docs/decisions/0053-signals.md`.
-package enum StoredSignals {
+@_spi(JobStore) public enum StoredSignals {
   /// The beginning of the reserved names.
-  package static let prefix = "headway/"
+  public static let prefix = "headway/"
   /// The name of the row with the numbers of signals.
-  package static let counts = prefix + "signals"
+  public static let counts = prefix + "signals"
 
-  /// Returns the name of the row with the value of a signal; the number counts the signals of the name, from 1.
-  package static func value(of signal: String, _ number: Int) -> String { "\(prefix)signal \(number) \(signal)" }
+  /// Returns the name of the row with the value of a signal.
+  ///
+  /// - Parameters:
+  ///   - signal: The name of the signal.
+  ///   - number: The number of the signal among those with its name, from 1.
+  /// - Returns: The name.
+  public static func value(of signal: String, _ number: Int) -> String { "\(prefix)signal \(number) \(signal)" }
 
-  /// Returns the name of the row with the outcome of a wait; the number counts the equal waits of the job, from 1.
-  package static func outcome(of wait: JobWait, _ number: Int) -> String { "\(prefix)wait \(number) \(wait.stored)" }
+  /// Returns the name of the row with the outcome of a wait.
+  ///
+  /// - Parameters:
+  ///   - wait: What the job waits for.
+  ///   - number: The number of the wait among the equal waits of the job, from 1.
+  /// - Returns: The name.
+  public static func outcome(of wait: JobWait, _ number: Int) -> String { "\(prefix)wait \(number) \(wait.stored)" }
 }
 
 /// How many signals a job has received and taken, by name.

@@ -32,6 +32,7 @@ public struct JobError: RetryableError, Sendable, CustomStringConvertible {
 
   private static let permanentCodes: Set<Code> = [
     .payloadTooLarge, .nameTooLong, .unencodablePayload, .refusedValue, .unknownJob, .usedOperation,
+    .wrongResultCount,
     .duplicateCheckpoint, .transactionEnded, .dependencyCycle, .alreadyFinished, .wouldDeadlock,
   ]
 }
@@ -71,6 +72,8 @@ extension JobError {
     public static let unknownJob = Code("unknown job")
     /// An ``OperationJob`` returned an operation that is in a queue or has run.
     public static let usedOperation = Code("used operation")
+    /// ``ChunkJob/perform(_:)`` returned more or fewer results than there are jobs.
+    public static let wrongResultCount = Code("wrong result count")
     /// The attempt no longer runs the job, which might run elsewhere.
     ///
     /// Nothing was written.

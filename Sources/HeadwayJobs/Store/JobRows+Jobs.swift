@@ -119,7 +119,7 @@
   /// Notes the queues in which a changed job might allow other jobs to be claimed or added.
   public func noteLimits(of job: JobRecord) throws {
     let settings = try queues()[job.queue]?.settings
-    if job.state != .running, job.settings.limit != nil || settings?.maxRunningJobCount != nil {
+    if job.state != .running, job.settings.limits != nil || settings?.maxRunningJobCount != nil {
       hints.claimableQueues.insert(job.queue)
     }
     if !job.state.isPending, settings?.maxPendingJobCount != nil { hints.queuesWithRoom.insert(job.queue) }

@@ -109,6 +109,7 @@
 
   // MARK: Dependencies
 
+  /// Returns the state of a job; nil if the job does not exist.
   func standing(of id: JobID) throws -> JobGraph.Standing?
   /// The states of the jobs that exist.
   func standings(of ids: [JobID]) throws -> [JobID: JobGraph.Standing]
@@ -122,7 +123,9 @@
   func jobsWithUnmetEdges(_ ids: [JobID]) throws -> Set<JobID>
   /// The edges to dependents, in the order of the dependencies' numbers for each of them.
   func edges(to ids: [JobID]) throws -> [JobEdge]
+  /// Inserts the edges of new jobs.
   func insert(_ edges: [JobEdge]) throws
+  /// Changes the status of edges that exist, and does not change their dependents.
   func setStatus(_ status: JobEdge.Status, of edges: [JobEdge]) throws
   /// Marks edges from ended jobs as met if the results fulfill the requirements, and updates the dependents.
   ///
@@ -134,6 +137,14 @@
   func willSettle(_ ends: [JobGraph.Standing]) throws
   /// The jobs that have ended and still have unmet edges.
   func cascades() throws -> [JobGraph.Standing]
+  /// Notes that a job that has ended still has unmet edges, or that it no longer has any.
+  ///
+  /// The store must be advanced while there are such jobs: set ``JobHints/hasScheduled``.
+  ///
+  /// - Parameters:
+  ///   - culprit: The job that failed or was cancelled first; nil if there are no unmet edges.
+  ///   - id: The job that has ended.
+  /// - Throws: An error of the store.
   func setCascade(_ culprit: JobID?, of id: JobID) throws
 
   // MARK: Time
@@ -148,6 +159,7 @@
   func schedule(_ name: String, orWith definition: ScheduleDefinition?) throws -> ScheduleRecord?
   /// Returns whether a job exists and has not ended.
   func isUnfinished(_ id: JobID) throws -> Bool
+  /// Writes a schedule, which might be new.
   func write(_ schedule: ScheduleRecord) throws
   /// Writes the changes of ``ScheduleTransitions/tick(_:isLastJobUnfinished:at:)``, and the last job.
   func writeTick(of schedule: ScheduleRecord) throws

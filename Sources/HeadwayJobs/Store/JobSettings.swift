@@ -3,8 +3,8 @@ public import Headway
 
 /// Most options of a stored job, which a store keeps in encoded form.
 ///
-/// A store itself reads only ``unique``, ``retention`` and ``limit``. The other options are for workers, for changes of
-/// the job's state, and for ``JobFilter``.
+/// A store itself reads only ``unique``, ``retention`` and ``limits``. The other options are for workers, for changes
+/// of the job's state, and for ``JobFilter``.
 public struct JobSettings: Hashable, Codable, Sendable {
   /// The quality of service of the job's operation.
   public var qualityOfService: QualityOfService?
@@ -24,8 +24,8 @@ public struct JobSettings: Hashable, Codable, Sendable {
   public var unique: UniqueKey?
   /// How long the job is kept after it has ended.
   public var retention: JobRetention?
-  /// The limit for all jobs with the same key.
-  public var limit: JobLimit?
+  /// The limits, each for all jobs with the same key; nil if there are none.
+  public var limits: [JobLimit]?
   /// The tick that has added the job, if a schedule did.
   public var tick: JobTick?
   /// The span of the code that has added the job, as its tracer describes it to other processes.
@@ -47,7 +47,7 @@ public struct JobSettings: Hashable, Codable, Sendable {
     maxCrashCount = options.maxCrashCount
     unique = options.unique
     retention = options.retention
-    limit = options.limit
+    limits = options.limits?.isEmpty == true ? nil : options.limits
   }
 
   /// The stored form; nil for settings without values.

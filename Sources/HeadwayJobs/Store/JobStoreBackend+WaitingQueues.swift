@@ -1,4 +1,4 @@
-extension JobStoreBackend {
+@_spi(JobStore) extension JobStoreBackend {
   /// Returns the names of queues that have waiting jobs.
   ///
   /// - Parameters:

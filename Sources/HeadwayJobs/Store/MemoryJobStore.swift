@@ -84,17 +84,7 @@ public final class MemoryJobStore: JobStore {
   /// - Parameter exchange: The endings and claims of one worker.
   /// - Returns: The result for each ending, and the claimed jobs.
   public func exchange(_ exchange: JobExchange) -> JobExchangeAnswer {
-    change { rows in
-      let verdicts = try rows.end(exchange.endings)
-      // The claims can return jobs that have waited for the jobs that end here.
-      try rows.settle()
-      guard rows.memory.workers.keys.contains(exchange.worker) else {
-        return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
-      }
-      if let running = exchange.running { try rows.releaseAll(of: exchange.worker, except: running) }
-      let claimed = try exchange.claimed { try rows.claim($0, by: exchange.worker) }
-      return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
-    }
+    change { try $0.exchange(exchange) }
   }
 
   /// Executes the writes of running attempts.

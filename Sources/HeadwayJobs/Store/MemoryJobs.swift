@@ -115,6 +115,8 @@
     }
   }
 
+  func isUnfinished(_ id: JobID) -> Bool { jobs[id].map { !$0.state.isFinished } ?? false }
+
   /// Returns the job that holds a key.
   ///
   /// - Parameters:

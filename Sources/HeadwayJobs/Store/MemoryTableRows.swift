@@ -16,14 +16,40 @@
     try MemoryClaim.run(claim, by: worker, in: self)
   }
 
-  /// Returns the values of one name that jobs have stored.
+  /// Records the endings of attempts, and claims jobs for a worker that ``memory`` contains.
   ///
-  /// - Parameters:
-  ///   - name: The name of the checkpoints.
-  ///   - ids: The jobs.
-  /// - Returns: The values of the jobs that have one.
-  public func checkpoints(_ name: String, of ids: [JobID]) -> [JobID: JobPayload] {
-    Dictionary(
-      ids.compactMap { id in memory.checkpoints[id]?[name].map { (id, $0) } }, uniquingKeysWith: { first, _ in first })
+  /// - Parameter exchange: The endings and claims of the worker.
+  /// - Returns: The result for each ending, and the claimed jobs.
+  /// - Throws: An error of the store.
+  public func exchange(_ exchange: JobExchange) throws -> JobExchangeAnswer {
+    let verdicts = try end(exchange.endings)
+    // The claims can return jobs that have waited for the jobs that end here.
+    try settle()
+    guard memory.workers[exchange.worker] != nil else {
+      return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
+    }
+    if let running = exchange.running { try releaseAll(of: exchange.worker, except: running) }
+    return JobExchangeAnswer(
+      verdicts: verdicts, claimed: try exchange.claimed { try claim($0, by: exchange.worker) })
+  }
+
+  /// Does what is due.
+  ///
+  /// - Returns: The time of the next change; nil if there is none.
+  /// - Throws: An error of the store.
+  public func advance() throws -> StoreTime? {
+    let limit = JobCommand.maxChangedCount
+    let hasMoreTicks = try addDueJobs(limit: limit)
+    try continueCascades()
+    let (hasMoreLate, hasMoreDue) = (try expireLateJobs(limit: limit), try startDueJobs(limit: limit))
+    return hasMoreTicks || hasMoreLate || hasMoreDue ? now : nextTime(after: now)
+  }
+
+  /// Returns when ``advance()`` has something to do.
+  ///
+  /// - Parameter now: The time of the store's clock.
+  /// - Returns: The time, which is in the past if something is due; nil if nothing will be due.
+  public func nextTime(after now: StoreTime) -> StoreTime? {
+    memory.graph.cascades.isEmpty ? memory.nextTime(after: now) : now
   }
 }

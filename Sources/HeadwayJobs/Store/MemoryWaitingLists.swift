@@ -2,8 +2,8 @@
 struct MemoryWaitingLists {
   /// The lists of plain jobs, by queue: jobs without a key, and suspects.
   private var plain: [String: [PlainKey: WaitingList]] = [:]
-  /// The lists of the other jobs with a key, by queue, priority and key.
-  private var keyed: [String: [Int: [String: WaitingList]]] = [:]
+  /// The lists of the other jobs with a key, by queue, priority, group and key.
+  private var keyed: [String: [Int: [String: [String: WaitingList]]]] = [:]
 
   /// Identifies a list of plain jobs.
   struct PlainKey: Hashable {
@@ -13,8 +13,8 @@ struct MemoryWaitingLists {
   }
 
   mutating func insert(_ job: JobRecord) {
-    if let key = Self.limitKey(of: job) {
-      keyed[job.queue, default: [:]][job.priority, default: [:]][key, default: WaitingList()]
+    if let (group, key) = Self.keys(of: job) {
+      keyed[job.queue, default: [:]][job.priority, default: [:]][group, default: [:]][key, default: WaitingList()]
         .insert(job.id, at: job.position)
     } else {
       plain[job.queue, default: [:]][Self.plainKey(of: job), default: WaitingList()].insert(job.id, at: job.position)
@@ -22,7 +22,7 @@ struct MemoryWaitingLists {
   }
 
   mutating func remove(_ job: JobRecord) {
-    guard let key = Self.limitKey(of: job) else {
+    guard let (group, key) = Self.keys(of: job) else {
       let key = Self.plainKey(of: job)
       plain[job.queue]?[key]?.remove(at: job.position)
       guard plain[job.queue]?[key]?.isEmpty == true else { return }
@@ -30,9 +30,11 @@ struct MemoryWaitingLists {
       if plain[job.queue]?.isEmpty == true { plain[job.queue] = nil }
       return
     }
-    keyed[job.queue]?[job.priority]?[key]?.remove(at: job.position)
-    guard keyed[job.queue]?[job.priority]?[key]?.isEmpty == true else { return }
-    keyed[job.queue]?[job.priority]?[key] = nil
+    keyed[job.queue]?[job.priority]?[group]?[key]?.remove(at: job.position)
+    guard keyed[job.queue]?[job.priority]?[group]?[key]?.isEmpty == true else { return }
+    keyed[job.queue]?[job.priority]?[group]?[key] = nil
+    guard keyed[job.queue]?[job.priority]?[group]?.isEmpty == true else { return }
+    keyed[job.queue]?[job.priority]?[group] = nil
     if keyed[job.queue]?[job.priority]?.isEmpty == true { keyed[job.queue]?[job.priority] = nil }
     if keyed[job.queue]?.isEmpty == true { keyed[job.queue] = nil }
   }
@@ -48,19 +50,31 @@ struct MemoryWaitingLists {
   /// The priorities of a queue that have jobs with keys, highest first.
   func levels(of queue: String) -> [Int] { keyed[queue, default: [:]].keys.sorted(by: >) }
 
-  /// The keys of a priority, in order.
-  func keys(of queue: String, level: Int) -> [String] {
-    (keyed[queue]?[level] ?? [:]).keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  /// The groups of a priority, in order.
+  func groups(of queue: String, level: Int) -> [String] { Self.sorted((keyed[queue]?[level] ?? [:]).keys) }
+
+  /// The keys of a group, in order.
+  func keys(of queue: String, level: Int, group: String) -> [String] {
+    Self.sorted((keyed[queue]?[level]?[group] ?? [:]).keys)
   }
 
-  func list(ofKey key: String, queue: String, level: Int) -> WaitingList? { keyed[queue]?[level]?[key] }
+  private static func sorted(_ names: some Collection<String>) -> [String] {
+    names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  func list(ofKey key: String, queue: String, level: Int, group: String) -> WaitingList? {
+    keyed[queue]?[level]?[group]?[key]
+  }
 
   private static func plainKey(of job: JobRecord) -> PlainKey {
     PlainKey(queue: job.queue, priority: job.priority, isSuspect: job.crashCount > 0)
   }
 
-  private static func limitKey(of job: JobRecord) -> String? {
-    job.crashCount > 0 ? nil : job.settings.limit?.storedKey
+  private static func keys(of job: JobRecord) -> (group: String, key: String)? {
+    guard job.crashCount == 0, let limit = job.settings.firstLimit, let group = job.settings.furtherLimits else {
+      return nil
+    }
+    return (group, limit.storedKey)
   }
 }
 

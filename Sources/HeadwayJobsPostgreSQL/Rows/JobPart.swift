@@ -14,7 +14,8 @@ struct JobPart {
     JobPart(state: .scheduled, condition: "state = 1"),
     JobPart(state: .waiting, condition: "state = 2 AND crashes = 0 AND limit_key IS NULL"),
     JobPart(
-      state: .waiting, condition: "state = 2 AND crashes = 0 AND limit_key IS NOT NULL", order: "limit_key, position"),
+      state: .waiting, condition: "state = 2 AND crashes = 0 AND limit_key IS NOT NULL",
+      order: "further, limit_key, position"),
     JobPart(state: .waiting, condition: "state = 2 AND crashes > 0"),
     JobPart(state: .running, condition: "state = 3"),
   ]

@@ -10,7 +10,9 @@ enum JobRow {
     "first_claimed", "attempt", "crashes", "snoozes", "epoch", "owner", "progress", "progress_text", "settings",
     "history", "payload", "ready",
   ]
-  private static let unfinished = ["due", "flags", "keep", "unique_key", "limit_key", "slots", "unmet"]
+  private static let unfinished = [
+    "due", "flags", "keep", "unique_key", "limit_key", "slots", "unmet", "weight", "further",
+  ]
   static let finished = ["finished", "expires", "reason", "reason_text", "result", "culprit"]
   /// The columns of the table `job`.
   private static let stored = common + unfinished + ["awaits"]
@@ -39,8 +41,10 @@ enum JobRow {
 
   /// The columns of the table `done` that ``read(_:)`` expects.
   static let finishedColumns = list(
-    common + ["NULL::timestamptz", "0::bigint", "NULL::bigint", "NULL", "NULL", "NULL::bigint", "0::bigint"] + finished
-      + ["NULL"])
+    common + [
+      "NULL::timestamptz", "0::bigint", "NULL::bigint", "NULL", "NULL", "NULL::bigint", "0::bigint", "NULL::bigint",
+      "NULL",
+    ] + finished + ["NULL"])
 
   /// Inserts new jobs.
   static let insert = insertion(into: "headway.job", stored)
@@ -86,9 +90,11 @@ enum JobRow {
     statement.add(array: jobs.map { flags(of: $0) | otherFlags })
     statement.add(array: jobs.map { keep($0.settings) })
     statement.add(array: jobs.map { $0.holdsKey ? $0.settings.unique?.key : nil })
-    statement.add(array: jobs.map { $0.settings.limit?.storedKey })
-    statement.add(array: jobs.map { $0.settings.limit?.slots.map(Int64.init) })
+    statement.add(array: jobs.map { $0.settings.firstLimit?.storedKey })
+    statement.add(array: jobs.map { $0.settings.firstLimit?.slots.map(Int64.init) })
     statement.add(array: jobs.map(\.unmetCount))
+    statement.add(array: jobs.map { $0.settings.firstLimit.map { Int64($0.units) } })
+    statement.add(array: jobs.map(\.settings.furtherLimits))
     statement.add(array: jobs.map { $0.wait?.stored })
   }
 
@@ -124,7 +130,7 @@ enum JobRow {
   /// This is the case if SQL can't compute with the duration, or if the job has a limit, so that its end can make
   /// others claimable.
   static func keep(_ settings: JobSettings) -> Int64? {
-    guard settings.limit == nil else { return nil }
+    guard settings.limits == nil else { return nil }
     let keep = (settings.retention?.succeeded ?? .seconds(86_400)) / .microseconds(1)
     return (0...1e15).contains(keep) ? Int64(keep) : nil
   }
@@ -176,7 +182,7 @@ enum JobRow {
       damage.append("its \(name) is \(value)")
       return 0
     }
-    let isFinished = !row.isNull(29)
+    let isFinished = !row.isNull(31)
     let state = JobState(rawValue: row.int(4)) ?? (isFinished ? .failed : .held)
     if state.rawValue != row.int(4) { damage.append("its state is \(row.int(4))") }
     var job = JobRecord(
@@ -203,20 +209,27 @@ enum JobRow {
     job.hasDependents = row.int64(23) & hasDependents != 0
     job.holdsKey = uniqueKey(row) != nil
     job.unmetCount = row.int(28)
-    job.finishedTime = row.optional(29, row.time)
-    job.expirationTime = row.optional(30, row.time)
-    if !row.isNull(31) {
-      let culprit = row.optional(34, row.id)
+    job.finishedTime = row.optional(31, row.time)
+    job.expirationTime = row.optional(32, row.time)
+    if !row.isNull(33) {
+      let culprit = row.optional(36, row.id)
       // A newer release might have other reasons.
       job.reason =
-        JobEndReason.Code(rawValue: row.text(31)).map { JobEndReason($0, row.text(32), culprit: culprit) }
-        ?? JobEndReason(state == .cancelled ? .cancelled : .failed, "\(row.text(31)): \(row.text(32))")
+        JobEndReason.Code(rawValue: row.text(33)).map { JobEndReason($0, row.text(34), culprit: culprit) }
+        ?? JobEndReason(state == .cancelled ? .cancelled : .failed, "\(row.text(33)): \(row.text(34))")
     }
-    if !row.isNull(33) { job.result = JobPayload(bytes: row.bytes(33)) }
+    if !row.isNull(35) { job.result = JobPayload(bytes: row.bytes(35)) }
     // The last column.
     job.wait = row.optional(columnCount - 1, row.text).flatMap { JobWait(stored: $0) }
     if !damage.isEmpty { job.damage = damage.joined(separator: "; ") }
     return job
+  }
+
+  /// The first limit of an unfinished job, and the group of its other limits.
+  static func limit(_ row: ResultRow) -> (limit: ClaimLimit, group: String)? {
+    guard !row.isNull(26) else { return nil }
+    let limit = ClaimLimit(key: row.text(26), slots: row.optional(27, row.int), weight: row.optional(29, row.int) ?? 1)
+    return (limit, row.optional(30, row.text) ?? JobSettings.noFurtherLimits)
   }
 
   /// The key that an unfinished job holds.

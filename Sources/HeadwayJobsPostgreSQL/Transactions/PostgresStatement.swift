@@ -106,8 +106,10 @@ extension PostgresJobStore {
       ("unique_scope", "text", scope), ("unique_for", "interval", time),
       ("settings", "bytea", new.settings.stored?.postgresText),
       ("keep", "bigint", JobRow.keep(new.settings).map(String.init)),
-      ("limit_key", "text", new.settings.limit?.storedKey),
-      ("slots", "bigint", new.settings.limit?.slots.map(String.init)),
+      ("limit_key", "text", new.settings.firstLimit?.storedKey),
+      ("slots", "bigint", new.settings.firstLimit?.slots.map(String.init)),
+      ("weight", "bigint", new.settings.firstLimit.map { "\($0.units)" }),
+      ("further", "text", new.settings.furtherLimits),
     ]
     return call("enqueue", columns: "id, is_new", values)
   }

@@ -19,16 +19,12 @@ struct ClaimableJobs: ClaimSource {
   private var records: [JobID: JobRecord] = [:]
   private var chosen: [JobRecord] = []
   private var taken: Set<JobID> = []
-  /// The numbers of running jobs by key, with those of this claim.
+  /// The first limits of the candidates, and the groups of their other limits.
+  private var limits: [JobID: (limit: ClaimLimit, group: String)] = [:]
+  /// The units that running jobs take by their further limits, or nil if they have not been read.
   ///
-  /// Only the holder of the limits lock claims, so the numbers can only decrease in the meantime.
-  private var running: [String: Int] = [:]
-  private var buckets: [String: RateBucket] = [:]
-  private var changedBuckets: Set<String> = []
-  /// How many jobs in a row were not admitted.
-  private var refusalCount = 0
-  /// After this many refusals, one statement finds the next key with room, which avoids a request for each key.
-  private static let maxRefusalCount = 3
+  /// Only the holder of the limits lock claims, so the weights can only decrease in the meantime.
+  private var furtherWeights: [String: Int]?
 
   /// A list of plain jobs in their order, which is read in pages.
   private struct PlainList {
@@ -74,6 +70,16 @@ struct ClaimableJobs: ClaimSource {
 
   private func jobs(_ statement: Statement) throws -> [JobRecord] {
     try transaction.run(statement).rows.map(JobRow.read)
+  }
+
+  /// Returns jobs that might be claimed together with others, so their limits are needed.
+  private mutating func candidates(_ statement: Statement) throws -> [JobRecord] {
+    try transaction.run(statement).rows.map { row in
+      let job = JobRow.read(row)
+      records[job.id] = job
+      limits[job.id] = JobRow.limit(row)
+      return job
+    }
   }
 
   // MARK: Claims of plain jobs
@@ -146,10 +152,9 @@ struct ClaimableJobs: ClaimSource {
     select.add(last?.priority)
     select.add(last?.position)
     select.add(size)
-    list.page = try jobs(select)
+    list.page = try candidates(select)
     list.index = 0
     list.isComplete = list.page.count < size
-    for job in list.page { records[job.id] = job }
   }
 
   /// Returns the priorities of waiting jobs, highest first.
@@ -169,7 +174,7 @@ struct ClaimableJobs: ClaimSource {
     ClaimCandidate(
       id: job.id, priority: queue.priority(job.priority, since: job.readyTime, at: transaction.now),
       position: job.position,
-      isSuspect: isSuspect, key: job.settings.limit?.storedKey, slots: job.settings.limit?.slots)
+      isSuspect: isSuspect, limit: limits[job.id]?.limit, group: limits[job.id]?.group ?? JobSettings.noFurtherLimits)
   }
 
   // MARK: Plain jobs
@@ -193,23 +198,53 @@ struct ClaimableJobs: ClaimSource {
 
   // MARK: Keys
 
-  func levels() throws -> [(level: Int, turn: KeyTurn)] {
+  func levels() throws -> [ClaimLevel] {
     guard hasKeys else { return [] }
-    return try priorities(Self.keyed).compactMap(\.self).map { level in
-      (level, try transaction.turn(of: claim.queue, level: level))
+    let limit = claim.groupLimit
+    return try transaction.turns(of: claim.queue, where: Self.keyed).map { level, turn in
+      var groups = try groups(after: turn.lastGroup ?? "", level: level, limit: limit)
+      if let last = turn.lastGroup, groups.count <= limit {
+        groups += try self.groups(after: "", upTo: last, level: level, limit: limit - groups.count)
+      }
+      return ClaimLevel(level: level, turn: turn, groups: groups, limit: limit)
     }
   }
 
-  mutating func firstJob(ofKeyAfter key: String?, level: Int) throws -> ClaimCandidate? {
-    guard refusalCount >= Self.maxRefusalCount else { return try firstJob("limit_key > $6", key ?? "", level) }
-    guard let free = try firstKeyWithRoom(after: key ?? "", level: level) else { return nil }
-    return try firstJob("limit_key >= $6", free, level)
+  /// Returns groups in their order, and one more than the limit if there are more.
+  private func groups(after group: String, upTo last: String? = nil, level: Int, limit: Int) throws -> [String] {
+    let condition =
+      "\(Self.keyed) AND queue = $1 AND priority = $2 AND ($4::text IS NULL OR further <= $4) AND further >"
+    var select = transaction.statement(
+      """
+      WITH RECURSIVE step(value) AS (
+        (SELECT further FROM headway.job WHERE \(condition) $3 ORDER BY further LIMIT 1)
+        UNION ALL SELECT (
+          SELECT further FROM headway.job WHERE \(condition) step.value ORDER BY further LIMIT 1
+        ) FROM step WHERE value IS NOT NULL)
+      SELECT value FROM step WHERE value IS NOT NULL LIMIT $5
+      """)
+    select.add(claim.queue)
+    select.add(level)
+    select.add(group)
+    select.add(last)
+    select.add(limit + 1)
+    return try transaction.run(select).rows.map { $0.text(0) }
+  }
+
+  mutating func firstJob(
+    ofKeyAfter key: String?, in group: String, level: Int, skipsFullKeys: Bool
+  ) throws -> ClaimCandidate? {
+    guard skipsFullKeys else { return try firstJob("limit_key > $6", key ?? "", group, level) }
+    guard let free = try firstKeyWithRoom(after: key ?? "", in: group, level: level) else { return nil }
+    return try firstJob("limit_key >= $6", free, group, level)
   }
 
   /// Returns the next key whose limit might admit its first job.
-  private func firstKeyWithRoom(after key: String, level: Int) throws -> String? {
-    let condition = "\(Self.keyed) AND queue = $1 AND priority = $5 AND limit_key >"
-    var select = statement("\(Self.keyed) AND priority = $5 AND limit_key = key.value", "ORDER BY position LIMIT 1") {
+  private func firstKeyWithRoom(after key: String, in group: String, level: Int) throws -> String? {
+    let condition = "\(Self.keyed) AND queue = $1 AND priority = $5 AND further = $7 AND limit_key >"
+    var select = statement(
+      "\(Self.keyed) AND priority = $5 AND further = $7 AND limit_key = key.value", "ORDER BY position LIMIT 1"
+    ) {
       """
       WITH RECURSIVE key(value) AS (
         SELECT min(limit_key) FROM headway.job WHERE \(condition) $6
@@ -217,11 +252,12 @@ struct ClaimableJobs: ClaimSource {
         WHERE value IS NOT NULL)
       SELECT value FROM key CROSS JOIN LATERAL (\($0)) waiting
       CROSS JOIN LATERAL (
-        SELECT count(*) AS count FROM headway.job WHERE state = 3 AND limit_key IS NOT NULL AND limit_key = key.value
+        SELECT coalesce(sum(weight), 0) AS used FROM headway.job
+        WHERE state = 3 AND limit_key IS NOT NULL AND limit_key = key.value
       ) running
       WHERE CASE
-        WHEN slots > 0 THEN count < slots
-        WHEN slots = 0 THEN count = 0 AND NOT EXISTS (
+        WHEN slots > 0 THEN waiting.weight > 1 OR used + waiting.weight <= slots
+        WHEN slots = 0 THEN used = 0 AND NOT EXISTS (
           SELECT FROM headway.job other WHERE other.slots = 0 AND other.state > 0 AND other.limit_key = key.value
           AND other.position < waiting.position)
         ELSE true END
@@ -230,88 +266,81 @@ struct ClaimableJobs: ClaimSource {
     }
     select.add(level)
     select.add(key)
+    select.add(group)
     return try transaction.run(select).first?.text(0)
   }
 
-  mutating func firstJob(ofKey key: String, level: Int) throws -> ClaimCandidate? {
-    try firstJob("limit_key = $6", key, level)
+  mutating func firstJob(ofKey key: String, in group: String, level: Int) throws -> ClaimCandidate? {
+    try firstJob("limit_key = $6", key, group, level)
   }
 
-  private mutating func firstJob(_ condition: String, _ key: String, _ level: Int) throws -> ClaimCandidate? {
+  private mutating func firstJob(
+    _ condition: String, _ key: String, _ group: String, _ level: Int
+  ) throws -> ClaimCandidate? {
     var select = statement(
       Self.keyed,
       """
-      AND priority = $5 AND \(condition) AND id <> ALL($7)
+      AND priority = $5 AND further = $8 AND \(condition) AND id <> ALL($7)
       ORDER BY limit_key, position LIMIT 1 FOR UPDATE SKIP LOCKED
       """)
     select.add(level)
     select.add(key)
     select.add(array: taken.map(\.rawValue))
-    guard let job = try jobs(select).first else { return nil }
-    records[job.id] = job
-    return candidate(job, isSuspect: false)
+    select.add(group)
+    return try candidates(select).first.map { candidate($0, isSuspect: false) }
+  }
+
+  mutating func heavyJob(_ id: JobID, level: Int) throws -> HeavyJob {
+    var select = statement(Self.keyed, "AND priority = $5 AND id = $6 FOR UPDATE SKIP LOCKED")
+    select.add(level)
+    select.add(id.rawValue)
+    if let job = try candidates(select).first { return .waiting(candidate(job, isSuspect: false)) }
+    let exists = try transaction.run(
+      """
+      SELECT FROM headway.job WHERE id = $1 AND \(Self.keyed) AND queue = $2 AND priority = $3
+      AND (deadline IS NULL OR deadline > $4)
+      """, id.rawValue, claim.queue, level, transaction.now)
+    return exists.isEmpty ? .gone : .unavailable
   }
 
   // MARK: Limits
 
-  mutating func admits(_ job: ClaimCandidate) throws -> Bool {
-    let isAdmitted = try hasRoom(for: job)
-    refusalCount = isAdmitted ? 0 : refusalCount + 1
-    return isAdmitted
-  }
+  var now: StoreTime { transaction.now }
 
-  private mutating func hasRoom(for job: ClaimCandidate) throws -> Bool {
-    guard let key = job.key, let record = records[job.id] else { return true }
-    guard let slots = job.slots else {
-      guard case .rate(let rate)? = record.settings.limit?.rule else { return true }
-      let old = try bucket(key)
-      var bucket = old
-      let hasToken = bucket.hasToken(rate, at: transaction.now)
-      if bucket != old {
-        set(bucket, key)
-        // Workers must try again at the time of the next token.
-        if !hasToken { transaction.hints.hasScheduled = true }
-      }
-      return hasToken
+  func rate(of job: ClaimCandidate) -> JobRate? { records[job.id]?.settings.firstLimit?.jobRate }
+
+  mutating func runningWeight(ofKey key: String) throws -> Int {
+    if let furtherWeights {
+      return try transaction.runningWeight(ofKey: key) + furtherWeights[key, default: 0]
     }
-    let count = try running[key] ?? transaction.runningCount(ofKey: key)
-    running[key] = count
-    return try JobLimit.admits(slots: slots, runningCount: count) {
-      try transaction.firstJob(ofSerialKey: key) == job.id
-    }
+    let weights = try transaction.runningWeights(ofKey: key)
+    furtherWeights = weights.further
+    return weights.first + weights.further[key, default: 0]
   }
 
-  private mutating func bucket(_ key: String) throws -> RateBucket {
-    if let bucket = buckets[key] { return bucket }
-    let bucket = try transaction.bucket(key)
-    buckets[key] = bucket
-    return bucket
+  func firstJob(ofSerialKey key: String) throws -> JobID? { try transaction.firstJob(ofSerialKey: key) }
+
+  func bucket(ofKey key: String) throws -> RateBucket? { try transaction.bucket(ofKey: key) }
+
+  func keep(_ bucket: RateBucket, ofKey key: String, isAwaited: Bool) {
+    transaction.write(bucket, ofKey: key)
+    // Workers must try again when there are enough tokens.
+    if isAwaited { transaction.hints.hasScheduled = true }
   }
 
-  private mutating func set(_ bucket: RateBucket, _ key: String) {
-    buckets[key] = bucket
-    changedBuckets.insert(key)
-  }
+  // MARK: Claiming
 
-  mutating func take(_ job: ClaimCandidate) throws {
-    guard let record = records[job.id], taken.insert(job.id).inserted else { return }
+  mutating func take(_ job: ClaimCandidate) throws -> Bool {
+    guard let record = records[job.id], taken.insert(job.id).inserted else { return false }
     // A claim has at most one suspect.
     if job.isSuspect { lists.removeAll(where: \.isSuspect) }
     chosen.append(record)
-    guard let key = job.key, record.damage == nil else { return }
-    running[key] = try (running[key] ?? transaction.runningCount(ofKey: key)) + 1
-    guard case .rate(let rate)? = record.settings.limit?.rule else { return }
-    var bucket = try bucket(key)
-    bucket.take(rate, at: transaction.now)
-    set(bucket, key)
+    return record.damage == nil
   }
 
   func keep(_ turn: KeyTurn, level: Int) throws { transaction.keep(turn, of: claim.queue, level: level) }
 
   /// Claims the chosen jobs.
-  mutating func takeAll() throws -> [JobRecord] {
-    for key in changedBuckets.sorted() { if let bucket = buckets[key] { transaction.write(bucket, key) } }
-    return try transaction.take(chosen, by: worker)
-  }
+  func takeAll() throws -> [JobRecord] { try transaction.take(chosen, by: worker) }
 }
 #endif

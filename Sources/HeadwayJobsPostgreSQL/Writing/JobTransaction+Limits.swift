@@ -62,12 +62,25 @@ extension JobTransaction {
     try run("SELECT count(*) FROM headway.job WHERE state = 3 AND queue = $1", queue).first?.int(0) ?? 0
   }
 
-  /// Returns the number of running jobs of a key.
-  func runningCount(ofKey key: String) throws -> Int {
-    try run(
-      "SELECT count(*) FROM headway.job WHERE state = 3 AND limit_key IS NOT NULL AND limit_key = $1", key
-    ).first?.int(0) ?? 0
+  /// Returns the sum of the weights of running jobs whose first limit has a key.
+  func runningWeight(ofKey key: String) throws -> Int {
+    try run("SELECT coalesce(sum(weight), 0)::bigint FROM headway.job WHERE \(Self.isRunningKey)", key).first?.int(0)
+      ?? 0
   }
+
+  /// Returns the same sum, and the sums of the weights of running jobs by the keys of their further limits.
+  func runningWeights(ofKey key: String) throws -> (first: Int, further: [String: Int]) {
+    let rows = try run(
+      """
+      SELECT NULL::text, coalesce(sum(weight), 0)::bigint FROM headway.job WHERE \(Self.isRunningKey)
+      UNION ALL SELECT further, count(*) FROM headway.job WHERE state = 3 AND further > '-' GROUP BY further
+      """, key
+    ).rows
+    let counts = rows.compactMap { row in row.optional(0, row.text).map { (group: $0, count: row.int(1)) } }
+    return (rows.first { $0.isNull(0) }?.int(1) ?? 0, JobSettings.furtherWeights(counts))
+  }
+
+  private static let isRunningKey = "state = 3 AND limit_key IS NOT NULL AND limit_key = $1"
 
   /// Returns the first job of a serial key that has not ended.
   func firstJob(ofSerialKey key: String) throws -> JobID? {
@@ -78,14 +91,12 @@ extension JobTransaction {
 
   // MARK: Rates
 
-  func bucket(_ key: String) throws -> RateBucket {
-    guard let row = try run("SELECT fills, next FROM headway.bucket WHERE key = $1", key).first else {
-      return RateBucket(full: now)
-    }
-    return RateBucket(full: row.time(0), next: row.optional(1, row.time))
+  func bucket(ofKey key: String) throws -> RateBucket? {
+    let found = try run("SELECT fills, next FROM headway.bucket WHERE key = $1", key).first
+    return found.map { RateBucket(full: $0.time(0), next: $0.optional(1, $0.time)) }
   }
 
-  func write(_ bucket: RateBucket, _ key: String) {
+  func write(_ bucket: RateBucket, ofKey key: String) {
     var statement = statement(
       """
       INSERT INTO headway.bucket (key, fills, next) VALUES ($1, $2, $3)
@@ -99,22 +110,39 @@ extension JobTransaction {
 
   // MARK: Turns
 
-  func turn(of queue: String, level: Int) throws -> KeyTurn {
-    let found = try run(
-      "SELECT key, plain_next FROM headway.turn WHERE queue = $1 AND priority = $2", queue, level)
-    return found.first.map { KeyTurn(key: $0.optional(0, $0.text), isPlainNext: $0.bool(1)) } ?? KeyTurn()
+  /// Returns the priorities of waiting jobs, highest first, with the turn of each.
+  func turns(of queue: String, where condition: String) throws -> [(level: Int, turn: KeyTurn)] {
+    try run(
+      """
+      WITH RECURSIVE level AS (
+        SELECT max(priority) AS priority FROM headway.job WHERE \(condition) AND queue = $1
+        UNION ALL SELECT (SELECT max(priority) FROM headway.job WHERE \(condition) AND queue = $1
+        AND priority < level.priority) FROM level WHERE level.priority IS NOT NULL)
+      SELECT level.priority, key, coalesce(plain_next, false), heavy, further
+      FROM level LEFT JOIN headway.turn t ON t.queue = $1 AND t.priority = level.priority
+      WHERE level.priority IS NOT NULL ORDER BY level.priority DESC
+      """, queue
+    ).rows.map { row in
+      let turn = KeyTurn(
+        key: row.optional(1, row.text), isPlainNext: row.bool(2), heavyJob: row.optional(3, row.id),
+        lastGroup: row.optional(4, row.text))
+      return (row.int(0), turn)
+    }
   }
 
   func keep(_ turn: KeyTurn, of queue: String, level: Int) {
     var statement = statement(
       """
-      INSERT INTO headway.turn (queue, priority, key, plain_next) VALUES ($1, $2, $3, $4)
-      ON CONFLICT (queue, priority) DO UPDATE SET key = excluded.key, plain_next = excluded.plain_next
+      INSERT INTO headway.turn (queue, priority, key, plain_next, heavy, further) VALUES ($1, $2, $3, $4, $5, $6)
+      ON CONFLICT (queue, priority) DO UPDATE SET key = excluded.key, plain_next = excluded.plain_next,
+      heavy = excluded.heavy, further = excluded.further
       """)
     statement.add(queue)
     statement.add(level)
     statement.add(turn.key)
     statement.add(turn.isPlainNext)
+    statement.add(turn.heavyJob?.rawValue)
+    statement.add(turn.lastGroup)
     runLater(statement)
   }
 }

@@ -37,11 +37,13 @@ extension JobTransaction {
       """
       SELECT e.id, e.is_new FROM unnest($1::text[], $2::bytea[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
       $7::timestamptz[], $8::timestamptz[], $9::text[], $10::text[], $11::bigint[], $12::bytea[], $13::bigint[],
-      $14::text[], $15::bigint[], $16::boolean[]) WITH ORDINALITY AS x(kind, payload, queue, version, priority, delay,
-      start, deadline, key, scope, duration, settings, keep, limit_key, slots, needs_room, place)
+      $14::text[], $15::bigint[], $16::boolean[], $17::bigint[], $18::text[]) WITH ORDINALITY AS x(kind, payload, queue,
+      version, priority, delay, start, deadline, key, scope, duration, settings, keep, limit_key, slots, needs_room,
+      weight, further, place)
       CROSS JOIN LATERAL headway.enqueue(x.kind, x.payload, x.queue, x.version, x.priority,
       x.delay * interval '1 microsecond', x.start, x.deadline, x.key, x.scope, x.duration * interval '1 microsecond',
-      x.settings, x.keep, x.limit_key, x.slots, x.needs_room) e ORDER BY x.place
+      x.settings, x.keep, x.limit_key, x.slots, x.needs_room, x.weight, x.further) e
+      ORDER BY x.place
       """)
     call.add(array: batch.map(\.kind.rawValue))
     call.add(array: batch.map(\.payload.bytes))
@@ -56,9 +58,11 @@ extension JobTransaction {
     call.add(array: batch.map { $0.settings.unique?.duration.map(Self.microseconds) })
     call.add(array: batch.map(\.settings.stored))
     call.add(array: batch.map { JobRow.keep($0.settings) })
-    call.add(array: batch.map { $0.settings.limit?.storedKey })
-    call.add(array: batch.map { $0.settings.limit?.slots.map(Int64.init) })
+    call.add(array: batch.map { $0.settings.firstLimit?.storedKey })
+    call.add(array: batch.map { $0.settings.firstLimit?.slots.map(Int64.init) })
     call.add(array: batch.map { full[$0.queue] != nil })
+    call.add(array: batch.map { $0.settings.firstLimit.map { Int64($0.units) } })
+    call.add(array: batch.map(\.settings.furtherLimits))
     return call
   }
 

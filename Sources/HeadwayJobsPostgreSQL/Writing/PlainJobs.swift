@@ -38,11 +38,13 @@ struct PlainJobs: Sendable {
     insert.add(array: jobs.map { JobRow.keep($0.settings) })
     insert.add(array: jobs.map(\.settings.stored))
     insert.add(array: jobs.map(\.payload.bytes))
-    insert.add(array: jobs.map { $0.settings.limit?.storedKey })
-    insert.add(array: jobs.map { $0.settings.limit?.slots.map(Int64.init) })
+    insert.add(array: jobs.map { $0.settings.firstLimit?.storedKey })
+    insert.add(array: jobs.map { $0.settings.firstLimit?.slots.map(Int64.init) })
     insert.add(time)
     insert.add(receipt.row)
     insert.add(receipt.token)
+    insert.add(array: jobs.map { $0.settings.firstLimit.map { Int64($0.units) } })
+    insert.add(array: jobs.map(\.settings.furtherLimits))
     // The settings of a transaction apply to all statements up to the next synchronization.
     let rows = try session.run(session.requestSettings + [insert]).last?.rows ?? []
     guard let first = rows.first else { return nil }
@@ -53,14 +55,15 @@ struct PlainJobs: Sendable {
     WITH clock AS MATERIALIZED (SELECT coalesce($13::timestamptz, clock_timestamp()) AS now),
     stored AS (
       INSERT INTO headway.job (id, queue, kind, version, state, priority, position, due, deadline, enqueued, attempt,
-      crashes, snoozes, epoch, flags, keep, unmet, settings, payload, ready, limit_key, slots)
+      crashes, snoozes, epoch, flags, keep, unmet, settings, payload, ready, limit_key, slots, weight, further)
       SELECT nextval('headway.job_number'), queue, kind, version, CASE WHEN due > now THEN 1 ELSE 2 END, priority,
       nextval('headway.position'), CASE WHEN due > now THEN due END, deadline, now, 0, 0, 0, 0, 0, keep, 0, settings,
-      payload, now, limit_key, slots FROM (
+      payload, now, limit_key, slots, weight, further FROM (
         SELECT x.*, coalesce(now + delay * interval '1 microsecond', start) AS due, now FROM clock,
         unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::timestamptz[],
-        $8::bigint[], $9::bytea[], $10::bytea[], $11::text[], $12::bigint[])
-        AS x(queue, kind, version, priority, delay, start, deadline, keep, settings, payload, limit_key, slots)) x
+        $8::bigint[], $9::bytea[], $10::bytea[], $11::text[], $12::bigint[], $16::bigint[], $17::text[])
+        AS x(queue, kind, version, priority, delay, start, deadline, keep, settings, payload, limit_key, slots, weight,
+        further)) x
       WHERE NOT EXISTS (SELECT FROM headway.queue q WHERE q.pending IS NOT NULL AND q.name = ANY($1))
       RETURNING id, state),
     receipt AS (

@@ -11,7 +11,9 @@ enum JobRow {
     "first_claimed", "attempt", "crashes", "snoozes", "epoch", "owner", "progress", "progress_text", "settings",
     "history", "payload", "ready",
   ]
-  private static let unfinished = ["due", "flags", "keep", "unique_key", "limit_key", "slots", "unmet"]
+  private static let unfinished = [
+    "due", "flags", "keep", "unique_key", "limit_key", "slots", "unmet", "weight", "further",
+  ]
   private static let finished = ["finished", "expires", "reason", "reason_text", "result", "culprit"]
   /// The columns of `headway_job`.
   private static let stored = common + unfinished + ["awaits"]
@@ -29,7 +31,7 @@ enum JobRow {
   static let unfinishedColumns = selection(common + unfinished + finished.map { _ in "NULL" } + ["awaits"])
   /// The columns of `headway_done` that ``read(_:)`` expects.
   static let finishedColumns = selection(
-    common + ["NULL", "0", "NULL", "NULL", "NULL", "NULL", "0"] + finished + ["NULL"])
+    common + ["NULL", "0", "NULL", "NULL", "NULL", "NULL", "0", "NULL", "NULL"] + finished + ["NULL"])
   /// The last column that ``read(_:)`` expects.
   private static let awaitsColumn = Int32(common.count + unfinished.count + finished.count)
 
@@ -87,10 +89,13 @@ enum JobRow {
     statement.bind(flags, at: next + 1)
     statement.bind(keep(job.settings), at: next + 2)
     statement.bind(job.holdsKey ? unique?.key : nil, at: next + 3)
-    statement.bind(job.settings.limit?.storedKey, at: next + 4)
-    statement.bind(job.settings.limit?.slots.map(Int64.init), at: next + 5)
+    let limit = job.settings.firstLimit
+    statement.bind(limit?.storedKey, at: next + 4)
+    statement.bind(limit?.slots.map(Int64.init), at: next + 5)
     statement.bind(job.unmetCount, at: next + 6)
-    statement.bind(job.wait?.stored, at: next + 7)
+    statement.bind(limit.map { Int64($0.units) }, at: next + 7)
+    statement.bind(job.settings.furtherLimits, at: next + 8)
+    statement.bind(job.wait?.stored, at: next + 9)
   }
 
   /// Binds a finished job to ``insertFinished``.
@@ -117,7 +122,7 @@ enum JobRow {
   /// This is the case if SQL can't compute with the duration, or if the job has a limit, so that its end can make
   /// others claimable.
   private static func keep(_ settings: JobSettings) -> Int64? {
-    guard settings.limit == nil else { return nil }
+    guard settings.limits == nil else { return nil }
     let keep = (settings.retention?.succeeded ?? .seconds(86_400)) / .microseconds(1)
     return (0...1e15).contains(keep) ? Int64(keep) : nil
   }
@@ -205,16 +210,16 @@ enum JobRow {
     job.hasDependents = row.int(23) & hasDependents != 0
     job.holdsKey = uniqueKey(row) != nil
     job.unmetCount = row.int(28)
-    job.finishedTime = time(29)
-    job.expirationTime = time(30)
-    if !row.isNull(31) {
-      let culprit = row.isNull(34) ? nil : JobID(rawValue: row.int64(34))
+    job.finishedTime = time(31)
+    job.expirationTime = time(32)
+    if !row.isNull(33) {
+      let culprit = row.isNull(36) ? nil : JobID(rawValue: row.int64(36))
       // A newer release might have other reasons.
       job.reason =
-        JobEndReason.Code(rawValue: row.text(31)).map { JobEndReason($0, row.text(32), culprit: culprit) }
-        ?? JobEndReason(state == .cancelled ? .cancelled : .failed, "\(row.text(31)): \(row.text(32))")
+        JobEndReason.Code(rawValue: row.text(33)).map { JobEndReason($0, row.text(34), culprit: culprit) }
+        ?? JobEndReason(state == .cancelled ? .cancelled : .failed, "\(row.text(33)): \(row.text(34))")
     }
-    if !row.isNull(33) { job.result = JobPayload(bytes: row.bytes(33)) }
+    if !row.isNull(35) { job.result = JobPayload(bytes: row.bytes(35)) }
     if !row.isNull(awaitsColumn) { job.wait = JobWait(stored: row.text(awaitsColumn)) }
     if !damage.isEmpty { job.damage = damage.joined(separator: "; ") }
     return job

@@ -58,73 +58,58 @@ extension JobTransaction {
     return try statement.step() ? statement.int(0) : 0
   }
 
-  /// Returns whether the limit of a job permits a claim.
-  func admits(_ job: ClaimCandidate, key: String) throws -> Bool {
-    guard let slots = job.slots else {
-      guard let rate = try rate(of: job.id) else { return true }
-      let old = try bucket(key)
-      var bucket = old
-      let hasToken = bucket.hasToken(rate, at: now)
-      if bucket != old {
-        try write(bucket, key)
-        // Workers must try again at the time of the next token.
-        if !hasToken { hints.hasScheduled = true }
-      }
-      return hasToken
-    }
-    let running = try statement(
+  /// Returns the sum of the weights of running jobs whose first limit has a key.
+  func runningWeight(ofKey key: String) throws -> Int {
+    let statement = try statement(
+      "SELECT sum(weight) FROM headway_job WHERE state = 3 AND limit_key NOT NULL AND limit_key = ?1")
+    defer { statement.reset() }
+    statement.bind(key, at: 1)
+    return try statement.step() && !statement.isNull(0) ? statement.int(0) : 0
+  }
+
+  /// Returns the sums of the weights of running jobs by the keys of their further limits.
+  func furtherWeights() throws -> [String: Int] {
+    let statement = try statement(
+      "SELECT further, count(*) FROM headway_job WHERE state = 3 AND further > '-' GROUP BY further")
+    var counts: [(group: String, count: Int)] = []
+    try statement.forEachRow { counts.append(($0.text(0), $0.int(1))) }
+    return JobSettings.furtherWeights(counts)
+  }
+
+  /// Returns the first job of a serial key that has not ended.
+  func firstJob(ofSerialKey key: String) throws -> JobID? {
+    let statement = try statement(
       """
-      SELECT count(*) FROM (SELECT 1 FROM headway_job WHERE state = 3 AND limit_key NOT NULL AND limit_key = ?1
-      LIMIT ?2)
+      SELECT id FROM headway_job WHERE slots = 0 AND state > 0 AND limit_key = ?1 ORDER BY position LIMIT 1
       """)
-    defer { running.reset() }
-    running.bind(key, at: 1)
-    running.bind(max(1, slots), at: 2)
-    let runningCount = try running.step() ? running.int(0) : 0
-    return try JobLimit.admits(slots: slots, runningCount: runningCount) {
-      let first = try statement(
-        """
-        SELECT id FROM headway_job WHERE slots = 0 AND state > 0 AND limit_key = ?1 ORDER BY position LIMIT 1
-        """)
-      defer { first.reset() }
-      first.bind(key, at: 1)
-      return try first.step() && first.int64(0) == job.id.rawValue
-    }
+    defer { statement.reset() }
+    statement.bind(key, at: 1)
+    return try statement.step() ? JobID(rawValue: statement.int64(0)) : nil
   }
 
   // MARK: Rates
 
-  /// Takes a token for a claimed job, if its key has a rate.
-  func takeToken(for job: JobRecord) throws {
-    guard let limit = job.settings.limit, case .rate(let rate) = limit.rule else { return }
-    var bucket = try bucket(limit.storedKey)
-    bucket.take(rate, at: now)
-    try write(bucket, limit.storedKey)
-  }
-
-  /// The rate of a job; nil if it can't be read.
+  /// Returns the rate of a job whose first limit is one; nil if it can't be read.
   ///
   /// The job is damaged then, and fails when it is claimed.
-  private func rate(of id: JobID) throws -> JobRate? {
+  func rate(of id: JobID) throws -> JobRate? {
     let statement = try statement("SELECT settings FROM headway_job WHERE id = ?1")
     defer { statement.reset() }
     statement.bind(id.rawValue, at: 1)
-    guard try statement.step(), !statement.isNull(0),
-      case .rate(let rate)? = (try? JobSettings(stored: statement.bytes(0)))?.limit?.rule
-    else { return nil }
-    return rate
+    guard try statement.step(), !statement.isNull(0) else { return nil }
+    return (try? JobSettings(stored: statement.bytes(0)))?.firstLimit?.jobRate
   }
 
-  private func bucket(_ key: String) throws -> RateBucket {
+  func bucket(ofKey key: String) throws -> RateBucket? {
     let statement = try statement("SELECT full, next FROM headway_bucket WHERE key = ?1")
     defer { statement.reset() }
     statement.bind(key, at: 1)
-    guard try statement.step() else { return RateBucket(full: now) }
+    guard try statement.step() else { return nil }
     let next = statement.isNull(1) ? nil : StoreTime(microseconds: statement.int64(1))
     return RateBucket(full: StoreTime(microseconds: statement.int64(0)), next: next)
   }
 
-  private func write(_ bucket: RateBucket, _ key: String) throws {
+  func write(_ bucket: RateBucket, ofKey key: String) throws {
     let statement = try statement("INSERT OR REPLACE INTO headway_bucket (key, full, next) VALUES (?1, ?2, ?3)")
     statement.bind(key, at: 1)
     statement.bind(bucket.full.microseconds, at: 2)
@@ -135,21 +120,30 @@ extension JobTransaction {
   // MARK: Turns
 
   func turn(of queue: String, level: Int) throws -> KeyTurn {
-    let statement = try statement("SELECT key, plain_next FROM headway_turn WHERE queue = ?1 AND priority = ?2")
+    let statement = try statement(
+      "SELECT key, plain_next, heavy, further FROM headway_turn WHERE queue = ?1 AND priority = ?2")
     defer { statement.reset() }
     statement.bind(queue, at: 1)
     statement.bind(level, at: 2)
     guard try statement.step() else { return KeyTurn() }
-    return KeyTurn(key: statement.isNull(0) ? nil : statement.text(0), isPlainNext: statement.int(1) != 0)
+    return KeyTurn(
+      key: statement.isNull(0) ? nil : statement.text(0), isPlainNext: statement.int(1) != 0,
+      heavyJob: statement.isNull(2) ? nil : JobID(rawValue: statement.int64(2)),
+      lastGroup: statement.isNull(3) ? nil : statement.text(3))
   }
 
   func keep(_ turn: KeyTurn, of queue: String, level: Int) throws {
     let statement = try statement(
-      "INSERT OR REPLACE INTO headway_turn (queue, priority, key, plain_next) VALUES (?1, ?2, ?3, ?4)")
+      """
+      INSERT OR REPLACE INTO headway_turn (queue, priority, key, plain_next, heavy, further)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+      """)
     statement.bind(queue, at: 1)
     statement.bind(level, at: 2)
     statement.bind(turn.key, at: 3)
     statement.bind(turn.isPlainNext ? 1 : 0, at: 4)
+    statement.bind(turn.heavyJob?.rawValue, at: 5)
+    statement.bind(turn.lastGroup, at: 6)
     try statement.run()
   }
 }

@@ -186,7 +186,7 @@ extension JobStoreConformance {
       for number in [0, 1, 7, 500, 998, 999] {
         for _ in 0..<2 { expected[number].append(try await probe.enqueue(options: JobOptions(queue: queues[number]))) }
       }
-      expected[10] = [try await probe.enqueue(options: JobOptions(queue: queues[10], limit: .serial(key: "key")))]
+      expected[10] = [try await probe.enqueue(options: JobOptions(queue: queues[10], limits: [.serial(key: "key")]))]
       try probe.expect(try await claim(), expected, "the claimed jobs")
       try probe.expect(try await claim(), none, "the jobs after all were claimed")
     },

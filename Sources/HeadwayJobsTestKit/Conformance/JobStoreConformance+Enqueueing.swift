@@ -64,7 +64,7 @@ extension JobStoreConformance {
           queue: "queue \(number % 3)", priority: number % 2 == 0 ? .high : .low,
           startDate: number % 5 == 0 ? date : nil, deadline: number % 7 == 0 ? date : nil,
           label: number % 4 == 0 ? "label \(number)" : nil,
-          limit: number % 6 == 0 ? .concurrency(2, key: "\(number)") : nil)
+          limits: number % 6 == 0 ? [.concurrency(2, key: "\(number)")] : nil)
         let kind = JobKind(rawValue: "kind \(number % 4)")
         return probe.job("\(number)", kind: kind, version: number, options: options)
       }

@@ -22,12 +22,12 @@ extension JobStoreConformance {
       try probe.expect(probe.numbers(try await probe.claim(9, by: second)), Array(ids[3...]), "the rest")
     },
     JobStoreCheck("J80: the limit of a key applies to all workers and queues") { probe in
-      let options = JobOptions(limit: .concurrency(2, key: "key"))
+      let options = JobOptions(limits: [.concurrency(2, key: "key")])
       var moved = options
       moved.queue = "other"
       let ids = try await [probe.enqueue(options: options), probe.enqueue(options: options)]
       let elsewhere = try await probe.enqueue(options: moved)
-      let free = try await probe.enqueue(options: JobOptions(queue: "other", limit: .concurrency(1, key: "free")))
+      let free = try await probe.enqueue(options: JobOptions(queue: "other", limits: [.concurrency(1, key: "free")]))
       let (first, second) = (try await probe.register(), try await probe.register())
       let jobs = try await probe.claim(9, by: first)
       try probe.expect(probe.numbers(jobs), ids, "the claimed jobs")
@@ -39,7 +39,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.claim(9, by: first).count, 0, "the number of jobs that are due")
     },
     JobStoreCheck("J80: workers of several processes that claim at the same time don't exceed a limit") { probe in
-      let options = JobOptions(limit: .concurrency(3, key: "key"))
+      let options = JobOptions(limits: [.concurrency(3, key: "key")])
       _ = try await probe.store.enqueue((0..<40).map { _ in probe.job(options: options) })
       let stores = [probe.store, try await probe.fixture.openAgain()]
       let count = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -53,7 +53,7 @@ extension JobStoreConformance {
       try probe.expect(count, 3, "the number of claimed jobs")
     },
     JobStoreCheck("J81: a worker that dies frees the slots of its jobs, and a late ending frees none twice") { probe in
-      let options = JobOptions(limit: .concurrency(1, key: "key"))
+      let options = JobOptions(limits: [.concurrency(1, key: "key")])
       let ids = try await [probe.enqueue(options: options), probe.enqueue(options: options)]
       let dead = try await probe.crash()
       let worker = try await probe.register()
@@ -67,9 +67,9 @@ extension JobStoreConformance {
       probe in
       let serial = JobLimit.serial(key: "key")
       let ids = try await [
-        probe.enqueue(options: JobOptions(priority: .low, limit: serial)),
-        probe.enqueue(options: JobOptions(priority: .high, limit: serial)),
-        probe.enqueue(options: JobOptions(queue: "other", limit: serial)),
+        probe.enqueue(options: JobOptions(priority: .low, limits: [serial])),
+        probe.enqueue(options: JobOptions(priority: .high, limits: [serial])),
+        probe.enqueue(options: JobOptions(queue: "other", limits: [serial])),
       ]
       let worker = try await probe.register()
       for (id, queue) in zip(ids, ["default", "default", "other"]) {
@@ -83,7 +83,7 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J82: a serial job keeps its place when it is scheduled, retried, snoozed, given back or rescued") {
       probe in
-      let serial = JobOptions(limit: .serial(key: "key"))
+      let serial = JobOptions(limits: [.serial(key: "key")])
       var delayed = serial
       delayed.delay = .seconds(1)
       let first = try await probe.enqueue(options: delayed)
@@ -110,7 +110,7 @@ extension JobStoreConformance {
     JobStoreCheck("J83: keys are served in turn, and a key whose limit is reached misses its turn") { probe in
       let worker = try await probe.register()
       for key in ["big", "big", "big", "big", "big", "small", "other"] {
-        try await probe.enqueue("{}", options: JobOptions(label: key, limit: .concurrency(2, key: key)))
+        try await probe.enqueue("{}", options: JobOptions(label: key, limits: [.concurrency(2, key: key)]))
       }
       // Three rounds, in two claims: each key has one job in the first round.
       let first = try await probe.claim(2, by: worker) + probe.claim(1, by: worker)
@@ -118,7 +118,7 @@ extension JobStoreConformance {
         Set(first.compactMap(\.settings.label)), ["big", "small", "other"], "the keys of the first round")
       let second = try await probe.claim(9, by: worker)
       try probe.expect(second.compactMap(\.settings.label), ["big"], "the keys of the second round")
-      try await probe.enqueue("{}", options: JobOptions(label: "new", limit: .concurrency(2, key: "new")))
+      try await probe.enqueue("{}", options: JobOptions(label: "new", limits: [.concurrency(2, key: "new")]))
       try probe.expect(try await probe.claim(9, by: worker).compactMap(\.settings.label), ["new"], "the new key")
     },
     JobStoreCheck("J83: a claim finds the keys with room among many whose limit is reached") { probe in
@@ -129,7 +129,7 @@ extension JobStoreConformance {
         default: JobLimit.rate(1, per: .seconds(10), key: "\(number)")
         }
       }
-      for limit in limits + limits { try await probe.enqueue(options: JobOptions(label: limit.key, limit: limit)) }
+      for limit in limits + limits { try await probe.enqueue(options: JobOptions(label: limit.key, limits: [limit])) }
       let worker = try await probe.register()
       let jobs = try await probe.claim(24, by: worker)
       try probe.expect(Set(jobs.compactMap(\.settings.label)).count, 24, "the number of keys in the first round")
@@ -151,9 +151,9 @@ extension JobStoreConformance {
       let worker = try await probe.register()
       for number in 0..<3 {
         try await probe.enqueue("\(number)")
-        try await probe.enqueue("\(number + 10)", options: JobOptions(limit: .concurrency(9, key: "key")))
+        try await probe.enqueue("\(number + 10)", options: JobOptions(limits: [.concurrency(9, key: "key")]))
       }
-      try await probe.enqueue("20", options: JobOptions(priority: .high, limit: .concurrency(9, key: "key")))
+      try await probe.enqueue("20", options: JobOptions(priority: .high, limits: [.concurrency(9, key: "key")]))
       try await probe.enqueue("30", options: JobOptions(priority: .low))
       var texts: [String] = []
       while let job = try await probe.claim(1, by: worker).first {
@@ -162,7 +162,7 @@ extension JobStoreConformance {
       try probe.expect(texts, ["20", "10", "0", "11", "1", "12", "2", "30"], "the order of the jobs")
     },
     JobStoreCheck("J84: jobs of a key are claimed at its rate, and a crash returns no token") { probe in
-      let options = JobOptions(limit: .rate(2, per: .seconds(10), burst: 3, key: "key"))
+      let options = JobOptions(limits: [.rate(2, per: .seconds(10), burst: 3, key: "key")])
       _ = try await probe.store.enqueue((0..<9).map { _ in probe.job(options: options) })
       let worker = try await probe.register()
       try probe.expect(try await probe.claim(9, by: worker).count, 3, "the number of jobs at first")
@@ -185,7 +185,7 @@ extension JobStoreConformance {
       let observation = probe.store.observeHints { hint in
         if case .scheduled = hint { hintCount.withLock { $0 += 1 } }
       }
-      let options = JobOptions(limit: .rate(1, per: .seconds(10), key: "key"))
+      let options = JobOptions(limits: [.rate(1, per: .seconds(10), key: "key")])
       _ = try await probe.store.enqueue((0..<3).map { _ in probe.job(options: options) })
       let worker = try await probe.register()
       for (token, expected) in [(1, 1), (0, 1), (1, 2)] {
@@ -199,7 +199,8 @@ extension JobStoreConformance {
     JobStoreCheck("J85: a waiting job rises above later ones of a higher priority if the queue has an aging interval") {
       probe in
       let low = try await probe.enqueue(options: JobOptions(priority: .veryLow))
-      let keyed = try await probe.enqueue(options: JobOptions(priority: .veryLow, limit: .concurrency(1, key: "key")))
+      let keyed = try await probe.enqueue(
+        options: JobOptions(priority: .veryLow, limits: [.concurrency(1, key: "key")]))
       let worker = try await probe.register()
       try await probe.pass(.seconds(30))
       let (normal, high) = (try await probe.enqueue(), try await probe.enqueue(options: JobOptions(priority: .high)))

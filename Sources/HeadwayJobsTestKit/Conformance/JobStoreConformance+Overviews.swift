@@ -109,14 +109,16 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J154: an overview counts the waiting jobs of a queue up to the limit, with priorities and keys") {
       probe in
-      for key in [JobLimit?.none, .serial(key: "key")] {
+      for limits in [
+        [], [.serial(key: "key")], [.concurrency(9, key: "key"), .rate(9, per: .seconds(1), key: "key", weight: 2)],
+      ] as [[JobLimit]] {
         for priority in [Operation.QueuePriority.low, .normal, .high] {
-          try await probe.enqueue(options: JobOptions(priority: priority, limit: key))
-          try await probe.enqueue(options: JobOptions(queue: "mail", limit: key))
+          try await probe.enqueue(options: JobOptions(priority: priority, limits: limits))
+          try await probe.enqueue(options: JobOptions(queue: "mail", limits: limits))
         }
       }
       try await probe.enqueue(options: JobOptions(queue: "mail"))
-      for (limit, expected) in [(9, [6, 7]), (7, [6, 7]), (6, [6, nil]), (5, [nil, nil])] {
+      for (limit, expected) in [(12, [9, 10]), (10, [9, 10]), (9, [9, nil]), (8, [nil, nil])] {
         let counts = try await probe.store.overview(countingTo: limit).snapshot.queues.map(\.counts[.waiting])
         try probe.expect(counts.map { $0 > limit ? nil : $0 }, expected, "the numbers up to \(limit)")
       }

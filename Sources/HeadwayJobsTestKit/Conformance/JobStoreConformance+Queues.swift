@@ -8,7 +8,7 @@ extension JobStoreConformance {
       // Suspects wait, too.
       try await probe.enqueue()
       try await probe.crash()
-      try await probe.enqueue(options: JobOptions(queue: "keyed", limit: .serial(key: "key")))
+      try await probe.enqueue(options: JobOptions(queue: "keyed", limits: [.serial(key: "key")]))
       var expected: Set = ["default", "keyed"]
       for number in 0..<7 {
         let queue = "queue-\(number)"

@@ -98,7 +98,9 @@ extension JobStoreConformance {
         .fail(JobEndReason(.failed), error),
         .cancel(JobEndReason(.cancelled)), nil,
       ]
-      for options in [JobOptions(), JobOptions(retention: JobRetention.none), JobOptions(limit: .serial(key: "key"))] {
+      for options in [
+        JobOptions(), JobOptions(retention: JobRetention.none), JobOptions(limits: [.serial(key: "key")]),
+      ] {
         for end in ends where options.retention == nil || end?.isFinal != true {
           let id = try await probe.enqueue(options: options)
           let first = try await probe.claimOne(by: worker)

@@ -88,14 +88,14 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J230: a job that waits occupies no slot of a limit, and keeps its place of a serial key") { probe in
       let worker = try await probe.register()
-      let limit = JobOptions(limit: .concurrency(1, key: "one"))
+      let limit = JobOptions(limits: [.concurrency(1, key: "one")])
       try await probe.enqueue(options: limit)
       let next = try await probe.enqueue(options: limit)
       try await probe.suspend(probe.claimOne(by: worker), .signal("paid"))
       try await probe.end(probe.claimOne(by: worker), .succeed(result: nil))
       try probe.expect(try await probe.state(next), .succeeded, "the state of the next job")
       try await probe.perform(.cancel(.all))
-      let serial = JobOptions(limit: .serial(key: "line"))
+      let serial = JobOptions(limits: [.serial(key: "line")])
       let first = try await probe.enqueue(options: serial)
       let second = try await probe.enqueue(options: serial)
       try await probe.suspend(probe.claimOne(by: worker), .signal("paid"))

@@ -300,18 +300,31 @@ private struct ModelProgram {
       let scope: UniqueKey.Scope = pick([.waiting, .waiting, .unfinished, .duration(time)])
       options.unique = UniqueKey(pick(["k", "l", "m"]), scope: scope, conflict: odds(2) ? .replace : .keep)
     }
-    if odds(2) { options.limit = limit() }
+    if odds(2) { options.limits = limits() }
     let payload = JobPayload(bytes: [UInt8.random(in: 0...255, using: &generator)])
     return NewJob(kind: pick(kinds), version: odds(5) ? 2 : 1, payload: payload, options: options)
   }
 
+  /// Returns one to three limits, whose keys can be those of the first or of further limits of other jobs.
+  private mutating func limits() -> [JobLimit] {
+    var limits = [odds(3) ? .serial(key: pick(["k", "l"])) : limit()]
+    for _ in 0..<(odds(2) ? Int.random(in: 1...2, using: &generator) : 0) {
+      let further = limit()
+      if !limits.contains(where: { $0.storedKey == further.storedKey }) { limits.append(further) }
+    }
+    return limits
+  }
+
   private mutating func limit() -> JobLimit {
     let key = pick(["k", "l", "m", "n"])
-    switch Int.random(in: 0..<3, using: &generator) {
-    case 0: return .concurrency(Int.random(in: 1...3, using: &generator), key: key)
-    case 1: return .serial(key: key)
-    default: return .rate(pick([1, 3]), per: pick([.seconds(1), .seconds(50)]), burst: odds(2) ? 1 : nil, key: key)
+    if odds(2) {
+      let count = Int.random(in: 1...4, using: &generator)
+      return .concurrency(count, key: key, weight: odds(2) ? 1 : Int.random(in: 1...count, using: &generator))
     }
+    let burst: Int = pick([1, 3])
+    return .rate(
+      pick([1, 3]), per: pick([.seconds(1), .seconds(50)]), burst: burst, key: key,
+      weight: odds(2) ? 1 : Int.random(in: 1...burst, using: &generator))
   }
 
   private mutating func setting() -> JobQueueChange {

@@ -42,7 +42,7 @@ extension JobTest {
     if !after.isEmpty { options.after = after.map(\.dependency) }
     var new = try jobs.encode(job, options: options)
     (new.queue, new.delay, new.start, new.deadline) = ("JobTest \(UUID())", nil, nil, nil)
-    (new.settings.unique, new.settings.limit) = (nil, nil)
+    (new.settings.unique, new.settings.limits) = (nil, nil)
     let id = try await jobs.backend.enqueue([new])[0].id
     let worker = try await jobs.backend.register(
       WorkerDescription(

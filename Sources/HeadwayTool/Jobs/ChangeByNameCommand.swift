@@ -51,6 +51,8 @@ extension JobsJSON {
     var changed: Int?
     /// The job that a schedule has added.
     var job: Int64?
+    /// The number of jobs that a schedule has added for past ticks.
+    var added: Int?
   }
 }
 #endif

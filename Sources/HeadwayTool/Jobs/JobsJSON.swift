@@ -49,6 +49,25 @@ enum JobsJSON {
 
   /// A job, with its payload, its history and a diagnosis if it is shown alone.
   struct Job: Encodable {
+    struct Limit: Encodable {
+      let key: String
+      let rule: String
+      let count: Int
+      let weight: Int
+      let periodSeconds: Double?
+      let burst: Int?
+
+      init(_ limit: JobLimit) {
+        (key, weight) = (limit.key, limit.weight)
+        switch limit.rule {
+        case .concurrent(let count): (rule, self.count, periodSeconds, burst) = ("concurrent", count, nil, nil)
+        case .serial: (rule, count, periodSeconds, burst) = ("serial", 1, nil, nil)
+        case .rate(let rate):
+          (rule, count, periodSeconds, burst) = ("rate", rate.count, rate.period / .seconds(1), rate.burst)
+        }
+      }
+    }
+
     struct Failure: Encodable {
       let attempt: Int
       let time: String
@@ -81,6 +100,7 @@ enum JobsJSON {
     let label: String?
     let tags: [String]?
     let key: String?
+    let limits: [Limit]?
     let attempt: Int
     let crashes: Int
     let worker: Int64?
@@ -101,6 +121,7 @@ enum JobsJSON {
       (id, kind, version) = (job.id.rawValue, job.kind.rawValue, job.version)
       (queue, state, priority) = (job.queue, job.state.name, job.priority)
       (label, tags, key) = (job.settings.label, job.settings.tags, job.settings.unique?.key)
+      limits = job.settings.limits?.map { Limit($0) }
       (attempt, crashes, worker) = (job.attempt, job.crashCount, job.owner?.rawValue)
       (enqueued, due) = (job.enqueuedTime.description, job.dueTime?.description)
       waitsFor = job.wait?.description

@@ -5,7 +5,7 @@ import ArgumentParser
 /// The commands for the schedules of a store.
 struct JobsSchedulesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "schedules", abstract: "List, pause, resume, run and delete schedules.",
+    commandName: "schedules", abstract: "List, pause, resume, run, backfill and delete schedules.",
     discussion: """
       Without a subcommand, the schedules are listed. Programs define schedules when they start. If a program defines \
       a paused schedule again, the schedule remains paused.
@@ -13,7 +13,7 @@ struct JobsSchedulesCommand: AsyncParsableCommand {
     subcommands: [
       JobsSchedulesListCommand.self, ChangeByNameCommand<PauseSchedule>.self,
       ChangeByNameCommand<ResumeSchedule>.self, ChangeByNameCommand<RunSchedule>.self,
-      ChangeByNameCommand<DeleteSchedule>.self,
+      ChangeByNameCommand<BackfillSchedule>.self, ChangeByNameCommand<DeleteSchedule>.self,
     ], defaultSubcommand: JobsSchedulesListCommand.self)
 }
 
@@ -56,7 +56,7 @@ extension ScheduleChange {
 struct PauseSchedule: ScheduleChange {
   static let configuration = CommandConfiguration(
     commandName: "pause", abstract: "Stop schedules from adding jobs.",
-    discussion: "Ticks during the pause never add jobs, even after the schedule is resumed.")
+    discussion: "Ticks during the pause add no jobs, even after the schedule is resumed, but see backfill.")
 
   func apply(to name: String, in jobs: Jobs, onChange: (JobsJSON.ChangedByName, String) -> Void) async throws {
     try await jobs.pauseSchedule(name)
@@ -90,6 +90,45 @@ struct RunSchedule: ScheduleChange {
   }
 }
 
+struct BackfillSchedule: ScheduleChange {
+  static let configuration = CommandConfiguration(
+    commandName: "backfill", abstract: "Add the jobs of past ticks that have added none.",
+    discussion: """
+      Such ticks are from the time before a program defined the schedule, from pauses, and from times at which no \
+      worker was running. If you repeat the command, no job is added twice.
+      """)
+
+  // Durations can begin with a minus sign.
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "The beginning of the period: a date in ISO 8601 format, in UTC if it has no offset, or a duration before now, "
+        + "such as -7d.", valueName: "time"), transform: JobTime.init)
+  var since: JobTime
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("The end of the period; now by default.", valueName: "time"),
+    transform: JobTime.init)
+  var until: JobTime?
+
+  func validate() throws {
+    let now = StoreTime.now()
+    let (start, end) = (since.time(at: now), until?.time(at: now) ?? now)
+    guard start <= end else {
+      throw ValidationError("--since \(start) is later than --until \(end): exchange the times.")
+    }
+  }
+
+  func apply(to name: String, in jobs: Jobs, onChange: (JobsJSON.ChangedByName, String) -> Void) async throws {
+    let now = jobs.store.now
+    let (start, end) = (since.time(at: now), until?.time(at: now) ?? now)
+    let count = try await jobs.backfill(name, from: start.date, to: max(start, end).date)
+    onChange(
+      JobsJSON.ChangedByName(schedule: name, change: "backfill", added: count),
+      "The schedule \(name) has added \(JobText.count(count, "job")).")
+  }
+}
+
 struct DeleteSchedule: ScheduleChange {
   static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Delete schedules. Their jobs remain.",
@@ -114,7 +153,7 @@ extension JobsJSON {
     let missed: String
     let missedLimit: Int?
     let overlap: String
-    let jitterSeconds: Double
+    let jitterSeconds: Double?
     let isPaused: Bool
     let next: String?
     let lastTick: String?
@@ -131,7 +170,8 @@ extension JobsJSON {
         case .none: ("none", nil)
         case .all(let limit): ("all", limit)
         }
-      (overlap, jitterSeconds) = ("\(definition.overlap)", definition.jitter / .seconds(1))
+      overlap = "\(definition.overlap)"
+      jitterSeconds = definition.jitter > .zero ? definition.jitter / .seconds(1) : nil
       (isPaused, next) = (schedule.isPaused, schedule.next?.description)
       (lastTick, lastJob) = (schedule.lastTick?.description, schedule.lastJob?.rawValue)
     }

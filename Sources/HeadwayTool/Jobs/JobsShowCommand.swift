@@ -25,8 +25,9 @@ struct JobsShowCommand: AsyncParsableCommand {
     let properties: [(String, String?)] = [
       ("kind", "\(job.kind), version \(job.version)"), ("queue", job.queue), ("label", job.settings.label),
       ("tags", job.settings.tags?.joined(separator: ", ")), ("priority", "\(job.priority)"),
-      ("key", job.settings.unique?.key), ("enqueued", "\(job.enqueuedTime)"), ("due", job.dueTime?.description),
-      ("waits for", job.wait?.description),
+      ("key", job.settings.unique?.key),
+      ("limits", job.settings.limits?.map(\.description).joined(separator: ", ")), ("enqueued", "\(job.enqueuedTime)"),
+      ("due", job.dueTime?.description), ("waits for", job.wait?.description),
       ("deadline", job.deadline?.description), ("claimed", job.claimedTime?.description),
       ("finished", job.finishedTime?.description), ("kept until", job.expirationTime?.description),
       ("attempts", job.attempt == 0 ? nil : "\(job.attempt)"),

@@ -1,4 +1,4 @@
-/// The names of queues: a text in which each `*` represents any number of characters.
+/// The names of queues: a text with stars, each for any number of characters.
 struct QueuePattern: Sendable {
   let text: String
   /// The parts between the stars, at least two.
@@ -6,7 +6,7 @@ struct QueuePattern: Sendable {
 
   /// Creates a pattern.
   ///
-  /// - Parameter text: The text. It contains at least one star.
+  /// - Parameter text: At least one star, and any other characters.
   init(_ text: String) {
     self.text = text
     parts = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map(Array.init)

@@ -31,7 +31,9 @@ extension WorkerSession {
     }
   }
 
-  /// Begins to serve the queues that were found, and stops serving those that had no jobs for a while.
+  /// Begins to serve the queues that were found.
+  ///
+  /// Stops serving queues that had no jobs for a while.
   ///
   /// It is called when no request is on its way.
   func updateQueues(at time: Duration) {

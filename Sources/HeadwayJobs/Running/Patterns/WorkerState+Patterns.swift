@@ -4,7 +4,9 @@ extension WorkerState {
   /// Takes the place of a queue that is no longer used.
   private static let noQueue = OperationQueue()
 
-  /// Notes queues that match a pattern, and returns whether any of them is new.
+  /// Notes queues that match a pattern.
+  ///
+  /// - Returns: Whether any of them is new.
   mutating func noteQueues(_ names: [String]) -> Bool {
     guard !isStopping else { return false }
     let count = newQueues.count

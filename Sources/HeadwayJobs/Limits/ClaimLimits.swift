@@ -1,0 +1,161 @@
+/// The limits of the jobs that a claim examines: what is in use, and what is kept for heavy jobs.
+///
+/// A job takes all its limits together when it is claimed, or none.
+///
+/// During a claim, jobs only begin to run, and tokens are only taken. Therefore, a limit that has refused a job refuses
+/// it until the claim ends. A group with such a limit is *closed*: the claim reads no more jobs of it. If the limit
+/// only keeps its units for a heavy job, the group is closed for the priority of the refused job.
+///
+/// A job is *heavy* if it takes several units or tokens, and fewer than that are left. As soon as a claim has refused a
+/// heavy job, the claim counts its units as taken, so that lighter jobs of the same or a lower priority leave them.
+///
+/// See `Docs/decisions/0054-several-limits.md`.
+struct ClaimLimits {
+  /// Why a job can't be claimed.
+  struct Refusal {
+    /// Whether a limit after the first one refuses the job, and therefore all jobs of the group and priority.
+    var isOfGroup = false
+    /// Whether the job is heavy, and units or tokens are now kept for it.
+    var isHeavy = true
+  }
+
+  /// A limit with everything that the decision requires.
+  private struct Part {
+    var limit: ClaimLimit
+    var rate: JobRate?
+  }
+
+  /// The units or tokens that are kept for a heavy job.
+  private struct Reserve {
+    let weight: Int
+    let priority: Int
+  }
+
+  /// The groups of which no job can be claimed.
+  private(set) var closedGroups: Set<String> = []
+  /// The sums of the weights of running jobs by key, with the jobs of this claim.
+  private var running: [String: Int] = [:]
+  private var buckets: [String: RateBucket] = [:]
+  /// The buckets to write, and whether a job waits for tokens.
+  private var changedBuckets: [String: Bool] = [:]
+  private var reserves: [String: [Reserve]] = [:]
+  /// The keys that have refused a heavy job, with the highest priority of these jobs.
+  private var heavyKeys: [String: Int] = [:]
+  /// The jobs that were refused, which remain refused.
+  private var refusals: [JobID: Refusal] = [:]
+  private var groups: [String: [Part]] = [:]
+
+  /// Returns why a job can't be claimed now, or nil if it can.
+  mutating func refusal<Source: ClaimSource>(
+    of job: ClaimCandidate, in source: inout Source
+  ) throws(Source.Failure) -> Refusal? {
+    if let refusal = refusals[job.id] { return refusal }
+    let parts = try parts(of: job, in: &source)
+    var (refusal, refusing) = (Refusal?.none, [String]())
+    for (index, part) in parts.enumerated() {
+      let answer = try answer(of: part, to: job, in: &source)
+      guard answer != .admits else { continue }
+      refusal = refusal ?? Refusal()
+      refusing.append(part.limit.key)
+      if index > 0 {
+        refusal?.isOfGroup = true
+        if answer == .refuses { closedGroups.insert(job.group) }
+      }
+      let isKept = heavyKeys[part.limit.key].map { $0 >= job.priority } ?? false
+      if answer == .keeps || part.limit.weight <= 1 || isKept { refusal?.isHeavy = false }
+    }
+    refusals[job.id] = refusal
+    // If another limit refuses the job too, nothing is kept for it, because it might wait for long.
+    guard let refusal, refusal.isHeavy else { return refusal }
+    for key in refusing { heavyKeys[key] = max(heavyKeys[key] ?? job.priority, job.priority) }
+    for part in parts {
+      reserves[part.limit.key, default: []].append(Reserve(weight: part.limit.weight, priority: job.priority))
+    }
+    return refusal
+  }
+
+  /// Takes the units and tokens of a job that has been claimed.
+  mutating func take<Source: ClaimSource>(
+    _ job: ClaimCandidate, in source: inout Source
+  ) throws(Source.Failure) {
+    for part in try parts(of: job, in: &source) {
+      let (key, weight) = (part.limit.key, part.limit.weight)
+      if part.limit.slots != nil {
+        running[key] = try runningWeight(key, in: &source) + weight
+      } else if let rate = part.rate {
+        var bucket = try bucket(key, in: &source)
+        bucket.take(weight, rate, at: source.now)
+        buckets[key] = bucket
+        changedBuckets[key] = false
+      }
+    }
+  }
+
+  /// Stores the buckets that have changed.
+  func keepBuckets<Source: ClaimSource>(in source: inout Source) throws(Source.Failure) {
+    for (key, isAwaited) in changedBuckets.sorted(by: { $0.key < $1.key }) {
+      if let bucket = buckets[key] { try source.keep(bucket, ofKey: key, isAwaited: isAwaited) }
+    }
+  }
+
+  private mutating func parts<Source: ClaimSource>(
+    of job: ClaimCandidate, in source: inout Source
+  ) throws(Source.Failure) -> [Part] {
+    guard let first = job.limit else { return [] }
+    let rate = first.slots == nil ? try source.rate(of: job) : nil
+    if job.group == JobSettings.noFurtherLimits { return [Part(limit: first, rate: rate)] }
+    let further =
+      groups[job.group]
+      ?? JobSettings.furtherLimits(job.group).map { Part(limit: ClaimLimit($0), rate: $0.jobRate) }
+    groups[job.group] = further
+    return [Part(limit: first, rate: rate)] + further
+  }
+
+  /// How a limit decides about a job.
+  private enum Answer {
+    case admits
+    /// The units or tokens that are left are kept for a heavy job.
+    case keeps
+    case refuses
+  }
+
+  private mutating func answer<Source: ClaimSource>(
+    of part: Part, to job: ClaimCandidate, in source: inout Source
+  ) throws(Source.Failure) -> Answer {
+    let (key, weight) = (part.limit.key, part.limit.weight)
+    let kept = (reserves[key] ?? []).reduce(0) { $0 + ($1.priority >= job.priority ? $1.weight : 0) }
+    guard let slots = part.limit.slots else {
+      // A job whose rate can't be read is damaged, and fails when it is claimed.
+      guard let rate = part.rate else { return .admits }
+      let old = try bucket(key, in: &source)
+      var bucket = old
+      let hasTokens = bucket.hasTokens(weight, rate, at: source.now)
+      buckets[key] = bucket
+      if bucket != old { changedBuckets[key] = !hasTokens }
+      guard hasTokens else { return .refuses }
+      return kept == 0 || bucket.hasTokens(weight + kept, rate, at: source.now) ? .admits : .keeps
+    }
+    let used = try runningWeight(key, in: &source)
+    guard slots == 0 else { return used + weight > slots ? .refuses : used + weight + kept > slots ? .keeps : .admits }
+    guard used == 0 else { return .refuses }
+    return try source.firstJob(ofSerialKey: key) == job.id ? .admits : .refuses
+  }
+
+  private mutating func runningWeight<Source: ClaimSource>(
+    _ key: String, in source: inout Source
+  ) throws(Source.Failure) -> Int {
+    if let weight = running[key] { return weight }
+    let weight = try source.runningWeight(ofKey: key)
+    running[key] = weight
+    return weight
+  }
+
+  private mutating func bucket<Source: ClaimSource>(
+    _ key: String, in source: inout Source
+  ) throws(Source.Failure) -> RateBucket {
+    if let bucket = buckets[key] { return bucket }
+    let bucket = try source.bucket(ofKey: key) ?? RateBucket(full: source.now)
+    buckets[key] = bucket
+    return bucket
+  }
+}

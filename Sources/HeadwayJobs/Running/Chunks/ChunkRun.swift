@@ -1,0 +1,73 @@
+import Headway
+import Synchronization
+
+/// The attempts that run as one operation.
+final class ChunkRun: Sendable {
+  struct Member {
+    let context: JobContext
+    let result: AttemptResult
+  }
+
+  let members: [Member]
+
+  init(_ members: [Member]) { self.members = members }
+
+  /// Cancels one of the attempts, and the operation when all attempts are cancelled.
+  func cancel(_ context: JobContext, _ operation: Operation) {
+    context.noteCancelled()
+    if members.allSatisfy(\.context.isMarkedCancelled) { operation.cancel() }
+  }
+
+  /// Runs the jobs, except those that were cancelled or given back in the meantime, and keeps their results.
+  ///
+  /// A job that can't be decoded, or whose result can't be encoded, does not affect other jobs.
+  func perform<Type: ChunkJob>(_ type: Type.Type) async throws {
+    var (running, entries) = ([Member](), [ChunkEntry<Type>]())
+    for member in members where !member.context.isMarkedCancelled {
+      do {
+        try member.context.begin()
+      } catch {
+        // The job is given back.
+        continue
+      }
+      do {
+        entries.append(ChunkEntry(try member.context.job.decoded(as: type), member.context))
+        running.append(member)
+      } catch {
+        member.result.fail(error)
+      }
+    }
+    guard let first = running.first else { return }
+    let results = Mutex<[Result<Type.Output, any Error>]>([])
+    do {
+      try await first.context.run { [entries] in
+        let returned = try await Type.perform(entries)
+        results.withLock { $0 = returned }
+      }
+    } catch let wait as JobSuspension {
+      for member in running { member.fail(wait, of: type) }
+      return
+    }
+    let returned = results.withLock(\.self)
+    try Type.check(returned.count, running.count)
+    for (member, result) in zip(running, returned) {
+      do {
+        member.result.keep(try member.context.encodedResult(result.get()))
+      } catch {
+        member.fail(error, of: type)
+      }
+    }
+  }
+}
+
+extension ChunkRun.Member {
+  /// Keeps an error of the code, unless it is the wait of another job, which has no result then.
+  fileprivate func fail<Type: ChunkJob>(_ error: any Error, of type: Type.Type) {
+    guard error is JobSuspension, context.suspension == nil else { return result.fail(error) }
+    result.fail(
+      JobError(
+        .wrongResultCount,
+        "perform(_:) of the kind \(Type.kind) has no result for job \(context.id), because another job waits. Return "
+          + "the error of the wait as the result of the job that waits."))
+  }
+}

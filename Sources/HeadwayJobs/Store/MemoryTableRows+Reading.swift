@@ -1,0 +1,230 @@
+// The statements that only read are the same for all stores with tables in memory.
+@_spi(JobStore) extension MemoryTableRows {
+  // MARK: Jobs
+
+  /// Returns an unfinished or finished job.
+  ///
+  /// - Parameter id: The number of the job.
+  /// - Returns: The job; nil if it does not exist.
+  public func find(_ id: JobID) -> JobRecord? { memory.jobs[id] }
+
+  /// Returns the unfinished jobs among several jobs.
+  ///
+  /// - Parameter ids: The numbers of the jobs, in ascending order.
+  /// - Returns: The jobs, in the same order.
+  public func findUnfinished(_ ids: [JobID]) -> [JobRecord] {
+    ids.compactMap { id in memory.jobs[id].flatMap { $0.state.isFinished ? nil : $0 } }
+  }
+
+  /// Returns whether a job exists and has not ended.
+  ///
+  /// - Parameter id: The number of the job.
+  /// - Returns: Whether it does.
+  public func isUnfinished(_ id: JobID) -> Bool { memory.isUnfinished(id) }
+
+  /// Returns the job that holds a key.
+  ///
+  /// - Parameter unique: The key.
+  /// - Returns: The job; nil if there is none.
+  public func holder(of unique: UniqueKey) -> JobID? { memory.holder(of: unique, at: now) }
+
+  /// Returns jobs that a command can change, in the order of their numbers, up to ``JobCommand/maxChangedCount``.
+  ///
+  /// - Parameters:
+  ///   - command: A command with a filter.
+  ///   - prepare: Called once, with all jobs of the filter.
+  ///   - isIncluded: An additional condition. The function can change the job.
+  /// - Returns: The jobs.
+  /// - Throws: The error of one of the functions.
+  /// - Complexity: O(*n*) in the number of jobs, unless the filter has numbers.
+  public func select(
+    for command: JobCommand, prepare: ([JobRecord]) throws -> Void, where isIncluded: (inout JobRecord) throws -> Bool
+  ) throws -> [JobRecord] {
+    guard let filter = command.filter else { return [] }
+    let states = command.changedStates
+    let given = filter.ids.map { Set($0).compactMap { memory.jobs[$0] } } ?? Array(memory.jobs.values)
+    let found = given.filter { job in
+      guard filter.contains(job), states.contains(job.state) else { return false }
+      if case .delete = command { return !isNeeded(job.id) }
+      return true
+    }.sorted { $0.id < $1.id }
+    try prepare(found)
+    var selected: [JobRecord] = []
+    for var job in found where selected.count < JobCommand.maxChangedCount {
+      if try isIncluded(&job) { selected.append(job) }
+    }
+    return selected
+  }
+
+  /// Returns the jobs whose retention has expired and that no unfinished job depends on.
+  ///
+  /// - Returns: The numbers of the jobs, in ascending order; at most ``JobCommand/maxChangedCount``.
+  /// - Complexity: O(*n*) in the number of jobs.
+  public func expiredJobs() -> [JobID] {
+    let expired = memory.jobs.values.filter { job in
+      job.expirationTime.map { $0 <= now && !isNeeded(job.id) } ?? false
+    }
+    return Array(expired.map(\.id).sorted().prefix(JobCommand.maxChangedCount))
+  }
+
+  /// Returns whether unfinished jobs depend on a job, so that they might read its result.
+  private func isNeeded(_ id: JobID) -> Bool {
+    memory.graph.edges(from: id).contains { memory.isUnfinished($0.dependent) }
+  }
+
+  // MARK: Attempts
+
+  /// Returns whether an attempt runs its job.
+  ///
+  /// - Parameter fence: The fence of the attempt.
+  /// - Returns: Whether it does.
+  public func isRun(by fence: JobFence) -> Bool { memory.jobs[fence.id]?.isRun(by: fence) == true }
+
+  /// Returns the jobs that a worker runs.
+  ///
+  /// - Parameter worker: The worker.
+  /// - Returns: The jobs, in the order of their numbers.
+  public func runningJobs(of worker: WorkerID) -> [JobRecord] { memory.runningJobs(of: worker) }
+
+  /// Returns the values of one name that jobs have stored.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the checkpoints.
+  ///   - ids: The jobs.
+  /// - Returns: The values of the jobs that have one.
+  public func checkpoints(_ name: String, of ids: [JobID]) -> [JobID: JobPayload] {
+    Dictionary(
+      ids.compactMap { id in memory.checkpoints[id]?[name].map { (id, $0) } }, uniquingKeysWith: { first, _ in first })
+  }
+
+  // MARK: Queues
+
+  /// Returns the queues that are paused or have settings.
+  ///
+  /// - Returns: The queues, by name.
+  public func queues() -> [String: JobQueueRecord] { memory.queues }
+
+  /// Returns whether a queue has at least a number of scheduled and waiting jobs.
+  ///
+  /// - Parameters:
+  ///   - count: The number.
+  ///   - queue: The queue.
+  /// - Returns: Whether it has.
+  public func hasPending(_ count: Int, in queue: String) -> Bool { memory.limits.pendingCount(of: queue) >= count }
+
+  // MARK: Dependencies
+
+  /// Returns the state of a job.
+  ///
+  /// - Parameter id: The number of the job.
+  /// - Returns: The state; nil if the job does not exist.
+  public func standing(of id: JobID) -> JobGraph.Standing? { memory.jobs[id].map { JobGraph.Standing($0) } }
+
+  /// Returns the states of the jobs that exist.
+  ///
+  /// - Parameter ids: The numbers of the jobs.
+  /// - Returns: The states.
+  public func standings(of ids: [JobID]) -> [JobID: JobGraph.Standing] {
+    let found = ids.compactMap { memory.jobs[$0] }.map { ($0.id, JobGraph.Standing($0)) }
+    return Dictionary(found, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Returns the unmet edges from dependencies.
+  ///
+  /// - Parameters:
+  ///   - ids: The dependencies.
+  ///   - limit: The maximum number of edges.
+  /// - Returns: The edges, in the order of the dependencies, and then of the dependents' numbers.
+  public func unmetEdges(from ids: [JobID], limit: Int) -> [JobEdge] {
+    var found: [JobEdge] = []
+    for id in ids where found.count < limit {
+      found += memory.graph.edges(from: id).lazy.filter { $0.status == .unmet }.prefix(limit - found.count)
+    }
+    return found
+  }
+
+  /// Returns the jobs among several jobs that have unmet edges.
+  ///
+  /// - Parameter ids: The numbers of the jobs.
+  /// - Returns: The numbers of those that have.
+  public func jobsWithUnmetEdges(_ ids: [JobID]) -> Set<JobID> {
+    Set(ids.filter { id in memory.graph.edges(from: id).contains { $0.status == .unmet } })
+  }
+
+  /// Returns the edges to dependents.
+  ///
+  /// - Parameter ids: The dependents.
+  /// - Returns: The edges, in the order of the dependencies' numbers for each of them.
+  public func edges(to ids: [JobID]) -> [JobEdge] { ids.flatMap { memory.graph.edges(to: $0) } }
+
+  /// Marks edges from ended jobs as met if the results fulfill the requirements, and updates the dependents.
+  ///
+  /// - Parameters:
+  ///   - ends: The jobs that have ended.
+  ///   - limit: The maximum number of edges.
+  /// - Returns: The number of edges that were marked.
+  /// - Throws: An error of the statements that write.
+  public func meetEdges(of ends: [JobGraph.Standing], limit: Int) throws -> Int {
+    var edges: [JobEdge] = []
+    for end in ends where edges.count < limit {
+      let met = memory.graph.edges(from: end.id).lazy.filter {
+        $0.status == .unmet && JobGraph.status(of: $0.requirement, in: end.state) == .met
+      }
+      edges += met.prefix(limit - edges.count)
+    }
+    try setStatus(.met, of: edges)
+    for edge in edges {
+      guard var job = memory.jobs[edge.dependent], job.state == .held else { continue }
+      if JobGraph.meet(&job, at: now) { try place(&job) }
+      try put(job)
+    }
+    return edges.count
+  }
+
+  /// Returns the jobs that have ended and still have unmet edges.
+  ///
+  /// - Returns: The jobs, in the order of their numbers.
+  public func cascades() -> [JobGraph.Standing] {
+    memory.graph.cascades.sorted { $0.key < $1.key }.map {
+      JobGraph.Standing(id: $0.key, state: memory.jobs[$0.key]?.state ?? .failed, culprit: $0.value)
+    }
+  }
+
+  // MARK: Time
+
+  /// Returns the jobs that have not started by their deadline.
+  ///
+  /// - Parameter limit: The maximum number of jobs.
+  /// - Returns: The jobs, in the order of the deadlines.
+  public func lateJobs(limit: Int) -> [JobRecord] { memory.jobs(until: now, by: \.deadlineToStart, limit: limit) }
+
+  /// Returns the scheduled jobs that are due.
+  ///
+  /// - Parameter limit: The maximum number of jobs.
+  /// - Returns: The jobs, in the order of their times.
+  public func dueJobs(limit: Int) -> [JobRecord] { memory.jobs(until: now, by: \.scheduledTime, limit: limit) }
+
+  /// Returns the schedules that have a due tick.
+  ///
+  /// - Parameter limit: The maximum number of schedules.
+  /// - Returns: The schedules, in the order of the ticks.
+  public func dueSchedules(limit: Int) -> [DueSchedule] {
+    let due = memory.schedules.values.compactMap { schedule in
+      schedule.next.flatMap { $0 <= now ? (time: $0, name: schedule.name) : nil }
+    }
+    return due.sorted(by: <).prefix(limit).map { _, name in
+      let schedule = memory.schedules[name]
+      return DueSchedule(name: name, schedule, isLastJobUnfinished: schedule?.lastJob.map(memory.isUnfinished) ?? false)
+    }
+  }
+
+  /// Returns the schedule of a name.
+  ///
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - definition: Not used, because all definitions can be read.
+  /// - Returns: The schedule; nil if there is none.
+  public func schedule(_ name: String, orWith definition: ScheduleDefinition?) -> ScheduleRecord? {
+    memory.schedules[name]
+  }
+}
