@@ -34,14 +34,14 @@ import Testing
   @Test("J253: a hint between finding a queue and serving it does not add the queue twice")
   func hintWhileAdding() {
     var state = WorkerState(claimer: Claimer(queues: [], kinds: ["test": 1]), operationQueues: [])
-    #expect(state.noteQueues(["a"]))
+    #expect(state.noteQueues(["a"]) == true)
     #expect(state.takeNewQueues() == ["a"])
     // The function that returns the operation queue runs without the lock.
-    #expect(state.noteQueues(["a", "b"]))
-    #expect(state.serve("a", on: OperationQueue(), at: .zero))
+    #expect(state.noteQueues(["a", "b"]) == true)
+    #expect(state.serve("a", on: OperationQueue(), at: .zero) == true)
     #expect(state.takeNewQueues() == ["b"])
-    #expect(state.serve("b", on: OperationQueue(), at: .zero))
-    #expect(!state.noteQueues(["a", "b"]))
+    #expect(state.serve("b", on: OperationQueue(), at: .zero) == true)
+    #expect(state.noteQueues(["a", "b"]) == false)
     #expect(state.operationQueues.count == 2 && state.claimer.groups.count == 2)
   }
 

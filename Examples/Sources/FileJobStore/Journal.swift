@@ -158,7 +158,7 @@ final class Journal {
     try flush(descriptor)
   }
 
-  /// Makes the names of the file and of its folder durable.
+  /// Makes the file and its folder survive a loss of power.
   private func flushFolder() throws {
     let folder = (path as NSString).deletingLastPathComponent
     for path in [folder, folder + "/.."] {

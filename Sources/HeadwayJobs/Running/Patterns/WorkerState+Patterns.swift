@@ -14,7 +14,7 @@ extension WorkerState {
     return newQueues.count > count
   }
 
-  /// Returns the queues that were noted since the last call, and are not served yet.
+  /// Returns the queues that were noted since the last call and are not served yet.
   mutating func takeNewQueues() -> Set<String> {
     defer { newQueues = [] }
     // A queue is noted again if a hint arrives while the operation queue for it is created.
