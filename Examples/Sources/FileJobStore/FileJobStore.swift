@@ -88,6 +88,7 @@ actor FileJobStore: JobStoreBackend {
   /// Reads the rows from the journal again.
   ///
   /// - Parameter dead: The dead workers, which the journal does not contain.
+  /// - Throws: `JobError`. The store can no longer be used.
   private func reload(dead: Set<WorkerID>) throws {
     let journal = try openJournal()
     do {
