@@ -58,7 +58,7 @@ import Testing
   func olderJob() throws {
     let text = """
       {"id":7,"queue":"images","kind":"resize","version":1,"payload":"AQ==","state":2,"priority":0,
-      "enqueuedTime":{"microseconds":5}}
+      "enqueuedTime":{"microseconds":5000000}}
       """
     let job = try JSONDecoder().decode(JobRecord.self, from: Data(text.utf8))
     let expected = JobRecord(
@@ -97,7 +97,8 @@ import Testing
     #expect(other.memory.nextTime(after: other.now) == Self.time(1) + .seconds(60))
   }
 
-  private static func time(_ microseconds: Int64) -> StoreTime { StoreTime(microseconds: microseconds) }
+  /// A number of seconds, so that different times also differ when they are printed.
+  private static func time(_ seconds: Int64) -> StoreTime { StoreTime(microseconds: seconds * 1_000_000) }
 }
 
 /// A store that users can write without the interface for authors.

@@ -183,7 +183,7 @@ actor FileJobStore: JobStoreBackend {
 
   func perform(_ command: JobCommand) throws -> Int {
     let count = try change { try $0.perform(command) }
-    // Workers prune a store every minute. If the disk is full, the journal remains as it is until a later minute.
+    // Workers prune a store every minute. If the disk is full, the old journal remains.
     if command == .prune { try? rewriteJournal() }
     return count
   }
