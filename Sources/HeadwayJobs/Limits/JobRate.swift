@@ -58,7 +58,9 @@ public struct JobRate: Hashable, Codable, Sendable {
     self.next = next
   }
 
-  /// Returns whether there are tokens for a job, and notes the time when there will be if there are too few.
+  /// Returns whether there are enough tokens for a job.
+  ///
+  /// If there are too few, notes when there will be enough.
   ///
   /// - Parameters:
   ///   - count: The number of tokens; more than the bucket can hold count as a full bucket.
@@ -74,7 +76,7 @@ public struct JobRate: Hashable, Codable, Sendable {
       next = nil
       return true
     }
-    // Another job might need fewer tokens, and be next sooner.
+    // Another job might need fewer tokens and be ready sooner.
     next = next.map { $0 > now ? min($0, available) : available } ?? available
     return false
   }
