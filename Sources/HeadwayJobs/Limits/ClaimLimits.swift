@@ -36,8 +36,8 @@ struct ClaimLimits {
   /// The sums of the weights of running jobs by key, with the jobs of this claim.
   private var running: [String: Int] = [:]
   private var buckets: [String: RateBucket] = [:]
-  /// The buckets to write, and whether a job waits for tokens.
-  private var changedBuckets: [String: Bool] = [:]
+  /// The keys of the buckets to write.
+  private var changedBuckets: Set<String> = []
   private var reserves: [String: [Reserve]] = [:]
   /// The keys that have refused a heavy job, with the highest priority of these jobs.
   private var heavyKeys: [String: Int] = [:]
@@ -86,15 +86,15 @@ struct ClaimLimits {
         var bucket = try bucket(key, in: &source)
         bucket.take(weight, rate, at: source.now)
         buckets[key] = bucket
-        changedBuckets[key] = false
+        changedBuckets.insert(key)
       }
     }
   }
 
   /// Stores the buckets that have changed.
   func keepBuckets<Source: ClaimSource>(in source: inout Source) throws(Source.Failure) {
-    for (key, isAwaited) in changedBuckets.sorted(by: { $0.key < $1.key }) {
-      if let bucket = buckets[key] { try source.keep(bucket, ofKey: key, isAwaited: isAwaited) }
+    for key in changedBuckets.sorted() {
+      if let bucket = buckets[key] { try source.keep(bucket, ofKey: key, isAwaited: bucket.next != nil) }
     }
   }
 
@@ -131,7 +131,7 @@ struct ClaimLimits {
       var bucket = old
       let hasTokens = bucket.hasTokens(weight, rate, at: source.now)
       buckets[key] = bucket
-      if bucket != old { changedBuckets[key] = !hasTokens }
+      if bucket != old { changedBuckets.insert(key) }
       guard hasTokens else { return .refuses }
       return kept == 0 || bucket.hasTokens(weight + kept, rate, at: source.now) ? .admits : .keeps
     }
