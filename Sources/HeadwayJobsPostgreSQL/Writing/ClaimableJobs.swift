@@ -232,15 +232,20 @@ struct ClaimableJobs: ClaimSource {
   }
 
   mutating func firstJob(
-    ofKeyAfter key: String?, in group: String, level: Int, skipsFullKeys: Bool
+    ofKeyAfter key: String?, in group: String, level: Int, skipping skipped: SkippedKeys
   ) throws -> ClaimCandidate? {
-    guard skipsFullKeys else { return try firstJob("limit_key > $6", key ?? "", group, level) }
-    guard let free = try firstKeyWithRoom(after: key ?? "", in: group, level: level) else { return nil }
+    guard skipped != .none else { return try firstJob("limit_key > $6", key ?? "", group, level) }
+    let hasHeavyJobs = skipped != .full
+    guard let free = try firstKeyWithRoom(after: key ?? "", in: group, level: level, orHeavyJobs: hasHeavyJobs) else {
+      return nil
+    }
     return try firstJob("limit_key >= $6", free, group, level)
   }
 
-  /// Returns the next key whose limit might admit its first job.
-  private func firstKeyWithRoom(after key: String, in group: String, level: Int) throws -> String? {
+  /// Returns the next key whose limit might admit its first job, or whose first job takes several units.
+  private func firstKeyWithRoom(
+    after key: String, in group: String, level: Int, orHeavyJobs hasHeavyJobs: Bool
+  ) throws -> String? {
     let condition = "\(Self.keyed) AND queue = $1 AND priority = $5 AND further = $7 AND limit_key >"
     var select = statement(
       "\(Self.keyed) AND priority = $5 AND further = $7 AND limit_key = key.value", "ORDER BY position LIMIT 1"
@@ -256,7 +261,7 @@ struct ClaimableJobs: ClaimSource {
         WHERE state = 3 AND limit_key IS NOT NULL AND limit_key = key.value
       ) running
       WHERE CASE
-        WHEN slots > 0 THEN waiting.weight > 1 OR used + waiting.weight <= slots
+        WHEN slots > 0 THEN $8 AND waiting.weight > 1 OR used + waiting.weight <= slots
         WHEN slots = 0 THEN used = 0 AND NOT EXISTS (
           SELECT FROM headway.job other WHERE other.slots = 0 AND other.state > 0 AND other.limit_key = key.value
           AND other.position < waiting.position)
@@ -267,6 +272,7 @@ struct ClaimableJobs: ClaimSource {
     select.add(level)
     select.add(key)
     select.add(group)
+    select.add(hasHeavyJobs)
     return try transaction.run(select).first?.text(0)
   }
 
