@@ -133,7 +133,7 @@
   ///   hold the keys, or dependencies have failed.
   public func perform(_ command: JobCommand) async throws -> Int {
     let expired = command == .prune ? try await expiredJobs() : []
-    return try await change(on: connections.reading, hold: command == .prune ? .shared : .alone) { transaction in
+    return try await change(on: connections.reading, hold: command.sharesStore ? .shared : .alone) { transaction in
       transaction.expired = expired
       return try transaction.perform(command)
     }
@@ -186,6 +186,19 @@ extension JobError {
   /// Whether the server can't store an ending, because it rejects a value or a constraint is violated.
   fileprivate var isOfEnding: Bool {
     (underlyingError as? PostgresError)?.sqlState.map { ["22", "23", "54"].contains($0.prefix(2)) } ?? false
+  }
+}
+
+extension JobCommand {
+  /// Whether the command can run at the same time as exchanges.
+  ///
+  /// A signal locks jobs in the order of their numbers, like an exchange. If it had to wait for the lock of a job while
+  /// it held the lock of the store, all exchanges would wait, too.
+  fileprivate var sharesStore: Bool {
+    switch self {
+    case .prune, .signal: true
+    default: false
+    }
   }
 }
 

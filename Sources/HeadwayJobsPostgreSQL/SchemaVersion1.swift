@@ -258,6 +258,10 @@ enum SchemaVersion1 {
       number bigint;
       stored record;
     BEGIN
+      IF octet_length(signal.name) > 512 THEN
+        RAISE EXCEPTION 'The name of a signal has % bytes instead of at most 512.', octet_length(signal.name)
+        USING ERRCODE = 'invalid_parameter_value';
+      END IF;
       SELECT j.state, j.queue, j.slots, j.awaits INTO stored FROM headway.job j WHERE j.id = signal.job FOR UPDATE;
       IF NOT FOUND THEN RETURN false; END IF;
       SELECT convert_from(c.value, 'UTF8')::jsonb INTO signals FROM headway.checkpoint c

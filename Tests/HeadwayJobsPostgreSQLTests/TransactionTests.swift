@@ -238,6 +238,40 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J225: a signal that is committed while the ending of its job waits for it leaves no rows")
+  func signalDuringEnding() async throws {
+    let test = try await makeStore()
+    let (handle, record) = try await claimNewJob(of: test)
+    let fence = try #require(record.fence)
+    let (jobs, isSent, mayEnd) = (test.jobs, DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let signal = Task {
+      try await test.store.transaction { transaction in
+        try jobs.signal(handle.id, "size", 7, in: transaction)
+        isSent.signal()
+        mayEnd.wait()
+      }
+    }
+    await Task.detached { wait(isSent) }.value
+    let exchange = JobExchange(worker: fence.owner, endings: [JobEnding(fence, .succeed(result: nil))])
+    let ending = Task { try await test.store.exchange(exchange) }
+    let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
+    try await poll { try test.psql(waits) != "0" }
+    mayEnd.signal()
+    try await signal.value
+    #expect(try await ending.value.verdicts == [.recorded])
+    #expect(try await test.store.audit() == [])
+    await test.store.close()
+  }
+
+  @Test("J234: another client can't send a signal with a name that is too long")
+  func longSignal() async throws {
+    let test = try await makeStore()
+    let handle = try await test.jobs.enqueue(PlainJob(number: 1))
+    #expect(throws: PostgresServer.Failure.self) { try test.psql("SELECT signal(\(handle.id), repeat('n', 513))") }
+    #expect(try test.psql("SELECT signal(\(handle.id), repeat('n', 512))") == "t")
+    await test.store.close()
+  }
+
   @Test("J229: the writes of a step and its value are committed together, or neither")
   func step() async throws {
     let test = try await makeStore()

@@ -113,6 +113,9 @@ import Testing
     // The store cancels the job.
     #expect(action(error: CancellationError(), isCancelled: true, cause: .requested, suspension: suspension) == wait)
     #expect(action(error: suspension, isCancelled: true, cause: .stopping, suspension: suspension) == wait)
+    // The error of another attempt is an ordinary error.
+    let foreign = action(error: suspension)
+    if case .retry = foreign {} else { Issue.record("The attempt ends with \(foreign).") }
     let reason = JobEndReason(.cancelled, "Its operation was cancelled.")
     #expect(action(error: suspension, isCancelled: true, suspension: suspension) == .cancel(reason))
     #expect(

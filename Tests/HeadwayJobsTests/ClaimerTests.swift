@@ -186,6 +186,42 @@ import Testing
     #expect(claimer.claims(at: .seconds(20)).count == 1)
   }
 
+  @Test("J254: after many queues have come and gone, exchanges cost as little as before")
+  func manyIdleQueues() {
+    var claimer = Claimer(queues: [], kinds: ["test": 1])
+    for group in 0..<3 {
+      claimer.serve("\(group)", group: group, at: .zero)
+      claimer.setSlots(1, group: group)
+    }
+    let found = claimer.claims(at: .zero)
+    claimer.claimed([[], records(1), []], by: found.map(\.claim), lanes: found.map(\.lane))
+    #expect(claimer.removeIdleLanes(at: .seconds(60)).sorted() == [0, 2])
+    #expect(claimer.removeUnusedGroups() == 2)
+    #expect(claimer.lanes.map(\.isServed) == [false, true])
+    #expect(claimer.claims(at: .seconds(60)).isEmpty)
+    claimer.ended(lane: 1, isSuspect: false, wasAdded: false, at: .seconds(60))
+    // The last claim has filled the slot, so there might be more jobs.
+    let next = claimer.claims(at: .seconds(60))
+    #expect(next.map(\.claim.queue) == ["1"])
+    claimer.claimed([[]], by: next.map(\.claim), lanes: next.map(\.lane))
+    #expect(claimer.removeIdleLanes(at: .seconds(120)) == [1])
+    #expect(claimer.removeUnusedGroups() == 0)
+    #expect(claimer.lanes.isEmpty && claimer.groups.isEmpty)
+    #expect(claimer.claims(at: .seconds(120)).isEmpty && claimer.isExhausted)
+  }
+
+  @Test("J254: an exchange has a limited number of claims, and the next one continues")
+  func manyQueues() {
+    let limit = JobCommand.maxChangedCount
+    let queues = (0..<limit + 3).map { "\($0)" }
+    var claimer = Claimer(queues: queues, groups: queues.map { _ in 0 }, kinds: ["test": 1])
+    claimer.setSlots(2, group: 0)
+    let found = claimer.claims(at: .zero)
+    #expect(found.map(\.lane) == Array(0..<limit))
+    claimer.claimed(found.map { _ in [] }, by: found.map(\.claim), lanes: found.map(\.lane))
+    #expect(claimer.claims(at: .zero).map(\.lane) == Array(limit..<limit + 3))
+  }
+
   @Test("J19: after a claim that found too little, it asks again only after a hint")
   mutating func hints() throws {
     claimer.setSlots(2, group: 0)

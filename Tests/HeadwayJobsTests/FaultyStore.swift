@@ -2,7 +2,8 @@
 import Synchronization
 
 /// A store whose exchanges fail two times of three: before anything has happened, and after everything has, so that
-/// only the answer is lost; or a store that loses all hints; or one that sends a hint during each exchange.
+/// only the answer is lost; or a store that loses all hints, and maybe all answers to writes; or one that sends a hint
+/// during each exchange.
 final class FaultyStore: JobStoreBackend {
   private let store: MemoryJobStore
   private let count = Mutex(0)
@@ -15,7 +16,7 @@ final class FaultyStore: JobStoreBackend {
 
   /// What is wrong with the store.
   enum Fault {
-    case lostAnswers, lostHints, constantHints
+    case lostAnswers, lostHints, lostWriteAnswers, constantHints
   }
 
   /// Creates a store.
@@ -47,7 +48,7 @@ final class FaultyStore: JobStoreBackend {
   }
 
   func exchange(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
-    if fault == .lostHints { return store.exchange(exchange) }
+    if fault == .lostHints || fault == .lostWriteAnswers { return store.exchange(exchange) }
     if fault == .constantHints {
       var hints = JobHints()
       hints.claimableQueues = ["default"]
@@ -71,7 +72,11 @@ final class FaultyStore: JobStoreBackend {
   var maxPayloadSize: Int { store.maxPayloadSize }
   var now: StoreTime { store.now }
   func enqueue(_ jobs: [NewJob]) throws -> [Enqueued] { try store.enqueue(jobs) }
-  func write(_ writes: [FencedWrite]) throws -> [FencedAnswer] { try store.write(writes) }
+  func write(_ writes: [FencedWrite]) throws -> [FencedAnswer] {
+    let answers = try store.write(writes)
+    if fault == .lostWriteAnswers { throw JobError(.storeFailed, "The answer was lost.") }
+    return answers
+  }
   func checkpoint(_ name: String, of id: JobID) -> JobPayload? { store.checkpoint(name, of: id) }
   func register(_ description: WorkerDescription) -> WorkerID { store.register(description) }
   func beat(_ worker: WorkerID, running attempts: [JobFence]) -> WorkerBeat { store.beat(worker, running: attempts) }

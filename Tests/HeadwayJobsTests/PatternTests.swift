@@ -31,6 +31,44 @@ import Testing
     for name in others { #expect(!matcher.matches(name), "\(name)") }
   }
 
+  @Test("J253: a hint between finding a queue and serving it does not add the queue twice")
+  func hintWhileAdding() {
+    var state = WorkerState(claimer: Claimer(queues: [], kinds: ["test": 1]), operationQueues: [])
+    #expect(state.noteQueues(["a"]) == true)
+    #expect(state.takeNewQueues() == ["a"])
+    // The function that returns the operation queue runs without the lock.
+    #expect(state.noteQueues(["a", "b"]) == true)
+    #expect(state.serve("a", on: OperationQueue(), at: .zero) == true)
+    #expect(state.takeNewQueues() == ["b"])
+    #expect(state.serve("b", on: OperationQueue(), at: .zero) == true)
+    #expect(state.noteQueues(["a", "b"]) == false)
+    #expect(state.operationQueues.count == 2 && state.claimer.groups.count == 2)
+  }
+
+  @Test("J254: the places of idle queues are removed or used by other queues")
+  func idlePlaces() {
+    var state = WorkerState(claimer: Claimer(queues: [], kinds: ["test": 1]), operationQueues: [])
+    let queues = (0..<3).map { _ in OperationQueue() }
+    func claim(at time: Duration) -> [String] {
+      for group in state.claimer.groups.indices { state.claimer.setSlots(1, group: group) }
+      let found = state.claimer.claims(at: time)
+      state.claimer.claimed(found.map { _ in [] }, by: found.map(\.claim), lanes: found.map(\.lane))
+      return found.map(\.claim.queue)
+    }
+    for (name, queue) in zip(["a", "b", "c"], queues) { _ = state.serve(name, on: queue, at: .zero) }
+    #expect(claim(at: .zero) == ["a", "b", "c"])
+    state.claimer.noteClaimable("b")
+    let unused = state.removeIdleQueues(at: .seconds(60))
+    #expect(Set(unused.map(ObjectIdentifier.init)) == [ObjectIdentifier(queues[0]), ObjectIdentifier(queues[2])])
+    #expect(state.operationQueues.count == 2 && state.operationQueues[1] === queues[1])
+    #expect(claim(at: .seconds(60)) == ["b"])
+    _ = state.serve("d", on: queues[2], at: .seconds(60))
+    #expect(state.operationQueues.count == 2 && state.operationQueues[0] === queues[2])
+    #expect(claim(at: .seconds(60)) == ["d"])
+    #expect(state.removeIdleQueues(at: .seconds(120)).count == 2)
+    #expect(state.operationQueues.isEmpty && state.claimer.lanes.isEmpty)
+  }
+
   @Test("J253: a worker serves queues that match and appear while it runs")
   func newQueues() async throws {
     let worker = worker(nil, Sum.self)
@@ -58,6 +96,19 @@ import Testing
         let id = try await jobs.enqueue(Sum(left: number, right: 1), queue: "tenant-\(number)").id
         try await workshop.advance(until: id, is: .succeeded)
       }
+    }
+  }
+
+  @Test("J253: a worker finds new queues even if the store can't be advanced")
+  func stuck() async throws {
+    let store = FaultyStore(workshop.store, .lostHints)
+    store.isStuck = true
+    let jobs = Jobs(store, clock: workshop.clock)
+    let worker = worker(jobs, Sum.self)
+    worker.serve(matching: "tenant-*", on: OperationQueue(maxConcurrentOperationCount: 4))
+    try await workshop.run(worker) {
+      let id = try await jobs.enqueue(Sum(left: 1, right: 1), queue: "tenant-1").id
+      try await workshop.advance(until: id, is: .succeeded)
     }
   }
 

@@ -76,6 +76,34 @@ import Testing
     #expect(try await handle.value == [1, 2, 3])
   }
 
+  @Test("J222: a wait inside a checkpoint is refused, because later attempts don't run the step")
+  func waitInStep() async throws {
+    let error = await #expect(throws: JobError.self) { try await test.perform(Nested()) }
+    #expect(error?.code == .waitInCheckpoint)
+    #expect(error?.isRetryable == false)
+  }
+
+  @Test("J222: a wait whose answer was lost is the same wait if the code calls it again")
+  func lostAnswers() async throws {
+    let test = JobTest(jobs: Jobs(FaultyStore(MemoryJobStore(), .lostWriteAnswers)))
+    let handle = try await test.jobs.enqueue(Persistent())
+    for value in 1...2 { try await test.jobs.signal(handle.id, "add", value) }
+    _ = try await Log.$current.withValue(log) { try await test.drain(Persistent.self, for: .zero) }
+    #expect(try await handle.value == [1, 2])
+    #expect(log.entries == ["failed", "failed"])
+  }
+
+  @Test("J233: a step that had begun when another task came to a wait stores its value, and runs once")
+  func concurrentStep() async throws {
+    let handle = try await test.jobs.enqueue(Concurrent())
+    for isSent in [false, true] {
+      if isSent { try await test.jobs.signal(handle.id, "go") }
+      _ = try await Log.$current.withValue(log) { try await test.drain(Concurrent.self, for: .zero) }
+    }
+    #expect(try await handle.value)
+    #expect(log.entries == ["charge", "suspended"])
+  }
+
   @Test("J223: a value of another type is an error of the wait")
   func undecodable() async throws {
     let handle = try await test.jobs.enqueue(Order(), options: JobOptions(retry: .never))
@@ -173,6 +201,56 @@ private struct Careless: Job {
     do { try await context.step("step") } catch is JobSuspension { Log.current.append("suspended") }
     do { try await context.sleep("nap", for: .zero) } catch is JobSuspension { Log.current.append("suspended") }
     return false
+  }
+}
+
+/// Waits inside a step.
+private struct Nested: Job {
+  static let kind: JobKind = "nested"
+
+  func perform(in context: JobContext) async throws -> Bool {
+    try await context.checkpoint("step") { try await context.waitForSignal("go", timeLimit: .seconds(60)) }
+  }
+}
+
+/// Comes to a wait while a step runs in another task.
+private struct Concurrent: Job {
+  static let kind: JobKind = "concurrent"
+
+  func perform(in context: JobContext) async throws -> Bool {
+    let log = Log.current
+    async let charge = context.checkpoint("charge") {
+      log.append("charge")
+      await log.wait(for: "suspended")
+      return true
+    }
+    await log.wait(for: "charge")
+    do {
+      _ = try await context.waitForSignal("go", timeLimit: .seconds(60))
+    } catch {
+      log.append("suspended")
+      _ = try await charge
+      throw error
+    }
+    return try await charge
+  }
+}
+
+/// Collects two numbers, and calls a wait again after an error of the store.
+private struct Persistent: Job {
+  static let kind: JobKind = "persistent"
+
+  func perform(in context: JobContext) async throws -> [Int] {
+    var values: [Int] = []
+    while values.count < 2 {
+      do {
+        let value = try await context.waitForSignal("add", as: Int.self, timeLimit: .seconds(60))
+        values.append(value ?? 0)
+      } catch let error as JobError where error.code == .storeFailed {
+        Log.current.append("failed")
+      }
+    }
+    return values
   }
 }
 

@@ -46,6 +46,14 @@ import Testing
     let delayed = try await jobs.enqueue(Late())
     #expect(try await dueTime(of: delayed) == .seconds(5))
   }
+
+  @Test("J250: a schedule has no start time, and keeps the default delay")
+  func schedule() async throws {
+    let options = JobOptions(startDate: date(after: .seconds(60)))
+    try await jobs.schedule("late", .every(.seconds(60)), options: options, job: Late())
+    let id = try await jobs.runSchedule("late")
+    #expect(try await jobs.job(id)?.dueTime == workshop.store.now + .seconds(5))
+  }
 }
 
 private struct Late: Job {

@@ -108,7 +108,8 @@ struct JobsByNameTests {
     let hourly = ScheduleDefinition(
       .every(.seconds(3_600)), missed: .all(limit: 3), overlap: .skip, job: newJob("mail", JobOptions(queue: "mail")))
     _ = try await store.perform(.set(hourly), on: "hourly")
-    _ = try await store.perform(.set(ScheduleDefinition(.cron("0 3 * * *"), job: newJob("report"))), on: "nightly")
+    let nightly = try ScheduleDefinition(.cron("0 3 * * *"), jitter: .milliseconds(1_500), job: newJob("report"))
+    _ = try await store.perform(.set(nightly), on: "nightly")
     let records = try await jobs.schedules()
     let next = try #require(records.first?.next?.description)
     let list = try await run("schedules").output
@@ -132,6 +133,7 @@ struct JobsByNameTests {
     #expect(objects[0]["missed"] as? String == "all" && objects[0]["missedLimit"] as? Int == 3)
     #expect(objects[0]["overlap"] as? String == "skip" && objects[0]["queue"] as? String == "mail")
     #expect(objects[0]["next"] is String && objects[1]["next"] == nil)
+    #expect(objects.map { $0["jitterSeconds"] as? Double } == [nil, 1.5])
 
     #expect(try await run("schedules", "delete", "hourly").output == ["The schedule hourly is deleted."])
     #expect(try await jobs.schedules().map(\.name) == ["nightly"])

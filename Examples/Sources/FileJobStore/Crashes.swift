@@ -81,6 +81,35 @@ func cutJournal(in folder: String) async throws {
   }
 }
 
+/// Fills the disk in the middle of transactions, and frees it.
+///
+/// - Throws: ``Defect`` if such a transaction has an effect, or a later one has none.
+func fillDisk(in folder: String) async throws {
+  let store = try FileJobStore(folder, isFlushed: false)
+  let job = NewJob(kind: "note", payload: JobPayload(bytes: []))
+  let id = try await store.enqueue([job])[0].id
+  let worker = try await store.register(
+    WorkerDescription(name: "worker", processIdentifier: 1, queues: ["default"], kinds: ["note": 1]))
+  let claim = JobClaim(queue: "default", count: 1, allowsSuspect: true, kinds: ["note": 1])
+  _ = try await store.exchange(JobExchange(worker: worker, endings: [], claims: [claim]))
+  await store.kill(worker)
+  for room in [0, 10] {
+    await store.fillDisk(except: room)
+    for isRescue in [false, true] {
+      do {
+        if isRescue { _ = try await store.rescue() } else { _ = try await store.enqueue([job]) }
+        throw Defect(description: "A transaction has succeeded although the disk was full.")
+      } catch let error as JobError where error.code == .storeFull {}
+    }
+  }
+  await store.fillDisk(except: nil)
+  let (rescued, next) = (try await store.rescue(), try await store.enqueue([job])[0].id)
+  await store.close()
+  guard rescued == [id], next.rawValue == id.rawValue + 1 else {
+    throw Defect(description: "After the disk was full, the jobs \(rescued) were rescued, and \(next) was added.")
+  }
+}
+
 struct Defect: Error, CustomStringConvertible {
   let description: String
 }

@@ -83,8 +83,14 @@ actor FileJobStore: JobStoreBackend {
   }
 
   /// Reads the rows from the journal again.
-  func reload() throws {
-    let (journal, dead) = (try openJournal(), rows.memory.dead)
+  func reload() throws { try reload(dead: rows.memory.dead) }
+
+  /// Reads the rows from the journal again.
+  ///
+  /// - Parameter dead: The dead workers, which the journal does not contain.
+  /// - Throws: `JobError`. The store can no longer be used.
+  private func reload(dead: Set<WorkerID>) throws {
+    let journal = try openJournal()
     do {
       rows = try Self.load(journal)
       rows.memory.dead = dead
@@ -106,7 +112,7 @@ actor FileJobStore: JobStoreBackend {
     let journal = try openJournal()
     requestCount += 1
     if let reloadInterval, requestCount.isMultiple(of: reloadInterval) { try reload() }
-    let rows = rows
+    let (rows, dead) = (rows, rows.memory.dead)
     rows.begin(at: clock())
     do {
       let answer = try body(rows)
@@ -117,7 +123,7 @@ actor FileJobStore: JobStoreBackend {
       return answer
     } catch {
       // The journal does not contain the changes, so this undoes them.
-      if !rows.changes.isEmpty { try reload() }
+      if !rows.changes.isEmpty { try reload(dead: dead) }
       throw error
     }
   }
@@ -177,8 +183,7 @@ actor FileJobStore: JobStoreBackend {
 
   func perform(_ command: JobCommand) throws -> Int {
     let count = try change { try $0.perform(command) }
-    // Workers prune a store every minute.
-    // If the disk is full, the old journal remains.
+    // Workers prune a store every minute. If the disk is full, the old journal remains.
     if command == .prune { try? rewriteJournal() }
     return count
   }
@@ -213,12 +218,14 @@ actor FileJobStore: JobStoreBackend {
   }
 
   func rescue() throws -> [JobID] {
-    guard try read({ !$0.memory.dead.isEmpty }) else { return [] }
-    return try change { rows in try rows.memory.dead.sorted().flatMap { try rows.remove($0, isCrash: true) } }
+    try read { $0.memory.dead.sorted() }.flatMap { worker in try change { try $0.remove(worker, isCrash: true) } }
   }
 
   /// Makes a worker dead, as if its process had been killed.
   func kill(_ worker: WorkerID) { rows.memory.dead.insert(worker) }
+
+  /// For tests: fills the disk, except for a number of bytes; nil to free it.
+  func fillDisk(except room: Int?) { journal?.maxSize = room.map { (journal?.size ?? 0) + $0 } }
 
   // MARK: Time
 

@@ -10,7 +10,11 @@ final class Journal {
   private var descriptor: Int32
   /// The length of all complete lines in bytes.
   private(set) var size = 0
+  /// For tests: the maximum length in bytes, as if the disk were full after it; nil for none.
+  var maxSize: Int?
   private let isFlushed: Bool
+  /// Whether a loss of power could remove the file, because its folder has not been flushed since it was created.
+  private var needsFolder = true
 
   private static let header = "headway file job store 1\n"
 
@@ -62,6 +66,7 @@ final class Journal {
   /// - Parameter text: The text, without line feeds.
   /// - Throws: `JobError`. The line was not added.
   func append(_ text: [UInt8]) throws {
+    if needsFolder { try flushFolder() }
     do {
       let line = Self.line(text)
       try write(line, at: size)
@@ -79,13 +84,17 @@ final class Journal {
   /// - Throws: `JobError`. The old file remains.
   func replace(with texts: [[UInt8]]) throws {
     let new = try Journal(path + ".new", isFlushed: isFlushed)
-    try new.reset(Array(Self.header.utf8) + texts.flatMap(Self.line))
-    guard rename(new.path, path) == 0 else { throw Self.failure("\(path) can't be replaced") }
+    do {
+      try new.reset(Array(Self.header.utf8) + texts.flatMap(Self.line))
+      guard rename(new.path, path) == 0 else { throw Self.failure("\(path) can't be replaced") }
+    } catch {
+      // An incomplete file would use the space that the next transactions need.
+      unlink(new.path)
+      throw error
+    }
     swap(&descriptor, &new.descriptor)
     size = new.size
-    let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
-    defer { close(folder) }
-    try flush(folder)
+    needsFolder = true
   }
 
   // MARK: Lines
@@ -130,9 +139,14 @@ final class Journal {
   private func write(_ bytes: [UInt8], at offset: Int) throws {
     var count = 0
     while count < bytes.count {
-      let written = bytes.withUnsafeBytes { buffer in
-        pwrite(descriptor, buffer.baseAddress?.advanced(by: count), bytes.count - count, off_t(offset + count))
-      }
+      let room = min(bytes.count - count, (maxSize ?? .max) - offset - count)
+      if room <= 0 { errno = ENOSPC }
+      let written =
+        room <= 0
+        ? -1
+        : bytes.withUnsafeBytes { buffer in
+          pwrite(descriptor, buffer.baseAddress?.advanced(by: count), room, off_t(offset + count))
+        }
       if written < 0, errno == EINTR { continue }
       guard written > 0 else { throw Self.failure("\(path) can't be written") }
       count += written
@@ -142,6 +156,17 @@ final class Journal {
   private func truncate() throws {
     guard ftruncate(descriptor, off_t(size)) == 0 else { throw Self.failure("\(path) can't be shortened") }
     try flush(descriptor)
+  }
+
+  /// Makes the file and its folder survive a loss of power.
+  private func flushFolder() throws {
+    let folder = (path as NSString).deletingLastPathComponent
+    for path in [folder, folder + "/.."] {
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      defer { close(descriptor) }
+      try flush(descriptor)
+    }
+    needsFolder = false
   }
 
   private func flush(_ descriptor: Int32) throws {

@@ -39,5 +39,8 @@ print(
 try await cutJournal(in: "\(folder)/cut")
 print("If a crash cuts the last line of the journal, only the last transaction is missing.")
 
+try await fillDisk(in: "\(folder)/full")
+print("If the disk is full, transactions fail without an effect, and later ones succeed.")
+
 let count = try await killProcesses(20, in: "\(folder)/kills")
 print("20 processes were killed, and no job was lost: \(count >= 60)")

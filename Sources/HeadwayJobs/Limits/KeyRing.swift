@@ -38,6 +38,10 @@ struct KeyRing {
   private var current: (job: ClaimCandidate, checked: Int)?
   /// Whether the job that was found last comes before its turn, because units or tokens were kept for it.
   private var isEarly = false
+  /// Whether the heavy job of the turn no longer waits.
+  ///
+  /// It is forgotten when the ring finds another job. Some stores read no level without jobs that the worker can run.
+  private var isHeavyJobGone = false
 
   /// After this many refusals, the source searches for a key with a free unit, which can take one request.
   private static let maxRefusalCount = 3
@@ -125,7 +129,7 @@ struct KeyRing {
         case .waiting(let job):
           isEarly = true
           return job
-        case .gone: turn.heavyJob = nil
+        case .gone: isHeavyJobGone = true
         case .unavailable: break
         }
       case .behind(let last):
@@ -179,6 +183,7 @@ struct KeyRing {
       if first.map({ head.comesByKey(before: $0) }) ?? true { first = head }
     }
     guard let found = first?.key else { return nil }
+    if isHeavyJobGone { (turn.heavyJob, isHeavyJobGone) = (nil, false) }
     alternatives.removeAll { $0.key.map { !$0.utf8.elementsEqual(found.utf8) } ?? true }
     return found
   }

@@ -113,7 +113,7 @@ struct MemoryClaim<Rows: MemoryTableRows>: ClaimSource {
 
   func heavyJob(_ id: JobID, level: Int) -> HeavyJob {
     guard let job = rows.memory.jobs[id], job.state == .waiting, job.crashCount == 0, job.queue == claim.queue,
-      job.priority == level, job.settings.limits != nil
+      job.priority == level, job.settings.firstLimit != nil, job.deadline.map({ $0 > rows.now }) ?? true
     else { return .gone }
     return candidate(job).map { .waiting($0) } ?? .unavailable
   }

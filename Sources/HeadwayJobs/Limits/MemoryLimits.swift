@@ -43,9 +43,12 @@
   }
 
   mutating func remove(_ job: JobRecord) {
-    if job.state.isPending { pending[job.queue, default: 0] -= 1 }
-    if job.state == .running { runningOfQueues[job.queue, default: 0] -= 1 }
-    if job.state == .running { addWeights(of: job, -1) }
+    // Queues come and go.
+    if job.state.isPending { pending[job.queue] = pending[job.queue].flatMap { $0 > 1 ? $0 - 1 : nil } }
+    if job.state == .running {
+      runningOfQueues[job.queue] = runningOfQueues[job.queue].flatMap { $0 > 1 ? $0 - 1 : nil }
+      addWeights(of: job, -1)
+    }
     guard job.keepsPlace, job.hasSerialPlace, let key = job.settings.firstLimit?.storedKey else { return }
     serial[key]?.remove(at: job.position)
     if serial[key]?.isEmpty == true { serial[key] = nil }

@@ -22,7 +22,8 @@ struct AttemptEnding {
     if let suspension, !isCancelled || cause != nil || isOtherError {
       return .wait(suspension.wait, until: suspension.until)
     }
-    let error = error is JobSuspension ? nil : error
+    // The error of another attempt is an ordinary error.
+    let error = suspension != nil && error is JobSuspension ? nil : error
     if let outcome = error as? JobOutcome { return action(for: outcome) }
     // If the operation was not cancelled, the cancellation error was not requested. For example, a child task had its
     // own time limit.

@@ -163,7 +163,17 @@ struct Claimer {
         if groups[lanes[index].group].laneCount == 0 { unused.append(lanes[index].group) }
       }
     }
+    // After many queues have come and gone, their places would cost time in each exchange.
+    while lanes.last?.isServed == false { lanes.removeLast() }
     return unused
+  }
+
+  /// Removes the slots after the last ones that are used.
+  ///
+  /// - Returns: The number of the remaining ones.
+  mutating func removeUnusedGroups() -> Int {
+    while groups.last?.laneCount == 0 { groups.removeLast() }
+    return groups.count
   }
 
   // MARK: Claims
@@ -183,6 +193,7 @@ struct Claimer {
     for offset in lanes.indices {
       let index = (first + offset) % lanes.count
       let lane = lanes[index]
+      guard lane.isServed else { continue }
       var group = before[lane.group]
       if let chunk = lane.chunk {
         // Without a free slot, a queue has at most one call ahead. Otherwise, jobs that are claimed ahead could always
@@ -193,7 +204,7 @@ struct Claimer {
           hasSlot || canBeAhead && groups[lane.group].heldCount < group.slots + group.ahead
         else { continue }
         let count = min(chunk.size.count, left)
-        guard count > 0 else {
+        guard count > 0, claims.count < JobCommand.maxChangedCount else {
           turn = index
           break
         }
@@ -213,7 +224,7 @@ struct Claimer {
       // The jobs that earlier claims of the group can return.
       let granted = groups[lane.group].heldCount - group.heldCount
       count = granted > 0 ? granted : min(count, left)
-      guard count > 0 else {
+      guard count > 0, claims.count < JobCommand.maxChangedCount else {
         // The next request begins with this queue.
         turn = index
         break
@@ -251,8 +262,9 @@ struct Claimer {
     guard suspectCount == 0 else { return nil }
     let order = lanes.indices.map { ($0 + suspectTurn) % lanes.count }
     return order.first { index in
+      guard isWanted(index, forSuspect: true) else { return false }
       let group = groups[lanes[index].group]
-      return isWanted(index, forSuspect: true) && group.heldCount < group.slots
+      return group.heldCount < group.slots
     }
   }
 

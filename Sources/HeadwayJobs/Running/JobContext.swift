@@ -8,6 +8,8 @@ import Synchronization
 public final class JobContext: Sendable {
   /// The attempt whose code runs in this task.
   @TaskLocal static var current: JobContext?
+  /// The attempt whose step, the body of a checkpoint, runs in this task.
+  @TaskLocal static var step: JobContext?
 
   /// The number of the job.
   public var id: JobID { fence.id }
@@ -99,9 +101,10 @@ public final class JobContext: Sendable {
     _ name: String, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {
     if let stored = try await storedCheckpoint(name, as: Value.self) { return stored }
-    let value = try await body()
+    let value = try await Self.$step.withValue(self) { try await body() }
     let payload = try encodedCheckpoint(name, value)
-    try await write(.checkpoint(name: name, value: payload))
+    // If the attempt has come to a wait in another task in the meantime, the step must not run again either.
+    try await send(.checkpoint(name: name, value: payload))
     return value
   }
 
@@ -210,6 +213,11 @@ public final class JobContext: Sendable {
   @discardableResult
   func write(_ content: FencedWrite.Content) async throws -> FencedAnswer {
     try checkNotSuspended()
+    return try await send(content)
+  }
+
+  @discardableResult
+  private func send(_ content: FencedWrite.Content) async throws -> FencedAnswer {
     let answer = try await jobs.backend.write([FencedWrite(fence, content)])[0]
     if answer == .refused { throw leaseLost }
     if answer == .queueFull {
@@ -243,6 +251,13 @@ public final class JobContext: Sendable {
     state.withLock { state in
       state.waitCounts[wait, default: 0] += 1
       return state.waitCounts[wait, default: 1]
+    }
+  }
+
+  /// Gives back the number of a wait that has failed, unless another wait has the next number.
+  func giveBack(_ number: Int, of wait: JobWait) {
+    state.withLock { state in
+      if state.waitCounts[wait] == number { state.waitCounts[wait] = number - 1 }
     }
   }
 

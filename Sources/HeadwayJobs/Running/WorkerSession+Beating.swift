@@ -14,10 +14,12 @@ extension WorkerSession {
     while !Task.isCancelled {
       let start = clock.elapsed()
       var pause = Self.beatInterval
+      let next = await Self.result { try await beat() }
       do {
-        if let next = try await beat() { pause = max(.milliseconds(1), min(pause, next - store.now)) }
+        // Even if a job prevents the store from being advanced.
         try await findQueues(after: &lastQueue, isComplete: !hasSearched)
         hasSearched = true
+        if let next = try next.get() { pause = max(.milliseconds(1), min(pause, next - store.now)) }
         reports.succeeded(.beat)
       } catch {
         // The next beat tries again.
@@ -71,7 +73,7 @@ extension WorkerSession {
     // This comes first, so that jobs are claimed even if the rest fails.
     state.withLock { $0.claimer.noteClaimable(nil) }
     exchangeBell.ring()
-    let next = await advance()
+    let next = await Self.result { try await store.advance() }
     // Even if a job prevents the store from being advanced.
     await reports.rescued(try await store.rescue(), in: store)
     return try next.get()
@@ -89,9 +91,10 @@ extension WorkerSession {
     return lost
   }
 
-  private func advance() async -> Result<StoreTime?, any Error> {
+  /// Calls a function, and returns its result or its error, so that the beat continues.
+  private static func result<Value>(_ body: () async throws -> Value) async -> Result<Value, any Error> {
     do {
-      return .success(try await store.advance())
+      return .success(try await body())
     } catch {
       return .failure(error)
     }

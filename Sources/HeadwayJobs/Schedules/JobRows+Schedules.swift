@@ -80,7 +80,7 @@
   ) throws -> ScheduleAnswer {
     var schedule = old
     let due = ScheduleTransitions.tick(&schedule, isLastJobUnfinished: try isLastJobUnfinished(old), at: now)
-    let limit = max(1, JobCommand.maxChangedCount - due.count)
+    let limit = JobCommand.maxChangedCount - due.count
     guard
       let past = ScheduleTransitions.backfill(&schedule, from: start, through: end, limit: limit, at: now)
     else { return ScheduleAnswer(isFound: true) }

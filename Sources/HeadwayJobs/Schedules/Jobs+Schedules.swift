@@ -40,6 +40,9 @@ extension Jobs {
       jitter >= .zero && jitter <= ScheduleTransitions.maxJitter,
       "The schedule \(name) has the jitter \(jitter): use zero to 100 years.")
     try NameLength.check(name, "The name of a schedule", NameLength.name)
+    var options = options
+    // It would replace the default delay of the type.
+    options.startDate = nil
     var new = try encode(job, options: options)
     // The definition must be the same in all processes.
     new.settings.traceContext = nil
@@ -150,7 +153,8 @@ extension Jobs {
 
   /// Deletes a schedule.
   ///
-  /// Its jobs remain.
+  /// Its jobs remain. A new schedule with the same name does not remember the earlier ticks, so
+  /// ``backfill(_:from:to:)`` adds their jobs again.
   ///
   /// - Parameter name: The name of the schedule.
   /// - Returns: Whether there was one with this name.

@@ -18,16 +18,18 @@ extension JobContext {
   ///
   /// The first value that was sent is returned by the first call of the job with this name, the second by the second
   /// call, and so on. Each call returns the same in all later attempts, even if a signal arrives after the time limit.
-  /// That signal is for the next call. Don't wait for the same name in several tasks of an attempt.
+  /// That signal is for the next call. Therefore, the code must come to the calls with a name in the same order in each
+  /// attempt. Don't wait inside a checkpoint, or for the same name in several tasks of an attempt.
   ///
   /// - Parameters:
   ///   - name: The name of the signal.
   ///   - type: The type of its value.
   ///   - timeLimit: How long the job waits; not negative. It begins when the code of the job comes to this call for the
   ///     first time, and continues through errors, crashes and pauses of the queue.
-  /// - Returns: The value; nil if none was sent within the time limit.
+  /// - Returns: The value; nil if the time limit has passed and no signal is there when the code looks.
   /// - Throws: ``JobSuspension`` if the job must wait; ``JobError``, with the code ``JobError/Code/undecodablePayload``
-  ///   if the value is not of this type, or ``JobError/Code/nameTooLong``.
+  ///   if the value is not of this type, ``JobError/Code/waitInCheckpoint`` or ``JobError/Code/nameTooLong``. After an
+  ///   error of the store, another call in the same attempt is the same wait.
   public func waitForSignal<Value: Decodable & Sendable>(
     _ name: String, as type: Value.Type, timeLimit: Duration
   ) async throws -> Value? {
@@ -48,7 +50,7 @@ extension JobContext {
   /// - Parameters:
   ///   - name: The name of the signal.
   ///   - timeLimit: How long the job waits; not negative.
-  /// - Returns: False if no signal was sent within the time limit.
+  /// - Returns: False if the time limit has passed and no signal is there when the code looks.
   /// - Throws: ``JobSuspension`` if the job must wait; ``JobError``.
   public func waitForSignal(_ name: String, timeLimit: Duration) async throws -> Bool {
     try await value(of: .signal(name), within: timeLimit) != nil
@@ -76,14 +78,32 @@ extension JobContext {
   private func value(of wait: JobWait, within limit: Duration) async throws -> JobPayload? {
     require(limit >= .zero, "Job \(id) waits for \(wait) with the time limit \(limit): use zero or more.")
     try NameLength.check(wait.name, "The name of a signal or sleep", NameLength.name)
+    // Later attempts don't run the step, so they would count their waits from another number.
+    guard Self.step !== self else {
+      throw JobError(
+        .waitInCheckpoint,
+        "Job \(id) waits for \(wait) inside a checkpoint. Wait before or after the checkpoint: the outcome of a wait "
+          + "is stored anyway.")
+    }
     try checkNotSuspended()
     let number = nextNumber(of: wait)
+    do {
+      return try await value(of: wait, number, within: limit)
+    } catch {
+      // The code might catch the error of the store and call the function again, which is the same wait.
+      if !(error is JobSuspension) { giveBack(number, of: wait) }
+      throw error
+    }
+  }
+
+  private func value(of wait: JobWait, _ number: Int, within limit: Duration) async throws -> JobPayload? {
     // A wait that is over is read without a transaction that writes.
     if let stored = try await jobs.backend.checkpoint(StoredSignals.outcome(of: wait, number), of: id) {
       let record = try WaitRecord(stored: stored)
       if record.isOver {
-        guard let signal = record.signal else { return nil }
-        return try await jobs.backend.checkpoint(StoredSignals.value(of: wait.name, signal), of: id)
+        guard let row = record.signal else { return nil }
+        if let value = try await jobs.backend.checkpoint(row, of: id) { return value }
+        // The job was abandoned and deleted in the meantime. The store refuses the following write.
       }
     }
     switch try await write(.wait(wait, number: number, timeLimit: limit)) {

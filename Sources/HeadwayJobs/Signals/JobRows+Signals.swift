@@ -9,11 +9,11 @@ extension JobRows {
     var (count, woken, refusal) = (0, [JobRecord](), JobError?.none)
     for var job in jobs {
       var counts = try SignalCounts(stored: stored[job.id])
-      guard let number = counts.receive(signal.name) else {
+      guard let row = counts.receive(signal.name) else {
         refusal = refusal ?? JobError(signalsOf: job.id)
         continue
       }
-      try putCheckpoint(StoredSignals.value(of: signal.name, number), signal.value, of: job.id)
+      try putCheckpoint(row, signal.value, of: job.id)
       try putCheckpoint(StoredSignals.counts, counts.stored, of: job.id)
       count += 1
       if JobTransitions.wake(&job, by: signal.name, at: now) { woken.append(job) }
@@ -27,7 +27,9 @@ extension JobRows {
   func wakeIfSignalled(_ job: inout JobRecord) throws {
     guard case .signal(let name)? = job.wait else { return }
     let stored = try checkpoints(StoredSignals.counts, of: [job.id])[job.id]
-    if try SignalCounts(stored: stored).hasPending(name) { _ = JobTransitions.wake(&job, by: name, at: now) }
+    // If the numbers can't be read, the code of the job receives the error, and endings of other jobs are not affected.
+    let hasPending = (try? SignalCounts(stored: stored))?.hasPending(name) ?? true
+    if hasPending { _ = JobTransitions.wake(&job, by: name, at: now) }
   }
 
   /// Begins a wait of a running job, or finds out how it has ended.
@@ -47,7 +49,10 @@ extension JobRows {
       if record.isOver || stored == nil { try putCheckpoint(name, record.stored, of: id) }
     }
     guard record.isOver else { return .waits(until: record.until) }
-    guard let number = record.signal else { return .waited(nil) }
-    return .waited(try checkpoints(StoredSignals.value(of: wait.name, number), of: [id])[id])
+    guard let row = record.signal else { return .waited(nil) }
+    guard let value = try checkpoints(row, of: [id])[id] else {
+      throw JobError(.damagedJob, "Job \(id) has lost the value of \(wait), which was in the row \(row).")
+    }
+    return .waited(value)
   }
 }

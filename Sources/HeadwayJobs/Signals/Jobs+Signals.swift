@@ -9,8 +9,9 @@ extension Jobs {
   /// try await jobs.signal(handle.id, "approved by", "editor")
   /// ```
   ///
-  /// A signal that is sent twice arrives twice. If the sender repeats its requests, for example because it is a
-  /// webhook, include its number in the value, or send the signal in the transaction that records the request.
+  /// A signal that is sent twice arrives twice, also after an error with the code ``JobError/Code/outcomeUnknown``. If
+  /// the sender repeats its requests, for example because it is a webhook, include the number of the request in the
+  /// value, or send the signal in the transaction that records the request.
   ///
   /// - Parameters:
   ///   - id: The number of the job.

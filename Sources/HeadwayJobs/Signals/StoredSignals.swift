@@ -49,20 +49,27 @@ package struct SignalCounts: Codable, Sendable {
 
   /// Counts a new signal.
   ///
-  /// - Returns: The number of the signal among those with its name; nil if there are too many.
-  package mutating func receive(_ name: String) -> Int? {
+  /// - Returns: The name of the row with the value of the signal; nil if there are too many.
+  package mutating func receive(_ name: String) -> String? {
     guard pendingCount < JobSignal.maxPendingCount else { return nil }
     counts[name, default: Count()].received += 1
-    return counts[name]?.received
+    return row(of: name, \.received)
   }
 
   /// Takes the oldest signal of a name.
   ///
-  /// - Returns: The number of the signal; nil if there is none.
-  package mutating func take(_ name: String) -> Int? {
+  /// - Returns: The name of the row with the value of the signal; nil if there is none.
+  package mutating func take(_ name: String) -> String? {
     guard hasPending(name) else { return nil }
     counts[name]?.taken += 1
-    return counts[name]?.taken
+    return row(of: name, \.taken)
+  }
+
+  /// Returns the name of a row, with the spelling of the first signal.
+  ///
+  /// Equal strings can have different bytes, such as an é of one or two scalars, and databases compare the bytes.
+  private func row(of name: String, _ number: KeyPath<Count, Int>) -> String? {
+    counts.index(forKey: name).map { StoredSignals.value(of: counts[$0].key, counts[$0].value[keyPath: number]) }
   }
 }
 
@@ -72,8 +79,8 @@ package struct WaitRecord: Codable, Sendable {
   package var until: StoreTime
   /// Whether the wait has ended.
   package var isOver = false
-  /// The number of the signal that has ended the wait; nil if there was none.
-  package var signal: Int?
+  /// The name of the row with the value of the signal that has ended the wait; nil if there was none.
+  package var signal: String?
 
   package init(until: StoreTime) { self.until = until }
 

@@ -32,8 +32,8 @@ public struct JobError: RetryableError, Sendable, CustomStringConvertible {
 
   private static let permanentCodes: Set<Code> = [
     .payloadTooLarge, .nameTooLong, .unencodablePayload, .refusedValue, .unknownJob, .usedOperation,
-    .wrongResultCount,
-    .duplicateCheckpoint, .transactionEnded, .dependencyCycle, .alreadyFinished, .wouldDeadlock,
+    .wrongResultCount, .duplicateCheckpoint, .waitInCheckpoint, .transactionEnded, .dependencyCycle, .alreadyFinished,
+    .wouldDeadlock,
   ]
 }
 
@@ -80,6 +80,8 @@ extension JobError {
     public static let leaseLost = Code("lease lost")
     /// An attempt has used the name of a checkpoint twice.
     public static let duplicateCheckpoint = Code("duplicate checkpoint")
+    /// The code of a checkpoint waits for a signal or sleeps.
+    public static let waitInCheckpoint = Code("wait in checkpoint")
     /// The store has no room.
     ///
     /// Nothing was written.

@@ -1,7 +1,7 @@
 /// The waiting jobs of a ``MemoryJobs``, in the order of claims.
 struct MemoryWaitingLists {
-  /// The lists of plain jobs: jobs without a key, and suspects.
-  private var plain: [PlainKey: WaitingList] = [:]
+  /// The lists of plain jobs, by queue: jobs without a key, and suspects.
+  private var plain: [String: [PlainKey: WaitingList]] = [:]
   /// The lists of the other jobs with a key, by queue, priority, group and key.
   private var keyed: [String: [Int: [String: [String: WaitingList]]]] = [:]
 
@@ -17,13 +17,17 @@ struct MemoryWaitingLists {
       keyed[job.queue, default: [:]][job.priority, default: [:]][group, default: [:]][key, default: WaitingList()]
         .insert(job.id, at: job.position)
     } else {
-      plain[Self.plainKey(of: job), default: WaitingList()].insert(job.id, at: job.position)
+      plain[job.queue, default: [:]][Self.plainKey(of: job), default: WaitingList()].insert(job.id, at: job.position)
     }
   }
 
   mutating func remove(_ job: JobRecord) {
     guard let (group, key) = Self.keys(of: job) else {
-      plain[Self.plainKey(of: job)]?.remove(at: job.position)
+      let key = Self.plainKey(of: job)
+      plain[job.queue]?[key]?.remove(at: job.position)
+      guard plain[job.queue]?[key]?.isEmpty == true else { return }
+      plain[job.queue]?[key] = nil
+      if plain[job.queue]?.isEmpty == true { plain[job.queue] = nil }
       return
     }
     keyed[job.queue]?[job.priority]?[group]?[key]?.remove(at: job.position)
@@ -32,18 +36,16 @@ struct MemoryWaitingLists {
     guard keyed[job.queue]?[job.priority]?[group]?.isEmpty == true else { return }
     keyed[job.queue]?[job.priority]?[group] = nil
     if keyed[job.queue]?[job.priority]?.isEmpty == true { keyed[job.queue]?[job.priority] = nil }
+    if keyed[job.queue]?.isEmpty == true { keyed[job.queue] = nil }
   }
 
   /// The queues that have waiting jobs.
-  var queues: Set<String> {
-    Set(plain.lazy.filter { !$0.value.isEmpty }.map(\.key.queue)).union(
-      keyed.lazy.filter { !$0.value.isEmpty }.map(\.key))
-  }
+  var queues: Set<String> { Set(plain.keys).union(keyed.keys) }
 
   /// The lists of plain jobs of a queue.
-  func plainKeys(of queue: String) -> [PlainKey] { plain.keys.filter { $0.queue == queue } }
+  func plainKeys(of queue: String) -> [PlainKey] { Array(plain[queue, default: [:]].keys) }
 
-  func list(_ key: PlainKey) -> WaitingList? { plain[key] }
+  func list(_ key: PlainKey) -> WaitingList? { plain[key.queue]?[key] }
 
   /// The priorities of a queue that have jobs with keys, highest first.
   func levels(of queue: String) -> [Int] { keyed[queue, default: [:]].keys.sorted(by: >) }

@@ -186,7 +186,7 @@ extension JobContext {
       let payload = try self.encodedCheckpoint(name, value)
       let isRun = try transaction.change({ rows in
         guard try rows.isRun(by: fence) else { return false }
-        rows.putCheckpoint(name, payload, of: fence.id)
+        try rows.putCheckpoint(name, payload, of: fence.id)
         return true
       }) { _ in }
       guard isRun else { throw leaseLost }

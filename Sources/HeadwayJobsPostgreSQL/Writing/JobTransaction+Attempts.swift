@@ -48,6 +48,13 @@ extension JobTransaction {
     finish.add(now)
     var succeeded: [JobID: Success] = [:]
     for row in try run(finish).rows { succeeded[row.id(0)] = Success(flags: row.int64(1), queue: row.text(2)) }
+    let steps = succeeded.filter { $1.flags & JobRow.hasCheckpoints != 0 }.keys.sorted()
+    if !steps.isEmpty {
+      // A separate statement, which sees a signal that was committed while the first one waited for the job's row.
+      var deletion = statement("DELETE FROM headway.checkpoint WHERE job = ANY($1)")
+      deletion.add(array: steps.map(\.rawValue))
+      runLater(deletion)
+    }
     return succeeded
   }
 
@@ -65,8 +72,6 @@ extension JobTransaction {
       SELECT \(JobRow.list(JobRow.common.map { $0 == "state" ? "4" : $0 })), $6,
       $6 + keep * interval '1 microsecond', NULL, NULL, value, NULL FROM gone
       WHERE keep > 0 OR flags & \(JobRow.hasDependents) <> 0),
-    steps AS (
-      DELETE FROM headway.checkpoint c USING gone g WHERE c.job = g.id AND g.flags & \(JobRow.hasCheckpoints) <> 0),
     edges AS (
       DELETE FROM headway.edge e USING gone g WHERE e.dependent = g.id
       AND NOT (g.keep > 0 OR g.flags & \(JobRow.hasDependents) <> 0))
@@ -94,7 +99,8 @@ extension JobTransaction {
     return values
   }
 
-  func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) {
+  func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) throws {
+    try session.sendDeferredIfMany()
     runLater(
       """
       INSERT INTO headway.checkpoint (job, name, value) VALUES ($1, $2, $3)

@@ -27,7 +27,10 @@ extension JobTransaction {
     }
   }
 
-  private func isDue(_ new: NewJob) -> Bool { (new.delay ?? .zero) <= .zero && new.start.map { $0 <= now } ?? true }
+  private func isDue(_ new: NewJob) -> Bool {
+    if let delay = new.delay { return delay <= .zero }
+    return new.start.map { $0 <= now } ?? true
+  }
 
   private func callStatement(_ batch: [NewJob], _ full: [String: Int]) -> Statement {
     var call = statement(

@@ -14,7 +14,8 @@
 /// - Transactions that add jobs, and most writes of attempts, hold no other locks, so a transaction of the application
 ///   can contain them and last long.
 /// - Exchanges lock the rows of the jobs that end, in the order of their numbers, then those of their dependents, in
-///   the same order. Claims skip locked rows, so they wait for none. Exchanges share the lock of the store.
+///   the same order. Claims skip locked rows, so they wait for none. Exchanges share the lock of the store. So do
+///   signals, which also lock jobs in the order of their numbers.
 /// - Transactions that change jobs in another order hold the lock of the store exclusively: most commands, rescues, due
 ///   jobs, jobs that are added before dependents, and failures that run down the graph. Therefore, exchanges don't
 ///   deadlock with them.

@@ -56,6 +56,16 @@ extension JobStoreConformance {
       let third = try await probe.wait(job, .signal("item"), number: 3)
       try probe.expect(third, .waits(until: probe.store.now + .seconds(60)), "the third wait")
     },
+    JobStoreCheck("J222: names that are equal although their bytes differ are the same signal") { probe in
+      let id = try await probe.enqueue()
+      let job = try await probe.claimOne(by: probe.register())
+      let names = ["caf\u{E9}", "cafe\u{301}"]
+      for (name, value) in zip(names, 1...2) { try await probe.signal(id, name, value) }
+      for (name, number) in zip(names.reversed(), 1...2) {
+        let answer = try await probe.wait(job, .signal(name), number: number)
+        try probe.expect(answer, .waited(probe.payload(number)), "the value of wait \(number)")
+      }
+    },
     JobStoreCheck("J223: the outcome of a wait remains, even if its signal arrives later or the process crashes") {
       probe in
       let id = try await probe.enqueue()

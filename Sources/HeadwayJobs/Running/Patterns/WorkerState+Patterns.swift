@@ -14,10 +14,11 @@ extension WorkerState {
     return newQueues.count > count
   }
 
-  /// Returns the queues that were noted since the last call.
+  /// Returns the queues that were noted since the last call and are not served yet.
   mutating func takeNewQueues() -> Set<String> {
     defer { newQueues = [] }
-    return isStopping ? [] : newQueues
+    // A queue is noted again if a hint arrives while the operation queue for it is created.
+    return isStopping ? [] : newQueues.filter { !claimer.isServing($0) }
   }
 
   /// Begins to serve a queue that matches a pattern.
@@ -42,10 +43,12 @@ extension WorkerState {
   /// - Returns: The operation queues that are no longer used.
   mutating func removeIdleQueues(at time: Duration) -> [OperationQueue] {
     guard !isDraining else { return [] }
-    return claimer.removeIdleLanes(at: time).map { group in
+    let unused = claimer.removeIdleLanes(at: time).map { group in
       defer { operationQueues[group] = Self.noQueue }
       return operationQueues[group]
     }
+    if !unused.isEmpty { operationQueues.removeSubrange(claimer.removeUnusedGroups()...) }
+    return unused
   }
 
   /// The operation queue that runs the jobs of a queue of the store.
