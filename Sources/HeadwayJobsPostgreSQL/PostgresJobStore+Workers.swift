@@ -99,7 +99,7 @@ import FoundationEssentials
 }
 
 extension PostgresJobStore {
-  /// Makes a worker dead, as if its process had been killed a while ago.
+  /// Marks a worker as dead, as if its process had been killed a while ago.
   ///
   /// - Parameter worker: A worker.
   /// - Throws: `JobError`.

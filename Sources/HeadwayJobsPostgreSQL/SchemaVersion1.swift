@@ -76,7 +76,7 @@ enum SchemaVersion1 {
     // Keys that are held for a time. The others are in the table of jobs.
     "CREATE TABLE headway.key (key text PRIMARY KEY, job bigint NOT NULL, until timestamptz NOT NULL)",
     "CREATE INDEX key_until ON headway.key (until)",
-    // The values of steps. Names that begin with headway/ are those of signals and waits.
+    // The values of steps. Names that begin with headway/ belong to signals and waits.
     """
     CREATE TABLE headway.checkpoint (job bigint, name text, value bytea NOT NULL, PRIMARY KEY (job, name))
     """,
@@ -86,8 +86,8 @@ enum SchemaVersion1 {
       name text PRIMARY KEY, paused boolean NOT NULL, slots bigint, pending bigint, failure_limit bigint,
       failures bigint NOT NULL, aging bigint) WITH (fillfactor = 50)
     """,
-    // The key that was served last, and whether a job without a key is next. Heavy: the job for which units are kept.
-    // Further: where the next claim begins, if it can't read the jobs of all further limits.
+    // The key that was served last, and whether a job without a key is next. Heavy: the job that units are kept for.
+    // Further: the group where the next claim begins, if one claim can't read the jobs of all groups.
     """
     CREATE TABLE headway.turn (
       queue text, priority bigint, key text, plain_next boolean NOT NULL, heavy bigint, further text COLLATE "C",
@@ -248,7 +248,7 @@ enum SchemaVersion1 {
 
   /// Sends a signal in a transaction of any client, and returns whether the job is unfinished.
   ///
-  /// It makes the same changes as `JobRows.send`, under the lock of the job's row.
+  /// The function makes the same changes as `JobRows.send`, under the lock of the job's row.
   private static let signal = """
     CREATE FUNCTION headway.signal(job bigint, name text, value bytea DEFAULT 'true') RETURNS boolean
     LANGUAGE plpgsql AS $body$
@@ -269,7 +269,7 @@ enum SchemaVersion1 {
       signals := coalesce(signals, '{"counts": {}}');
       IF (SELECT coalesce(sum((s.value->>'received')::bigint - (s.value->>'taken')::bigint), 0)
       FROM jsonb_each(signals->'counts') s) >= \(JobSignal.maxPendingCount) THEN
-        RAISE EXCEPTION 'Job % has % signals that it has not taken.', signal.job, \(JobSignal.maxPendingCount)
+        RAISE EXCEPTION 'Job % has % signals that no wait has consumed.', signal.job, \(JobSignal.maxPendingCount)
         USING ERRCODE = 'program_limit_exceeded';
       END IF;
       number := coalesce((signals->'counts'->signal.name->>'received')::bigint, 0) + 1;

@@ -113,7 +113,7 @@ import GRDB
 }
 
 extension SQLiteJobStore {
-  /// Makes a worker dead, as if its process had been killed.
+  /// Marks a worker as dead, as if its process had been killed.
   ///
   /// - Parameter worker: A worker of this object.
   package func kill(_ worker: WorkerID) { locks.abandon(worker) }

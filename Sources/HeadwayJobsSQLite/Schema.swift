@@ -97,15 +97,15 @@ enum Schema {
       CREATE TABLE headway_key (key TEXT PRIMARY KEY, job INTEGER NOT NULL, until INTEGER NOT NULL)
         STRICT, WITHOUT ROWID;
       CREATE INDEX headway_key_until ON headway_key(until);
-      -- The values of steps. Names that begin with headway/ are those of signals and waits.
+      -- The values of steps. Names that begin with headway/ belong to signals and waits.
       CREATE TABLE headway_checkpoint (
         job INTEGER NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (job, name)) STRICT, WITHOUT ROWID;
       -- Queues that are paused or have settings.
       CREATE TABLE headway_queue (
         name TEXT PRIMARY KEY, paused INTEGER NOT NULL, slots INTEGER, pending INTEGER, failure_limit INTEGER,
         failures INTEGER NOT NULL, aging INTEGER) STRICT, WITHOUT ROWID;
-      -- The key that was served last, and whether a job without a key is next. Heavy: the job for which units are kept.
-      -- Further: where the next claim begins, if it can't read the jobs of all further limits.
+      -- The key that was served last, and whether a job without a key is next. Heavy: the job that units are kept for.
+      -- Further: the group where the next claim begins, if one claim can't read the jobs of all groups.
       CREATE TABLE headway_turn (
         queue TEXT NOT NULL, priority INTEGER NOT NULL, key TEXT, plain_next INTEGER NOT NULL, heavy INTEGER,
         further TEXT, PRIMARY KEY (queue, priority)) STRICT, WITHOUT ROWID;

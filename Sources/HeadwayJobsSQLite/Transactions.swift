@@ -61,7 +61,9 @@ extension Jobs {
     handles(of: batch, try add(batch.encoded(for: self), in: database))
   }
 
-  /// Sends a signal to a job in a transaction of the application; the signal is sent if the transaction is committed.
+  /// Sends a signal to a job in a transaction of the application.
+  ///
+  /// The signal is sent if the transaction is committed.
   ///
   /// ```swift
   /// import HeadwayJobs
@@ -140,8 +142,8 @@ extension Jobs {
 extension JobContext {
   /// Runs a step that writes to the database of the store, exactly once across all attempts, and returns its value.
   ///
-  /// The writes of the step and its value are committed together, or neither. In later attempts, this function returns
-  /// the stored value and doesn't call `body`.
+  /// Either both the writes of the step and its value are committed, or neither. In later attempts, this function
+  /// returns the stored value and doesn't call `body`.
   ///
   /// ```swift
   /// import HeadwayJobs
@@ -152,7 +154,7 @@ extension JobContext {
   /// }
   /// ```
   ///
-  /// The function `body` runs under the same conditions as that of ``finish(within:_:)``.
+  /// The function `body` runs under the same conditions as the function that you pass to ``finish(within:_:)``.
   ///
   /// - Precondition: The store is an ``SQLiteJobStore``.
   /// - Parameters:

@@ -18,7 +18,7 @@
   /// - Parameter duration: The time to add, which can be negative.
   func advanceClock(by duration: Duration)
 
-  /// Makes a worker dead, as if its process had been killed.
+  /// Marks a worker as dead, as if its process had been killed.
   ///
   /// - Parameter worker: A worker that is registered with the fixture's ``store``.
   /// - Throws: Any error; the check then fails.

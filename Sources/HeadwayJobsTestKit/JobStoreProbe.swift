@@ -35,7 +35,7 @@ struct JobStoreProbe: Sendable {
     try await store.enqueue((0..<count).map { _ in job() }).map(\.id)
   }
 
-  /// Adds a worker that knows the kind `test`.
+  /// Adds a worker that supports the kind `test`.
   func register(in store: (any JobStoreBackend)? = nil) async throws -> WorkerID {
     try await (store ?? self.store).register(
       WorkerDescription(name: "check", processIdentifier: 1, queues: ["default"], kinds: ["test": 1]))

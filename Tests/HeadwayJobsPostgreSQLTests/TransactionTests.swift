@@ -188,7 +188,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J232: a signal in a transaction is sent if it is committed, also by another client", arguments: [true, false])
+  @Test("J232: a signal is sent if its transaction is committed, even by another client", arguments: [true, false])
   func signal(isOtherClient: Bool) async throws {
     let test = try await makeStore()
     let (handle, record) = try await claimNewJob(of: test)
@@ -272,7 +272,7 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J229: the writes of a step and its value are committed together, or neither")
+  @Test("J229: either both the writes of a step and its value are committed, or neither")
   func step() async throws {
     let test = try await makeStore()
     let table = "\(test.schema).photo"

@@ -75,7 +75,8 @@ import Testing
     "J229, J220: whenever the process of an order is killed, each step takes effect once", arguments: [false, true])
   func orders(isRefused: Bool) async throws {
     var (number, isKilled) = (0, true)
-    // The first process of each order kills itself after one commit more than that of the order before.
+    // The first process of each order makes one commit more than the first process of the previous order, and then
+    // kills itself.
     while isKilled {
       number += 1
       isKilled = false

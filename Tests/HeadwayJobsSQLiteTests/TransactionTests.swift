@@ -160,7 +160,7 @@ struct Note: Job {
     await app.store.close()
   }
 
-  @Test("J232: a signal in a transaction is sent if it is committed")
+  @Test("J232: a signal is sent if its transaction is committed")
   func signal() async throws {
     let app = try Application()
     let handle = try await app.jobs.enqueue(Note(text: "a"))
@@ -196,7 +196,7 @@ struct Note: Job {
     await app.store.close()
   }
 
-  @Test("J229: the writes of a step and its value are committed together, or neither")
+  @Test("J229: either both the writes of a step and its value are committed, or neither")
   func step() async throws {
     let app = try Application()
     let handle = try await app.jobs.enqueue(Note(text: "a"))

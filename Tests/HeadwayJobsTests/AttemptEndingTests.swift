@@ -101,7 +101,7 @@ import Testing
     #expect(action(error: CancellationError(), isCancelled: true) == .cancel(reason))
   }
 
-  @Test("J233: an attempt whose code has come to a wait ends with it, unless its operation was cancelled")
+  @Test("J233: an attempt whose code has reached a wait ends with the wait, unless its operation was cancelled")
   mutating func suspended() {
     let suspension = JobSuspension(.signal("go"), until: now + .seconds(60))
     let wait = JobEnding.Action.wait(suspension.wait, until: suspension.until)

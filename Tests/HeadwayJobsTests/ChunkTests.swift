@@ -47,7 +47,7 @@ import Testing
     for sum in sums { #expect(try await sum.job()?.state == .succeeded) }
   }
 
-  @Test("J255: a job without further ones also runs")
+  @Test("J255: a job also runs if there are no further jobs")
   func alone() async throws {
     let handle = try await jobs.enqueue(Letter(name: "a"))
     let id = handle.id
@@ -55,7 +55,7 @@ import Testing
     #expect(try await jobs.job(id)?.state == .succeeded)
   }
 
-  @Test("J256: each job of a call can fail by itself, and runs again with others")
+  @Test("J256: each job of a call can fail separately, and runs again with other jobs")
   func failures() async throws {
     let handles = try await letters("a", "fail", "discard")
     #expect(try await drain() == ["a fail discard"])
@@ -83,7 +83,7 @@ import Testing
     #expect(try await records(handles).map(\.state) == [.succeeded, .succeeded])
   }
 
-  @Test("J256: a job of a call can sleep without the others")
+  @Test("J256: a job of a call can sleep without the other jobs")
   func sleeping() async throws {
     let handles = try await jobs.enqueue(contentsOf: [Napping(isTired: true), Napping(isTired: false)])
     try await workshop.worker(Napping.self).drain()
@@ -94,7 +94,7 @@ import Testing
     #expect(try await handles[0].job()?.state == .succeeded)
   }
 
-  @Test("J256: a wait that the function throws is an error of the jobs that don't wait")
+  @Test("J256: if the function throws the wait of a job, the other jobs fail")
   func thrownWait() async throws {
     let options = JobOptions(label: "throw")
     let handles = try await jobs.enqueue(
@@ -104,7 +104,7 @@ import Testing
     #expect(try await handles[1].job()?.state == .failed)
   }
 
-  @Test("J256: if there is not one result per job, all jobs of the call fail, and are not run again")
+  @Test("J256: if there is not one result per job, all jobs of the call fail and don't run again")
   func wrongCount() async throws {
     let handles = try await letters("a", "lose")
     #expect(try await drain() == ["a lose"])
@@ -122,7 +122,7 @@ import Testing
     #expect(try await jobs.job(bad)?.state == .scheduled)
   }
 
-  @Test("J257: a job of a call is cancelled without the others, and the task when all are cancelled")
+  @Test("J257: a job of a call is cancelled separately, and the task is cancelled when all jobs are cancelled")
   func cancelling() async throws {
     let log = Log()
     let handles = try await jobs.enqueue(contentsOf: [Slow(), Slow()])
@@ -164,7 +164,7 @@ import Testing
     for handle in handles { #expect(try await handle.job()?.state == .cancelled) }
   }
 
-  @Test("J257: a cancelled job of a call ends as cancelled, and the others have their results")
+  @Test("J257: a cancelled job of a call ends as cancelled, and the other jobs have their results")
   func oneCancelled() async throws {
     let log = Log()
     let handles = try await jobs.enqueue(contentsOf: [Slow(), Slow()])
@@ -184,7 +184,7 @@ import Testing
     #expect(try await handles[1].job()?.state == .cancelled)
   }
 
-  @Test("J258: after a crash, each job of the call counts one crash, and runs alone")
+  @Test("J258: after a crash, each job of the call counts one crash and runs alone")
   func crash() async throws {
     let handles = try await letters("a", "b", "c")
     let kinds = [Letter.kind: 1]
@@ -254,7 +254,7 @@ private struct Letter: ChunkJob {
   }
 }
 
-/// Sleeps for a minute if it is tired.
+/// Sleeps for a minute if `isTired` is true.
 private struct Napping: ChunkJob {
   static let kind: JobKind = "napping"
   typealias Output = Void

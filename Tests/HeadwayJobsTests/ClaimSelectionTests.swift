@@ -87,7 +87,7 @@ import Testing
     JobClaim(queue: "default", count: count, allowsSuspect: false, kinds: [:], isExhaustive: isExhaustive)
   }
 
-  @Test("J242: if an exhausted limit keeps 10,000 keys waiting, a claim reads a few jobs and finds those without it")
+  @Test("J242: if an exhausted limit keeps 10,000 keys waiting, a claim reads few jobs and finds jobs without it")
   func sharedLimit() {
     var source = ListedJobs()
     let shared = JobLimit.concurrency(2, key: "shared")
@@ -197,7 +197,7 @@ import Testing
     #expect(source.readCount < 250, "\(source.readCount)")
   }
 
-  @Test("J243: nothing is kept for a heavy job that another limit refuses too")
+  @Test("J243: nothing is kept for a heavy job that another limit also blocks")
   func blockedHeavyJob() {
     var source = ListedJobs()
     let shared = { JobLimit.concurrency(10, key: "shared", weight: $0) }

@@ -72,7 +72,7 @@ import Testing
     #expect(asked.allSatisfy { $0.filter { $0.key != "shared 2" }.values.reduce(0, +) <= 1_000 })
   }
 
-  @Test("J254: a queue of a pattern without jobs for a minute costs nothing, and another one takes its place")
+  @Test("J254: a queue of a pattern that has had no jobs for a minute costs nothing, and another queue replaces it")
   func idleQueues() throws {
     var claimer = Claimer(queues: ["a"], kinds: ["test": 1])
     claimer.serve("b", group: 1, at: .zero)
@@ -104,7 +104,7 @@ import Testing
     #expect(claimer.claims(at: .seconds(10_000)).map(\.claim.queue) == ["c"])
   }
 
-  @Test("J255: a claim of jobs that run together uses one slot, and a suspect among them another one")
+  @Test("J255: a claim of jobs that run together uses one slot, and a suspect among them uses another slot")
   func chunks() {
     let chunk = Claimer.Chunk(kinds: ["together": 1], size: JobChunk(count: 10))
     var claimer = Claimer(queues: ["a"], kinds: ["test": 1], chunks: [chunk])
@@ -186,7 +186,7 @@ import Testing
     #expect(claimer.claims(at: .seconds(20)).count == 1)
   }
 
-  @Test("J254: after many queues have come and gone, exchanges cost as little as before")
+  @Test("J254: many queues that have been removed do not make exchanges slower")
   func manyIdleQueues() {
     var claimer = Claimer(queues: [], kinds: ["test": 1])
     for group in 0..<3 {
@@ -210,7 +210,7 @@ import Testing
     #expect(claimer.claims(at: .seconds(120)).isEmpty && claimer.isExhausted)
   }
 
-  @Test("J254: an exchange has a limited number of claims, and the next one continues")
+  @Test("J254: an exchange has a limited number of claims, and the next exchange continues")
   func manyQueues() {
     let limit = JobCommand.maxChangedCount
     let queues = (0..<limit + 3).map { "\($0)" }

@@ -61,7 +61,7 @@ import Testing
     #expect(try await diagnosis(of: 2) == "job 2 (sum) waits because the limit of the queue ‘default’ is 0")
   }
 
-  @Test("J244: a waiting job names the limit that running jobs have reached, with the units that are left")
+  @Test("J244: the diagnosis of a waiting job names the limit that running jobs have reached, and its remaining units")
   func limitOfKey() async throws {
     let worker = register()
     register()
@@ -88,7 +88,7 @@ import Testing
         == "job 5 (sum) waits because the rate of the key ‘rate’ permits no job now, or a worker is about to claim it")
   }
 
-  @Test("J7, J113: a waiting job says that no worker knows its kind or its version")
+  @Test("J7, J113: the diagnosis of a waiting job states that no worker supports its kind or its version")
   func unknown() async throws {
     let payload = JobPayload(bytes: Array("{}".utf8))
     _ = try workshop.store.enqueue([
@@ -96,10 +96,10 @@ import Testing
     ])
     register()
     #expect(
-      try await diagnosis() == "job 1 (new) waits because no worker of the queue ‘default’ knows the kind ‘new’")
+      try await diagnosis() == "job 1 (new) waits because no worker of the queue ‘default’ supports the kind ‘new’")
     #expect(
       try await diagnosis(of: 2)
-        == "job 2 (sum) waits because no worker of the queue ‘default’ knows version 2 of the kind ‘sum’")
+        == "job 2 (sum) waits because no worker of the queue ‘default’ supports version 2 of the kind ‘sum’")
   }
 
   @Test("J113: a scheduled job says until when, and after which error")

@@ -156,7 +156,7 @@ import Testing
     #expect(durations.allSatisfy { $0 >= StuckAttempts.patience })
   }
 
-  @Test("J7: jobs of a kind that no worker knows are an event after a minute, once")
+  @Test("J7: jobs of a kind that no worker supports cause one event after a minute")
   func unknownKind() async throws {
     let workshop = Workshop()
     let recording = Recording(workshop.jobs)

@@ -78,7 +78,7 @@ import Testing
     #expect(bucket.next == nil)
   }
 
-  @Test("J241: the limits after the first one are stored as one text, and read again")
+  @Test("J241: the limits after the first one are stored as one string, and read again")
   func furtherLimits() {
     var settings = JobSettings()
     #expect(settings.furtherLimits == nil)

@@ -31,7 +31,7 @@ import Testing
     for name in others { #expect(!matcher.matches(name), "\(name)") }
   }
 
-  @Test("J253: a hint between finding a queue and serving it does not add the queue twice")
+  @Test("J253: a queue is not added twice if a hint arrives before the worker serves it")
   func hintWhileAdding() {
     var state = WorkerState(claimer: Claimer(queues: [], kinds: ["test": 1]), operationQueues: [])
     #expect(state.noteQueues(["a"]) == true)
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test("J253, J199: a drain finds all queues that match, including those of jobs that its jobs enqueue")
+  @Test("J253, J199: a drain finds all queues that match, including queues that its jobs add jobs to")
   func drain() async throws {
     for number in 0..<250 { try await jobs.enqueue(Sum(left: 1, right: 1), queue: "other-\(number)") }
     for number in 0..<250 { try await jobs.enqueue(Sum(left: 1, right: 1), queue: "tenant-\(number)") }
@@ -149,7 +149,7 @@ import Testing
     #expect(made.entries == ["tenant-1", "tenant-2"])
   }
 
-  @Test("J253: a queue that is served by its name is not served by a pattern")
+  @Test("J253: a queue that is served by name is not served by a pattern")
   func name() async throws {
     let suspended = OperationQueue()
     suspended.isSuspended = true
@@ -163,7 +163,7 @@ import Testing
     #expect(try await second.job()?.state == .succeeded)
   }
 
-  @Test("J253: if several patterns match a queue, the first one counts")
+  @Test("J253: if several patterns match a queue, the first one is used")
   func order() async throws {
     let worker = worker(nil, Sum.self)
     let made = Log()
@@ -185,7 +185,7 @@ import Testing
     #expect(["a", "b", "tenant-1"].filter(description.serves) == ["a", "tenant-1"])
   }
 
-  @Test("J253: a pattern without a star, and one that is served twice, is a misuse")
+  @Test("J253: serving a pattern without a star, or serving a pattern twice, is a misuse")
   func misuse() async {
     await #expect(processExitsWith: .failure) {
       JobWorker(Jobs(MemoryJobStore()), kinds: [Sum.self]).serve(matching: "tenant", on: OperationQueue())

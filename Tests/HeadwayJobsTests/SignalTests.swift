@@ -14,7 +14,7 @@ import Testing
     try await Log.$current.withValue(log) { try await test.drain(Order.self, for: duration) }
   }
 
-  @Test("J220: a job waits for a signal and sleeps without a worker, and its steps run once")
+  @Test("J220: a job waits for a signal and sleeps without occupying a worker, and its steps run once")
   func order() async throws {
     let handle = try await test.jobs.enqueue(Order())
     let first = try await drain()
@@ -35,7 +35,7 @@ import Testing
     #expect(log.entries == ["charge", "review"])
   }
 
-  @Test("J223: a signal that does not arrive in time is nil, and the job compensates its steps")
+  @Test("J223: a wait returns nil if no signal arrives in time, and the job compensates its steps")
   func timeLimit() async throws {
     let handle = try await test.jobs.enqueue(Order())
     let report = try await drain(for: .seconds(60))
@@ -44,7 +44,7 @@ import Testing
     #expect(log.entries == ["charge", "refund"])
   }
 
-  @Test("J233: code that catches the error of a wait runs no checkpoint, and the job still waits")
+  @Test("J233: code that catches the error of a wait runs no further step, and the job still waits")
   func caughtSuspension() async throws {
     let handle = try await test.jobs.enqueue(Careless())
     let report = try await Log.$current.withValue(log) { try await test.drain(Careless.self, for: .zero) }
@@ -64,7 +64,7 @@ import Testing
     #expect(log.entries == ["JobSuspension", "suspended: nil", "returned", "succeeded: nil"])
   }
 
-  @Test("J222: a loop receives the values of a signal in their order")
+  @Test("J222: a loop receives the values of signals in the order they were sent")
   func loop() async throws {
     let handle = try await test.jobs.enqueue(Counter())
     _ = try await test.drain(Counter.self, for: .zero)
@@ -76,7 +76,7 @@ import Testing
     #expect(try await handle.value == [1, 2, 3])
   }
 
-  @Test("J222: a wait inside a checkpoint is refused, because later attempts don't run the step")
+  @Test("J222: a wait inside a checkpoint is rejected, because later attempts don't run the step")
   func waitInStep() async throws {
     let error = await #expect(throws: JobError.self) { try await test.perform(Nested()) }
     #expect(error?.code == .waitInCheckpoint)
@@ -93,7 +93,7 @@ import Testing
     #expect(log.entries == ["failed", "failed"])
   }
 
-  @Test("J233: a step that had begun when another task came to a wait stores its value, and runs once")
+  @Test("J233: a step that has begun when another task reaches a wait stores its value and runs once")
   func concurrentStep() async throws {
     let handle = try await test.jobs.enqueue(Concurrent())
     for isSent in [false, true] {
@@ -104,7 +104,7 @@ import Testing
     #expect(log.entries == ["charge", "suspended"])
   }
 
-  @Test("J223: a value of another type is an error of the wait")
+  @Test("J223: a wait throws an error if the value has another type")
   func undecodable() async throws {
     let handle = try await test.jobs.enqueue(Order(), options: JobOptions(retry: .never))
     try await test.jobs.signal(handle.id, "sent", 7)
@@ -114,7 +114,7 @@ import Testing
     #expect(log.entries == ["charge", "refund"])
   }
 
-  @Test("J234: signals with unusable names and values are refused, and names of checkpoints can be reserved")
+  @Test("J234: signals with invalid names or values are rejected, and checkpoints can't use reserved names")
   func misuse() async throws {
     let handle = try await test.jobs.enqueue(Order())
     let long = await #expect(throws: JobError.self) {

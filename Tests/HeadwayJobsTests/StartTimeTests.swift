@@ -37,7 +37,7 @@ import Testing
     #expect(try await handle.job()?.state == .waiting)
   }
 
-  @Test("J250: a delay counts instead of a start time, and a start time counts instead of a default delay")
+  @Test("J250: a delay overrides a start time, and a start time overrides a default delay")
   func both() async throws {
     let both = try await jobs.enqueue(Sum(left: 1, right: 2), delay: .seconds(10), at: date(after: .seconds(60)))
     #expect(try await dueTime(of: both) == .seconds(10))

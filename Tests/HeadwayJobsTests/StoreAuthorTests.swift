@@ -4,7 +4,7 @@ import Testing
 
 @_spi(JobStore) @testable import HeadwayJobs
 
-/// What authors of stores need, and what other code can do with a store.
+/// The interface for store authors, and what other code can do with a store.
 @Suite struct StoreAuthorTests {
   @Test("J214: a type that wraps a store returns the access of that store, and jobs use the wrapped store")
   func wrapper() async throws {
@@ -23,7 +23,7 @@ import Testing
     #expect(Jobs(store).backend === store)
   }
 
-  @Test("J215: an encoded job has all its parts")
+  @Test("J215: an encoded job has all its properties")
   func encodedJob() throws {
     var options = JobOptions(queue: "images", priority: .high, label: "a photo", tags: ["a", "b"])
     options.retry = RetryPolicy(
@@ -54,7 +54,7 @@ import Testing
     #expect(try StoredForm.decode(JobRecord.self, StoredForm.encode(job)) == job)
   }
 
-  @Test("J215: parts that an earlier version did not encode have their default values")
+  @Test("J215: properties that an earlier version did not encode have their default values")
   func olderJob() throws {
     let text = """
       {"id":7,"queue":"images","kind":"resize","version":1,"payload":"AQ==","state":2,"priority":0,
@@ -101,7 +101,7 @@ import Testing
   private static func time(_ seconds: Int64) -> StoreTime { StoreTime(microseconds: seconds * 1_000_000) }
 }
 
-/// A store that users can write without the interface for authors.
+/// A store that users can write without the interface for store authors.
 private final class WrappedStore: JobStore {
   let base = MemoryJobStore()
 

@@ -18,14 +18,14 @@ struct JobsByNameTests {
     jobs = Jobs(store)
   }
 
-  /// Runs a command on the store, and expects that it succeeds.
+  /// Runs a command on the store and expects that it succeeds.
   private func run(_ arguments: String...) async throws -> Tool.Run {
     let run = try await Tool.run(["jobs"] + arguments + ["--store", "jobs.sqlite"], in: folder)
     #expect(run.status == 0 && run.errors.isEmpty, "\(arguments): \(run.errors)")
     return run
   }
 
-  /// Runs a command on the store, and expects that it only prints an error.
+  /// Runs a command on the store and expects that it prints only an error.
   private func expectError(_ arguments: [String], _ status: Int32, _ text: String) async throws {
     let run = try await Tool.run(["jobs"] + arguments + ["--store", "jobs.sqlite"], in: folder)
     #expect(run.status == status && run.output.isEmpty && run.errors.count == 1, "\(arguments): \(run)")
@@ -84,7 +84,7 @@ struct JobsByNameTests {
     await store.close()
   }
 
-  @Test("J121, J273: settings and names of queues that can't be used are errors, and nothing is changed")
+  @Test("J121, J273: invalid settings and names of queues are usage errors, and nothing is changed")
   func wrongQueues() async throws {
     let long = String(repeating: "q", count: 2_000)
     let cases: [([String], Int32, String)] = [
@@ -141,7 +141,7 @@ struct JobsByNameTests {
     await store.close()
   }
 
-  @Test("J272, J252: the jobs of past ticks are added, and each only once") func backfill() async throws {
+  @Test("J272, J252: the missing jobs of past ticks are added, each only once") func backfill() async throws {
     _ = try await store.perform(.set(ScheduleDefinition(.cron("0 3 * * *"), job: newJob("report"))), on: "nightly")
     let (since, until) = ("2020-01-01", "2020-01-03")
     for count in ["2 jobs", "0 jobs"] {
@@ -157,12 +157,12 @@ struct JobsByNameTests {
     try await expectError(["schedules", "backfill", "nightly"], 64, "--since")
     try await expectError(["schedules", "backfill", "other", "--since", since], 65, "The store has no schedule")
     let reversed = ["schedules", "backfill", "nightly", "--since", until, "--until", since]
-    try await expectError(reversed, 64, "exchange the times")
+    try await expectError(reversed, 64, "swap the times")
     await store.close()
   }
 
   @Test(
-    "J272: a missing schedule is an error, and a command without a name is a usage error",
+    "J272: a command fails if a schedule is missing, and a command without a name is a usage error",
     arguments: [
       "pause", "resume", "run", "delete",
     ]) func missingSchedules(command: String) async throws

@@ -173,7 +173,7 @@ struct JobsEditTests {
     await store.close()
   }
 
-  @Test("J235: a command sends a signal to jobs, and shows what a job waits for") func signalling() async throws {
+  @Test("J235: commands send a signal to jobs and show what a job waits for") func signalling() async throws {
     try await enqueue()
     try await claim()
     let running = try await job(1)

@@ -45,7 +45,7 @@ struct PostgresJobsTests {
     await store.close()
   }
 
-  @Test("J271: --schema selects the tables, and migrate prints where they are, and what it has done")
+  @Test("J271: --schema selects the tables, and migrate prints their location and what has changed")
   func schemas() async throws {
     let folder = try TemporaryFolder()
     let server = try PostgresServer.shared()
@@ -76,7 +76,7 @@ struct PostgresJobsTests {
     await store.close()
   }
 
-  @Test("J271: a schema with another name, or of a file, is a usage error")
+  @Test("J271: an invalid schema name, or a schema for a file, is a usage error")
   func wrongSchemas() async throws {
     let folder = try TemporaryFolder()
     await (try SQLiteJobStore(path: "\(folder.path)/jobs.sqlite")).close()

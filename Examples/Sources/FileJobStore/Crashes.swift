@@ -81,9 +81,10 @@ func cutJournal(in folder: String) async throws {
   }
 }
 
-/// Fills the disk in the middle of transactions, and frees it.
+/// Fills the disk in the middle of transactions and then frees space again.
 ///
-/// - Throws: ``Defect`` if such a transaction has an effect, or a later one has none.
+/// - Throws: ``Defect`` if a transaction has an effect although the disk was full, or if a later transaction has no
+///   effect.
 func fillDisk(in folder: String) async throws {
   let store = try FileJobStore(folder, isFlushed: false)
   let job = NewJob(kind: "note", payload: JobPayload(bytes: []))

@@ -88,7 +88,7 @@ extension MemoryJobs {
     return entries
   }
 
-  /// The row of a worker, or that it does not exist.
+  /// The row of a worker, or the row that removes it if it does not exist.
   func workerEntry(_ worker: WorkerID) -> Entry {
     guard let description = workers[worker], let start = starts[worker] else { return .noWorker(worker) }
     return .worker(worker, description, start: start, isStopped: stopped.contains(worker))

@@ -3,7 +3,7 @@ import Foundation
 @_spi(JobStore) import HeadwayJobsTestKit
 import Synchronization
 
-/// An empty store in a temporary folder, with a clock that stands still.
+/// An empty store in a temporary folder, with a clock that only the checks move.
 struct FileFixture: JobStoreFixture {
   private final class Time: Sendable {
     let now = Mutex(StoreTime(microseconds: 1_800_000_000_000_000))
@@ -15,8 +15,8 @@ struct FileFixture: JobStoreFixture {
   /// Creates a store.
   ///
   /// - Parameters:
-  ///   - folder: The path of the folder. Its former contents are deleted.
-  ///   - reloadInterval: How often the store reads its journal again, in requests; nil for never.
+  ///   - folder: The path of the folder. Its previous contents are deleted.
+  ///   - reloadInterval: How many requests the store handles before it reads its journal again; nil for any number.
   /// - Throws: `JobError`.
   init(in folder: String, reloadInterval: Int?) throws {
     try? FileManager.default.removeItem(atPath: folder)
@@ -26,7 +26,7 @@ struct FileFixture: JobStoreFixture {
 
   var store: any JobStoreBackend { file }
 
-  // Processes can't share the store. Another process would read the journal.
+  // Processes can't share the store. Another process would have to read the journal.
   func openAgain() async throws -> any JobStoreBackend {
     try await file.reload()
     return file

@@ -2,7 +2,7 @@ import Foundation
 import Headway
 @_spi(JobStore) import HeadwayJobs
 
-/// A store of jobs in a folder, for one process at a time.
+/// A job store in a folder, for one process at a time.
 ///
 /// All rows are in memory. Each transaction adds its changed rows to a journal, and the rows are read from the journal
 /// when the store is opened. Requests run one after another on a separate thread, because they wait for the disk.
@@ -19,7 +19,7 @@ actor FileJobStore: JobStoreBackend {
   /// The journal; nil if it can no longer be used.
   private var journal: Journal?
   private var rows: FileRows
-  /// For tests: the rows are read from the journal again before this many requests.
+  /// For tests: the number of requests after which the rows are read from the journal again.
   private let reloadInterval: Int?
   private var requestCount = 0
 
@@ -29,7 +29,7 @@ actor FileJobStore: JobStoreBackend {
   ///   - folder: The path of the folder.
   ///   - clock: Returns the current time.
   ///   - isFlushed: False for tests whose jobs need not survive a loss of power.
-  ///   - reloadInterval: For tests: how often the rows are read from the journal again, in requests.
+  ///   - reloadInterval: For tests: the number of requests after which the rows are read from the journal again.
   /// - Throws: `JobError` with the code `unusableStore` or `newerSchema`.
   init(
     _ folder: String, clock: @escaping @Sendable () -> StoreTime = { .now() }, isFlushed: Bool = true,
@@ -49,7 +49,7 @@ actor FileJobStore: JobStoreBackend {
     (self.rows, self.journal) = (rows, journal)
   }
 
-  /// Ends the requests of the store, so that another process can open the folder.
+  /// Closes the store, so that another process can open the folder.
   func close() {
     journal = nil
     lock.release()
@@ -149,13 +149,13 @@ actor FileJobStore: JobStoreBackend {
 
   /// A journal that is smaller than this is not rewritten.
   private static let minSizeToRewrite = 1_024 * 1_024
-  /// The number of rows of a line, when the journal is rewritten.
+  /// The number of rows per line in a rewritten journal.
   private static let lineLength = 100
 
   /// The size of the journal after it was last rewritten.
   private var writtenSize = 0
 
-  /// Removes rows that later ones replace from the journal, if it has grown to twice its size.
+  /// If the journal has grown to twice its size, removes the rows that later rows replace.
   private func rewriteJournal() throws {
     let journal = try openJournal()
     guard journal.size > max(Self.minSizeToRewrite, 2 * writtenSize) else { return }
@@ -221,10 +221,10 @@ actor FileJobStore: JobStoreBackend {
     try read { $0.memory.dead.sorted() }.flatMap { worker in try change { try $0.remove(worker, isCrash: true) } }
   }
 
-  /// Makes a worker dead, as if its process had been killed.
+  /// Marks a worker as dead, as if its process had been killed.
   func kill(_ worker: WorkerID) { rows.memory.dead.insert(worker) }
 
-  /// For tests: fills the disk, except for a number of bytes; nil to free it.
+  /// For tests: simulates a full disk with this many free bytes; nil for an unlimited disk.
   func fillDisk(except room: Int?) { journal?.maxSize = room.map { (journal?.size ?? 0) + $0 } }
 
   // MARK: Time

@@ -13,7 +13,7 @@ final class FileRows: MemoryTableRows {
   var awaited: Set<JobID> = []
 
   private var otherEntries: [Entry] = []
-  /// A job can change several times in a transaction, and the journal needs only the last state.
+  /// A job can change several times in a transaction, but the journal needs only its last state.
   private var changedJobs: Set<JobID> = []
   private var formerNumbers = MemoryJobs.LastNumbers()
 

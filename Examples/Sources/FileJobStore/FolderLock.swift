@@ -1,9 +1,9 @@
 import Foundation
 import HeadwayJobs
 
-/// The right of a process to use a folder.
+/// A lock that gives a process the exclusive right to use a folder.
 ///
-/// The kernel releases it when the process ends.
+/// The kernel releases the lock when the process ends.
 final class FolderLock: Sendable {
   private let descriptor: Int32
 

@@ -10,7 +10,7 @@ final class Journal {
   private var descriptor: Int32
   /// The length of all complete lines in bytes.
   private(set) var size = 0
-  /// For tests: the maximum length in bytes, as if the disk were full after it; nil for none.
+  /// For tests: the length in bytes that simulates a full disk; nil for no limit.
   var maxSize: Int?
   private let isFlushed: Bool
   /// Whether a loss of power could remove the file, because its folder has not been flushed since it was created.
@@ -78,9 +78,9 @@ final class Journal {
     }
   }
 
-  /// Replaces all lines by a new file, so that a crash leaves either the old or the new file.
+  /// Replaces the file with a new one, so that a crash leaves either the old or the new file.
   ///
-  /// - Parameter texts: The texts of the new lines, without line feeds.
+  /// - Parameter texts: The contents of the new lines, without line feeds.
   /// - Throws: `JobError`. The old file remains.
   func replace(with texts: [[UInt8]]) throws {
     let new = try Journal(path + ".new", isFlushed: isFlushed)

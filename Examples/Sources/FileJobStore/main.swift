@@ -1,5 +1,5 @@
-// A store of jobs that keeps its rows in a file. It uses only what Headway offers to authors of stores. The program
-// checks that the store follows the rules for all stores, and that it survives crashes.
+// A job store that keeps its rows in a file. It uses only the interface that Headway offers to store authors. The
+// program checks that the store follows the rules for all stores and survives crashes.
 
 import Foundation
 @_spi(JobStore) import HeadwayJobsTestKit

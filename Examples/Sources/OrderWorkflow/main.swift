@@ -1,5 +1,5 @@
-// Orders that take weeks: charge, wait for the warehouse, ship, wait 14 days, and ask for a review. If an order can't
-// be shipped, its charge is refunded. While an order waits, no process has to run.
+// Orders that take weeks: charge, wait for the warehouse, ship, wait for 14 days, and ask for a review. If an order
+// can't be shipped, its charge is refunded. While an order waits, no process needs to run.
 
 import Foundation
 import GRDB
@@ -24,7 +24,7 @@ struct PlaceOrder: Job {
       guard parcel != "broken" else { throw Unavailable() }
       try await context.step("ship \(parcel) of", number)
     } catch is Unavailable {
-      // Other errors are retried. The wait also ends the attempt with an error, which must not end up here.
+      // Other errors are retried. A wait also ends the attempt with an error, which this code must not catch.
       try await context.step("refund", number)
       return "refunded"
     }
@@ -84,7 +84,7 @@ let orders = try await jobs.enqueue(contentsOf: (1...3).map { PlaceOrder(number:
 try await runWorker()
 print(try await jobs.diagnose(orders[0].id))
 
-// The warehouse sends its signals in the transaction in which it stores its own rows.
+// The warehouse sends its signals in the transaction that stores its own rows.
 try pool.write { database in
   for (order, parcel) in zip(orders, ["parcel 7", "broken"]) {
     try database.execute(sql: "INSERT INTO parcel (name) VALUES (?)", arguments: [parcel])

@@ -6,24 +6,16 @@
   public var cascades: [JobID: JobID] = [:]
 
   /// Returns the edges from a job to its dependents, in the order of their numbers.
-  ///
-  /// - Parameter id: The job.
-  /// - Returns: The edges.
   public func edges(from id: JobID) -> [JobEdge] {
     dependents[id, default: [:]].values.sorted { $0.dependent < $1.dependent }
   }
 
   /// Returns the edges to a job from its dependencies, in the order of their numbers.
-  ///
-  /// - Parameter id: The job.
-  /// - Returns: The edges.
   public func edges(to id: JobID) -> [JobEdge] {
     dependencies[id, default: []].sorted().compactMap { dependents[$0]?[id] }
   }
 
   /// Adds an edge, or changes its status.
-  ///
-  /// - Parameter edge: The edge.
   public mutating func put(_ edge: JobEdge) {
     dependents[edge.dependency, default: [:]][edge.dependent] = edge
     dependencies[edge.dependent, default: []].insert(edge.dependency)

@@ -1,13 +1,14 @@
 /// The limits of the jobs that a claim examines: what is in use, and what is kept for heavy jobs.
 ///
-/// A job takes all its limits together when it is claimed, or none.
+/// A claimed job takes the units and tokens of all its limits together. A job that is not claimed takes none.
 ///
 /// During a claim, jobs only begin to run, and tokens are only taken. Therefore, a limit that has refused a job refuses
-/// it until the claim ends. A group with such a limit is *closed*: the claim reads no more jobs of it. If the limit
-/// only keeps its units for a heavy job, the group is closed for the priority of the refused job.
+/// the job until the claim ends. A group with such a limit is *closed*: the claim reads no more jobs of the group. If
+/// the limit only keeps its units for a heavy job, the group is closed for the priority of the refused job.
 ///
-/// A job is *heavy* if it takes several units or tokens, and fewer than that are left. As soon as a claim has refused a
-/// heavy job, the claim counts its units as taken, so that lighter jobs of the same or a lower priority leave them.
+/// A job is *heavy* if it takes several units or tokens, and fewer are left. As soon as a claim has refused a heavy
+/// job, the claim counts the units of the job as taken, so that lighter jobs of the same or a lower priority don't take
+/// them.
 ///
 /// See `Docs/decisions/0054-several-limits.md`.
 struct ClaimLimits {
@@ -19,7 +20,7 @@ struct ClaimLimits {
     var isHeavy = true
   }
 
-  /// A limit with everything that the decision requires.
+  /// A limit, with its rate if it has one.
   private struct Part {
     var limit: ClaimLimit
     var rate: JobRate?
@@ -31,7 +32,7 @@ struct ClaimLimits {
     let priority: Int
   }
 
-  /// The groups of which no job can be claimed.
+  /// The groups whose jobs can't be claimed.
   private(set) var closedGroups: Set<String> = []
   /// The sums of the weights of running jobs by key, with the jobs of this claim.
   private var running: [String: Int] = [:]
@@ -75,7 +76,7 @@ struct ClaimLimits {
         changedBuckets.insert(key)
       }
     }
-    // If another limit refuses the job too, nothing is kept for it, because it might wait for long.
+    // If another limit also refuses the job, nothing is kept for the job, because it might wait for a long time.
     guard let refusal, refusal.isHeavy else { return refusal }
     for key in refusing { heavyKeys[key] = max(heavyKeys[key] ?? job.priority, job.priority) }
     for part in parts {
@@ -124,7 +125,7 @@ struct ClaimLimits {
   /// How a limit decides about a job.
   private enum Answer {
     case admits
-    /// The units or tokens that are left are kept for a heavy job.
+    /// The remaining units or tokens are kept for a heavy job.
     case keeps
     case refuses
   }

@@ -4,8 +4,8 @@
 /// where the last claim stopped. A key that has no job, or whose limit is reached, misses its turn. If there are also
 /// plain jobs, one of them follows each job with a key.
 ///
-/// A job whose further limits permit no claim is skipped with its whole group, so the next job of its key can come
-/// before it.
+/// A job whose further limits permit no claim is skipped together with its group, so a later job of its key can
+/// overtake it.
 @_spi(JobStore) public enum ClaimSelection {
   /// Claims jobs of a source.
   ///

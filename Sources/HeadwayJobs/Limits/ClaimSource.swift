@@ -59,7 +59,7 @@
     self.weight = weight
   }
 
-  /// Creates a limit from that of a job.
+  /// Creates a limit from a job's limit.
   public init(_ limit: JobLimit) { self.init(key: limit.storedKey, slots: limit.slots, weight: limit.units) }
 }
 
@@ -69,9 +69,10 @@
   public var key: String?
   /// Whether a plain job comes before the next key.
   public var isPlainNext = false
-  /// The job for which units or tokens of its limits are kept until there are enough.
+  /// The heavy job whose limits keep units or tokens for it until there are enough.
   public var heavyJob: JobID?
-  /// The group after which the next claim begins, because there are more groups than a claim reads; nil for the first.
+  /// The last group that a claim has read, if there are more groups than a claim reads; nil if the next claim begins
+  /// with the first group.
   public var lastGroup: String?
 
   /// Creates a turn.
@@ -80,13 +81,13 @@
   }
 }
 
-/// A job for which units or tokens are kept.
+/// A job whose limits keep units or tokens for it.
 @_spi(JobStore) public enum HeavyJob: Hashable, Sendable {
-  /// It no longer waits at the level.
+  /// The job no longer waits at the level.
   case gone
-  /// It waits, but the worker does not know its kind, or another transaction changes it.
+  /// The job waits, but the worker does not support its kind, or another transaction is changing the job.
   case unavailable
-  /// It can be claimed when its limits permit that.
+  /// The job can be claimed when its limits permit it.
   case waiting(ClaimCandidate)
 }
 
@@ -119,8 +120,8 @@
   /// - Parameters:
   ///   - level: The priority.
   ///   - turn: Which key is next.
-  ///   - groups: The groups after ``KeyTurn/lastGroup`` in their order, and then the others: all of them, or more than
-  ///     `limit`.
+  ///   - groups: The groups after ``KeyTurn/lastGroup`` in order, followed by the groups before it: all groups, or more
+  ///     than `limit`.
   ///   - limit: The maximum number of groups that the claim reads.
   public init(level: Int, turn: KeyTurn, groups: [String], limit: Int) {
     self.level = level
@@ -130,7 +131,9 @@
     lastGroup = groups.count > limit ? self.groups.last : nil
   }
 
-  /// Returns the groups for a level, which a store finds one by one.
+  /// Returns the groups for a level.
+  ///
+  /// The store finds them one by one.
   ///
   /// - Parameters:
   ///   - last: The ``KeyTurn/lastGroup``.
@@ -162,10 +165,10 @@ extension JobClaim {
   @_spi(JobStore) public var groupLimit: Int { isExhaustive ? .max - 1 : ClaimLevel.maxGroupCount }
 }
 
-/// The waiting jobs of a queue whose kinds a worker knows, as ``ClaimSelection`` reads them.
+/// The waiting jobs of a queue whose kinds a worker supports, as ``ClaimSelection`` reads them.
 ///
 /// Jobs without a key, and suspects, are *plain*: they are claimed in their order. The others are found by their key. A
-/// *level* is a priority before aging. A *group* is formed by the jobs with the same further limits.
+/// *level* is a priority before aging. A *group* consists of the jobs with the same further limits.
 @_spi(JobStore) public protocol ClaimSource {
   /// The type of the store's errors.
   associatedtype Failure: Error
@@ -183,7 +186,7 @@ extension JobClaim {
   mutating func passPlain() throws(Failure)
   /// Returns the levels that have jobs with keys.
   mutating func levels() throws(Failure) -> [ClaimLevel]
-  /// Returns the first job of a group's key that follows another key; nil precedes all keys.
+  /// Returns the first job of the key that follows another key in a group; nil precedes all keys.
   ///
   /// A store can also return jobs of keys that it could skip.
   mutating func firstJob(
@@ -195,7 +198,7 @@ extension JobClaim {
   mutating func heavyJob(_ id: JobID, level: Int) throws(Failure) -> HeavyJob
   /// Claims a job.
   ///
-  /// From then on, the job is not returned again, and counts toward its limits.
+  /// The job is then no longer returned, and counts toward its limits.
   ///
   /// - Returns: False if the job is damaged, and therefore fails.
   mutating func take(_ job: ClaimCandidate) throws(Failure) -> Bool
@@ -204,7 +207,7 @@ extension JobClaim {
 
   // MARK: Limits
 
-  /// Returns the rate of a job whose first limit is one; nil if it can't be read.
+  /// Returns the rate of a job whose first limit is a rate; nil if the rate can't be read.
   mutating func rate(of job: ClaimCandidate) throws(Failure) -> JobRate?
   /// Returns the sum of the weights of a key's running jobs, without those of this claim.
   mutating func runningWeight(ofKey key: String) throws(Failure) -> Int

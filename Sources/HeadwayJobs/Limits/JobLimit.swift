@@ -8,20 +8,19 @@ import Headway
 /// ])
 /// ```
 ///
-/// A job is claimed when all its limits permit that, and it then counts toward all of them. Up to then, it uses none of
-/// them.
+/// A job is claimed when all its limits permit it. It then counts toward each of them. Until then, it counts toward
+/// none.
 ///
-/// The key of the job's first limit determines its turn: within a queue and a priority, claims serve these keys in
-/// turn.
-/// Therefore, a key with many waiting jobs delays the jobs of other keys by at most one round. Put the key that must be
-/// treated fairly first, for example the customer, and a resource that many customers share after it.
+/// The key of the first limit determines the turn of the job: within a queue and a priority, claims serve these keys in
+/// turn. Therefore, a key with many waiting jobs delays the jobs of other keys by at most one round. Put the key that
+/// must be treated fairly first, for example the customer, and a resource that many customers share after it.
 ///
 /// Keys of different kinds of limits are separate. If the jobs of a key have different limits, a claim uses the limit
 /// of the job that is next.
 public struct JobLimit: Hashable, Codable, Sendable {
   /// The kind of limit.
   public enum Rule: Hashable, Codable, Sendable {
-    /// The weights of the jobs that run at a time have at most this sum.
+    /// The maximum sum of the weights of the jobs that run at a time.
     case concurrent(Int)
     /// One job runs at a time, in the order of enqueueing.
     ///
@@ -56,10 +55,12 @@ public struct JobLimit: Hashable, Codable, Sendable {
     self.weight = weight
   }
 
-  /// Limits the number of jobs with a key that run at a time, or the sum of their weights.
+  /// Limits the sum of the weights of the jobs with a key that run at a time.
   ///
-  /// Jobs with the same key wait in their order. If there are not enough units for the next job, the units that become
-  /// free are kept for it. Therefore, lighter jobs don't keep a heavy one from running.
+  /// By default, each job has the weight 1.
+  ///
+  /// Jobs with the same key wait in order. If there are too few units for the next job, the units that become free are
+  /// kept for this job. Therefore, lighter jobs don't keep a heavy job from running.
   ///
   /// - Precondition: `count` is positive, and `weight` is from 1 to `count`.
   /// - Parameters:
@@ -75,7 +76,7 @@ public struct JobLimit: Hashable, Codable, Sendable {
 
   /// Runs the jobs with a key one at a time, in the order of enqueueing.
   ///
-  /// It must be the first limit of the job.
+  /// This limit must be the first limit of the job.
   ///
   /// - Parameter key: The key.
   /// - Returns: The limit.
@@ -140,7 +141,7 @@ extension JobLimit: CustomStringConvertible {
     return String(repeating: "0", count: 8 - digits.count) + digits + kind + key
   }
 
-  /// The sum of the weights of the jobs of the key that can run at a time; 0 for a serial key, nil for a rate.
+  /// The maximum sum of the weights of the key's jobs that run at a time; 0 for a serial key, nil for a rate.
   public var slots: Int? {
     switch rule {
     case .concurrent(let count): max(1, count)

@@ -58,7 +58,9 @@ public struct JobRate: Hashable, Codable, Sendable {
     self.next = next
   }
 
-  /// Returns whether there are tokens for a job, and notes the time when there will be if there are too few.
+  /// Returns whether there are enough tokens for a job.
+  ///
+  /// If there are too few, notes when there will be enough.
   ///
   /// - Parameters:
   ///   - count: The number of tokens; more than the bucket can hold count as a full bucket.

@@ -5,10 +5,12 @@ extension JobSettings {
   /// The limit whose key determines the turn of the job.
   @_spi(JobStore) public var firstLimit: JobLimit? { limits?.first }
 
-  /// The stored form of the limits after the first one, which makes jobs with the same ones a *group*.
+  /// The stored form of the limits after the first one.
   ///
-  /// It is ``noFurtherLimits`` if the job has one limit, and nil if the job has none. If a limit of a group permits no
-  /// job, a claim skips all jobs of the group.
+  /// Jobs with the same value form a *group*.
+  ///
+  /// The value is ``noFurtherLimits`` if the job has one limit, and nil if the job has no limits. If a limit of a group
+  /// permits no job, a claim skips all jobs of the group.
   @_spi(JobStore) public var furtherLimits: String? {
     guard let limits, !limits.isEmpty else { return nil }
     guard limits.count > 1 else { return Self.noFurtherLimits }
@@ -17,7 +19,7 @@ extension JobSettings {
 
   /// The group of the jobs with one limit.
   ///
-  /// It precedes the other groups, and it is not empty, so that each group comes after an empty string.
+  /// This group precedes all other groups. It is not empty, so that each group comes after an empty string.
   @_spi(JobStore) public static let noFurtherLimits = "-"
 
   /// Returns the limits of a group, or none if they can't be read.
@@ -25,7 +27,7 @@ extension JobSettings {
     stored == noFurtherLimits ? [] : (try? StoredForm.decode([JobLimit].self, Array(stored.utf8))) ?? []
   }
 
-  /// Returns how many units of each key running jobs take by their further limits.
+  /// Returns how many units of each key are in use because of the further limits of running jobs.
   @_spi(JobStore) public static func furtherWeights(_ counts: some Sequence<(group: String, count: Int)>) -> [String:
     Int]
   {

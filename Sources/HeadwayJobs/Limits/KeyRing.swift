@@ -7,7 +7,7 @@
 /// The jobs of each group have their own order of keys in the source. The ring merges the groups that are not closed.
 struct KeyRing {
   private enum Phase {
-    /// The job for which units or tokens are kept since an earlier claim.
+    /// The heavy job whose limits have kept units or tokens for it since an earlier claim.
     case heavy(JobID)
     /// The keys after the one that was served last before the claim.
     case behind(String?)
@@ -24,23 +24,24 @@ struct KeyRing {
   private var phase: Phase
   /// The first job of each group that follows the key before the current one, or nil if the group has none.
   private var heads: [String: ClaimCandidate?] = [:]
-  /// The first jobs of the current key in groups that were not tried yet.
+  /// The first jobs of the current key in groups that have not been tried yet.
   private var alternatives: [ClaimCandidate] = []
   private var served: [String] = []
   /// The group of the last job of each served key, and the first jobs of the key in groups that were not tried.
   private var rest: [String: (group: String, jobs: [ClaimCandidate])] = [:]
   private var index = 0
-  /// The groups of which no job of the level can be claimed.
+  /// The groups whose jobs of the level can't be claimed.
   private var closedGroups: Set<String> = []
-  /// How many keys in a row were not admitted.
+  /// The number of keys in a row whose jobs were refused.
   private var refusalCount = 0
   /// The next job, and the number of jobs with keys that had been claimed when its limits were checked.
   private var current: (job: ClaimCandidate, checked: Int)?
-  /// Whether the job that was found last comes before its turn, because units or tokens were kept for it.
+  /// Whether the last job that was found comes before its turn because units or tokens were kept for it.
   private var isEarly = false
   /// Whether the heavy job of the turn no longer waits.
   ///
-  /// It is forgotten when the ring finds another job. Some stores read no level without jobs that the worker can run.
+  /// The ring forgets the heavy job when it finds another job. Some stores read no level without jobs that the worker
+  /// can run.
   private var isHeavyJobGone = false
 
   /// After this many refusals, the source searches for a key with a free unit, which can take one request.

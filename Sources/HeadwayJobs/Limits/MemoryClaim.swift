@@ -34,7 +34,7 @@ struct MemoryClaim<Rows: MemoryTableRows>: ClaimSource {
     }
   }
 
-  /// Returns the first job of a list after a position whose kind the worker knows.
+  /// Returns the first job of a list after a position whose kind the worker supports.
   private func first(of list: WaitingList, after position: Int64) -> ClaimCandidate? {
     var position = position
     while let next = list.first(after: position) {
@@ -44,7 +44,7 @@ struct MemoryClaim<Rows: MemoryTableRows>: ClaimSource {
     return nil
   }
 
-  /// Returns a waiting job, unless the worker does not know its kind.
+  /// Returns a waiting job, unless the worker does not support its kind.
   private func candidate(_ job: JobRecord) -> ClaimCandidate? {
     guard let version = claim.kinds[job.kind], job.version <= version, job.deadline.map({ $0 > rows.now }) ?? true
     else { return nil }

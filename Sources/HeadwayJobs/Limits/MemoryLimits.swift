@@ -21,7 +21,7 @@
     public let level: Int
   }
 
-  /// What has changed in the rows that are not part of a job.
+  /// The changes of rows that are not part of a job.
   public struct Changes: Sendable {
     /// The keys whose token buckets have changed.
     public fileprivate(set) var buckets: Set<String> = []
@@ -62,9 +62,6 @@
   }
 
   /// Returns the number of scheduled and waiting jobs of a queue.
-  ///
-  /// - Parameter queue: The queue.
-  /// - Returns: The number.
   public func pendingCount(of queue: String) -> Int { pending[queue, default: 0] }
 
   func runningCount(ofQueue queue: String) -> Int { runningOfQueues[queue, default: 0] }

@@ -5,7 +5,7 @@ struct JobDiagnosis {
   let snapshot: JobsSnapshot
   /// The jobs that a held job waits for.
   var unmet: [JobID] = []
-  /// The running jobs, if the job has limits and waits.
+  /// The running jobs, if the job has limits and is waiting.
   var running: [JobRecord] = []
 
   var sentence: String { "job \(job.id) (\(job.settings.label ?? job.kind.rawValue)) \(predicate)" }
@@ -80,11 +80,11 @@ struct JobDiagnosis {
     let serving = workers.filter { $0.description.serves(job.queue) }
     guard !serving.isEmpty else { return "no worker serves the queue ‘\(job.queue)’" }
     guard serving.contains(where: { $0.description.kinds[job.kind] != nil }) else {
-      return "no worker of the queue ‘\(job.queue)’ knows the kind ‘\(job.kind)’"
+      return "no worker of the queue ‘\(job.queue)’ supports the kind ‘\(job.kind)’"
     }
     let able = serving.filter { $0.knows(job.kind, version: job.version) }
     guard !able.isEmpty else {
-      return "no worker of the queue ‘\(job.queue)’ knows version \(job.version) of the kind ‘\(job.kind)’"
+      return "no worker of the queue ‘\(job.queue)’ supports version \(job.version) of the kind ‘\(job.kind)’"
     }
     if let limit = queue?.settings.maxRunningJobCount {
       let count = snapshot.workers.reduce(0) { $0 + $1.running.count { $0.queue == job.queue } }
@@ -115,7 +115,7 @@ struct JobDiagnosis {
 
   // MARK: Limits
 
-  /// The first limit of the job whose running jobs leave too few units.
+  /// The first limit of the job that has too few units left because of running jobs.
   private var reachedLimit: String? {
     for limit in job.settings.limits ?? [] {
       guard let slots = limit.slots else { continue }
@@ -134,7 +134,7 @@ struct JobDiagnosis {
     return nil
   }
 
-  /// A limit of the job that might be reached, although the running jobs don't show that.
+  /// A limit of the job that might have been reached, although the running jobs don't show it.
   private var uncertainLimit: String? {
     let limits = job.settings.limits ?? []
     if limits.first?.rule == .serial, let key = limits.first?.key {

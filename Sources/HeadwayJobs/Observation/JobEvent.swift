@@ -62,7 +62,7 @@ public enum JobEvent: Hashable, Sendable, CustomStringConvertible {
     case .rescued(let id, let count): "rescued job \(id), crash \(count)"
     case .crashed(let id, let reason): "job \(id) has failed (\(reason))"
     case .unknownKind(let jobs, let queue):
-      "\(jobs.count == 1 ? "1 job waits" : "\(jobs.count) jobs wait") in ‘\(queue)’, and no worker knows version "
+      "\(jobs.count == 1 ? "1 job waits" : "\(jobs.count) jobs wait") in ‘\(queue)’, and no worker supports version "
         + "\(jobs.version) of the kind \(jobs.kind)"
     case .paused(let queue): "paused ‘\(queue)’"
     case .resumed(let queue): "resumed ‘\(queue)’"

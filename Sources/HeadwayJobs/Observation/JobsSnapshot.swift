@@ -178,7 +178,7 @@ public struct JobWorkerSnapshot: Hashable, Codable, Sendable {
   /// - Parameters:
   ///   - kind: The kind.
   ///   - version: The version of the payload.
-  /// - Returns: Whether the worker knows the kind, in this version or a newer one.
+  /// - Returns: Whether the worker supports the kind, in this version or a newer one.
   public func knows(_ kind: JobKind, version: Int) -> Bool { description.kinds[kind].map { version <= $0 } ?? false }
 }
 

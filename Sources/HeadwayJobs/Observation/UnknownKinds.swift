@@ -15,7 +15,7 @@ struct UnknownKinds {
   ///
   /// - Parameter snapshot: The waiting jobs and the workers.
   /// - Returns: The jobs that have waited for at least ``patience`` for a worker that knows their kind. Each kind is
-  ///   returned once, until a worker knows it.
+  ///   returned once, until a worker supports it.
   mutating func update(_ snapshot: JobsSnapshot) -> [(jobs: WaitingJobs, queue: String)] {
     let workers = snapshot.workers.filter(\.isWorking)
     var current: Set<Group> = []

@@ -1,6 +1,6 @@
 import Headway
 
-/// Checks once per second for code that does not return, and for jobs that no worker knows.
+/// Checks once per second for code that does not return, and for jobs that no worker supports.
 struct WorkerWatch {
   private let reports: WorkerReports
   private var stuck = StuckAttempts()

@@ -12,7 +12,7 @@ final class AttemptResult: Sendable {
     returned.store(true, ordering: .releasing)
   }
 
-  /// Keeps the error of one of several jobs that run together.
+  /// Stores the error of one of several jobs that run together.
   func fail(_ error: any Error) { failure.withLock { $0 = error } }
 
   /// The error of one of several jobs that run together.

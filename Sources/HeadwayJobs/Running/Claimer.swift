@@ -2,8 +2,8 @@
 ///
 /// It has no lock, no thread and no clock.
 ///
-/// A queue has a lane for the jobs that run alone, and one for each kind whose jobs run together. A claim of the latter
-/// requests as many jobs as run together, and uses one slot.
+/// A queue has one lane for the jobs that run alone, and one lane for each kind whose jobs run together. A claim for
+/// such a kind requests as many jobs as can run together, and uses one slot.
 ///
 /// A worker holds the jobs that it has claimed and not ended. It claims as many as it has slots. In addition, it claims
 /// as many ahead as it has ended in a period of 50 ms, up to ``maxAhead``. Therefore, a worker with long jobs claims
@@ -26,13 +26,13 @@ struct Claimer {
     let group: Int
     /// Whether the queue was found by a pattern.
     ///
-    /// It is no longer served when it had no jobs for a while.
+    /// Such a queue is no longer served after it has had no jobs for a while.
     fileprivate(set) var isTemporary = false
     /// Whether the queue is served.
     ///
     /// If not, another queue can take this place.
     fileprivate(set) var isServed = true
-    /// Since when there might be jobs that run together, and whether the wait for further jobs is over.
+    /// The time since which jobs might wait to run together, and whether the wait for further jobs has ended.
     fileprivate var chunkStart: Duration?
     fileprivate var isReady = false
     /// The number of claimed jobs that have not ended.
@@ -99,7 +99,7 @@ struct Claimer {
   /// More slots make no difference, and sums with `Int.max` would overflow.
   private static let maxSlots = Int(Int32.max)
   static let periodLength = Duration.milliseconds(50)
-  /// How long a queue that was found by a pattern is served without having jobs.
+  /// How long a queue that was found by a pattern is served while it has no jobs.
   static let maxIdleTime = Duration.seconds(60)
 
   /// Creates a claimer.
@@ -140,7 +140,7 @@ struct Claimer {
   ///
   /// - Parameters:
   ///   - queue: The queue.
-  ///   - group: The index of its slots: those of other queues, unused ones, or the next one.
+  ///   - group: The index of its slots: the slots of other queues, unused slots, or the next index.
   ///   - time: The time of the worker's clock.
   mutating func serve(_ queue: String, group: Int, at time: Duration) {
     guard !isServing(queue) else { return }
@@ -150,7 +150,7 @@ struct Claimer {
 
   /// Removes the queues that were found by a pattern and had no jobs for ``maxIdleTime``.
   ///
-  /// No request may be on its way.
+  /// No request may be in progress.
   ///
   /// - Returns: The indices of slots that are no longer used.
   mutating func removeIdleLanes(at time: Duration) -> [Int] {
@@ -163,14 +163,14 @@ struct Claimer {
         if groups[lanes[index].group].laneCount == 0 { unused.append(lanes[index].group) }
       }
     }
-    // After many queues have come and gone, their places would cost time in each exchange.
+    // If the places of many former queues remained, they would cost time in each exchange.
     while lanes.last?.isServed == false { lanes.removeLast() }
     return unused
   }
 
-  /// Removes the slots after the last ones that are used.
+  /// Removes the slots after the last slots that are used.
   ///
-  /// - Returns: The number of the remaining ones.
+  /// - Returns: The number of remaining slots.
   mutating func removeUnusedGroups() -> Int {
     while groups.last?.laneCount == 0 { groups.removeLast() }
     return groups.count
@@ -305,7 +305,8 @@ struct Claimer {
     for (group, count) in left { groups[group].heldCount -= count }
   }
 
-  /// Notes the slots of jobs that run together: one, and one for a suspect, which runs alone.
+  /// Notes the slots of jobs that run together: one slot for all of them, and another slot for a suspect, which runs
+  /// alone.
   private mutating func noteChunk(_ jobs: [JobRecord]?, _ index: Int, isFull: Bool) {
     let (jobs, isFailure) = (jobs ?? [], jobs == nil)
     let suspectCount = jobs.count { $0.crashCount > 0 }
@@ -322,7 +323,8 @@ struct Claimer {
   /// - Parameters:
   ///   - index: The queue.
   ///   - isSuspect: Whether the job was a suspect.
-  ///   - holdsSlot: Whether the slot of the job is free now. Of several jobs that run together, one holds the slot.
+  ///   - holdsSlot: Whether the slot of the job is now free. Of several jobs that run together, only one holds the
+  ///     slot.
   ///   - wasAdded: Whether ``added(lane:)`` was called for the job.
   ///   - hasRun: Whether the job was not given back.
   ///   - time: The time of the worker's clock.
@@ -420,7 +422,7 @@ extension Claimer.Lane {
     (self.isTemporary, self.lastUse) = (isTemporary, lastUse)
   }
 
-  /// Whether the queue was found by a pattern, and had no jobs for a while.
+  /// Whether the queue was found by a pattern and has had no jobs for a while.
   fileprivate func isIdle(at time: Duration) -> Bool {
     isTemporary && heldCount == 0 && !mayHaveMore && time - lastUse >= Claimer.maxIdleTime
   }

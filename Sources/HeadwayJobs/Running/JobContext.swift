@@ -27,7 +27,7 @@ public final class JobContext: Sendable {
 
   private struct State {
     var checkpointNames: Set<String> = []
-    /// The number of waits that the code of the job has come to.
+    /// The number of waits that the code of the job has reached.
     var waitCounts: [JobWait: Int] = [:]
     /// The wait that ends the attempt.
     var suspension: JobSuspension?
@@ -103,7 +103,7 @@ public final class JobContext: Sendable {
     if let stored = try await storedCheckpoint(name, as: Value.self) { return stored }
     let value = try await Self.$step.withValue(self) { try await body() }
     let payload = try encodedCheckpoint(name, value)
-    // If the attempt has come to a wait in another task in the meantime, the step must not run again either.
+    // Even if the attempt has reached a wait in another task in the meantime, the step must not run again.
     try await send(.checkpoint(name: name, value: payload))
     return value
   }

@@ -27,7 +27,7 @@ public protocol JobMiddleware: Sendable {
   /// returns, the attempt succeeds without a result. If the function returns without calling `next`, the code of the
   /// job does not run, and the attempt also succeeds without a result. To skip a job that must not count as succeeded,
   /// throw ``JobOutcome/discard(_:)``. After the code of the job has called `finish`, errors no longer have an effect.
-  /// After the code has come to a wait, the attempt ends with the wait, no matter what the function does: see
+  /// After the code has reached a wait, the attempt ends with the wait, no matter what the function does. See
   /// ``JobSuspension``.
   ///
   /// The function is not called if the payload can't be decoded, or if the operation is cancelled before it begins. If

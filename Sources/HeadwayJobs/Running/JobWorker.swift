@@ -30,7 +30,7 @@ public final class JobWorker: Sendable {
     let operationQueue: OperationQueue
   }
 
-  /// A pattern of queues of the store, and a function that returns the queue that runs the jobs of one of them.
+  /// A pattern for queues of the store, and a function that returns the operation queue for such a queue.
   struct PatternLane: Sendable {
     let pattern: QueuePattern
     let makeOperationQueue: @Sendable (String) -> OperationQueue
@@ -121,11 +121,11 @@ public final class JobWorker: Sendable {
   /// try await worker.drain()
   /// ```
   ///
-  /// Queues that appear while the worker runs are served immediately after their first job was stored, or within a
-  /// second if the hint is lost. All queues share the slots of the operation queue, and take turns. Queues that have no
-  /// jobs cost the worker nothing after a minute.
+  /// A queue that appears while the worker runs is served immediately after its first job is stored, or within a second
+  /// if the hint is lost. All queues share the slots of the operation queue and take turns. A queue that has had no
+  /// jobs for a minute costs the worker nothing.
   ///
-  /// A queue that you serve by its name is not served by a pattern. If several patterns match, the first one counts.
+  /// A queue that you serve by name is not served by a pattern. If several patterns match, the first one is used.
   ///
   /// - Parameters:
   ///   - pattern: The pattern. Each `*` represents any number of characters, and all other characters themselves.
@@ -204,8 +204,8 @@ public final class JobWorker: Sendable {
   /// last claim remain in the queue.
   ///
   /// The function does not wait for jobs that are scheduled for later, wait for other jobs, are in a paused queue, have
-  /// reached a limit, or have a kind that the worker does not know. It also claims no jobs for an operation queue that
-  /// is suspended or has a limit of 0, and does not wait for such jobs. Jobs that it has already claimed when the
+  /// reached a limit, or have a kind that it does not support. The worker also claims no jobs for an operation queue
+  /// that is suspended or has a limit of 0, and does not wait for such jobs. Jobs that it has already claimed when the
   /// operation queue is suspended return to the store after a second, so that the function can return. However, the
   /// operation of an ``OperationJob`` without middleware can't be withdrawn. If such a job was claimed before the
   /// suspension, for example ahead, the function waits until the operation queue has run it.

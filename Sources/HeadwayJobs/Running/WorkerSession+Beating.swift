@@ -91,7 +91,7 @@ extension WorkerSession {
     return lost
   }
 
-  /// Calls a function, and returns its result or its error, so that the beat continues.
+  /// Calls a function and returns its result or its error, so that the beat continues.
   private static func result<Value>(_ body: () async throws -> Value) async -> Result<Value, any Error> {
     do {
       return .success(try await body())

@@ -130,7 +130,7 @@ extension WorkerSession {
         return (fence, nil)
       }
       let action = AttemptEnding(attempt).action(at: now)
-      // The error of a wait is no failure.
+      // The error of a wait isn't a failure.
       let error = attempt.context.suspension == nil ? attempt.error : nil
       attempt.context.noteEnded(action, error)
       // The ending of a lost attempt is not sent.

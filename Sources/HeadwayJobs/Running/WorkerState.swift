@@ -16,7 +16,7 @@ struct WorkerState {
     var chunk: ChunkRun?
     /// Whether the attempt counts as using a slot.
     ///
-    /// Of the attempts of a chunk, only the first one does.
+    /// Of the attempts of a chunk, only the first one uses a slot.
     var holdsSlot = true
     /// Why the worker has cancelled the operation, if it has.
     var cause: CancellationCause?

@@ -72,7 +72,7 @@
     }
   }
 
-  /// Adds the jobs of due ticks, and then those of past ticks that have added none.
+  /// Adds the jobs of due ticks, and then the missing jobs of past ticks.
   ///
   /// The job of a past tick does not become the last job, so later ticks don't depend on it.
   private func backfill(

@@ -26,7 +26,7 @@ extension Jobs {
   ///   - missed: The behavior for ticks at which no worker was running.
   ///   - overlap: Whether ticks add jobs while the last job is unfinished.
   ///   - jitter: The maximum time from a tick until its job is due, to spread the load of schedules with equal times.
-  ///     The time is random, but the same in all processes. A delay in the options is added.
+  ///     The time is random, but the same in all processes. A delay in the options is added to it.
   ///   - options: The options of each job. A start date and a deadline have no effect.
   ///   - job: The job.
   /// - Throws: ``JobError``, for example with the code ``JobError/Code/payloadTooLarge``. The schedule was not changed.
@@ -41,7 +41,7 @@ extension Jobs {
       "The schedule \(name) has the jitter \(jitter): use zero to 100 years.")
     try NameLength.check(name, "The name of a schedule", NameLength.name)
     var options = options
-    // It would replace the default delay of the type.
+    // A start time would replace the default delay of the job's type.
     options.startDate = nil
     var new = try encode(job, options: options)
     // The definition must be the same in all processes.
@@ -107,7 +107,7 @@ extension Jobs {
     return job
   }
 
-  /// Adds the jobs of past ticks that have added none.
+  /// Adds the missing jobs of past ticks.
   ///
   /// ```swift
   /// import FoundationEssentials
@@ -116,13 +116,13 @@ extension Jobs {
   /// try await jobs.backfill("nightly", from: now.addingTimeInterval(-30 * 86_400), to: now)
   /// ```
   ///
-  /// Such ticks are from the time before the schedule was set, from pauses, and from outages, depending on
-  /// ``ScheduleDefinition/missed``. Ticks that were skipped because the last job was unfinished are not repeated. Each
-  /// tick is added at most once, even if you call this function again, in several processes at the same time, or after
-  /// its job was deleted. A schedule remembers up to 64 periods without jobs; see ``ScheduleRecord/gaps``. A schedule
-  /// with equal intervals has no ticks before it was set, because the first interval begins then.
+  /// Ticks have no job if they occurred before the schedule was set, during a pause, or, depending on
+  /// ``ScheduleDefinition/missed``, during an outage. Ticks that were skipped because the last job was unfinished
+  /// remain skipped. Each tick adds at most one job, even if you call this function again, in several processes at the
+  /// same time, or after its job was deleted. A schedule remembers up to 64 gaps; see ``ScheduleRecord/gaps``. A
+  /// schedule with equal intervals has no ticks before it was set, because the first interval begins then.
   ///
-  /// The jobs are copies of the schedule's current job, and are added earliest first, without regard to
+  /// The jobs are copies of the schedule's current job. They are added earliest first, regardless of
   /// ``ScheduleDefinition/overlap``. If they must not run at the same time, give the schedule a queue with a limit, or
   /// its job a serial key. Each transaction adds at most ``JobCommand/maxChangedCount`` jobs.
   ///
@@ -132,12 +132,13 @@ extension Jobs {
   ///   - end: The end of the period, which can be a tick. Ticks in the future are not added.
   /// - Returns: The number of jobs that were added. Jobs whose key another job holds are not counted.
   /// - Throws: ``JobError``, with the code ``JobError/Code/unknownSchedule`` if there is no schedule with this name, or
-  ///   ``JobError/Code/undecodablePayload`` if this process does not know its time zone. If the task is cancelled,
-  ///   `CancellationError` between two transactions. Earlier jobs remain, and another call continues.
+  ///   ``JobError/Code/undecodablePayload`` if this process does not know the schedule's time zone; `CancellationError`
+  ///   if the task is cancelled between two transactions. In this case, earlier jobs remain, and another call
+  ///   continues.
   /// - Precondition: The period does not end before it begins.
   @discardableResult
   public func backfill(_ name: String, from start: Date, to end: Date) async throws -> Int {
-    require(start <= end, "The schedule \(name) is backfilled from \(start) to \(end): exchange the times.")
+    require(start <= end, "The schedule \(name) is backfilled from \(start) to \(end): swap the times.")
     let command = ScheduleCommand.backfill(from: StoreTime(start), through: StoreTime(end))
     var count = 0
     while true {

@@ -1,8 +1,8 @@
 /// A period whose ticks have added no jobs.
 ///
-/// ``Jobs/backfill(_:from:to:)`` can add them.
+/// ``Jobs/backfill(_:from:to:)`` can add these jobs.
 ///
-/// There is such a period before the schedule was set, while it was paused, and for ticks that were missed.
+/// A gap exists before the schedule was set, while it was paused, and where ticks were missed.
 public struct ScheduleGap: Hashable, Codable, Sendable {
   /// All ticks of the period are later than this time.
   public var after: StoreTime
@@ -19,16 +19,16 @@ public struct ScheduleGap: Hashable, Codable, Sendable {
     self.through = through
   }
 
-  /// The maximum number of periods of a schedule.
+  /// The maximum number of gaps of a schedule.
   ///
-  /// Later ones replace the earliest.
+  /// If there are more, the earliest gap is forgotten.
   ///
-  /// The ticks of a period that is forgotten can no longer be added. In no case is a tick added twice.
+  /// The ticks of a forgotten gap can no longer be added. A tick is never added twice.
   static let maxCount = 64
 
   // MARK: Storing
 
-  /// The stored form of several periods: their ends in microseconds since 1970.
+  /// The stored form of several gaps: the beginning and end of each gap, in microseconds since 1970.
   ///
   /// - Parameter gaps: The periods, in their order.
   /// - Returns: The text, for example `-60/0 120/180`.
@@ -50,7 +50,7 @@ public struct ScheduleGap: Hashable, Codable, Sendable {
 }
 
 extension [ScheduleGap] {
-  /// Adds a period at the end, or extends the last one if they touch.
+  /// Adds a gap at the end, or extends the last gap if the two touch.
   mutating func extend(after start: StoreTime, through end: StoreTime) {
     guard start < end else { return }
     if let last, last.through >= start {

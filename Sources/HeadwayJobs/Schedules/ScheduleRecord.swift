@@ -18,9 +18,9 @@ public struct ScheduleRecord: Hashable, Codable, Sendable {
   public var isPaused = false
   /// The next tick; nil if the schedule is paused.
   public var next: StoreTime?
-  /// The periods in which ticks have added no jobs, in their order.
+  /// The periods in which ticks have added no jobs, in order.
   ///
-  /// When the schedule is set for the first time, this is all time before.
+  /// When the schedule is set for the first time, the only gap is all time before.
   public var gaps: [ScheduleGap]
 
   /// Creates a record.
@@ -135,11 +135,11 @@ public struct JobTick: Hashable, Codable, Sendable {
   ///
   /// If the times are unchanged, the last tick and the next one remain. A paused schedule remains paused.
   case set(ScheduleDefinition)
-  /// Pauses or resumes the schedule. Ticks while it is paused add no jobs, except by a backfill.
+  /// Pauses or resumes the schedule. Ticks during the pause add no jobs, except by a backfill.
   case setPaused(Bool)
   /// Adds a job of the schedule immediately, even if the schedule is paused or its last job is unfinished.
   case run
-  /// Adds the jobs of past ticks that have added none, up to ``JobCommand/maxChangedCount``.
+  /// Adds the missing jobs of past ticks, up to ``JobCommand/maxChangedCount``.
   case backfill(from: StoreTime, through: StoreTime)
   /// Deletes the schedule. Its jobs remain.
   case remove
@@ -153,7 +153,7 @@ public struct JobTick: Hashable, Codable, Sendable {
   public var job: JobID?
   /// The number of jobs that ``ScheduleCommand/backfill(from:through:)`` has added.
   ///
-  /// It is nil for other commands, and if this process does not know the time zone of the schedule.
+  /// The number is nil for other commands, and if this process does not know the time zone of the schedule.
   public var addedCount: Int?
   /// Whether the period has further ticks without a job, so that the command must be repeated.
   public var hasMore: Bool

@@ -26,7 +26,7 @@
     if case .all(let number) = definition.missed, definition.overlap == .allow {
       limit = min(max(number, 1), JobCommand.maxChangedCount)
     }
-    // One more than the limit, to determine whether there are earlier ones.
+    // One more than the limit, to determine whether there are earlier ticks.
     let found = ticks.last(limit + 1, after: schedule.decided, through: now)
     guard let latest = found.last else { return [] }
     var due = Array(found.suffix(limit))
@@ -110,7 +110,9 @@
     return job
   }
 
-  /// Returns the time from a tick until its job is due: a random one that is the same in all processes.
+  /// Returns the time from a tick until its job is due.
+  ///
+  /// The time is random, but the same in all processes.
   ///
   /// - Parameters:
   ///   - time: The tick.
@@ -123,9 +125,9 @@
     return .microseconds(Int64(hash.multipliedFullWidth(by: count).high))
   }
 
-  /// Adds the jobs of past ticks that have added none, earliest first.
+  /// Adds the missing jobs of past ticks, earliest first.
   ///
-  /// Due ticks must have been processed before.
+  /// Process all due ticks first.
   ///
   /// - Parameters:
   ///   - schedule: The schedule.
@@ -164,7 +166,7 @@
     return (jobs, hasMore)
   }
 
-  /// The clocks of time zones begin here.
+  /// The earliest time that time zones support.
   private static let earliestTime = StoreTime(microseconds: Int64(LocalClock.range.lowerBound) * 1_000_000)
 
   /// Notes that the ticks up to a time add no jobs.

@@ -34,7 +34,7 @@ extension JobRows {
 
   /// Begins a wait of a running job, or finds out how it has ended.
   ///
-  /// The number counts the equal waits of the job, from 1. The limit is that of ``FencedWrite/Content``.
+  /// The number counts the equal waits of the job, from 1. The limit is the one in ``FencedWrite/Content``.
   func wait(for wait: JobWait, number: Int, limit: Duration, of id: JobID) throws -> FencedAnswer {
     let name = StoredSignals.outcome(of: wait, number)
     let stored = try checkpoints(name, of: [id])[id]

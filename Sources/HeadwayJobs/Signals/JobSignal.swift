@@ -12,23 +12,19 @@ public struct JobSignal: Hashable, Sendable, CustomStringConvertible {
   /// The encoded value.
   public var value: JobPayload
 
-  /// The maximum number of signals that a job has received but not taken, of all names together.
+  /// The maximum number of signals, with any names, that a job has received and no wait has consumed.
   ///
-  /// When a job has this many, it receives no others.
+  /// A job that has this many signals receives no further signals.
   public static let maxPendingCount = 100
 
   /// Creates a signal from its parts.
-  ///
-  /// - Parameters:
-  ///   - name: The name.
-  ///   - value: The encoded value.
   public init(name: String, value: JobPayload) { (self.name, self.value) = (name, value) }
 
   /// Encodes a signal.
   ///
   /// - Parameters:
   ///   - name: The name.
-  ///   - value: The value; `true` by default, for signals whose name says everything.
+  ///   - value: The value; `true` by default, for signals that need no value.
   /// - Throws: ``JobError`` with the code ``JobError/Code/unencodablePayload``.
   public init(_ name: String, _ value: some Encodable = true) throws {
     do {
@@ -44,11 +40,11 @@ public struct JobSignal: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension JobError {
-  /// The error for a job that can receive no further signals.
+  /// The error for a job that can't receive further signals.
   init(signalsOf id: JobID) {
     self.init(
       .tooManySignals,
-      "Job \(id) has \(JobSignal.maxPendingCount) signals that it has not taken, so it receives no others. Send it "
-        + "fewer signals, or several values in one.")
+      "Job \(id) has \(JobSignal.maxPendingCount) signals that no wait has consumed, so it receives no further "
+        + "signals. Send fewer signals to the job, or several values in one signal.")
   }
 }

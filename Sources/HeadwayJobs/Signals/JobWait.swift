@@ -1,6 +1,6 @@
-/// What a job waits for between two of its steps, without a worker.
+/// What a job waits for between two steps without occupying a worker.
 public enum JobWait: Hashable, Codable, Sendable, CustomStringConvertible {
-  /// A signal with this name, or the time limit of the wait.
+  /// A signal with this name, or the time limit if no signal arrives.
   case signal(String)
   /// The end of a sleep with this name.
   case sleep(String)
@@ -29,8 +29,6 @@ public enum JobWait: Hashable, Codable, Sendable, CustomStringConvertible {
   }
 
   /// Creates a value from its stored form; nil if a newer release has stored another kind of wait.
-  ///
-  /// - Parameter stored: The stored form.
   @_spi(JobStore) public init?(stored: String) {
     guard let space = stored.firstIndex(of: " ") else { return nil }
     let name = String(stored[stored.index(after: space)...])

@@ -9,9 +9,9 @@ extension Jobs {
   /// try await jobs.signal(handle.id, "approved by", "editor")
   /// ```
   ///
-  /// A signal that is sent twice arrives twice, also after an error with the code ``JobError/Code/outcomeUnknown``. If
-  /// the sender repeats its requests, for example because it is a webhook, include the number of the request in the
-  /// value, or send the signal in the transaction that records the request.
+  /// A signal that is sent twice arrives twice, even if the first call threw an error with the code
+  /// ``JobError/Code/outcomeUnknown``. If the sender repeats its requests, for example because it is a webhook, include
+  /// the number of the request in the value, or send the signal in the transaction that records the request.
   ///
   /// - Parameters:
   ///   - id: The number of the job.
@@ -19,7 +19,7 @@ extension Jobs {
   ///   - value: The value; `true` by default.
   /// - Returns: False if the job has ended or does not exist.
   /// - Throws: ``JobError``, with the code ``JobError/Code/tooManySignals`` if the job has
-  ///   ``JobSignal/maxPendingCount`` signals that it has not taken, ``JobError/Code/payloadTooLarge``,
+  ///   ``JobSignal/maxPendingCount`` signals that no wait has consumed, ``JobError/Code/payloadTooLarge``,
   ///   ``JobError/Code/nameTooLong`` or ``JobError/Code/unencodablePayload``.
   @discardableResult
   public func signal(_ id: JobID, _ name: String, _ value: some Encodable = true) async throws -> Bool {
@@ -29,7 +29,7 @@ extension Jobs {
   /// Sends a signal to jobs.
   ///
   /// - Parameters:
-  ///   - filter: The jobs. Those that have ended receive nothing.
+  ///   - filter: The jobs. Jobs that have ended receive nothing.
   ///   - signal: The signal.
   /// - Returns: The number of jobs that have received the signal.
   /// - Throws: ``JobError``, with the code ``JobError/Code/tooManySignals`` if none of the jobs can receive the signal,
@@ -53,7 +53,7 @@ extension Jobs {
   ///
   /// - Parameters:
   ///   - command: The command.
-  ///   - count: The number of jobs that were changed. Without any, there is no event.
+  ///   - count: The number of jobs that were changed. If it is 0, there is no event.
   @_spi(JobStore) public func notePerformed(_ command: JobCommand, count: Int) {
     if count > 0 { eventLog.post(JobEvent(command, count: count)) }
   }

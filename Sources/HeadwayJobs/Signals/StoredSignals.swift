@@ -1,6 +1,6 @@
 /// The rows in which a job keeps its signals and waits, which are checkpoints with reserved names.
 ///
-/// Therefore, they are deleted with the checkpoints of the job, and a job that is run again keeps them. See
+/// Therefore, the rows are deleted with the checkpoints of the job, and a job that is run again keeps them. See
 /// `Docs/decisions/0053-signals.md`.
 @_spi(JobStore) public enum StoredSignals {
   /// The beginning of the reserved names.
@@ -25,7 +25,7 @@
   public static func outcome(of wait: JobWait, _ number: Int) -> String { "\(prefix)wait \(number) \(wait.stored)" }
 }
 
-/// How many signals a job has received and taken, by name.
+/// How many signals a job has received, and how many its waits have consumed, by name.
 package struct SignalCounts: Codable, Sendable {
   package struct Count: Codable, Sendable {
     package var received = 0
@@ -42,7 +42,7 @@ package struct SignalCounts: Codable, Sendable {
 
   package var stored: JobPayload { JobPayload(bytes: StoredForm.encode(self)) }
 
-  /// The number of signals that have been received but not taken.
+  /// The number of signals that no wait has consumed.
   package var pendingCount: Int { counts.values.reduce(0) { $0 + $1.received - $1.taken } }
 
   package func hasPending(_ name: String) -> Bool { counts[name].map { $0.received > $0.taken } ?? false }
@@ -56,7 +56,7 @@ package struct SignalCounts: Codable, Sendable {
     return row(of: name, \.received)
   }
 
-  /// Takes the oldest signal of a name.
+  /// Consumes the oldest signal with a name.
   ///
   /// - Returns: The name of the row with the value of the signal; nil if there is none.
   package mutating func take(_ name: String) -> String? {
@@ -75,7 +75,7 @@ package struct SignalCounts: Codable, Sendable {
 
 /// The state of a wait, which a later attempt finds.
 package struct WaitRecord: Codable, Sendable {
-  /// The time limit, from the first time that the code of the job has come to the wait.
+  /// The time limit, measured from the time when the code of the job first reached the wait.
   package var until: StoreTime
   /// Whether the wait has ended.
   package var isOver = false

@@ -20,7 +20,7 @@ public enum JobCommand: Hashable, Sendable {
   case change(JobFilter, JobChange)
   /// Sends a signal to unfinished jobs.
   ///
-  /// A job that has too many signals remains as it is. If no other job can receive the signal, the command throws a
+  /// A job that has too many signals does not change. If no other job can receive the signal, the command throws a
   /// ``JobError`` with the code ``JobError/Code/tooManySignals``.
   case signal(JobFilter, JobSignal)
   /// Pauses or resumes a queue.
@@ -88,9 +88,9 @@ public struct JobFilter: Hashable, Codable, Sendable {
   public var tag: String?
   /// The job that failed or was cancelled first, and because of which the jobs were cancelled.
   public var culprit: JobID?
-  /// A text that the labels of the jobs contain, with the same case.
+  /// A string that the labels of the jobs contain (case-sensitive).
   public var label: String?
-  /// A text that the payloads of the jobs contain, with the same case.
+  /// A string that the payloads of the jobs contain (case-sensitive).
   ///
   /// The bytes of the text in UTF-8 are compared with the stored bytes. In the JSON of a `Codable` job, the members are
   /// sorted by name, and there are no spaces between them. Such a search reads the payloads of all jobs that meet the
@@ -110,8 +110,8 @@ public struct JobFilter: Hashable, Codable, Sendable {
   ///   - kinds: The kinds of the jobs.
   ///   - tag: A tag of the jobs.
   ///   - culprit: The job that failed or was cancelled first, and because of which the jobs were cancelled.
-  ///   - label: A text that the labels of the jobs contain, with the same case.
-  ///   - payload: A text that the payloads of the jobs contain, with the same case.
+  ///   - label: A string that the labels of the jobs contain (case-sensitive).
+  ///   - payload: A string that the payloads of the jobs contain (case-sensitive).
   ///   - since: The earliest time at which the jobs were stored.
   ///   - until: The latest time at which the jobs were stored.
   public init(

@@ -80,7 +80,7 @@ extension JobError {
     public static let leaseLost = Code("lease lost")
     /// An attempt has used the name of a checkpoint twice.
     public static let duplicateCheckpoint = Code("duplicate checkpoint")
-    /// The code of a checkpoint waits for a signal or sleeps.
+    /// The code of a step, inside a checkpoint, waits for a signal or sleeps.
     public static let waitInCheckpoint = Code("wait in checkpoint")
     /// The store has no room.
     ///
@@ -100,7 +100,7 @@ extension JobError {
     ///
     /// Nothing was stored.
     public static let queueFull = Code("queue full")
-    /// A job has received more signals than it has taken, so it receives no others.
+    /// A job has as many signals as it can keep, so it receives no further signals.
     ///
     /// Nothing was stored.
     public static let tooManySignals = Code("too many signals")

@@ -105,7 +105,7 @@ public struct JobErrorDescription: Hashable, Sendable {
   ///
   /// A suspect must be among these first jobs of the claim.
   public var freeSlotCount: Int
-  /// The kinds that the worker knows, with the newest version of each.
+  /// The kinds that the worker supports, with the newest version of each.
   public var kinds: [JobKind: Int]
   /// The number of a group of claims of the same exchange that return at most `count` jobs in total; nil for none.
   public var group: Int?
@@ -122,7 +122,7 @@ public struct JobErrorDescription: Hashable, Sendable {
   ///   - count: The maximum number of jobs.
   ///   - allowsSuspect: Whether one of them can be a suspect.
   ///   - freeSlotCount: The number of jobs that can begin immediately; `count` by default.
-  ///   - kinds: The kinds that the worker knows, with the newest version of each.
+  ///   - kinds: The kinds that the worker supports, with the newest version of each.
   ///   - group: The number of a group of claims of the same exchange that return at most `count` jobs together.
   ///   - isExhaustive: Whether the claim must read all jobs that wait in the queue.
   public init(
@@ -209,7 +209,7 @@ public struct JobErrorDescription: Hashable, Sendable {
     /// If they are added before the dependents, the jobs that wait for the job of the attempt also wait for them. The
     /// new jobs can then depend only on each other.
     case enqueueBatch([NewJob], beforeDependents: Bool)
-    /// Looks for the outcome of a wait, and stores it, or begins the wait.
+    /// Determines the outcome of a wait and stores it, or begins the wait.
     ///
     /// The number counts the equal waits of the job, from 1. The time limit, or the length of a sleep, counts from the
     /// first request for the wait.
@@ -240,7 +240,7 @@ public struct JobErrorDescription: Hashable, Sendable {
   case enqueued(Enqueued)
   /// The new jobs were stored, except those whose key another job holds.
   case enqueuedBatch([Enqueued])
-  /// The wait is over; the value is that of its signal, or nil if none arrived in time.
+  /// The wait has ended; the value comes from its signal, or is nil if no signal arrived in time.
   case waited(JobPayload?)
   /// The job must wait, at most until this time.
   case waits(until: StoreTime)
@@ -286,7 +286,7 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
   ///
   /// A `*` represents any number of characters.
   public var queuePatterns: [String]
-  /// The kinds that the worker knows, with the newest version of each.
+  /// The kinds that the worker supports, with the newest version of each.
   public var kinds: [JobKind: Int]
 
   /// Creates a description.
@@ -296,7 +296,7 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
   ///   - processIdentifier: The process identifier.
   ///   - queues: The queues of the store that the worker serves.
   ///   - queuePatterns: The patterns of further queues that the worker serves.
-  ///   - kinds: The kinds that the worker knows, with the newest version of each.
+  ///   - kinds: The kinds that the worker supports, with the newest version of each.
   @_spi(JobStore) public init(
     name: String, processIdentifier: Int32, queues: [String], queuePatterns: [String] = [], kinds: [JobKind: Int]
   ) {

@@ -67,7 +67,7 @@
   func runningJobs(of worker: WorkerID) throws -> [JobRecord]
   /// Returns the values of one name that jobs have stored.
   func checkpoints(_ name: String, of ids: [JobID]) throws -> [JobID: JobPayload]
-  /// Stores a value for an unfinished job.
+  /// Stores a value with a name for an unfinished job.
   func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) throws
   /// Stores the progress of a running job.
   func setProgress(_ progress: JobProgress, of id: JobID) throws

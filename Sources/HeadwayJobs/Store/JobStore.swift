@@ -2,7 +2,7 @@ import Headway
 
 /// A place that keeps jobs until they have ended.
 ///
-/// You create a store, and pass it to ``Jobs``:
+/// You create a store and pass it to ``Jobs``:
 ///
 /// ```swift
 /// let store = MemoryJobStore()
@@ -12,7 +12,7 @@ import Headway
 /// Headway has ``MemoryJobStore``, for tests, `SQLiteJobStore`, for all processes of one machine, and
 /// `PostgresJobStore`, for many machines. To write another store, see <doc:WriteAStore>.
 public protocol JobStore: AnyObject, Sendable {
-  // What a store does is in JobStoreBackend: see Docs/decisions/0052-an-interface-for-store-authors.md.
+  // JobStoreBackend has the requests of a store. See Docs/decisions/0052-an-interface-for-store-authors.md.
 
   /// The maximum size of a payload in bytes.
   var maxPayloadSize: Int { get }

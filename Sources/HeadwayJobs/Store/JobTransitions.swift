@@ -178,7 +178,7 @@ import Headway
     becomeWaiting(&job, note: "due", at: now)
   }
 
-  /// Makes a job that waits for a signal wait for a worker, because the signal has arrived.
+  /// Makes a job ready because the signal that it waits for has arrived.
   ///
   /// - Parameters:
   ///   - job: A job.
@@ -216,7 +216,7 @@ import Headway
     case .dueTime(let time):
       job.dueTime = time.flatMap { $0 > now ? $0 : nil }
       if job.state != .held { job.state = job.dueTime == nil ? .waiting : .scheduled }
-      // A job that wakes early waits again when its code comes to the wait.
+      // A job that wakes early waits again when its code reaches the wait.
       if job.state == .waiting { job.wait = nil }
       note = "rescheduled"
     }

@@ -63,9 +63,7 @@ public final class MemoryJobStore: JobStore {
   /// The time of the store's clock.
   public var now: StoreTime { time() }
 
-  /// Makes a worker dead, as if its process had been killed: workers return its jobs to their queues.
-  ///
-  /// - Parameter worker: The worker.
+  /// Marks a worker as dead, as if its process had been killed: workers return its jobs to their queues.
   public func kill(_ worker: WorkerID) { state.withLock { _ = $0.memory.dead.insert(worker) } }
 }
 

@@ -1,7 +1,7 @@
 /// The tables of a store that keeps them in memory: rows, and indexes of waiting jobs, keys and times.
 ///
-/// The rows of a store use them for the statements of ``JobRows``. If the store also writes its rows elsewhere, it
-/// restores them by the same functions. The order does not matter.
+/// The rows of a store use these tables for the statements of ``JobRows``. A store that also writes its rows elsewhere
+/// restores the tables with the same functions, in any order.
 @_spi(JobStore) public struct MemoryJobs: Sendable {
   /// The jobs.
   public private(set) var jobs: [JobID: JobRecord] = [:]
@@ -35,7 +35,9 @@
   /// The last numbers that were used.
   public var lastNumbers = LastNumbers()
 
-  /// The last numbers that a store has used; none is used again.
+  /// The last numbers that a store has used.
+  ///
+  /// No number is used again.
   public struct LastNumbers: Hashable, Codable, Sendable {
     /// The number of a job.
     public var job: Int64 = 0
@@ -54,16 +56,12 @@
   // MARK: Jobs
 
   /// Returns a new number for a job.
-  ///
-  /// - Returns: The number.
   public mutating func nextID() -> JobID {
     lastNumbers.job += 1
     return JobID(rawValue: lastNumbers.job)
   }
 
-  /// Returns a place behind all other jobs.
-  ///
-  /// - Returns: The place.
+  /// Returns a place after all other jobs.
   public mutating func nextPosition() -> Int64 {
     lastNumbers.position += 1
     return lastNumbers.position
@@ -94,8 +92,6 @@
   }
 
   /// Removes a job, its checkpoints and its dependencies.
-  ///
-  /// - Parameter id: The job.
   public mutating func remove(_ id: JobID) {
     // A new job that is cancelled and not kept has edges, and was never stored.
     if let job = jobs.removeValue(forKey: id) { removeFromIndexes(job) }
@@ -128,7 +124,7 @@
     return timedKeys[unique.key].flatMap { $0.until > now ? $0.id : nil }
   }
 
-  /// Returns the jobs that wait for a time, in its order.
+  /// Returns the jobs whose time has come, earliest first.
   ///
   /// - Parameters:
   ///   - now: The time of the store's clock.
@@ -191,9 +187,6 @@
   }
 
   /// Returns the jobs that a worker runs, in the order of their numbers.
-  ///
-  /// - Parameter worker: The worker.
-  /// - Returns: The jobs.
   public func runningJobs(of worker: WorkerID) -> [JobRecord] {
     running[worker, default: []].sorted().compactMap { jobs[$0] }
   }

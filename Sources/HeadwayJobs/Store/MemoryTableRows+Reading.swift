@@ -146,7 +146,7 @@
   /// Returns the jobs among several jobs that have unmet edges.
   ///
   /// - Parameter ids: The numbers of the jobs.
-  /// - Returns: The numbers of those that have.
+  /// - Returns: The numbers of the jobs that have unmet edges.
   public func jobsWithUnmetEdges(_ ids: [JobID]) -> Set<JobID> {
     Set(ids.filter { id in memory.graph.edges(from: id).contains { $0.status == .unmet } })
   }

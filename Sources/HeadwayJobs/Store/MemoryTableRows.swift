@@ -10,7 +10,7 @@
   /// - Parameters:
   ///   - claim: The claim.
   ///   - worker: The worker.
-  /// - Returns: The claimed jobs, in the order in which to run them.
+  /// - Returns: The claimed jobs. Run them in this order.
   /// - Throws: An error of the store.
   public func claim(_ claim: JobClaim, by worker: WorkerID) throws -> [JobRecord] {
     try MemoryClaim.run(claim, by: worker, in: self)
@@ -33,7 +33,7 @@
       verdicts: verdicts, claimed: try exchange.claimed { try claim($0, by: exchange.worker) })
   }
 
-  /// Does what is due.
+  /// Makes the changes that are due, such as adding the jobs of ticks.
   ///
   /// - Returns: The time of the next change; nil if there is none.
   /// - Throws: An error of the store.
@@ -45,7 +45,7 @@
     return hasMoreTicks || hasMoreLate || hasMoreDue ? now : nextTime(after: now)
   }
 
-  /// Returns when ``advance()`` has something to do.
+  /// Returns the next time at which ``advance()`` must be called.
   ///
   /// - Parameter now: The time of the store's clock.
   /// - Returns: The time, which is in the past if something is due; nil if nothing will be due.

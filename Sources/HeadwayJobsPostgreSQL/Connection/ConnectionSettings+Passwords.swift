@@ -64,12 +64,12 @@ extension ConnectionSettings {
     guard host.hasPrefix("/") || host.hasPrefix("@") else {
       return prefix + hosts.joined(separator: ",") + "/\(value("dbname"))"
     }
-    // The folder of a socket can't be in front of the path of a URL.
+    // The folder of a socket can't precede the path in a URL.
     let port = value("port")
     return prefix + "/\(value("dbname"))?host=\(Self.queryValue(host))" + (port.isEmpty ? "" : "&port=\(port)")
   }
 
-  /// Returns a text as it is written in the query of a URL.
+  /// Returns a string in the form that the query of a URL requires.
   private static func queryValue(_ text: String) -> String {
     let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/:,".utf8)
     return text.utf8.map { byte -> String in

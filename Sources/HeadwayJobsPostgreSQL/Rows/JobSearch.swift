@@ -100,7 +100,7 @@ struct JobSearch {
     return JobIDPage(ids: found, next: found.count > limit ? found.last : isFull ? ends.id(0) : nil)
   }
 
-  /// The columns that the condition needs.
+  /// The columns that the condition reads.
   private var columns: String {
     "id, queue, kind, state, enqueued, settings" + (filter.payload == nil ? "" : ", payload")
   }

@@ -39,7 +39,7 @@ struct JobSelection {
     guard limit > 0, !isImpossible, areFinished || filter.culprit == nil else { return [] }
     let (columns, table) =
       areFinished ? (JobRow.finishedColumns, "headway.done") : (JobRow.unfinishedColumns, "headway.job")
-    /// Finds the end of the next rows whose payloads one statement compares; nil if the statement needs no end.
+    /// Finds the last of the next rows whose payloads one statement compares; nil if the statement needs no bound.
     func window(after last: Int64) throws -> (end: Int64, isFull: Bool)? {
       guard filter.payload != nil, filter.ids == nil else { return nil }
       var statement = Statement("", last)

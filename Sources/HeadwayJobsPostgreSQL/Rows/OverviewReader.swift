@@ -69,7 +69,7 @@ struct OverviewReader {
   /// Returns the waiting jobs by queue, kind and version.
   ///
   /// The indexes do not contain the kinds, so rows are read. If there are more than the limit, about as many are read:
-  /// the first jobs of each priority of a queue, in equal shares. Jobs whose kind no worker knows are among the first,
+  /// the first jobs of each priority of a queue, in equal shares. Jobs whose kind no worker supports are among these,
   /// because they remain in the queue.
   private func waitingJobs(among count: Int) throws -> [String: [WaitingJobs]] {
     var groups = WaitingGroups()

@@ -101,7 +101,9 @@ extension Jobs {
     handles(of: batch, try add(batch.encoded(for: self), in: transaction))
   }
 
-  /// Sends a signal to a job in a transaction of the application; the signal is sent if the transaction is committed.
+  /// Sends a signal to a job in a transaction of the application.
+  ///
+  /// The signal is sent if the transaction is committed.
   ///
   /// The row of the job is locked until the transaction ends.
   ///
@@ -152,8 +154,8 @@ extension Jobs {
 extension JobContext {
   /// Runs a step that writes to the database of the store, exactly once across all attempts, and returns its value.
   ///
-  /// The writes of the step and its value are committed together, or neither. In later attempts, this function returns
-  /// the stored value and doesn't call `body`.
+  /// Either both the writes of the step and its value are committed, or neither. In later attempts, this function
+  /// returns the stored value and doesn't call `body`.
   ///
   /// ```swift
   /// import HeadwayJobs
@@ -174,7 +176,7 @@ extension JobContext {
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
   ///   `duplicateCheckpoint`, `payloadTooLarge`, `timeLimitExceeded`, or `transactionEnded`; `JobSuspension` if the
   ///   attempt ends with a wait. Nothing was written. The code is `outcomeUnknown` if the connection was lost during
-  ///   the commit: then the next attempt finds out whether the step has run.
+  ///   the commit. In this case, the next attempt determines whether the step has run.
   public func checkpoint<Value: Codable & Sendable>(
     _ name: String, within limit: Duration = .seconds(5),
     _ body: @escaping @Sendable (PostgresTransaction) throws -> Value

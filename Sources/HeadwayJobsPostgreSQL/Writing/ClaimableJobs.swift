@@ -1,7 +1,7 @@
 #if PostgreSQL
 @_spi(JobStore) import HeadwayJobs
 
-/// The waiting jobs of a queue whose kinds a worker knows, for one claim.
+/// The waiting jobs of a queue whose kinds a worker supports, for one claim.
 ///
 /// Rows that other transactions have locked are skipped.
 struct ClaimableJobs: ClaimSource {
@@ -61,7 +61,7 @@ struct ClaimableJobs: ClaimSource {
     SELECT FROM unnest($3::text[], $4::bigint[]) AS x(known, newest) WHERE known = kind AND version <= newest)
     """
 
-  /// Returns a statement whose first parameters are the queue, the time, and the kinds that the worker knows.
+  /// Returns a statement whose first parameters are the queue, the time, and the kinds that the worker supports.
   private func statement(
     _ condition: String, _ rest: String, as whole: (_ select: String) -> String = { $0 }
   ) -> Statement {
@@ -219,7 +219,7 @@ struct ClaimableJobs: ClaimSource {
     return levels
   }
 
-  /// Returns groups in their order, and one more than the limit if there are more.
+  /// Returns groups in order, and one more than the limit if there are more.
   private func groups(after group: String, upTo last: String? = nil, level: Int, limit: Int) throws -> [String] {
     let condition =
       "\(Self.keyed) AND queue = $1 AND priority = $2 AND ($4::text IS NULL OR further <= $4) AND further >"

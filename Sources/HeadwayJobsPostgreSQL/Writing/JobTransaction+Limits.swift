@@ -68,7 +68,7 @@ extension JobTransaction {
       ?? 0
   }
 
-  /// Returns the same sum, and the sums of the weights of running jobs by the keys of their further limits.
+  /// Returns the sum for a key, and the sums of the weights of running jobs by the keys of their further limits.
   func runningWeights(ofKey key: String) throws -> (first: Int, further: [String: Int]) {
     let rows = try run(
       """

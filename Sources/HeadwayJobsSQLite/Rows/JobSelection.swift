@@ -41,7 +41,8 @@ struct JobSelection {
     for text in [try filter.tag.map(Self.encoded), try filter.label.map(Self.encoded)?.dropFirst().dropLast()] {
       if let text { add(String(text)) { "instr(settings, CAST(\($0) AS BLOB)) > 0" } }
     }
-    // Last, because long payloads are on other pages of the database than the rest of their rows.
+    // This condition is last, because long payloads are not on the same pages of the database as the rest of their
+    // rows.
     if let payload = filter.payload { add(payload) { "instr(payload, CAST(\($0) AS BLOB)) > 0" } }
     condition = conditions.joined(separator: " AND ")
     self.arguments = arguments

@@ -2,10 +2,10 @@
 import GRDB
 @_spi(JobStore) import HeadwayJobs
 
-/// The waiting jobs of a queue whose kinds a worker knows, for one claim.
+/// The waiting jobs of a queue whose kinds a worker supports, for one claim.
 ///
 /// The indexes contain the jobs of each kind and version in their order, and the lists of the kinds and versions that
-/// the worker knows are merged. Therefore, other jobs cost nothing. Jobs with keys are found by their keys: the next
+/// the worker supports are merged. Therefore, other jobs cost nothing. Jobs with keys are found by their keys: the next
 /// key is one step in an index, no matter how many jobs the last key has.
 struct ClaimableJobs: ClaimSource {
   typealias Failure = any Error
@@ -97,7 +97,7 @@ struct ClaimableJobs: ClaimSource {
     if let job = try next(rows, isSuspect) { lists.append(PlainList(rows: rows, isSuspect: isSuspect, job: job)) }
   }
 
-  /// Returns the next job of a list whose kind the worker knows.
+  /// Returns the next job of a list whose kind the worker supports.
   private func next(_ rows: SQLStatement, _ isSuspect: Bool) throws -> ClaimCandidate? {
     while try rows.step() {
       if isSuspect {
@@ -134,7 +134,7 @@ struct ClaimableJobs: ClaimSource {
     return try any.step()
   }
 
-  /// Returns the kinds that the worker knows, with the versions of their waiting jobs.
+  /// Returns the kinds that the worker supports, with the versions of their waiting jobs.
   private func groups(in part: Part) throws -> [KindVersion] {
     let next = try statement(
       """

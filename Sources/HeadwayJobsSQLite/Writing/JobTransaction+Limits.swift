@@ -89,7 +89,7 @@ extension JobTransaction {
 
   // MARK: Rates
 
-  /// Returns the rate of a job whose first limit is one; nil if it can't be read.
+  /// Returns the rate of a job whose first limit is a rate; nil if the rate can't be read.
   ///
   /// The job is damaged then, and fails when it is claimed.
   func rate(of id: JobID) throws -> JobRate? {

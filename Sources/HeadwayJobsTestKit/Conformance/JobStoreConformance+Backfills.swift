@@ -43,7 +43,7 @@ extension JobStoreConformance {
       let listed = try await probe.fixture.openAgain().schedules()
       try probe.expect(listed, try await probe.store.schedules(), "the schedules in another process")
     },
-    JobStoreCheck("J252: a backfill adds the ticks that were missed, and those of a pause") { probe in
+    JobStoreCheck("J252: a backfill adds missed ticks and the ticks of a pause") { probe in
       let start = probe.store.now
       func expectBackfill(_ count: Int, _ what: String) async throws {
         let command = ScheduleCommand.backfill(from: start, through: probe.store.now)
@@ -69,7 +69,7 @@ extension JobStoreConformance {
       try probe.expect(schedule.lastTick, start + .seconds(180), "the last tick")
       try probe.expect(schedule.next, start + .seconds(420), "the next tick")
     },
-    JobStoreCheck("J252: a backfill adds no tick that is due, or was skipped because of an unfinished job") { probe in
+    JobStoreCheck("J252: a backfill adds no tick that is due or was skipped because of an unfinished job") { probe in
       let start = probe.store.now
       try await probe.set("skip", .every(.seconds(60)), overlap: .skip)
       try await probe.pass(.seconds(60))

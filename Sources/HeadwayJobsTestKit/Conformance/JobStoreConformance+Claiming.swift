@@ -3,7 +3,7 @@ import Headway
 
 extension JobStoreConformance {
   static let claiming = [
-    JobStoreCheck("J3: a claim returns only kinds and versions that the worker knows") { probe in
+    JobStoreCheck("J3: a claim returns only kinds and versions that the worker supports") { probe in
       let old = try await probe.enqueue(kind: "known", version: 1)
       try await probe.enqueue(kind: "unknown", version: 1)
       try await probe.enqueue(kind: "known", version: 3)

@@ -59,7 +59,7 @@ extension JobStoreConformance {
       // A command changes the jobs that the same filter finds.
       try probe.expect(try await probe.perform(.cancel(JobFilter(label: "voice", until: start + .seconds(10)))), 1)
     },
-    JobStoreCheck("J274: a filter selects jobs whose payload contains a text, among any number of jobs") { probe in
+    JobStoreCheck("J274: a filter selects jobs whose payload contains a string, among any number of jobs") { probe in
       let first = try await probe.enqueue(#"{"path":"a%b_é.jpg"}"#)
       try await probe.enqueueBatch(of: 2_100)
       let second = try await probe.enqueue(#"{"path":"b.jpg"}"#, options: JobOptions(queue: "mail", label: "b"))

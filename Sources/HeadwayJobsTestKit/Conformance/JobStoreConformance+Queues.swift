@@ -3,7 +3,7 @@ import Headway
 
 extension JobStoreConformance {
   static let waitingQueues = [
-    JobStoreCheck("J254: the names of queues with waiting jobs are read in parts, each name once") { probe in
+    JobStoreCheck("J254: the names of queues with waiting jobs are read in pages, each name once") { probe in
       let worker = try await probe.register()
       // Suspects wait, too.
       try await probe.enqueue()

@@ -2,7 +2,7 @@
 
 extension JobStoreConformance {
   static let severalLimits = [
-    JobStoreCheck("J240: a job is claimed when all its limits permit it, and counts toward all of them") { probe in
+    JobStoreCheck("J240: a job is claimed when all its limits permit it, and counts toward each of them") { probe in
       let shared = JobLimit.concurrency(2, key: "shared")
       var ids: [JobID] = []
       for customer in ["a", "a", "b", "c"] {
@@ -24,7 +24,7 @@ extension JobStoreConformance {
       try await probe.enqueue(options: JobOptions(limits: [shared]))
       try probe.expect(try await probe.claim(9, by: second).count, 1, "the jobs whose first limit is the shared one")
     },
-    JobStoreCheck("J240: weights of running jobs have at most the sum of the limit, after endings and crashes too") {
+    JobStoreCheck("J240: the sum of running weights never exceeds the limit, even after endings and crashes") {
       probe in
       func options(_ weight: Int, _ key: String) -> JobOptions {
         JobOptions(limits: [.concurrency(9, key: key), .concurrency(10, key: "shared", weight: weight)])
@@ -49,7 +49,7 @@ extension JobStoreConformance {
       let other = try await probe.register()
       try probe.expect(try await probe.claim(9, by: other).count, 2, "the jobs after the worker has stopped")
     },
-    JobStoreCheck("J240: a job that one limit refuses takes no token of another") { probe in
+    JobStoreCheck("J240: a job that one limit blocks takes no token of another") { probe in
       let limits: [JobLimit] = [
         .rate(2, per: .seconds(10), key: "rate", weight: 2), .concurrency(1, key: "shared"),
       ]
@@ -69,7 +69,7 @@ extension JobStoreConformance {
       try await probe.pass(.seconds(5))
       try probe.expect(try await probe.claim(9, by: worker).count, 1, "the jobs with two tokens")
     },
-    JobStoreCheck("J242: an exhausted limit keeps no job waiting that does not have it, not even of the same key") {
+    JobStoreCheck("J242: an exhausted limit does not delay jobs without this limit, even if they have the same key") {
       probe in
       let shared = JobLimit.concurrency(1, key: "shared")
       try await probe.enqueue(options: JobOptions(limits: [shared]))
@@ -126,7 +126,7 @@ extension JobStoreConformance {
       try await probe.pass(.seconds(30))
       try probe.expect(probe.numbers(try await probe.claim(9, by: worker)), [heavy], "the job with all tokens")
     },
-    JobStoreCheck("J240: workers of several processes that claim at the same time exceed none of several limits") {
+    JobStoreCheck("J240: workers of several processes that claim at the same time exceed no limit") {
       probe in
       let jobs = (0..<60).map { number in
         probe.job(

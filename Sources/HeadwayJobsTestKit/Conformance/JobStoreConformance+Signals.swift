@@ -28,7 +28,7 @@ extension JobStoreConformance {
       try probe.expect([late.wait == nil, late.dueTime == nil], [true, true], "whether it waits no longer")
       try probe.expect(try await probe.wait(late, .signal("paid")), .waited(probe.payload(3)), "the late value")
     },
-    JobStoreCheck("J221: no signal is lost between the look of the code and the ending of its attempt") { probe in
+    JobStoreCheck("J221: no signal is lost between the check of the code and the end of its attempt") { probe in
       let id = try await probe.enqueue()
       let worker = try await probe.register()
       let job = try await probe.claimOne(by: worker)
@@ -42,7 +42,7 @@ extension JobStoreConformance {
       let again = try await probe.claimOne(by: worker)
       try probe.expect(try await probe.wait(again, .signal("paid")), .waited(probe.payload(1)), "the value")
     },
-    JobStoreCheck("J222: several signals of a name are received in their order, and each by one wait") { probe in
+    JobStoreCheck("J222: signals with the same name are consumed in order, each by one wait") { probe in
       let id = try await probe.enqueue()
       let worker = try await probe.register()
       for value in 1...2 { try await probe.signal(id, "item", value) }
@@ -86,7 +86,7 @@ extension JobStoreConformance {
       try probe.expect(
         try await probe.wait(again, .signal("paid"), number: 2), .waited(probe.payload(1)), "the value after a crash")
     },
-    JobStoreCheck("J224: a job keeps a limited number of signals, and others still receive theirs") { probe in
+    JobStoreCheck("J224: a job keeps a limited number of signals, and other jobs still receive theirs") { probe in
       let (full, other) = (try await probe.enqueue(), try await probe.enqueue())
       for number in 0..<JobSignal.maxPendingCount { try await probe.signal(full, number % 2 == 0 ? "a" : "b", number) }
       do {
@@ -103,7 +103,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.signal(full, "c", 9), 1, "the number when there is room")
       try probe.expect(try await probe.wait(jobs[0], .signal("c")), .waited(probe.payload(9)), "the last value")
     },
-    JobStoreCheck("J225: a job that has ended receives nothing, and its signals are deleted with its checkpoints") {
+    JobStoreCheck("J225: a job that has ended receives no signal, and its signals are deleted with its checkpoints") {
       probe in
       let worker = try await probe.register()
       let row = StoredSignals.value(of: "paid", 1)
@@ -145,15 +145,13 @@ extension JobStoreProbe {
     try await (store ?? self.store).perform(.signal(.id(id), JobSignal(name: name, value: payload(value))))
   }
 
-  /// Asks for the outcome of a wait with a time limit of a minute.
+  /// Requests the outcome of a wait with a time limit of one minute.
   @discardableResult
   func wait(_ job: JobRecord, _ wait: JobWait, number: Int = 1) async throws -> FencedAnswer {
     try await write(.wait(wait, number: number, timeLimit: .seconds(60)), by: fence(of: job))
   }
 
-  /// Ends an attempt with a wait of a minute.
-  ///
-  /// - Returns: The suspended job.
+  /// Ends an attempt with a wait of one minute, and returns the suspended job.
   @discardableResult
   func suspend(_ job: JobRecord, _ wait: JobWait, file: StaticString = #fileID, line: UInt = #line) async throws
     -> JobRecord

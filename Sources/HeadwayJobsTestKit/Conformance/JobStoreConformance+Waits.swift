@@ -86,7 +86,7 @@ extension JobStoreConformance {
       let again = try await probe.claimOne(by: worker)
       try probe.expect(try await probe.wait(again, .signal("paid")), .waited(probe.payload(1)), "the value")
     },
-    JobStoreCheck("J230: a job that waits occupies no slot of a limit, and keeps its place of a serial key") { probe in
+    JobStoreCheck("J230: a job that waits uses no units of its limits, and keeps its turn for a serial key") { probe in
       let worker = try await probe.register()
       let limit = JobOptions(limits: [.concurrency(1, key: "one")])
       try await probe.enqueue(options: limit)
@@ -106,7 +106,7 @@ extension JobStoreConformance {
       try await probe.end(jobs[0], .succeed(result: nil))
       try probe.expect(try await probe.claimOne(by: worker).id, second, "the next job of the key")
     },
-    JobStoreCheck("J231: jobs that a signal wakes come after those that are ready, in their order") { probe in
+    JobStoreCheck("J231: jobs that a signal wakes come after jobs that are already ready, ordered by number") { probe in
       let worker = try await probe.register()
       let ids = try await probe.enqueueBatch(of: 3)
       for job in try await probe.claim(3, by: worker) { try await probe.suspend(job, .signal("go")) }

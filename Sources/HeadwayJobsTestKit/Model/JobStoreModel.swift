@@ -305,7 +305,9 @@ private struct ModelProgram {
     return NewJob(kind: pick(kinds), version: odds(5) ? 2 : 1, payload: payload, options: options)
   }
 
-  /// Returns one to three limits, whose keys can be those of the first or of further limits of other jobs.
+  /// Returns one to three limits.
+  ///
+  /// Their keys can be the keys of the first or further limits of other jobs.
   private mutating func limits() -> [JobLimit] {
     var limits = [odds(3) ? .serial(key: pick(["k", "l"])) : limit()]
     for _ in 0..<(odds(2) ? Int.random(in: 1...2, using: &generator) : 0) {

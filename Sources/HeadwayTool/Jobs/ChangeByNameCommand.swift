@@ -2,7 +2,7 @@
 import ArgumentParser
 import HeadwayJobs
 
-/// A change of queues or schedules, which a command selects by their names, with the options of the change.
+/// A change of queues or schedules that a command selects by name, with the options of the change.
 protocol ChangeByName: ParsableArguments {
   static var configuration: CommandConfiguration { get }
   /// The help for the names.
@@ -47,7 +47,7 @@ extension JobsJSON {
     var queue: String?
     var schedule: String?
     let change: String
-    /// 1, or 0 if a queue was like that before.
+    /// 1 if the queue has changed, and 0 if it already had the value.
     var changed: Int?
     /// The job that a schedule has added.
     var job: Int64?

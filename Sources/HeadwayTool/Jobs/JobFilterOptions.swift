@@ -19,13 +19,13 @@ struct JobFilterOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Jobs with this tag.", valueName: "word"))
   var tag: String?
 
-  @Option(help: ArgumentHelp("Jobs whose label contains this text, with the same case.", valueName: "text"))
+  @Option(help: ArgumentHelp("Jobs whose label contains this text (case-sensitive).", valueName: "text"))
   var label: String?
 
   // JSON can begin with a minus sign.
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Jobs whose payload contains this text, with the same case.", valueName: "text"))
+    help: ArgumentHelp("Jobs whose payload contains this text (case-sensitive).", valueName: "text"))
   var payload: String?
 
   // Durations can begin with a minus sign.
@@ -43,7 +43,7 @@ struct JobFilterOptions: ParsableArguments {
   var until: JobTime?
 
   func validate() throws {
-    // All jobs would contain the text, for example if a variable of the shell is not set.
+    // Every job contains an empty string, for example if a variable of the shell is not set.
     for (name, text) in [("label", label), ("payload", payload)] where text?.isEmpty == true {
       throw ValidationError("--\(name) '': use at least one character.")
     }

@@ -20,7 +20,7 @@ extension SQLiteJobStore: ToolJobStore {}
 extension PostgresJobStore: ToolJobStore {}
 #endif
 
-/// The place of a store: a file, or a schema of a database on a PostgreSQL server.
+/// The location of a store: a file, or a schema in a database on a PostgreSQL server.
 struct JobStoreLocation {
   private let text: String
   /// The schema; nil for the default.
@@ -36,7 +36,7 @@ struct JobStoreLocation {
     return text.contains("://") || text.contains(/(^|\s)(host|hostaddr|dbname|user|password|service|passfile)\s*=/)
   }
 
-  /// The file or the database as it is shown, without a password.
+  /// The file or the database in the form that is printed, without a password.
   var place: String {
     guard isOnServer else { return text }
     #if PostgreSQL

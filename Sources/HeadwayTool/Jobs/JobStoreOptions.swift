@@ -2,7 +2,7 @@
 import ArgumentParser
 import HeadwayJobs
 
-/// The options for the place of a store.
+/// The options for the location of a store.
 struct JobPlaceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

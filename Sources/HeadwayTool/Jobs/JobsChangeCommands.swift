@@ -2,10 +2,10 @@
 import ArgumentParser
 import HeadwayJobs
 
-/// A change of the jobs that numbers or options select.
+/// A change of the jobs that are selected by numbers or options.
 protocol SelectedJobsChange {
   static var configuration: CommandConfiguration { get }
-  /// The end of the sentence that begins with how many jobs were changed.
+  /// The end of the sentence that begins with the number of changed jobs.
   static var outcome: String { get }
 
   static func command(_ filter: JobFilter) -> JobCommand

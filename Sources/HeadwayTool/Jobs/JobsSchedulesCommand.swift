@@ -56,7 +56,7 @@ extension ScheduleChange {
 struct PauseSchedule: ScheduleChange {
   static let configuration = CommandConfiguration(
     commandName: "pause", abstract: "Stop schedules from adding jobs.",
-    discussion: "Ticks during the pause add no jobs, even after the schedule is resumed, but see backfill.")
+    discussion: "Ticks during the pause add no jobs. After you resume the schedule, you can add them with backfill.")
 
   func apply(to name: String, in jobs: Jobs, onChange: (JobsJSON.ChangedByName, String) -> Void) async throws {
     try await jobs.pauseSchedule(name)
@@ -92,9 +92,9 @@ struct RunSchedule: ScheduleChange {
 
 struct BackfillSchedule: ScheduleChange {
   static let configuration = CommandConfiguration(
-    commandName: "backfill", abstract: "Add the jobs of past ticks that have added none.",
+    commandName: "backfill", abstract: "Add the missing jobs of past ticks.",
     discussion: """
-      Such ticks are from the time before a program defined the schedule, from pauses, and from times at which no \
+      Ticks have no job if they occurred before a program defined the schedule, during a pause, or while no \
       worker was running. If you repeat the command, no job is added twice.
       """)
 
@@ -115,7 +115,7 @@ struct BackfillSchedule: ScheduleChange {
     let now = StoreTime.now()
     let (start, end) = (since.time(at: now), until?.time(at: now) ?? now)
     guard start <= end else {
-      throw ValidationError("--since \(start) is later than --until \(end): exchange the times.")
+      throw ValidationError("--since \(start) is later than --until \(end): swap the times.")
     }
   }
 
@@ -132,7 +132,7 @@ struct BackfillSchedule: ScheduleChange {
 struct DeleteSchedule: ScheduleChange {
   static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Delete schedules. Their jobs remain.",
-    discussion: "A program that defines the schedule when it starts adds it again.")
+    discussion: "If a program defines the schedule when it starts, the schedule is added again.")
 
   func apply(to name: String, in jobs: Jobs, onChange: (JobsJSON.ChangedByName, String) -> Void) async throws {
     guard try await jobs.removeSchedule(name) else {

@@ -56,7 +56,7 @@ import Testing
     #expect(try await jobs.backfill("hourly", from: start, to: now) == 0)
   }
 
-  @Test("J252: a schedule remembers 64 periods, and adds no tick of a forgotten one twice")
+  @Test("J252: a schedule remembers 64 gaps, and adds no tick of a forgotten gap twice")
   func manyPeriods() async throws {
     try await jobs.schedule("minute", .cron("* * * * *"), job: Sum(left: 1, right: 2))
     let end = 1_800_000_000
@@ -75,7 +75,7 @@ import Testing
     #expect(try await backfill(end - 2 * 86_400, end) == 0)
   }
 
-  @Test("J252: a backfill of an unknown schedule is an error, and a period that ends before it begins is a misuse")
+  @Test("J252: a backfill of an unknown schedule fails, and a period that ends before it begins is a misuse")
   func misuse() async throws {
     let date = Date(timeIntervalSince1970: 1_800_000_000)
     let error = await #expect(throws: JobError.self) { try await jobs.backfill("name", from: date, to: date) }

@@ -1,4 +1,4 @@
-/// A job of a call of ``ChunkJob/perform(_:)``, and its attempt.
+/// A job that is passed to ``ChunkJob/perform(_:)``, with its attempt.
 public struct ChunkEntry<Type: ChunkJob>: Sendable {
   /// The job.
   public let job: Type

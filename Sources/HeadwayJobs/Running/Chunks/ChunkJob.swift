@@ -1,6 +1,6 @@
-/// A job that runs together with others of its type, as one call of a function.
+/// A job that runs together with other jobs of its type, in one function call.
 ///
-/// Use it if a service or a database handles many values at a time faster than one after another.
+/// Use a chunk job if a service or a database handles many values at a time faster than one after another.
 ///
 /// ```swift
 /// struct Notify: ChunkJob {
@@ -21,28 +21,28 @@
 /// A worker claims several jobs of one queue and runs them as one operation, which uses one slot. Each of the jobs is
 /// enqueued, limited, cancelled and retried like other jobs, and has its own result, errors and attempts.
 ///
-/// If the process crashes, each job of the chunk counts one crash and returns to its queue. Jobs that have been through
-/// a crash run alone, one at a time. Therefore, a job that crashes its process does not make other jobs fail, unless
-/// their ``JobOptions/maxCrashCount`` is 1.
+/// If the process crashes, each job of the chunk counts one crash and returns to its queue. Jobs that were running
+/// during a crash run alone, one at a time. Therefore, a job that crashes its process does not make other jobs fail,
+/// unless their ``JobOptions/maxCrashCount`` is 1.
 public protocol ChunkJob: Job {
-  /// How many jobs the worker runs together; up to 100, without waiting for more, by default.
+  /// How many jobs the worker runs together. The default is up to 100 jobs, without waiting for more.
   static var chunk: JobChunk { get }
 
   /// Runs several jobs.
   ///
   /// The jobs of one call can have different priorities, attempts and options. The time limit of the call is the
   /// shortest time limit of its jobs. The task is cancelled when all jobs of the call are cancelled. To find out
-  /// whether one of them is cancelled, read ``JobContext/isCancelled`` of its context.
+  /// whether a single job is cancelled, read the property ``JobContext/isCancelled`` of its context.
   ///
-  /// ``JobMiddleware/perform(in:next:)`` is not called for several jobs, because it runs around the code of one job.
-  /// ``JobMiddleware/didEnd(_:with:error:)`` is called for each job.
+  /// ``JobMiddleware/perform(in:next:)`` is not called for jobs that run together, because it runs around the code of
+  /// one job. ``JobMiddleware/didEnd(_:with:error:)`` is called for each job.
   ///
   /// - Parameter jobs: The jobs, at least one, with their attempts.
-  /// - Returns: How each attempt ends, in the same order: a result, or an error, which can be a ``JobOutcome``. A job
-  ///   with an error runs again later, according to its ``JobOptions/retry``.
-  /// - Throws: Any error, which is then the error of all jobs of the call. If the number of results differs from the
-  ///   number of jobs, all jobs fail with ``JobError/Code/wrongResultCount``. Return the ``JobSuspension`` of a job as
-  ///   the result of that job. If you throw it, the other jobs fail with the same code.
+  /// - Returns: One result or error per attempt, in the same order. An error can be a ``JobOutcome``. A job with an
+  ///   error runs again later, according to its ``JobOptions/retry``.
+  /// - Throws: Any error. All jobs of the call then have this error. If the number of results differs from the number
+  ///   of jobs, all jobs fail with ``JobError/Code/wrongResultCount``. Return the ``JobSuspension`` of a job as the
+  ///   result of that job. If you throw it, the other jobs fail with the same code.
   static func perform(_ jobs: [ChunkEntry<Self>]) async throws -> [Result<Output, any Error>]
 }
 

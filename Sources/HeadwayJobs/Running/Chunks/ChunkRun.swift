@@ -2,6 +2,8 @@ import Headway
 import Synchronization
 
 /// The attempts that run as one operation.
+///
+/// See `Docs/decisions/0055-jobs-that-run-together.md`.
 final class ChunkRun: Sendable {
   struct Member {
     let context: JobContext
@@ -19,7 +21,9 @@ final class ChunkRun: Sendable {
     if members.allSatisfy({ $0.context.isMarkedCancelled || $0.result.error != nil }) { operation.cancel() }
   }
 
-  /// Runs the jobs, except those that were cancelled or given back in the meantime, and keeps their results.
+  /// Runs the jobs and stores their results.
+  ///
+  /// Jobs that were cancelled or given back in the meantime don't run.
   ///
   /// A job that can't be decoded, or whose result can't be encoded, does not affect other jobs.
   func perform<Type: ChunkJob>(_ type: Type.Type) async throws {
@@ -64,7 +68,9 @@ final class ChunkRun: Sendable {
 }
 
 extension ChunkRun.Member {
-  /// Keeps an error of the code, unless it is the wait of another job, which has no result then.
+  /// Stores an error of the code, unless the error is the wait of another job.
+  ///
+  /// In this case, the job has no result.
   fileprivate func fail<Type: ChunkJob>(_ error: any Error, of type: Type.Type) {
     guard error is JobSuspension, context.suspension == nil else { return result.fail(error) }
     result.fail(

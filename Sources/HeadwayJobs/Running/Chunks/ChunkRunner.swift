@@ -3,7 +3,7 @@ import Headway
 /// Runs several jobs of one type at a time.
 struct ChunkRunner: Sendable {
   let size: JobChunk
-  /// Creates the operation of several attempts, which keeps their results.
+  /// Creates the operation that runs several attempts and stores their results.
   let makeOperation: @Sendable (ChunkRun) -> Operation
 
   init<Type: ChunkJob>(_ type: Type.Type) {
@@ -15,7 +15,7 @@ struct ChunkRunner: Sendable {
     makeOperation = { run in TaskOperation { try await run.perform(Type.self) } }
   }
 
-  /// Returns nil if the jobs of a type don't run together.
+  /// Creates a runner; nil if the jobs of the type don't run together.
   static func runner<Type: Job>(_ type: Type.Type) -> ChunkRunner? {
     (type as? any ChunkJob.Type).map { ChunkRunner($0) }
   }

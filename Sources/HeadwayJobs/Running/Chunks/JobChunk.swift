@@ -2,7 +2,7 @@
 public struct JobChunk: Hashable, Sendable {
   /// The maximum number of jobs, from 1 to ``JobCommand/maxChangedCount``.
   public var count: Int
-  /// How long the worker waits for further jobs when it finds out that there is one; not negative.
+  /// How long the worker waits for further jobs after it has found one; not negative.
   ///
   /// If more jobs wait than one call can run, further calls follow without a pause.
   public var wait: Duration
@@ -11,7 +11,7 @@ public struct JobChunk: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - count: The maximum number of jobs, from 1 to ``JobCommand/maxChangedCount``.
-  ///   - wait: How long the worker waits for further jobs; not at all by default.
+  ///   - wait: How long the worker waits for further jobs; zero by default.
   public init(count: Int, wait: Duration = .zero) {
     self.count = count
     self.wait = wait

@@ -4,7 +4,7 @@ import Synchronization
 extension WorkerSession {
   /// Starts the jobs of a claim: each as an operation, or several as one operation.
   ///
-  /// A job that has been through a crash runs alone, so that another crash is attributed to the right job.
+  /// A job that was running during a crash runs alone, so that another crash is attributed to the right job.
   func start(_ jobs: [JobRecord], lane: Int) {
     var chunk: [JobRecord] = []
     for job in jobs {

@@ -1,4 +1,6 @@
-/// The names of queues: a text with stars, each for any number of characters.
+/// A pattern for the names of queues: a string with stars.
+///
+/// Each star represents any number of characters.
 struct QueuePattern: Sendable {
   let text: String
   /// The parts between the stars, at least two.
@@ -12,17 +14,17 @@ struct QueuePattern: Sendable {
     parts = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map(Array.init)
   }
 
-  /// Whether a text is a pattern, and not a single name.
+  /// Whether a string is a pattern instead of a single name.
   static func isPattern(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "*")) }
 
-  /// Returns whether the pattern describes a name.
+  /// Returns whether the pattern matches a name.
   func matches(_ name: String) -> Bool {
     var rest = Array(name.utf8)[...]
     guard let first = parts.first, let last = parts.last, parts.count > 1 else { return name == text }
     guard rest.count >= first.count + last.count, rest.starts(with: first), rest.suffix(last.count).elementsEqual(last)
     else { return false }
     rest = rest.dropFirst(first.count).dropLast(last.count)
-    // The earliest place of each part leaves the most room for the parts after it.
+    // The earliest match of each part leaves the most room for the parts after it.
     for part in parts.dropFirst().dropLast() {
       guard let end = Self.end(of: part, in: rest) else { return false }
       rest = rest[end...]
@@ -30,7 +32,7 @@ struct QueuePattern: Sendable {
     return true
   }
 
-  /// Finds the end of the first place of a part.
+  /// Finds the end of the first match of a part.
   private static func end(of part: [UInt8], in text: ArraySlice<UInt8>) -> Int? {
     guard text.count >= part.count else { return nil }
     for start in text.startIndex...text.endIndex - part.count where text[start...].starts(with: part) {

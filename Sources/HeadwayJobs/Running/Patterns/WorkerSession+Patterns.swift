@@ -10,12 +10,12 @@ extension WorkerSession {
 
   /// Finds queues with waiting jobs that match a pattern and are not served yet.
   ///
-  /// Hints name new queues, so this is for queues that existed before, and for lost hints. While no jobs wait, it costs
-  /// the same for any number of queues.
+  /// Hints name new queues, so this function is for queues that existed before, and for lost hints. While no jobs wait,
+  /// its cost does not depend on the number of queues.
   ///
   /// - Parameters:
-  ///   - place: The last queue that was read; nil to begin. Each call reads one page, and further ones while they have
-  ///     new queues, so that further calls read the pages in turn.
+  ///   - place: The last queue that was read; nil to begin. Each call reads one page, and continues while pages contain
+  ///     new queues. The next call reads the next page.
   ///   - isComplete: Whether all pages are read, from the first one.
   /// - Throws: ``JobError``.
   func findQueues(after place: inout String?, isComplete: Bool) async throws {
@@ -33,9 +33,9 @@ extension WorkerSession {
 
   /// Begins to serve the queues that were found.
   ///
-  /// Stops serving queues that had no jobs for a while.
+  /// Stops serving queues that have had no jobs for a while.
   ///
-  /// It is called when no request is on its way.
+  /// It is called when no request is in progress.
   func updateQueues(at time: Duration) {
     guard !patterns.isEmpty else { return }
     let (new, unused) = state.withLock { ($0.takeNewQueues(), $0.removeIdleQueues(at: time)) }

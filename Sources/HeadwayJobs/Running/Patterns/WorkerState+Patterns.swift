@@ -1,7 +1,7 @@
 import Headway
 
 extension WorkerState {
-  /// Takes the place of a queue that is no longer used.
+  /// Replaces a queue that is no longer used.
   private static let noQueue = OperationQueue()
 
   /// Notes queues that match a pattern.
@@ -36,7 +36,7 @@ extension WorkerState {
     return used == nil
   }
 
-  /// Stops serving queues that match a pattern and had no jobs for a while.
+  /// Stops serving queues that match a pattern and have had no jobs for a while.
   ///
   /// A drain serves all of its queues until it ends.
   ///
