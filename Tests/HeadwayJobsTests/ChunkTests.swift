@@ -144,6 +144,26 @@ import Testing
     for handle in handles { #expect(try await handle.job()?.state == .cancelled) }
   }
 
+  @Test("J257: a job that can't be decoded does not keep the task from being cancelled with the others")
+  func cancellingBesidesUndecodable() async throws {
+    let log = Log()
+    _ = try workshop.store.enqueue([NewJob(kind: Slow.kind, payload: JobPayload(bytes: [1]))])
+    let handles = try await jobs.enqueue(contentsOf: [Slow(), Slow()])
+    try await Log.$current.withValue(log) {
+      try await workshop.run(workshop.worker(Slow.self)) {
+        await log.wait(for: "begun 2")
+        for handle in handles { try await jobs.cancel(handle.id) }
+        while !log.entries.contains("task cancelled") {
+          await Task.yield()
+          if workshop.clock.sleeperCount > 0 { workshop.clock.advance(by: .milliseconds(500)) }
+        }
+        log.append("go on")
+        for handle in handles { try await workshop.advanceUntilEnded(handle.id) }
+      }
+    }
+    for handle in handles { #expect(try await handle.job()?.state == .cancelled) }
+  }
+
   @Test("J257: a cancelled job of a call ends as cancelled, and the other jobs have their results")
   func oneCancelled() async throws {
     let log = Log()

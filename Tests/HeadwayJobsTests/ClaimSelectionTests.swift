@@ -170,6 +170,33 @@ import Testing
     #expect(source.turns[0]?.heavyJob == nil)
   }
 
+  @Test("J242: if many keys have too few units for their heavy jobs, a claim reads few of them")
+  func manyHeavyJobs() {
+    var source = ListedJobs()
+    for number in 1...300 as ClosedRange<Int64> {
+      let limit = JobLimit.concurrency(3, key: "customer \(number)", weight: 2)
+      source.running.append(ListedJob(id: JobID(rawValue: number), limits: [limit]))
+      source.jobs.append(ListedJob(id: JobID(rawValue: 1_000 + number), limits: [limit]))
+    }
+    ClaimSelection.run(&source, Self.claim(8), count: 8)
+    #expect(source.taken.isEmpty)
+    #expect(source.readCount < 80, "\(source.readCount)")
+  }
+
+  @Test("J242: the next job of a key that was served is found without reading all sets of limits again")
+  func groupsOfOneKey() {
+    var source = ListedJobs()
+    for number in 1...50 {
+      source.jobs.append(
+        ListedJob(
+          id: JobID(rawValue: Int64(number)),
+          limits: [.concurrency(99, key: "customer"), .concurrency(1, key: "resource \(number)")]))
+    }
+    ClaimSelection.run(&source, Self.claim(40), count: 40)
+    #expect(source.taken.map(\.id.rawValue) == Array(1...40))
+    #expect(source.readCount < 250, "\(source.readCount)")
+  }
+
   @Test("J243: nothing is kept for a heavy job that another limit also blocks")
   func blockedHeavyJob() {
     var source = ListedJobs()
@@ -282,14 +309,23 @@ private struct ListedJobs: ClaimSource {
   }
 
   mutating func firstJob(
-    ofKeyAfter key: String?, in group: String, level: Int, skipsFullKeys: Bool
+    ofKeyAfter key: String?, in group: String, level: Int, skipping skipped: SkippedKeys
   ) -> ClaimCandidate? {
     let keys = keys[level]?[group] ?? []
     for next in keys where key.map({ $0.utf8.lexicographicallyPrecedes(next.utf8) }) ?? true {
+      if let first = firsts[level]?[group]?[next], canSkip(first, skipped) { continue }
       if let job = firstJob(ofKey: next, in: group, level: level) { return job }
     }
     readCount += 1
     return nil
+  }
+
+  /// Returns whether the first limit of a key's first job is full.
+  private func canSkip(_ job: ListedJob, _ skipped: SkippedKeys) -> Bool {
+    guard skipped != .none, let limit = job.limits.first, let slots = limit.slots, slots > 0,
+      skipped == .full || limit.weight == 1, !taken.contains(where: { $0.id == job.id })
+    else { return false }
+    return weight(ofKey: limit.storedKey) + limit.weight > slots
   }
 
   mutating func firstJob(ofKey key: String, in group: String, level: Int) -> ClaimCandidate? {

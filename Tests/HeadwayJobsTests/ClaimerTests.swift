@@ -140,6 +140,30 @@ import Testing
     #expect(claimer.groups[0].heldCount == 2)
   }
 
+  @Test("J255: jobs that are claimed ahead don't keep jobs that run together waiting")
+  func chunkBesidesShortJobs() {
+    let chunk = Claimer.Chunk(kinds: ["together": 1], size: JobChunk(count: 10))
+    var claimer = Claimer(queues: ["a"], kinds: ["test": 1], chunks: [chunk])
+    claimer.setSlots(2, group: 0)
+    var found = claimer.claims(at: .zero)
+    claimer.claimed([records(2)], by: found.map(\.claim), lanes: found.map(\.lane))
+    for _ in 0..<2 { claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: .zero) }
+    claimer.noteClaimable(nil)
+    found = claimer.claims(at: .zero)
+    #expect(found.map(\.claim.count) == [10, 3])
+    claimer.claimed([[], records(3)], by: found.map(\.claim), lanes: found.map(\.lane))
+    // One call is claimed ahead, and no suspect.
+    claimer.noteClaimable(nil)
+    found = claimer.claims(at: .zero)
+    #expect(found.map(\.claim.kinds) == [["together": 1]])
+    #expect(found.map(\.claim.freeSlotCount) == [0])
+    claimer.claimed([records(4)], by: found.map(\.claim), lanes: found.map(\.lane))
+    #expect(claimer.groups[0].heldCount == 4)
+    claimer.ended(lane: 0, isSuspect: false, wasAdded: false, at: .zero)
+    claimer.noteClaimable(nil)
+    #expect(!claimer.claims(at: .zero).contains { $0.lane == 1 })
+  }
+
   @Test("J259: jobs that run together are claimed after the wait, and immediately after a full claim")
   func chunkWait() {
     let chunk = Claimer.Chunk(kinds: ["together": 1], size: JobChunk(count: 10, wait: .seconds(1)))

@@ -64,13 +64,18 @@ import Testing
       bucket.hasTokens(4, rate, at: now), bucket.hasTokens(2, rate, at: now), bucket.hasTokens(1, rate, at: now)
     )
     #expect([hasFour, hasTwo, hasOne] == [false, false, true])
+    // A job that needs fewer tokens does not change when the others are examined again.
+    #expect(bucket.next == now + .seconds(1))
     let hasThreeAgain = bucket.hasTokens(3, rate, at: now)
     #expect(!hasThreeAgain)
     let hasTwoAgain = bucket.hasTokens(2, rate, at: now)
     #expect(!hasTwoAgain)
     #expect(bucket.next == now + .seconds(1))
-    let isFull = bucket.hasTokens(9, rate, at: now + .seconds(3))
+    bucket.take(1, rate, at: now)
+    #expect(bucket.next == now + .seconds(1))
+    let isFull = bucket.hasTokens(9, rate, at: now + .seconds(4))
     #expect(isFull)
+    #expect(bucket.next == nil)
   }
 
   @Test("J241: the limits after the first one are stored as one string, and read again")

@@ -37,8 +37,8 @@ struct ClaimLimits {
   /// The sums of the weights of running jobs by key, with the jobs of this claim.
   private var running: [String: Int] = [:]
   private var buckets: [String: RateBucket] = [:]
-  /// The buckets to write, and whether a job waits for tokens.
-  private var changedBuckets: [String: Bool] = [:]
+  /// The keys of the buckets to write.
+  private var changedBuckets: Set<String> = []
   private var reserves: [String: [Reserve]] = [:]
   /// The keys that have refused a heavy job, with the highest priority of these jobs.
   private var heavyKeys: [String: Int] = [:]
@@ -53,10 +53,12 @@ struct ClaimLimits {
     if let refusal = refusals[job.id] { return refusal }
     let parts = try parts(of: job, in: &source)
     var (refusal, refusing) = (Refusal?.none, [String]())
+    var (examined, waitsForJobs) = ([String: RateBucket](), false)
     for (index, part) in parts.enumerated() {
-      let answer = try answer(of: part, to: job, in: &source)
+      let answer = try answer(of: part, to: job, in: &source, &examined)
       guard answer != .admits else { continue }
       refusal = refusal ?? Refusal()
+      if part.limit.slots != nil { waitsForJobs = true }
       refusing.append(part.limit.key)
       if index > 0 {
         refusal?.isOfGroup = true
@@ -66,6 +68,14 @@ struct ClaimLimits {
       if answer == .keeps || part.limit.weight <= 1 || isKept { refusal?.isHeavy = false }
     }
     refusals[job.id] = refusal
+    // A job that waits for running jobs is examined again when they end, so the time of its tokens does not matter.
+    // Stores skip such jobs if they can.
+    if !waitsForJobs {
+      for (key, bucket) in examined where bucket != buckets[key] {
+        buckets[key] = bucket
+        changedBuckets.insert(key)
+      }
+    }
     // If another limit also refuses the job, nothing is kept for the job, because it might wait for a long time.
     guard let refusal, refusal.isHeavy else { return refusal }
     for key in refusing { heavyKeys[key] = max(heavyKeys[key] ?? job.priority, job.priority) }
@@ -87,15 +97,15 @@ struct ClaimLimits {
         var bucket = try bucket(key, in: &source)
         bucket.take(weight, rate, at: source.now)
         buckets[key] = bucket
-        changedBuckets[key] = false
+        changedBuckets.insert(key)
       }
     }
   }
 
   /// Stores the buckets that have changed.
   func keepBuckets<Source: ClaimSource>(in source: inout Source) throws(Source.Failure) {
-    for (key, isAwaited) in changedBuckets.sorted(by: { $0.key < $1.key }) {
-      if let bucket = buckets[key] { try source.keep(bucket, ofKey: key, isAwaited: isAwaited) }
+    for key in changedBuckets.sorted() {
+      if let bucket = buckets[key] { try source.keep(bucket, ofKey: key, isAwaited: bucket.next != nil) }
     }
   }
 
@@ -121,18 +131,16 @@ struct ClaimLimits {
   }
 
   private mutating func answer<Source: ClaimSource>(
-    of part: Part, to job: ClaimCandidate, in source: inout Source
+    of part: Part, to job: ClaimCandidate, in source: inout Source, _ examined: inout [String: RateBucket]
   ) throws(Source.Failure) -> Answer {
     let (key, weight) = (part.limit.key, part.limit.weight)
     let kept = (reserves[key] ?? []).reduce(0) { $0 + ($1.priority >= job.priority ? $1.weight : 0) }
     guard let slots = part.limit.slots else {
       // A job whose rate can't be read is damaged, and fails when it is claimed.
       guard let rate = part.rate else { return .admits }
-      let old = try bucket(key, in: &source)
-      var bucket = old
+      var bucket = try bucket(key, in: &source)
       let hasTokens = bucket.hasTokens(weight, rate, at: source.now)
-      buckets[key] = bucket
-      if bucket != old { changedBuckets[key] = !hasTokens }
+      examined[key] = bucket
       guard hasTokens else { return .refuses }
       return kept == 0 || bucket.hasTokens(weight + kept, rate, at: source.now) ? .admits : .keeps
     }

@@ -91,6 +91,16 @@
   case waiting(ClaimCandidate)
 }
 
+/// The keys that a search for a waiting job can skip, so that their jobs are not examined one by one.
+@_spi(JobStore) public enum SkippedKeys: Hashable, Sendable {
+  /// No keys.
+  case none
+  /// Keys whose first limit has no free unit, unless the first job of the key takes several units.
+  case fullForLightJobs
+  /// Keys whose first limit has too few units for the first job of the key.
+  case full
+}
+
 /// The waiting jobs with keys at a priority before aging.
 @_spi(JobStore) public struct ClaimLevel: Sendable {
   /// The priority.
@@ -178,9 +188,9 @@ extension JobClaim {
   mutating func levels() throws(Failure) -> [ClaimLevel]
   /// Returns the first job of the key that follows another key in a group; nil precedes all keys.
   ///
-  /// If `skipsFullKeys` is true, keys whose first limit has no free unit can be skipped.
+  /// A store can also return jobs of keys that it could skip.
   mutating func firstJob(
-    ofKeyAfter key: String?, in group: String, level: Int, skipsFullKeys: Bool
+    ofKeyAfter key: String?, in group: String, level: Int, skipping skipped: SkippedKeys
   ) throws(Failure) -> ClaimCandidate?
   /// Returns the first job of a key in a group.
   mutating func firstJob(ofKey key: String, in group: String, level: Int) throws(Failure) -> ClaimCandidate?

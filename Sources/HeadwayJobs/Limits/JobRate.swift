@@ -72,16 +72,16 @@ public struct JobRate: Hashable, Codable, Sendable {
     // If the clock was set back, the bucket is at most empty.
     full = min(full, now + rate.interval * burst)
     let available = full + rate.interval * (min(max(1, count), burst) - burst)
-    guard available > now else {
-      next = nil
-      return true
-    }
-    // Another job might need fewer tokens and be ready sooner.
-    next = next.map { $0 > now ? min($0, available) : available } ?? available
+    // Another job might wait for more tokens than this one needs, or for fewer.
+    if let time = next, time <= now { next = nil }
+    guard available > now else { return true }
+    next = next.map { min($0, available) } ?? available
     return false
   }
 
   /// Takes tokens; call it after ``hasTokens(_:_:at:)`` has returned true.
+  ///
+  /// If another job waits for more tokens, it is examined again at the time that was noted, and then waits longer.
   ///
   /// - Parameters:
   ///   - count: The number of tokens; more than the bucket can hold count as a full bucket.
@@ -89,6 +89,5 @@ public struct JobRate: Hashable, Codable, Sendable {
   ///   - now: The time of the store's clock.
   public mutating func take(_ count: Int = 1, _ rate: JobRate, at now: StoreTime) {
     full = max(full, now) + rate.interval * min(max(1, count), min(max(1, rate.burst), Self.maxBurst))
-    next = nil
   }
 }

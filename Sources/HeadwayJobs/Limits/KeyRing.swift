@@ -27,6 +27,8 @@ struct KeyRing {
   /// The first jobs of the current key in groups that have not been tried yet.
   private var alternatives: [ClaimCandidate] = []
   private var served: [String] = []
+  /// The group of the last job of each served key, and the first jobs of the key in groups that were not tried.
+  private var rest: [String: (group: String, jobs: [ClaimCandidate])] = [:]
   private var index = 0
   /// The groups whose jobs of the level can't be claimed.
   private var closedGroups: Set<String> = []
@@ -44,6 +46,8 @@ struct KeyRing {
 
   /// After this many refusals, the source searches for a key with a free unit, which can take one request.
   private static let maxRefusalCount = 3
+  /// After this many refusals, heavy jobs of full keys are no longer found.
+  private static let maxHeavyRefusalCount = 64
 
   init(_ level: ClaimLevel) {
     self.level = level.level
@@ -105,6 +109,7 @@ struct KeyRing {
     // The turns of the keys don't change.
     guard !isEarly else { return }
     turn.key = key
+    rest[key] = (job.group, alternatives)
     if case .again = phase { index += 1 } else { served.append(key) }
   }
 
@@ -146,8 +151,12 @@ struct KeyRing {
       case .again:
         if served.isEmpty { return nil }
         if index >= served.count { index = 0 }
-        for group in groups where isOpen(group, limits) {
-          if let job = try source.firstJob(ofKey: served[index], in: group, level: level) { alternatives.append(job) }
+        let key = served[index]
+        alternatives = rest[key]?.jobs ?? []
+        if let group = rest[key]?.group, isOpen(group, limits),
+          let job = try source.firstJob(ofKey: key, in: group, level: level)
+        {
+          alternatives.append(job)
         }
         if let job = takeAlternative(limits) { return job }
         served.remove(at: index)
@@ -167,7 +176,7 @@ struct KeyRing {
         head = known
       } else {
         head = try source.firstJob(
-          ofKeyAfter: key, in: group, level: level, skipsFullKeys: refusalCount >= Self.maxRefusalCount)
+          ofKeyAfter: key, in: group, level: level, skipping: skippedKeys)
         heads[group] = .some(head)
       }
       guard let head else { continue }
@@ -178,6 +187,14 @@ struct KeyRing {
     if isHeavyJobGone { (turn.heavyJob, isHeavyJobGone) = (nil, false) }
     alternatives.removeAll { $0.key.map { !$0.utf8.elementsEqual(found.utf8) } ?? true }
     return found
+  }
+
+  private var skippedKeys: SkippedKeys {
+    switch refusalCount {
+    case ..<Self.maxRefusalCount: .none
+    case ..<Self.maxHeavyRefusalCount: .fullForLightJobs
+    default: .full
+    }
   }
 
   private func isOpen(_ group: String, _ limits: ClaimLimits) -> Bool {

@@ -97,7 +97,8 @@ struct MemoryClaim<Rows: MemoryTableRows>: ClaimSource {
     return low
   }
 
-  func firstJob(ofKeyAfter key: String?, in group: String, level: Int, skipsFullKeys: Bool) -> ClaimCandidate? {
+  func firstJob(ofKeyAfter key: String?, in group: String, level: Int, skipping skipped: SkippedKeys) -> ClaimCandidate?
+  {
     let keys = keys[level]?[group] ?? []
     for key in keys[Self.index(of: keys, after: key ?? "")...] {
       if let job = firstJob(ofKey: key, in: group, level: level) { return job }

@@ -196,7 +196,12 @@ struct Claimer {
       guard lane.isServed else { continue }
       var group = before[lane.group]
       if let chunk = lane.chunk {
-        guard isWanted(index, forSuspect: index == laneForSuspect), groups[lane.group].heldCount < group.slots
+        // Without a free slot, a queue has at most one call ahead. Otherwise, jobs that are claimed ahead could always
+        // use all slots.
+        let hasSlot = groups[lane.group].heldCount < group.slots
+        let canBeAhead = lane.heldCount == 0 && group.slots > 0
+        guard isWanted(index, forSuspect: index == laneForSuspect),
+          hasSlot || canBeAhead && groups[lane.group].heldCount < group.slots + group.ahead
         else { continue }
         let count = min(chunk.size.count, left)
         guard count > 0, claims.count < JobCommand.maxChangedCount else {
@@ -206,7 +211,8 @@ struct Claimer {
         left -= count
         reserved[lane.group] += 1
         groups[lane.group].heldCount += 1
-        claims.append((index, claim(index, count, allowsSuspect: index == laneForSuspect, freeSlotCount: count)))
+        let allowsSuspect = hasSlot && index == laneForSuspect
+        claims.append((index, claim(index, count, allowsSuspect: allowsSuspect, freeSlotCount: hasSlot ? count : 0)))
         continue
       }
       group.heldCount += reserved[lane.group]

@@ -26,6 +26,13 @@ struct ClaimableJobs: ClaimSource {
   /// Only the holder of the limits lock claims, so the weights can only decrease in the meantime.
   private var furtherWeights: [String: Int]?
 
+  /// The groups of each level.
+  private var groupsOfLevels: [Int: [String]] = [:]
+  /// How often the jobs of all groups of a level were read together.
+  private var roundCounts: [Int: Int] = [:]
+  /// The first jobs of all groups of a level after a key, until a job is claimed.
+  private var firsts: (level: Int, key: String, jobs: [String: ClaimCandidate])?
+
   /// A list of plain jobs in their order, which is read in pages.
   private struct PlainList {
     let isSuspect: Bool
@@ -198,16 +205,18 @@ struct ClaimableJobs: ClaimSource {
 
   // MARK: Keys
 
-  func levels() throws -> [ClaimLevel] {
+  mutating func levels() throws -> [ClaimLevel] {
     guard hasKeys else { return [] }
     let limit = claim.groupLimit
-    return try transaction.turns(of: claim.queue, where: Self.keyed).map { level, turn in
+    let levels = try transaction.turns(of: claim.queue, where: Self.keyed).map { level, turn in
       var groups = try groups(after: turn.lastGroup ?? "", level: level, limit: limit)
       if let last = turn.lastGroup, groups.count <= limit {
         groups += try self.groups(after: "", upTo: last, level: level, limit: limit - groups.count)
       }
       return ClaimLevel(level: level, turn: turn, groups: groups, limit: limit)
     }
+    for level in levels { groupsOfLevels[level.level] = level.groups }
+    return levels
   }
 
   /// Returns groups in order, and one more than the limit if there are more.
@@ -232,15 +241,56 @@ struct ClaimableJobs: ClaimSource {
   }
 
   mutating func firstJob(
-    ofKeyAfter key: String?, in group: String, level: Int, skipsFullKeys: Bool
+    ofKeyAfter key: String?, in group: String, level: Int, skipping skipped: SkippedKeys
   ) throws -> ClaimCandidate? {
-    guard skipsFullKeys else { return try firstJob("limit_key > $6", key ?? "", group, level) }
-    guard let free = try firstKeyWithRoom(after: key ?? "", in: group, level: level) else { return nil }
+    guard skipped != .none else { return try firstJob(after: key ?? "", in: group, level: level) }
+    let hasHeavyJobs = skipped != .full
+    guard let free = try firstKeyWithRoom(after: key ?? "", in: group, level: level, orHeavyJobs: hasHeavyJobs) else {
+      return nil
+    }
     return try firstJob("limit_key >= $6", free, group, level)
   }
 
-  /// Returns the next key whose limit might admit its first job.
-  private func firstKeyWithRoom(after key: String, in group: String, level: Int) throws -> String? {
+  /// Returns the first job of a group after a key.
+  ///
+  /// At the beginning of a round, one statement reads the jobs of all groups.
+  private mutating func firstJob(after key: String, in group: String, level: Int) throws -> ClaimCandidate? {
+    if let firsts, firsts.level == level, firsts.key == key { return firsts.jobs[group] }
+    let (groups, roundCount) = (groupsOfLevels[level] ?? [], roundCounts[level, default: 0])
+    if groups.count > 1, roundCount == 0 || roundCount == 1 && key.isEmpty {
+      let jobs = try firstJobs(after: key, in: groups, level: level)
+      (firsts, roundCounts[level]) = ((level, key, jobs), roundCount + 1)
+      return jobs[group]
+    }
+    return try firstJob("limit_key > $6", key, group, level)
+  }
+
+  private mutating func firstJobs(
+    after key: String, in groups: [String], level: Int
+  ) throws -> [String: ClaimCandidate] {
+    var select = statement(
+      Self.keyed,
+      """
+      AND priority = $5 AND further = listed.value AND limit_key > $6 AND id <> ALL($7)
+      ORDER BY limit_key, position LIMIT 1 FOR UPDATE SKIP LOCKED
+      """
+    ) { "SELECT waiting.* FROM unnest($8::text[]) AS listed(value) CROSS JOIN LATERAL (\($0)) waiting" }
+    select.add(level)
+    select.add(key)
+    select.add(array: taken.map(\.rawValue))
+    select.add(array: groups)
+    var firsts: [String: ClaimCandidate] = [:]
+    for job in try candidates(select) {
+      let candidate = candidate(job, isSuspect: false)
+      firsts[candidate.group] = candidate
+    }
+    return firsts
+  }
+
+  /// Returns the next key whose limit might admit its first job, or whose first job takes several units.
+  private func firstKeyWithRoom(
+    after key: String, in group: String, level: Int, orHeavyJobs hasHeavyJobs: Bool
+  ) throws -> String? {
     let condition = "\(Self.keyed) AND queue = $1 AND priority = $5 AND further = $7 AND limit_key >"
     var select = statement(
       "\(Self.keyed) AND priority = $5 AND further = $7 AND limit_key = key.value", "ORDER BY position LIMIT 1"
@@ -256,7 +306,7 @@ struct ClaimableJobs: ClaimSource {
         WHERE state = 3 AND limit_key IS NOT NULL AND limit_key = key.value
       ) running
       WHERE CASE
-        WHEN slots > 0 THEN waiting.weight > 1 OR used + waiting.weight <= slots
+        WHEN slots > 0 THEN $8 AND waiting.weight > 1 OR used + waiting.weight <= slots
         WHEN slots = 0 THEN used = 0 AND NOT EXISTS (
           SELECT FROM headway.job other WHERE other.slots = 0 AND other.state > 0 AND other.limit_key = key.value
           AND other.position < waiting.position)
@@ -267,6 +317,7 @@ struct ClaimableJobs: ClaimSource {
     select.add(level)
     select.add(key)
     select.add(group)
+    select.add(hasHeavyJobs)
     return try transaction.run(select).first?.text(0)
   }
 
@@ -332,6 +383,7 @@ struct ClaimableJobs: ClaimSource {
 
   mutating func take(_ job: ClaimCandidate) throws -> Bool {
     guard let record = records[job.id], taken.insert(job.id).inserted else { return false }
+    firsts = nil
     // A claim has at most one suspect.
     if job.isSuspect { lists.removeAll(where: \.isSuspect) }
     chosen.append(record)

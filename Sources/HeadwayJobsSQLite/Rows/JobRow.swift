@@ -181,7 +181,7 @@ enum JobRow {
     func time(_ column: Int32) -> StoreTime? {
       row.isNull(column) ? nil : StoreTime(microseconds: row.int64(column))
     }
-    let state = JobState(rawValue: row.int(4)) ?? (row.isNull(25) ? .held : .failed)
+    let state = JobState(rawValue: row.int(4)) ?? (row.isNull(31) ? .held : .failed)
     if state.rawValue != row.int(4) { damage.append("its state is \(row.int(4))") }
     var job = JobRecord(
       id: JobID(rawValue: row.int64(0)), queue: row.text(1), kind: JobKind(rawValue: row.text(2)),

@@ -228,7 +228,7 @@ struct ClaimableJobs: ClaimSource {
   }
 
   func firstJob(
-    ofKeyAfter key: String?, in group: String, level: Int, skipsFullKeys: Bool
+    ofKeyAfter key: String?, in group: String, level: Int, skipping skipped: SkippedKeys
   ) throws -> ClaimCandidate? {
     try firstJob("limit_key > ?7", key ?? "", group, level)
   }

@@ -107,6 +107,25 @@ extension JobStoreConformance {
       try await probe.end(running[3], .succeed(result: nil))
       try probe.expect(try await probe.claim(9, by: worker).count, 1, "the number of lighter jobs after it")
     },
+    JobStoreCheck("J243: the store reports when a heavy job can have its tokens, although there is one for others") {
+      probe in
+      func options(_ key: String, _ weight: Int) -> JobOptions {
+        JobOptions(limits: [
+          .concurrency(9, key: key), .rate(4, per: .seconds(40), key: "rate", weight: weight),
+        ])
+      }
+      let worker = try await probe.register()
+      try await probe.enqueue(options: options("first", 3))
+      try probe.expect(try await probe.claim(9, by: worker).count, 1, "the number of jobs for three tokens")
+      let next = probe.store.now + .seconds(30)
+      let heavy = try await probe.enqueue(options: options("heavy", 4))
+      try probe.expect(try await probe.claim(9, by: worker).count, 0, "the number of jobs for the last token")
+      try await probe.enqueue(options: options("light", 1))
+      try probe.expect(try await probe.claim(9, by: worker).count, 0, "the number of lighter jobs")
+      try probe.expect(try await probe.store.advance(), next, "when all tokens are there")
+      try await probe.pass(.seconds(30))
+      try probe.expect(probe.numbers(try await probe.claim(9, by: worker)), [heavy], "the job with all tokens")
+    },
     JobStoreCheck("J240: workers of several processes that claim at the same time exceed no limit") {
       probe in
       let jobs = (0..<60).map { number in

@@ -17,7 +17,8 @@ final class ChunkRun: Sendable {
   /// Cancels one of the attempts, and the operation when all attempts are cancelled.
   func cancel(_ context: JobContext, _ operation: Operation) {
     context.noteCancelled()
-    if members.allSatisfy(\.context.isMarkedCancelled) { operation.cancel() }
+    // A job that could not be decoded does not run.
+    if members.allSatisfy({ $0.context.isMarkedCancelled || $0.result.error != nil }) { operation.cancel() }
   }
 
   /// Runs the jobs and stores their results.
@@ -42,6 +43,8 @@ final class ChunkRun: Sendable {
       }
     }
     guard let first = running.first else { return }
+    // The others might have been cancelled before the last job could not be decoded.
+    guard !running.allSatisfy(\.context.isMarkedCancelled) else { throw CancellationError() }
     let results = Mutex<[Result<Type.Output, any Error>]>([])
     do {
       try await first.context.run { [entries] in

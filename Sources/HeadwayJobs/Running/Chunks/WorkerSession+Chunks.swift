@@ -53,10 +53,15 @@ extension WorkerSession {
       return true
     }
     guard isNew else { return }
-    Task {
+    // The wait can be long, and must not keep a stopped worker and its store in memory.
+    Task { [weak self, clock] in
       try? await clock.sleep(max(.zero, time - clock.elapsed()))
-      chunkTime.withLock { if $0 == time { $0 = nil } }
-      exchangeBell.ring()
+      self?.endChunkWait(until: time)
     }
+  }
+
+  private func endChunkWait(until time: Duration) {
+    chunkTime.withLock { if $0 == time { $0 = nil } }
+    exchangeBell.ring()
   }
 }
