@@ -18,7 +18,8 @@ extension JobRecord {
       return try (result ?? JobPayload(bytes: Array("null".utf8))).decode(Output.self)
     } catch {
       throw JobError(
-        .undecodablePayload, "The result of job \(id) is not a \(Output.self): \(error)", underlyingError: error)
+        .undecodablePayload, "The result of job \(id) can't be decoded as \(Output.self): \(error)",
+        underlyingError: error)
     }
   }
 }

@@ -4,7 +4,8 @@
 /// try await jobs.enqueue(Resize(path: path), unique: .unfinished("resize:\(path)"))
 /// ```
 ///
-/// The store enforces the key: even if two processes enqueue at the same instant, there is only one job.
+/// The store enforces the key: even if two processes enqueue at the same instant, there is only one job. Jobs of all
+/// kinds share their keys, so begin each key with the kind.
 public struct UniqueKey: Hashable, Codable, Sendable {
   /// How long a job holds its key.
   public enum Scope: Hashable, Codable, Sendable {
@@ -20,8 +21,8 @@ public struct UniqueKey: Hashable, Codable, Sendable {
   public enum Conflict: Hashable, Codable, Sendable {
     /// The new job is not stored, and the other one is not changed.
     case keep
-    /// The new job is not stored. The other job receives its payload, delay and priority, unless the other job is
-    /// running.
+    /// The new job is not stored. The other job receives its kind, payload, delay and priority, unless the other job
+    /// is running.
     case replace
   }
 

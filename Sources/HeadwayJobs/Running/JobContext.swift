@@ -137,7 +137,8 @@ public final class JobContext: Sendable {
       return try stored.decode(type)
     } catch {
       throw JobError(
-        .undecodablePayload, "The checkpoint \(name) of job \(id) is not a \(type): \(error)", underlyingError: error)
+        .undecodablePayload, "The checkpoint \(name) of job \(id) can't be decoded as \(type): \(error)",
+        underlyingError: error)
     }
   }
 

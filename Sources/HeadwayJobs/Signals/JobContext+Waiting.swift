@@ -38,7 +38,7 @@ extension JobContext {
       return try payload.decode(type)
     } catch {
       throw JobError(
-        .undecodablePayload, "The value of a signal ‘\(name)’ of job \(id) is not a \(type): \(error)",
+        .undecodablePayload, "The value of a signal ‘\(name)’ of job \(id) can't be decoded as \(type): \(error)",
         underlyingError: error)
     }
   }

@@ -8,16 +8,16 @@ extension JobTest {
   /// Jobs that these jobs enqueue, scheduled jobs, retries, and the jobs of schedules also run. A job that fails runs
   /// again until it has used all of its attempts. Jobs that miss their deadline are cancelled.
   ///
-  /// The clock moves only while no job runs, and only to times when something is due. Therefore, a test of a job with a
+  /// The clock moves only while no job runs, to the next time when something is due. Therefore, a test of a job with a
   /// delay of an hour is as fast as other tests. A job whose code sleeps on the ``clock`` continues only if the test
   /// moves the clock from another task.
   ///
   /// A job that waits for a signal runs again at the time limit of its wait. To send the signal earlier, drain for
   /// `.zero`, send it, and drain again.
   ///
-  /// Because schedules never end, the clock moves by at most `duration`. If something is due later,
-  /// ``JobTestReport/nextTime`` is not nil, and you can call the function again. If the clock can't be moved, the
-  /// function stops when no job can run now.
+  /// Because schedules never end, the clock moves by at most `duration`. If something is due later, the clock moves by
+  /// `duration`, and ``JobTestReport/nextTime`` is not nil. You can call the function again to continue. If the clock
+  /// can't be moved, the function stops when no job can run now.
   ///
   /// Jobs in paused queues, jobs of other kinds, and jobs that wait for such jobs remain as they are. Cancelling the
   /// task stops the function after the operations of its jobs have been cancelled.
@@ -56,9 +56,11 @@ extension JobTest {
     var report = JobTestReport()
     while true {
       report.nextTime = try await runDueJobs(kinds)
-      guard let manualClock, let next = report.nextTime, next - start <= duration else { break }
+      guard let manualClock, let next = report.nextTime else { break }
+      let (end, isLater) = (start + duration, next - start > duration)
       // Another task might have moved the clock.
-      manualClock.advance(by: max(.zero, next - store.now))
+      manualClock.advance(by: max(.zero, (isLater ? end : next) - store.now))
+      if isLater { break }
     }
     let failed = try await failedJobs().filter { !failedBefore.contains($0.id) }
     try await report.note(events.takeRecorded(), failed: failed, jobs)

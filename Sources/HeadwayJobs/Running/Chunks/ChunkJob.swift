@@ -34,8 +34,9 @@ public protocol ChunkJob: Job {
   /// shortest time limit of its jobs. The task is cancelled when all jobs of the call are cancelled. To find out
   /// whether a single job is cancelled, read the property ``JobContext/isCancelled`` of its context.
   ///
-  /// ``JobMiddleware/perform(in:next:)`` is not called for jobs that run together, because it runs around the code of
-  /// one job. ``JobMiddleware/didEnd(_:with:error:)`` is called for each job.
+  /// A worker does not call ``JobMiddleware/perform(in:next:)`` for these jobs, because it runs around the code of one
+  /// job. A job that was running during a crash is an exception, because it runs alone. The worker calls
+  /// ``JobMiddleware/didEnd(_:with:error:)`` for each job.
   ///
   /// - Parameter jobs: The jobs, at least one, with their attempts.
   /// - Returns: One result or error per attempt, in the same order. An error can be a ``JobOutcome``. A job with an
