@@ -21,6 +21,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = "https://github.com/headway-swift/headway"
+# Where the released site is. Links from one module's guides to another's contain it.
+SITE = "https://headway-swift.github.io/headway"
 DOCUMENTS = ["*.md", "Docs/**/*.md", "Examples/README.md", "Benchmarks/README.md", "Models/README.md"]
 FILES = ["Docs/**/*.svg", "Docs/**/*.png"]
 GUIDE = re.compile(r"Sources/(\w+)/\1\.docc/(?:Types/)?([\w.]+)\.md$")
