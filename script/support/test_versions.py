@@ -10,6 +10,7 @@ import unittest
 
 import claims
 import figures
+import guide_packages
 import site_links
 import versions
 
@@ -211,6 +212,25 @@ class ClaimTests(unittest.TestCase):
         table = "| feature | Headway | Oban |\n|---|---|---|\n"
         self.expect(table + "| durable | no | yes |\n", "durable jobs")
         self.expect(table + "| durable | yes | no |\n| replay | no | yes |\n")
+
+
+class PackageTests(unittest.TestCase):
+    modules = {"Logging": "swift-log"}
+    places = {"swift-log": ("https://github.com/apple/swift-log", "1.13.0")}
+    product = '`.product(name: "Logging", package: "swift-log")`\n'
+    package = '`.package(url: "https://github.com/apple/swift-log", from: "1.13.0")`\n'
+
+    def expect(self, text, *parts):
+        found = list(guide_packages.text_faults(text + "```swift\nimport Logging\n```\n", self.modules, self.places))
+        self.assertEqual(len(found), len(parts), found)
+        for fault, part in zip(found, parts):
+            self.assertIn(part, fault)
+
+    def test_packages(self):
+        self.expect(self.product + self.package)
+        self.expect(self.package, "so name .product")
+        self.expect(self.product, "so name .package")
+        self.expect(self.product + self.package.replace("1.13.0", "1.12.0"), "1.12.0 here, and 1.13.0")
 
 
 class LinkTests(unittest.TestCase):

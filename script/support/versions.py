@@ -3,8 +3,8 @@
     versions.py                 prints each fault, and fails if there is one
     versions.py --set X.Y.Z     writes a new version to its source and to all places that name it
 
-The source of the version is Sources/HeadwayTool/Version.swift. The other checks are in figures.py, claims.py and
-site_links.py.
+The source of the version is Sources/HeadwayTool/Version.swift. The other checks are in figures.py, claims.py,
+guide_packages.py and site_links.py.
 """
 
 import pathlib
@@ -14,6 +14,7 @@ import sys
 
 import claims
 import figures
+import guide_packages
 import site_links
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -113,7 +114,7 @@ def main(arguments):
             return 64
         set_version(ROOT, arguments[1])
         return 0
-    checks = [version_faults, figures.faults, claims.faults, site_links.faults]
+    checks = [version_faults, figures.faults, claims.faults, guide_packages.faults, site_links.faults]
     found = [fault for check in checks for fault in check(ROOT)]
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
