@@ -156,7 +156,7 @@ final class FileRows: MemoryTableRows {
 
   func postpone(_ name: String, to time: StoreTime) {
     guard var schedule = memory.schedules[name] else { return }
-    schedule.next = time
+    schedule.nextTickTime = time
     write(schedule)
   }
 

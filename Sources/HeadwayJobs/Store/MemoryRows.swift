@@ -103,7 +103,7 @@ final class MemoryRows: MemoryTableRows {
 
   func writeTick(of schedule: ScheduleRecord) { write(schedule) }
 
-  func postpone(_ name: String, to time: StoreTime) { memory.schedules[name]?.next = time }
+  func postpone(_ name: String, to time: StoreTime) { memory.schedules[name]?.nextTickTime = time }
 
   func removeSchedule(_ name: String) -> Bool { memory.schedules.removeValue(forKey: name) != nil }
 }

@@ -98,7 +98,7 @@ struct JobReader {
       waiting[first.queue, default: []].append(
         WaitingJobs(
           kind: first.kind, version: first.version, count: row.int(JobRow.columnCount), first: first.id,
-          since: first.waitingSince))
+          waitStartTime: first.waitStartTime))
     }
     return waiting
   }
@@ -112,14 +112,14 @@ struct JobReader {
       running[WorkerID(rawValue: row.int64(0)), default: []].append(
         RunningJob(
           id: row.id(1), kind: JobKind(rawValue: row.text(2)), queue: row.text(3), attempt: row.int(4),
-          claimed: row.time(5), progress: progress))
+          claimedTime: row.time(5), progress: progress))
     }
     let workers = try run("SELECT id, started, lease > clock_timestamp(), stopped, info FROM headway.worker")
     return try workers.rows.map { row in
       let id = WorkerID(rawValue: row.int64(0))
       return JobWorkerSnapshot(
         id: id, description: try JSONDecoder().decode(WorkerDescription.self, from: Data(row.bytes(4))),
-        started: row.time(1), isAlive: row.bool(2), isStopped: row.bool(3), running: running[id] ?? [])
+        startTime: row.time(1), isAlive: row.bool(2), isStopped: row.bool(3), running: running[id] ?? [])
     }
   }
 

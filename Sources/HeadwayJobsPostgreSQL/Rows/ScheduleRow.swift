@@ -20,22 +20,22 @@ enum ScheduleRow {
 
   static func addTicks(of schedules: [ScheduleRecord], to statement: inout Statement) {
     statement.add(array: schedules.map(\.name))
-    statement.add(array: schedules.map(\.decided))
-    statement.add(array: schedules.map(\.lastTick))
+    statement.add(array: schedules.map(\.decidedTime))
+    statement.add(array: schedules.map(\.lastTickTime))
     statement.add(array: schedules.map { $0.lastJob?.rawValue })
-    statement.add(array: schedules.map(\.next))
+    statement.add(array: schedules.map(\.nextTickTime))
     statement.add(array: schedules.map { ScheduleGap.stored($0.gaps) })
   }
 
   static func add(_ schedule: ScheduleRecord, to statement: inout Statement) {
     statement.add(schedule.name)
     statement.add(schedule.definition.stored)
-    statement.add(schedule.anchor)
-    statement.add(schedule.decided)
-    statement.add(schedule.lastTick)
+    statement.add(schedule.anchorTime)
+    statement.add(schedule.decidedTime)
+    statement.add(schedule.lastTickTime)
     statement.add(schedule.lastJob?.rawValue)
     statement.add(schedule.isPaused)
-    statement.add(schedule.next)
+    statement.add(schedule.nextTickTime)
     statement.add(ScheduleGap.stored(schedule.gaps))
   }
 
@@ -60,11 +60,11 @@ enum ScheduleRow {
       definition = substitute
     }
     var schedule = ScheduleRecord(
-      name: row.text(0), definition: definition, anchor: row.time(2), decided: row.time(3))
-    schedule.lastTick = row.optional(4, row.time)
+      name: row.text(0), definition: definition, anchorTime: row.time(2), decidedTime: row.time(3))
+    schedule.lastTickTime = row.optional(4, row.time)
     schedule.lastJob = row.optional(5, row.id)
     schedule.isPaused = row.bool(6)
-    schedule.next = row.optional(7, row.time)
+    schedule.nextTickTime = row.optional(7, row.time)
     schedule.gaps = ScheduleGap.gaps(stored: row.text(8))
     return schedule
   }

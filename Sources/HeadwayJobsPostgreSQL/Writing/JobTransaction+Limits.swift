@@ -93,7 +93,7 @@ extension JobTransaction {
 
   func bucket(ofKey key: String) throws -> RateBucket? {
     let found = try run("SELECT fills, next FROM headway.bucket WHERE key = $1", key).first
-    return found.map { RateBucket(full: $0.time(0), next: $0.optional(1, $0.time)) }
+    return found.map { RateBucket(fullTime: $0.time(0), nextTime: $0.optional(1, $0.time)) }
   }
 
   func write(_ bucket: RateBucket, ofKey key: String) {
@@ -103,8 +103,8 @@ extension JobTransaction {
       ON CONFLICT (key) DO UPDATE SET fills = excluded.fills, next = excluded.next
       """)
     statement.add(key)
-    statement.add(bucket.full)
-    statement.add(bucket.next)
+    statement.add(bucket.fullTime)
+    statement.add(bucket.nextTime)
     runLater(statement)
   }
 

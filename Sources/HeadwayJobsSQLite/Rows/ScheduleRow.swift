@@ -14,12 +14,12 @@ enum ScheduleRow {
   static func bind(_ schedule: ScheduleRecord, to statement: SQLStatement) {
     statement.bind(schedule.name, at: 1)
     statement.bind(schedule.definition.stored, at: 2)
-    statement.bind(schedule.anchor.microseconds, at: 3)
-    statement.bind(schedule.decided.microseconds, at: 4)
-    statement.bind(schedule.lastTick?.microseconds, at: 5)
+    statement.bind(schedule.anchorTime.microseconds, at: 3)
+    statement.bind(schedule.decidedTime.microseconds, at: 4)
+    statement.bind(schedule.lastTickTime?.microseconds, at: 5)
     statement.bind(schedule.lastJob?.rawValue, at: 6)
     statement.bind(schedule.isPaused ? 1 : 0, at: 7)
-    statement.bind(schedule.next?.microseconds, at: 8)
+    statement.bind(schedule.nextTickTime?.microseconds, at: 8)
     statement.bind(ScheduleGap.stored(schedule.gaps), at: 9)
   }
 
@@ -51,12 +51,12 @@ enum ScheduleRow {
       definition = substitute
     }
     var schedule = ScheduleRecord(
-      name: row.text(0), definition: definition, anchor: StoreTime(microseconds: row.int64(2)),
-      decided: StoreTime(microseconds: row.int64(3)))
-    schedule.lastTick = time(4)
+      name: row.text(0), definition: definition, anchorTime: StoreTime(microseconds: row.int64(2)),
+      decidedTime: StoreTime(microseconds: row.int64(3)))
+    schedule.lastTickTime = time(4)
     schedule.lastJob = row.isNull(5) ? nil : JobID(rawValue: row.int64(5))
     schedule.isPaused = row.int(6) != 0
-    schedule.next = time(7)
+    schedule.nextTickTime = time(7)
     schedule.gaps = ScheduleGap.gaps(stored: row.text(8))
     return schedule
   }

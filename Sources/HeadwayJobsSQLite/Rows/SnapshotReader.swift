@@ -67,7 +67,8 @@ struct SnapshotReader {
       guard let first = try job(found.first) else { continue }
       waiting[group.queue, default: []].append(
         WaitingJobs(
-          kind: first.kind, version: group.version, count: found.count, first: first.id, since: first.waitingSince))
+          kind: first.kind, version: group.version, count: found.count, first: first.id,
+          waitStartTime: first.waitStartTime))
     }
     return waiting
   }
@@ -93,7 +94,7 @@ struct SnapshotReader {
       running[WorkerID(rawValue: row.int64(0)), default: []].append(
         RunningJob(
           id: JobID(rawValue: row.int64(1)), kind: JobKind(rawValue: row.text(2)), queue: row.text(3),
-          attempt: row.int(4), claimed: StoreTime(microseconds: row.int64(5)), progress: progress))
+          attempt: row.int(4), claimedTime: StoreTime(microseconds: row.int64(5)), progress: progress))
     }
     var workers: [JobWorkerSnapshot] = []
     try SQLStatement("SELECT id, started, stopped, info FROM headway_worker", database).forEachRow { row in
@@ -101,7 +102,7 @@ struct SnapshotReader {
       workers.append(
         JobWorkerSnapshot(
           id: id, description: try JSONDecoder().decode(WorkerDescription.self, from: Data(row.bytes(3))),
-          started: StoreTime(microseconds: row.int64(1)), isAlive: isAlive(id), isStopped: row.int(2) != 0,
+          startTime: StoreTime(microseconds: row.int64(1)), isAlive: isAlive(id), isStopped: row.int(2) != 0,
           running: running[id] ?? []))
     }
     return workers

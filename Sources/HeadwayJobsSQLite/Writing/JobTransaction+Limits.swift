@@ -106,14 +106,14 @@ extension JobTransaction {
     statement.bind(key, at: 1)
     guard try statement.step() else { return nil }
     let next = statement.isNull(1) ? nil : StoreTime(microseconds: statement.int64(1))
-    return RateBucket(full: StoreTime(microseconds: statement.int64(0)), next: next)
+    return RateBucket(fullTime: StoreTime(microseconds: statement.int64(0)), nextTime: next)
   }
 
   func write(_ bucket: RateBucket, ofKey key: String) throws {
     let statement = try statement("INSERT OR REPLACE INTO headway_bucket (key, full, next) VALUES (?1, ?2, ?3)")
     statement.bind(key, at: 1)
-    statement.bind(bucket.full.microseconds, at: 2)
-    statement.bind(bucket.next?.microseconds, at: 3)
+    statement.bind(bucket.fullTime.microseconds, at: 2)
+    statement.bind(bucket.nextTime?.microseconds, at: 3)
     try statement.run()
   }
 

@@ -45,10 +45,10 @@ extension JobTransaction {
     let statement = try statement(
       "UPDATE headway_schedule SET decided = ?2, last_tick = ?3, last_job = ?4, next = ?5, gaps = ?6 WHERE name = ?1")
     statement.bind(schedule.name, at: 1)
-    statement.bind(schedule.decided.microseconds, at: 2)
-    statement.bind(schedule.lastTick?.microseconds, at: 3)
+    statement.bind(schedule.decidedTime.microseconds, at: 2)
+    statement.bind(schedule.lastTickTime?.microseconds, at: 3)
     statement.bind(schedule.lastJob?.rawValue, at: 4)
-    statement.bind(schedule.next?.microseconds, at: 5)
+    statement.bind(schedule.nextTickTime?.microseconds, at: 5)
     statement.bind(ScheduleGap.stored(schedule.gaps), at: 6)
     try statement.run()
   }
