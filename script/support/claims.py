@@ -111,7 +111,7 @@ def section_faults(text):
 
 
 def table_faults(text):
-    """Rows of a comparison in which Headway lacks a feature that exists."""
+    """Rows of a comparison that deny a feature of Headway."""
     for header in re.finditer(r"^\|(.*)\|\n\|[ :|-]+\n((?:\|.*\n?)+)", text, re.M):
         columns = [cell.strip() for cell in header[1].split("|")]
         headway = [index for index, name in enumerate(columns) if name.startswith("Headway")]

@@ -25,7 +25,7 @@ SYSTEM_MODULES = {"Foundation"}
 
 
 class Program:
-    """What the files must agree with."""
+    """The program and the package that the files must agree with."""
 
     def __init__(self, root):
         source = (root / "Examples/Sources/Worker/main.swift").read_text()
@@ -65,7 +65,7 @@ def unit_faults(program, text):
 
 
 def verified_unit(text):
-    """What systemd itself reports, if it is installed."""
+    """The messages of systemd about a unit, if it is installed."""
     if not shutil.which("systemd-analyze"):
         return
     with tempfile.TemporaryDirectory() as folder:

@@ -20,7 +20,7 @@ import re
 
 LIST = "Docs/benchmarks/figures.json"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-# What only measurements have, wherever it is written.
+# Units that only measurements have, in any document.
 MEASURED = re.compile(
     r"\d[\d,.]* ?(?:ns|µs|nanoseconds|microseconds|MB/s|GB/s|ns/\w+)(?!\w)|[\d,.]+ (?:\w+ )?(?:jobs|rows|operations|syncs) "
     r"per second|[\d,.]+ times as (?:fast|long|much)|a (?:half|third|quarter|fifth|tenth|twentieth) of the time"

@@ -1,4 +1,4 @@
-"""Plants faults in the files of Examples/Deployment, and checks that script/check-deployment finds each of them."""
+"""Plants faults in the files of Examples/Deployment. script/check-deployment must find each of them."""
 
 import unittest
 
@@ -6,7 +6,7 @@ import deployment
 
 PROGRAM = deployment.Program(deployment.ROOT)
 FOLDER = deployment.ROOT / deployment.FOLDER
-# The file, a text of it, what replaces the text, and a part of the fault.
+# The file, a string in it, the string that replaces it, and part of the fault.
 PLANTED = [
     ("worker@.service", "TimeoutStopSec=45", "TimeoutStopSec=30", "TimeoutStopSec is less than 33"),
     ("worker@.service", "TimeoutStopSec=45", "", "TimeoutStopSec is less than 33"),

@@ -1,4 +1,4 @@
-"""Plants faults in documents, and checks that script/check-versions finds each of them, and nothing else."""
+"""Plants faults in documents. script/check-versions must find each of them and nothing else."""
 
 import contextlib
 import io
@@ -11,6 +11,7 @@ import unittest
 import claims
 import figures
 import guide_packages
+import project_files
 import site_links
 import versions
 
@@ -30,7 +31,7 @@ Enqueued by many:
 
 | queue | jobs/s | processor |
 |---|---|---|
-| Headway | 28,104 | 21.7 + 33.4 |
+| Headway | 28,104 | 21.7 (33.4) |
 | huey 3.5.4 | 3,165 | 221 |
 
 Enqueued by one:
@@ -231,6 +232,25 @@ class PackageTests(unittest.TestCase):
         self.expect(self.package, "so name .product")
         self.expect(self.product, "so name .package")
         self.expect(self.product + self.package.replace("1.13.0", "1.12.0"), "1.12.0 here, and 1.13.0")
+
+
+class ProjectFileTests(unittest.TestCase):
+    manifest = '.library(name: "Headway", targets: ["Headway"]), .library(name: "HeadwayJobs", targets: [])'
+
+    def test_libraries(self):
+        index, readme = "        - Headway\n        - HeadwayJobs\n", "| `Headway`, `HeadwayJobs` | work |\n"
+        self.assertEqual([], list(project_files.library_faults(self.manifest, index, readme)))
+        self.assertEqual(
+            [".spi.yml: HeadwayJobs is missing in documentation_targets", "README.md: no table lists the product HeadwayJobs",
+             ".spi.yml: there is no library HeadwayOld"],
+            list(project_files.library_faults(
+                self.manifest, "        - Headway\n        - HeadwayOld\n", "| `Headway` | work |\n")))
+
+    def test_workflows(self):
+        pinned = "permissions:\n  contents: read\n- uses: actions/checkout@" + "a" * 40 + " # v5.0.0\n"
+        self.assertEqual([], list(project_files.workflow_faults("ci.yml", pinned)))
+        for changed in [pinned.replace("a" * 40, "v5"), pinned.replace(" # v5.0.0", ""), pinned.replace("permissions", "p")]:
+            self.assertEqual(1, len(list(project_files.workflow_faults("ci.yml", changed))), changed)
 
 
 class LinkTests(unittest.TestCase):
