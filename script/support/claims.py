@@ -27,7 +27,7 @@ FEATURES = {
         r"exclude each other|mutual(?:ly)? exclusi\w+|exclusive(?:ly)?\b", "OperationPolicy"),
     "rate limits": (r"rate limits?|requests per second", "RateLimit"),
     "limits by key": (r"per (?:host|customer|tenant)|by key", "KeyPolicy"),
-    "coalescing": (r"debounc\w+|throttl\w+|coalesc\w+", "Coalescing"),
+    "coalescing": (r"debounc\w+|throttl\w+|coalesc\w+", "CoalescingPolicy"),
     "metrics and tracing": (r"open ?telemetry|\botel\b|metrics|distributed tracing", "HeadwayMetrics"),
 }
 HEADWAY = r"(?:Headway(?:'s (?:operations?|queues?|jobs?))?|(?:the|a|an) (?:operation|queue|library)s?|it|there)"

@@ -169,7 +169,11 @@ def sentence_faults(pages, entry, text, covered):
 
 
 def table_faults(pages, entry, text, covered):
-    """A source can contain {column}, which is the name of the column."""
+    """Compares the cells of a table. A source can contain {column}, which is the name of the column.
+
+    If the cells of a row come from different rows of the page, their sources are listed by column. A list contains a
+    source for each number of the cell.
+    """
     found = [table for table in tables(text) if " | ".join(table[1]).startswith(entry["table"])]
     if len(found) != 1:
         yield f"{entry['in']}: {len(found)} tables begin with the columns {entry['table']}, see {LIST}"
@@ -187,9 +191,9 @@ def table_faults(pages, entry, text, covered):
         for column, cell in list(zip(columns, row))[1:]:
             source = entry["rows"][row[0]]
             source = source.get(column) if isinstance(source, dict) else source.replace("{column}", column)
-            if NUMBER.search(cell) and source:
-                where = f"{entry['in']}: {row[0]}, {column}"
-                if fault := compared(pages, NUMBER.search(cell)[0], source, where):
+            sources = source if isinstance(source, list) else [source]
+            for shown, source in zip(NUMBER.findall(cell), sources):
+                if source and (fault := compared(pages, shown, source, f"{entry['in']}: {row[0]}, {column}")):
                     yield fault
 
 
