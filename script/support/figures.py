@@ -22,8 +22,9 @@ LIST = "Docs/benchmarks/figures.json"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 # Units that only measurements have, in any document.
 MEASURED = re.compile(
-    r"\d[\d,.]* ?(?:ns|µs|nanoseconds|microseconds|MB/s|GB/s|ns/\w+)(?!\w)|[\d,.]+ (?:\w+ )?(?:jobs|rows|operations|syncs) "
-    r"per second|[\d,.]+ times as (?:fast|long|much)|a (?:half|third|quarter|fifth|tenth|twentieth) of the time"
+    r"\d[\d,.]* ?(?:ns|µs|nanoseconds|microseconds|MB/s|GB/s|ns/\w+)(?!\w)"
+    r"|[\d,.]+ (?:\w+ )?(?:jobs|rows|operations|syncs) per second"
+    r"|[\d,.]+ times as (?:fast|long|much)|a (?:half|third|quarter|fifth|tenth|twentieth) of the time"
     r"|factor is [\d,.]+|[\d,.]+ ?× (?:as|faster)")
 # In overviews, times are results. In guides, they are settings and defaults.
 TIMES = re.compile(r"(?<![\w(.])\d[\d,.]* (?:ms|s)\b(?! each, s)")
