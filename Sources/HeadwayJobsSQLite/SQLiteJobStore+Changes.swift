@@ -38,10 +38,7 @@ import GRDB
 
   /// Returns whether no job waits for a worker, in any queue.
   private static func nothingWaits(_ database: Database) throws -> Bool {
-    // One condition for each index.
-    let conditions = ["limit_key IS NULL AND crashes = 0", "limit_key NOT NULL AND crashes = 0", "crashes > 0"]
-    let parts = conditions.map { "EXISTS (SELECT 1 FROM headway_job WHERE state = 2 AND \($0))" }
-    let waiting = try SQLStatement("SELECT \(parts.joined(separator: " OR "))", database)
+    let waiting = try SQLStatement(ClaimSQL.waits, database)
     defer { waiting.reset() }
     return try waiting.step() && waiting.int(0) == 0
   }
@@ -54,7 +51,7 @@ import GRDB
       // The claims can return jobs that have waited for the jobs that end here.
       try transaction.settle()
       let isWorking = !exchange.claims.isEmpty || exchange.running != nil
-      guard isWorking, try transaction.isRegistered(exchange.worker) else {
+      guard isWorking, try transaction.isStopped(exchange.worker) != nil else {
         return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
       }
       if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
@@ -103,14 +100,7 @@ import GRDB
   }
 
   private static func nextTime(_ database: Database, _ now: StoreTime) throws -> StoreTime? {
-    let statement = try SQLStatement(
-      """
-      SELECT min(time) FROM (SELECT min(due) AS time FROM headway_job WHERE state = 1
-      UNION ALL SELECT min(deadline) FROM headway_job WHERE deadline NOT NULL AND state < 3
-      UNION ALL SELECT min(next) FROM headway_bucket WHERE next NOT NULL AND next > ?1
-      UNION ALL SELECT min(next) FROM headway_schedule WHERE next NOT NULL
-      UNION ALL SELECT 0 FROM headway_cascade)
-      """, database)
+    let statement = try SQLStatement(WorkerSQL.nextTime, database)
     defer { statement.reset() }
     statement.bind(now.microseconds, at: 1)
     return try statement.step() && !statement.isNull(0) ? StoreTime(microseconds: statement.int64(0)) : nil
@@ -137,7 +127,7 @@ import GRDB
     try await read { [now] database in
       let search = try SQLStatement(
         """
-        SELECT id FROM headway_done WHERE expires <= ?1 AND NOT \(JobRow.isNeeded("headway_done.id"))
+        SELECT id FROM headway_done WHERE expires <= ?1 AND NOT \(JobSQL.isNeeded("headway_done.id"))
         ORDER BY expires LIMIT \(JobCommand.maxChangedCount)
         """, database)
       search.bind(now.microseconds, at: 1)

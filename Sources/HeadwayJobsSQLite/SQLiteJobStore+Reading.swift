@@ -53,7 +53,7 @@ import GRDB
   public func edges(of ids: [JobID]) async throws -> [JobEdge] {
     try await read { database in
       let rows = try SQLStatement(
-        "SELECT \(JobRow.edgeColumns) FROM headway_edge WHERE dependency = ?1 OR dependent = ?1", database)
+        "SELECT \(JobRow.edge) FROM headway_edge WHERE dependency = ?1 OR dependent = ?1", database)
       var edges: Set<JobEdge> = []
       for id in ids {
         rows.bind(id.rawValue, at: 1)

@@ -41,7 +41,7 @@ import GRDB
       let isKnown = try row.step()
       var beat = WorkerBeat(isRegistered: isHeld && isKnown)
       row.reset()
-      let job = try SQLStatement("SELECT flags FROM headway_job WHERE \(JobRow.isRun)", database)
+      let job = try SQLStatement("SELECT flags FROM headway_job WHERE \(JobSQL.isRun)", database)
       for fence in attempts {
         defer { job.reset() }
         JobRow.bind(fence, to: job)

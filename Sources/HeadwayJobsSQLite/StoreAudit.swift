@@ -158,7 +158,7 @@ private struct StoreAudit {
   private func unreadableJobs() throws -> [String] {
     var defects: [String] = []
     for sql in [
-      "SELECT \(JobRow.unfinishedColumns) FROM headway_job", "SELECT \(JobRow.finishedColumns) FROM headway_done",
+      "SELECT \(JobSQL.unfinishedColumns) FROM headway_job", "SELECT \(JobSQL.finishedColumns) FROM headway_done",
     ] {
       try SQLStatement(sql, database).forEachRow { row in
         let id = row.int64(0)

@@ -81,7 +81,7 @@ struct JobSelection {
   ) throws -> [JobRecord] {
     guard limit > 0, areFinished || filter.culprit == nil else { return [] }
     let (columns, table) =
-      areFinished ? (JobRow.finishedColumns, "headway_done") : (JobRow.unfinishedColumns, "headway_job")
+      areFinished ? (JobSQL.finishedColumns, "headway_done") : (JobSQL.unfinishedColumns, "headway_job")
     let rows = try SQLStatement(
       "SELECT \(columns) FROM \(table) WHERE \(condition) ORDER BY id", database)
     defer { rows.reset() }

@@ -73,7 +73,7 @@ struct SnapshotReader {
   }
 
   func job(_ id: Int64) throws -> JobRecord? {
-    let row = try SQLStatement("SELECT \(JobRow.unfinishedColumns) FROM headway_job WHERE id = ?1", database)
+    let row = try SQLStatement("SELECT \(JobSQL.unfinishedColumns) FROM headway_job WHERE id = ?1", database)
     defer { row.reset() }
     row.bind(id, at: 1)
     return try row.step() ? JobRow.read(row) : nil
