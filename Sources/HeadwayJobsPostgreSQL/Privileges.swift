@@ -99,13 +99,13 @@ private struct PrivilegeGrant {
   }
 
   func statement(role: QuotedName, schema: SchemaName) -> Statement {
-    Statement("GRANT \(JobRow.list(privileges)) ON \(objects(schema)) TO \(role.sql)")
+    Statement("GRANT \(JobSQL.list(privileges)) ON \(objects(schema)) TO \(role.sql)")
   }
 
   private func objects(_ schema: SchemaName) -> String {
     guard kind != .schema else { return "SCHEMA \(schema.name)" }
     guard !names.isEmpty else { return "ALL \(kind.rawValue) IN SCHEMA \(schema.name)" }
-    return "\(kind.rawValue.dropLast()) \(JobRow.list(names.map { "\(schema.name).\($0)" }))"
+    return "\(kind.rawValue.dropLast()) \(JobSQL.list(names.map { "\(schema.name).\($0)" }))"
   }
 
   /// Returns a privilege that the role does not have, and the object.

@@ -90,7 +90,7 @@ private struct StoreAudit {
   private func unreadableJobs() throws -> [String] {
     var defects: [String] = []
     for sql in [
-      "SELECT \(JobRow.unfinishedColumns) FROM headway.job", "SELECT \(JobRow.finishedColumns) FROM headway.done",
+      "SELECT \(JobSQL.unfinishedColumns) FROM headway.job", "SELECT \(JobSQL.finishedColumns) FROM headway.done",
     ] {
       for row in try reader.run(Statement(sql)).rows {
         let (id, job) = (row.int64(0), JobRow.read(row))

@@ -32,16 +32,16 @@ struct JobReader {
   func edges(of ids: [JobID]) throws -> [JobEdge] {
     var select = Statement(
       """
-      SELECT \(JobRow.edgeColumns) FROM headway.edge WHERE dependency = ANY($1)
-      UNION SELECT \(JobRow.edgeColumns) FROM headway.edge WHERE dependent = ANY($1) ORDER BY 1, 2
+      SELECT \(JobRow.edge) FROM headway.edge WHERE dependency = ANY($1)
+      UNION SELECT \(JobRow.edge) FROM headway.edge WHERE dependent = ANY($1) ORDER BY 1, 2
       """, isFrequent: true)
     select.add(array: ids.map(\.rawValue))
-    return try run(select).rows.map(JobRow.readEdge)
+    return try run(select).rows.map { try JobRow.readEdge($0) }
   }
 
   func waitingQueues(after name: String?, limit: Int) throws -> [String] {
     avoidTableScans()
-    return try run(Statement(WaitingQueues.names, isFrequent: true, name ?? "", limit)).rows.map { $0.text(0) }
+    return try run(Statement(ClaimSQL.queueNames, isFrequent: true, name ?? "", limit)).rows.map { $0.text(0) }
   }
 
   func checkpoint(_ name: String, of id: JobID) throws -> JobPayload? {
@@ -68,7 +68,8 @@ struct JobReader {
 
   /// Returns the number of jobs of each queue in each state, and the settings of queues.
   func counts(includesJobs: Bool) throws -> [String: JobQueueCounts] {
-    var counts = QueueRow.readAll(try run(QueueRow.select)).mapValues { JobQueueCounts($0) }
+    let queues = try run(LimitSQL.queues).rows.map { QueueRow.read($0) }
+    var counts = Dictionary(uniqueKeysWithValues: queues.map { ($0.name, JobQueueCounts($0.queue)) })
     guard includesJobs else { return counts }
     let rows = try run(
       """
@@ -86,7 +87,7 @@ struct JobReader {
   private func waitingJobs() throws -> [String: [WaitingJobs]] {
     let rows = try run(
       """
-      SELECT \(JobRow.list(JobRow.columns(of: "j"))), n.number FROM (
+      SELECT \(JobSQL.list(JobSQL.columns(of: "j"))), n.number FROM (
         SELECT queue, kind, version, count(*) AS number, min(position) AS position FROM headway.job WHERE state = 2
         GROUP BY queue, kind, version) n
       JOIN headway.job j ON j.state = 2 AND j.queue = n.queue AND j.kind = n.kind AND j.version = n.version
@@ -97,7 +98,7 @@ struct JobReader {
       let first = JobRow.read(row)
       waiting[first.queue, default: []].append(
         WaitingJobs(
-          kind: first.kind, version: first.version, count: row.int(JobRow.columnCount), first: first.id,
+          kind: first.kind, version: first.version, count: row.int(JobSQL.columnCount), first: first.id,
           since: first.waitingSince))
     }
     return waiting

@@ -38,7 +38,7 @@ struct JobSelection {
   ) throws -> [JobRecord] {
     guard limit > 0, !isImpossible, areFinished || filter.culprit == nil else { return [] }
     let (columns, table) =
-      areFinished ? (JobRow.finishedColumns, "headway.done") : (JobRow.unfinishedColumns, "headway.job")
+      areFinished ? (JobSQL.finishedColumns, "headway.done") : (JobSQL.unfinishedColumns, "headway.job")
     /// Finds the last of the next rows whose payloads one statement compares; nil if the statement needs no bound.
     func window(after last: Int64) throws -> (end: Int64, isFull: Bool)? {
       guard filter.payload != nil, filter.ids == nil else { return nil }
@@ -82,7 +82,7 @@ struct JobSelection {
         found = try page(columns, after: last, upTo: part?.end, locks: locks)
         rows = found
       }
-      let examined = rows.rows.map(JobRow.read).filter(filter.contains)
+      let examined = rows.rows.map { JobRow.read($0) }.filter(filter.contains)
       try prepare(examined)
       for var job in examined {
         guard try isIncluded(&job) else { continue }
