@@ -1,5 +1,4 @@
 #if Jobs
-import GRDB
 import GRDBSQLite
 @_spi(JobStore) public import HeadwayJobs
 
@@ -21,7 +20,7 @@ extension SQLiteJobStore {
   /// - Returns: The results of the checks.
   /// - Throws: `JobError` if the database can't be read, or if the change fails.
   @_spi(JobStore) public func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding] {
-    let journal = try await read { try String.fetchOne($0, sql: "PRAGMA journal_mode") ?? "" }
+    let journal = try await read { try $0.rows(StoreStatement(RequestSQL.journalMode)) { $0.text(0) }.first ?? "" }
     var findings = [Self.version, Self.journal(journal), Self.log(at: file), Self.space(at: file)]
     if measuresCommit {
       let start = ContinuousClock.now
@@ -89,8 +88,9 @@ extension JobsHealth.Finding {
 extension JobTransaction {
   /// Makes a small change that affects nothing.
   fileprivate func noteCheck() throws {
-    try database.execute(
-      sql: "INSERT OR REPLACE INTO headway_meta (name, value) VALUES ('checked', ?)", arguments: [now.microseconds])
+    let check = try statement(RequestSQL.check)
+    check.bind(now.microseconds, at: 1)
+    try check.run()
   }
 }
 #endif

@@ -117,7 +117,7 @@ struct ClaimableJobs: ClaimSource {
   }
 
   /// Reads the columns `limit_key`, `slots`, `weight` and `further`.
-  private func readLimits(_ row: SQLStatement, at column: Int32, of job: inout ClaimCandidate) {
+  private func readLimits(_ row: SQLStatement, at column: Int, of job: inout ClaimCandidate) {
     guard !row.isNull(column) else { return }
     job.limit = ClaimLimit(
       key: row.text(column), slots: row.isNull(column + 1) ? nil : row.int(column + 1), weight: row.int(column + 2))

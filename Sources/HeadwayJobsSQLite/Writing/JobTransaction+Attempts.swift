@@ -18,7 +18,7 @@ extension JobTransaction {
   private func succeed(_ fence: JobFence, _ result: JobPayload?) throws -> Bool {
     guard let (flags, keep, queue) = try succeeding(fence) else { return false }
     if keep > 0 || flags & JobRow.hasDependents != 0 {
-      let copy = try statement(JobRow.copySucceeded)
+      let copy = try statement(JobSQL.copySucceeded)
       copy.bind(fence.id.rawValue, at: 1)
       copy.bind(now.microseconds, at: 2)
       copy.bind(result?.bytes, at: 3)
@@ -42,7 +42,7 @@ extension JobTransaction {
   ///   Nil if the attempt does not run the job, or the ending needs the general path.
   private func succeeding(_ fence: JobFence) throws -> (flags: Int, keep: Int64, queue: String)? {
     let haveSettings = try !queues().isEmpty
-    let row = try statement("SELECT flags, keep, queue FROM headway_job WHERE \(JobRow.isRun) AND keep NOT NULL")
+    let row = try statement("SELECT flags, keep, queue FROM headway_job WHERE \(JobSQL.isRun) AND keep NOT NULL")
     JobRow.bind(fence, to: row)
     defer { row.reset() }
     guard try row.step() else { return nil }
@@ -53,7 +53,7 @@ extension JobTransaction {
 
   func checkpoints(_ name: String, of ids: [JobID]) throws -> [JobID: JobPayload] {
     var values: [JobID: JobPayload] = [:]
-    for id in ids { values[id] = try JobRow.checkpoint(name, of: id, database) }
+    for id in ids { values[id] = try reader.checkpoint(name, of: id) }
     return values
   }
 
@@ -77,7 +77,7 @@ extension JobTransaction {
   }
 
   func isRun(by fence: JobFence) throws -> Bool {
-    let statement = try statement("SELECT 1 FROM headway_job WHERE \(JobRow.isRun)")
+    let statement = try statement("SELECT 1 FROM headway_job WHERE \(JobSQL.isRun)")
     defer { statement.reset() }
     JobRow.bind(fence, to: statement)
     return try statement.step()

@@ -7,15 +7,8 @@ extension JobTransaction {
     for command: JobCommand, prepare: ([JobRecord]) throws -> Void, where isIncluded: (inout JobRecord) throws -> Bool
   ) throws -> [JobRecord] {
     guard let filter = command.filter else { return [] }
-    let states = command.changedStates
-    return try JobSelection(filter).jobs(
-      areFinished: command.changesFinished, after: nil, limit: JobCommand.maxChangedCount, database
-    ) { job in
-      guard states.contains(job.state) else { return false }
-      if case .delete = command, try isNeeded(job.id) { return false }
-      try prepare([job])
-      return try isIncluded(&job)
-    }
+    return try JobSelection(filter, reader).jobs(
+      for: command, limit: JobCommand.maxChangedCount, prepare: prepare, where: isIncluded)
   }
 
   func prune() throws -> Int {
@@ -55,7 +48,7 @@ extension JobTransaction {
 
   /// Returns whether unfinished jobs depend on a job, so that they might read its result.
   private func isNeeded(_ id: JobID) throws -> Bool {
-    let statement = try statement("SELECT \(JobRow.isNeeded("?1"))")
+    let statement = try statement("SELECT \(JobSQL.isNeeded("?1"))")
     defer { statement.reset() }
     statement.bind(id.rawValue, at: 1)
     return try statement.step() && statement.int(0) != 0

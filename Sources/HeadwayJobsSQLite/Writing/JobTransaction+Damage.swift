@@ -27,7 +27,7 @@ extension JobTransaction {
     defer { statement.reset() }
     statement.bind(id.rawValue, at: 1)
     guard try statement.step() else { return StoredParts(settings: nil, history: nil) }
-    func bytes(_ column: Int32) -> [UInt8]? { statement.isNull(column) ? nil : statement.bytes(column) }
+    func bytes(_ column: Int) -> [UInt8]? { statement.isNull(column) ? nil : statement.bytes(column) }
     return StoredParts(settings: bytes(0), history: bytes(1))
   }
 

@@ -5,12 +5,12 @@ import Headway
 
 extension JobTransaction {
   func addAll(_ jobs: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued] {
-    guard parent == nil, jobs.count >= JobRow.batchSize,
+    guard parent == nil, jobs.count >= JobSQL.batchSize,
       jobs.allSatisfy({ $0.settings.unique == nil && $0.dependencies.isEmpty })
     else { return try addBatch(jobs, beforeDependentsOf: parent) }
-    let rest = jobs.count % JobRow.batchSize
-    var answers = try stride(from: 0, to: jobs.count - rest, by: JobRow.batchSize).flatMap { first in
-      try addPlain(jobs[first..<first + JobRow.batchSize])
+    let rest = jobs.count % JobSQL.batchSize
+    var answers = try stride(from: 0, to: jobs.count - rest, by: JobSQL.batchSize).flatMap { first in
+      try addPlain(jobs[first..<first + JobSQL.batchSize])
     }
     answers += try addBatch(jobs.suffix(rest))
     return answers
@@ -60,7 +60,7 @@ extension JobTransaction {
     for id in ids where found.count < limit {
       found += try edges(
         """
-        SELECT \(JobRow.edgeColumns) FROM headway_edge WHERE dependency = ?1 AND status = 0 ORDER BY dependent
+        SELECT \(JobRow.edge) FROM headway_edge WHERE dependency = ?1 AND status = 0 ORDER BY dependent
         LIMIT ?2
         """, id, limit: limit - found.count)
     }
@@ -74,7 +74,7 @@ extension JobTransaction {
   func edges(to ids: [JobID]) throws -> [JobEdge] {
     try ids.flatMap { id in
       try edges(
-        "SELECT \(JobRow.edgeColumns) FROM headway_edge WHERE dependent = ?1 ORDER BY dependency LIMIT ?2", id,
+        "SELECT \(JobRow.edge) FROM headway_edge WHERE dependent = ?1 ORDER BY dependency LIMIT ?2", id,
         limit: .max)
     }
   }

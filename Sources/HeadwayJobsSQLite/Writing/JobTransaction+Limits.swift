@@ -8,7 +8,7 @@ extension JobTransaction {
   /// The queues that are paused or have settings.
   func queues() throws -> [String: JobQueueRecord] {
     if let knownQueues { return knownQueues }
-    let queues = try QueueRow.readAll(database)
+    let queues = try reader.queues()
     knownQueues = queues
     return queues
   }

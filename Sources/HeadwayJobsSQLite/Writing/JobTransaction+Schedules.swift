@@ -36,7 +36,7 @@ extension JobTransaction {
   }
 
   func write(_ schedule: ScheduleRecord) throws {
-    let statement = try statement(ScheduleRow.replace)
+    let statement = try statement(RowSQL.putSchedule)
     ScheduleRow.bind(schedule, to: statement)
     try statement.run()
   }

@@ -81,7 +81,7 @@ extension JobTransaction {
 
   private func running(by worker: WorkerID, limit: Int) throws -> [JobRecord] {
     let rows = try statement(
-      "SELECT \(JobRow.unfinishedColumns) FROM headway_job WHERE state = 3 AND owner = ?1 ORDER BY id LIMIT ?2")
+      "SELECT \(JobSQL.unfinishedColumns) FROM headway_job WHERE state = 3 AND owner = ?1 ORDER BY id LIMIT ?2")
     rows.bind(worker.rawValue, at: 1)
     rows.bind(limit, at: 2)
     var running: [JobRecord] = []
@@ -146,7 +146,7 @@ extension JobTransaction {
   }
 
   private func jobs(_ condition: String) throws -> [JobRecord] {
-    let rows = try statement("SELECT \(JobRow.unfinishedColumns) FROM headway_job WHERE \(condition)")
+    let rows = try statement("SELECT \(JobSQL.unfinishedColumns) FROM headway_job WHERE \(condition)")
     rows.bind(now.microseconds, at: 1)
     var jobs: [JobRecord] = []
     try rows.forEachRow { jobs.append(JobRow.read($0)) }

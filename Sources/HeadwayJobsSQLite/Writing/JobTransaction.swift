@@ -124,7 +124,7 @@ final class JobTransaction: JobRows {
 
   /// Adds jobs without keys or dependencies.
   func addPlain(_ new: ArraySlice<NewJob>) throws -> [Enqueued] {
-    let insert = try statement(JobRow.insertBatch)
+    let insert = try statement(JobSQL.insertBatch)
     let added = try new.enumerated().map { row, new in
       let (id, position) = try nextNumbers()
       var job = JobRecord(id: id, new, at: now)
@@ -166,11 +166,11 @@ final class JobTransaction: JobRows {
   func findUnfinished(_ ids: [JobID]) throws -> [JobRecord] { try ids.compactMap(findUnfinished) }
 
   func findUnfinished(_ id: JobID) throws -> JobRecord? {
-    try find(id, "SELECT \(JobRow.unfinishedColumns) FROM headway_job WHERE id = ?1")
+    try find(id, "SELECT \(JobSQL.unfinishedColumns) FROM headway_job WHERE id = ?1")
   }
 
   private func findFinished(_ id: JobID) throws -> JobRecord? {
-    try find(id, "SELECT \(JobRow.finishedColumns) FROM headway_done WHERE id = ?1")
+    try find(id, "SELECT \(JobSQL.finishedColumns) FROM headway_done WHERE id = ?1")
   }
 
   private func find(_ id: JobID, _ sql: String) throws -> JobRecord? {
@@ -181,25 +181,25 @@ final class JobTransaction: JobRows {
   }
 
   func insert(_ job: JobRecord) throws {
-    let statement = try statement(JobRow.insert)
+    let statement = try statement(JobSQL.insert)
     JobRow.bindUnfinished(job, to: statement)
     try statement.run()
   }
 
   func putUnfinished(_ job: JobRecord) throws {
-    let update = try statement(JobRow.update)
+    let update = try statement(JobSQL.update)
     JobRow.bindUnfinished(job, to: update)
     guard try update.run() == 0 else { return }
     // The job was finished.
     try delete(job.id, from: "headway_done", "id")
-    let insert = try statement(JobRow.insert)
+    let insert = try statement(JobSQL.insert)
     JobRow.bindUnfinished(job, to: insert, flags: JobRow.hasCheckpoints)
     try insert.run()
   }
 
   func putFinished(_ job: JobRecord) throws {
     try delete(job.id, from: "headway_job", "id")
-    let insert = try statement(JobRow.insertFinished)
+    let insert = try statement(JobSQL.insertFinished)
     JobRow.bindFinished(job, to: insert)
     try insert.run()
   }
