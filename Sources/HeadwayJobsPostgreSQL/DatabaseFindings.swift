@@ -28,10 +28,9 @@ extension PostgresJobStore {
     do {
       return try await connections.control.run { session in
         // Opens the connection if necessary.
-        _ = try session.run(Statement("SELECT 1"))
+        _ = try session.run(Statement(FindingsSQL.nothing))
         let start = ContinuousClock.now
-        let message = Statement("SELECT pg_logical_emit_message(true, 'headway-jobs', '')")
-        _ = try session.run(session.requestSettings + [message])
+        _ = try session.run(session.requestSettings + [Statement(FindingsSQL.message)])
         return ContinuousClock.now - start
       }
     } catch {
@@ -58,13 +57,12 @@ private struct DatabaseFindings {
   private func row(_ sql: String) throws -> ResultRow? { try reader.run(Statement(sql)).first }
 
   private func version() throws -> JobsHealth.Finding {
-    let version = try row("SELECT current_setting('server_version')")?.text(0) ?? "?"
+    let version = try row(FindingsSQL.version)?.text(0) ?? "?"
     return JobsHealth.Finding(level: .good, name: "Version", text: "PostgreSQL \(version).")
   }
 
   private func durability() throws -> JobsHealth.Finding {
-    let sql = "SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off'"
-    let off = try reader.run(Statement(sql)).rows.map { $0.text(0) }
+    let off = try reader.run(Statement(FindingsSQL.unsafeSettings)).rows.map { $0.text(0) }
     return off.isEmpty
       ? JobsHealth.Finding(level: .good, name: "Durability", text: "A commit is synced to the disk.")
       : JobsHealth.Finding(
@@ -75,10 +73,7 @@ private struct DatabaseFindings {
 
   /// The number of connections is visible to all roles, unlike the kinds of the server's processes.
   private func connections() throws -> JobsHealth.Finding {
-    let row = try row(
-      """
-      SELECT (SELECT sum(numbackends)::bigint FROM pg_stat_database), current_setting('max_connections')::bigint
-      """)
+    let row = try row(FindingsSQL.connections)
     let (used, limit) = (row?.int(0) ?? 0, row?.int(1) ?? 0)
     return JobsHealth.Finding(
       level: Double(used) > Double(limit) * Self.maxConnectionPart ? .warning : .good, name: "Connections",
@@ -87,14 +82,9 @@ private struct DatabaseFindings {
 
   /// Old transactions keep old versions of rows, which slow down claims.
   private func transactions() throws -> JobsHealth.Finding {
-    let oldest = try row(
-      """
-      SELECT pid::bigint, application_name, extract(epoch FROM clock_timestamp() - xact_start)::float8
-      FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid() AND datname = current_database()
-      AND xact_start IS NOT NULL ORDER BY xact_start LIMIT 1
-      """)
+    let oldest = try row(FindingsSQL.oldestTransaction)
     guard let oldest, oldest.double(2) > Self.oldTransaction else {
-      let visibility = try row("SELECT pg_has_role('pg_read_all_stats', 'USAGE'), current_user::text")
+      let visibility = try row(FindingsSQL.visibility)
       let text =
         visibility?.bool(0) == true
         ? "No transaction has been open for long."
@@ -110,8 +100,7 @@ private struct DatabaseFindings {
   }
 
   private func rows() throws -> JobsHealth.Finding {
-    let row = try row(
-      "SELECT n_live_tup, n_dead_tup FROM pg_stat_user_tables WHERE relid = 'headway.job'::regclass")
+    let row = try row(FindingsSQL.rows)
     let (living, dead) = (row?.int(0) ?? 0, row?.int(1) ?? 0)
     let text = "The table of unfinished jobs has \(Readable.count(dead, "dead row"))."
     return dead > max(Self.deadRowCount, living)
@@ -121,7 +110,7 @@ private struct DatabaseFindings {
   }
 
   private func privileges() throws -> JobsHealth.Finding {
-    let row = try row("SELECT current_user, has_table_privilege('headway.job', 'UPDATE')")
+    let row = try row(FindingsSQL.privileges)
     let role = row?.text(0) ?? "?"
     return JobsHealth.Finding(
       level: .good, name: "Privileges",

@@ -111,23 +111,15 @@ struct Parameters: Sendable {
   }
 
   mutating func add<Value: BinaryValue>(array values: some Collection<Value?>) {
+    var array = ArrayParameter(Value.self)
+    for value in values { array.append(value) }
+    add(array)
+  }
+
+  mutating func add(_ array: ArrayParameter) {
     let start = bytes.count
-    bytes.append(bigEndian: Int32(values.isEmpty ? 0 : 1))
-    bytes.append(bigEndian: Int32(values.contains { $0 == nil } ? 1 : 0))
-    bytes.append(bigEndian: Value.type)
-    if !values.isEmpty {
-      bytes.append(bigEndian: Int32(values.count))
-      bytes.append(bigEndian: 1 as Int32)
-    }
-    for value in values {
-      let position = bytes.count
-      bytes.append(bigEndian: -1 as Int32)
-      guard let value else { continue }
-      value.append(to: &bytes)
-      let length = Int32(bytes.count - position - 4)
-      withUnsafeBytes(of: length.bigEndian) { for index in 0..<4 { bytes[position + index] = $0[index] } }
-    }
-    append(type: Value.arrayType, range: start..<bytes.count, format: 1)
+    array.append(to: &bytes)
+    append(type: array.type, range: start..<bytes.count, format: 1)
   }
 
   /// Adds a value in text format, whose type the server infers.
@@ -142,6 +134,41 @@ struct Parameters: Sendable {
     types.append(type)
     ranges.append(range)
     formats.append(format)
+  }
+}
+
+/// A one-dimensional array in the binary format of PostgreSQL.
+struct ArrayParameter: Sendable {
+  /// The type of the array.
+  let type: UInt32
+  private let elementType: UInt32
+  private var elements: [UInt8] = []
+  private var count: Int32 = 0
+  private var hasNull = false
+
+  init<Value: BinaryValue>(_ element: Value.Type) { (type, elementType) = (Value.arrayType, Value.type) }
+
+  mutating func append<Value: BinaryValue>(_ value: Value?) {
+    count += 1
+    let position = elements.count
+    elements.append(bigEndian: -1 as Int32)
+    guard let value else {
+      hasNull = true
+      return
+    }
+    value.append(to: &elements)
+    let length = Int32(elements.count - position - 4)
+    withUnsafeBytes(of: length.bigEndian) { for index in 0..<4 { elements[position + index] = $0[index] } }
+  }
+
+  func append(to bytes: inout [UInt8]) {
+    bytes.append(bigEndian: Int32(count == 0 ? 0 : 1))
+    bytes.append(bigEndian: Int32(hasNull ? 1 : 0))
+    bytes.append(bigEndian: elementType)
+    guard count > 0 else { return }
+    bytes.append(bigEndian: count)
+    bytes.append(bigEndian: 1 as Int32)
+    bytes += elements
   }
 }
 

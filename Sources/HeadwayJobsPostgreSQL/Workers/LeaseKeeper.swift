@@ -101,19 +101,7 @@ final class LeaseKeeper: Sendable {
     let due = due()
     guard !due.isEmpty else { return next }
     let sent = ContinuousClock.now
-    // The statement does not wait for locks. A worker whose row is locked keeps its lease, and its renewal is tried
-    // again.
-    var renewal = Statement(
-      schema.sql(
-        """
-        WITH free AS (
-          SELECT id FROM headway.worker WHERE id = ANY($1) AND lease > clock_timestamp() FOR UPDATE SKIP LOCKED),
-        renewed AS (
-          UPDATE headway.worker w SET lease = clock_timestamp() + $2 * interval '1 microsecond' FROM free
-          WHERE w.id = free.id RETURNING w.id)
-        SELECT id, true FROM renewed UNION ALL SELECT id, false FROM headway.worker
-        WHERE id = ANY($1) AND lease > clock_timestamp() AND id NOT IN (SELECT id FROM renewed)
-        """))
+    var renewal = Statement(schema.sql(RequestSQL.renewLeases))
     renewal.add(array: due.map(\.rawValue))
     renewal.add(Int64(length / .microseconds(1)))
     var answers: [WorkerID: Renewal] = [:]

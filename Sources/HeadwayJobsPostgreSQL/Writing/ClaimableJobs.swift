@@ -66,7 +66,7 @@ struct ClaimableJobs: ClaimSource {
     _ condition: String, _ rest: String, as whole: (_ select: String) -> String = { $0 }
   ) -> Statement {
     var statement = transaction.statement(
-      whole("SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE \(condition) AND \(Self.isKnown) \(rest)"))
+      whole("SELECT \(JobSQL.unfinishedColumns) FROM headway.job WHERE \(condition) AND \(Self.isKnown) \(rest)"))
     let kinds = claim.kinds.sorted { $0.key < $1.key }
     statement.add(claim.queue)
     statement.add(transaction.now)
@@ -76,7 +76,7 @@ struct ClaimableJobs: ClaimSource {
   }
 
   private func jobs(_ statement: Statement) throws -> [JobRecord] {
-    try transaction.run(statement).rows.map(JobRow.read)
+    try transaction.run(statement).rows.map { JobRow.read($0) }
   }
 
   /// Returns jobs that might be claimed together with others, so their limits are needed.

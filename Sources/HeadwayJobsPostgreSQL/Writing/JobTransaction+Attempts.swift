@@ -24,7 +24,7 @@ extension JobTransaction {
 
   /// The columns of a job that has succeeded, for the rest of the transaction.
   private struct Success {
-    let flags: Int64
+    let flags: Int
     let queue: String
   }
 
@@ -47,7 +47,7 @@ extension JobTransaction {
     finish.add(array: results)
     finish.add(now)
     var succeeded: [JobID: Success] = [:]
-    for row in try run(finish).rows { succeeded[row.id(0)] = Success(flags: row.int64(1), queue: row.text(2)) }
+    for row in try run(finish).rows { succeeded[row.id(0)] = Success(flags: row.int(1), queue: row.text(2)) }
     let steps = succeeded.filter { $1.flags & JobRow.hasCheckpoints != 0 }.keys.sorted()
     if !steps.isEmpty {
       // A separate statement, which sees a signal that was committed while the first one waited for the job's row.
@@ -64,12 +64,12 @@ extension JobTransaction {
       AS x(job, at_attempt, at_epoch, by_owner, value)),
     locked AS MATERIALIZED (
       SELECT j.id, x.value FROM headway.job j JOIN ending x ON j.id = x.job AND j.attempt = x.at_attempt
-      AND j.epoch = x.at_epoch AND j.owner = x.by_owner AND j.\(JobRow.isRunning) WHERE j.keep IS NOT NULL
+      AND j.epoch = x.at_epoch AND j.owner = x.by_owner AND j.\(JobSQL.isRunning) WHERE j.keep IS NOT NULL
       ORDER BY j.id FOR UPDATE OF j),
     gone AS (DELETE FROM headway.job j USING locked l WHERE j.id = l.id RETURNING j.*, l.value),
     kept AS (
-      INSERT INTO headway.done (\(JobRow.list(JobRow.common + JobRow.finished)))
-      SELECT \(JobRow.list(JobRow.common.map { $0 == "state" ? "4" : $0 })), $6,
+      INSERT INTO headway.done (\(JobSQL.list(JobRow.common + JobRow.finished)))
+      SELECT \(JobSQL.list(JobRow.common.map { $0 == "state" ? "4" : $0 })), $6,
       $6 + keep * interval '1 microsecond', NULL, NULL, value, NULL FROM gone
       WHERE keep > 0 OR flags & \(JobRow.hasDependents) <> 0),
     edges AS (
@@ -119,7 +119,7 @@ extension JobTransaction {
 
   /// Returns whether an attempt runs its job, and locks the job if it does.
   func isRun(by fence: JobFence) throws -> Bool {
-    var lock = statement("SELECT id FROM headway.job WHERE \(JobRow.isRun) FOR UPDATE")
+    var lock = statement("SELECT id FROM headway.job WHERE \(JobSQL.isRun) FOR UPDATE")
     JobRow.add(fence, to: &lock)
     return try !run(lock).isEmpty
   }

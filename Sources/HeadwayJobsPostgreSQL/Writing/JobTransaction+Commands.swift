@@ -7,34 +7,13 @@ extension JobTransaction {
     for command: JobCommand, prepare: ([JobRecord]) throws -> Void, where isIncluded: (inout JobRecord) throws -> Bool
   ) throws -> [JobRecord] {
     guard let filter = command.filter else { return [] }
-    return try JobSelection(filter).jobs(
-      areFinished: command.changesFinished, after: nil, limit: JobCommand.maxChangedCount, locks: true,
-      { try run($0.translated(for: schema)) }, condition: { Self.addCondition(of: command, to: &$0) },
+    return try JobSelection(filter, reader).jobs(
+      for: command, limit: JobCommand.maxChangedCount,
       prepare: { jobs in
         try prepare(jobs)
         // Last, because this function can wait for locks, and other transactions take keys in the meantime.
         if case .retry = command { try findHolders(of: jobs.compactMap(\.settings.unique)) }
       }, where: isIncluded)
-  }
-
-  /// Adds the parameters of the condition that a command can change a job to a statement.
-  ///
-  /// - Returns: The condition.
-  private static func addCondition(of command: JobCommand, to statement: inout Statement) -> String {
-    switch command {
-    case .cancel: return "(state <> 3 OR flags & \(JobRow.cancelRequested) = 0)"
-    case .abandon: return "state = 3"
-    case .retry: return "state > 4"
-    case .delete: return "NOT \(JobRow.isNeeded("done.id"))"
-    case .change(_, .priority(let priority)):
-      statement.add(priority.rawValue)
-      return "(state < 3 AND priority <> $\(statement.parameters.count))"
-    case .change(_, .queue(let queue)):
-      statement.add(queue)
-      return "(state < 3 AND queue <> $\(statement.parameters.count))"
-    case .change: return "state < 3"
-    case .signal, .setPaused, .configure, .prune: return "true"
-    }
   }
 
   func willRestart(_ jobs: [JobRecord]) { finishedJobs.formUnion(jobs.map(\.id)) }
@@ -83,7 +62,7 @@ extension JobTransaction {
     guard !locked.isEmpty else { return 0 }
     // Checked again, because a job could have been added before its dependency was locked.
     var unneeded = statement(
-      "SELECT id FROM unnest($1::bigint[]) AS x(id) WHERE NOT \(JobRow.isNeeded("x.id")) ORDER BY id")
+      "SELECT id FROM unnest($1::bigint[]) AS x(id) WHERE NOT \(JobSQL.isNeeded("x.id")) ORDER BY id")
     unneeded.add(array: locked.map(\.rawValue))
     let ids = try run(unneeded).rows.map { $0.int64(0) }
     for sql in [

@@ -59,13 +59,13 @@ extension JobTransaction {
   func unmetEdges(from ids: [JobID], limit: Int) throws -> [JobEdge] {
     var select = statement(
       """
-      SELECT \(JobRow.edgeColumns) FROM unnest($1::bigint[]) AS x(id) CROSS JOIN LATERAL (
+      SELECT \(JobRow.edge) FROM unnest($1::bigint[]) AS x(id) CROSS JOIN LATERAL (
         SELECT * FROM headway.edge WHERE dependency = x.id AND status = 0 ORDER BY dependent LIMIT $2) e
       LIMIT $2
       """)
     select.add(array: ids.map(\.rawValue))
     select.add(limit)
-    return try run(select).rows.map(JobRow.readEdge)
+    return try run(select).rows.map { try JobRow.readEdge($0) }
   }
 
   func jobsWithUnmetEdges(_ ids: [JobID]) throws -> Set<JobID> {
@@ -80,9 +80,9 @@ extension JobTransaction {
 
   func edges(to ids: [JobID]) throws -> [JobEdge] {
     var select = statement(
-      "SELECT \(JobRow.edgeColumns) FROM headway.edge WHERE dependent = ANY($1) ORDER BY dependent, dependency")
+      "SELECT \(JobRow.edge) FROM headway.edge WHERE dependent = ANY($1) ORDER BY dependent, dependency")
     select.add(array: ids.map(\.rawValue))
-    return try run(select).rows.map(JobRow.readEdge)
+    return try run(select).rows.map { try JobRow.readEdge($0) }
   }
 
   func insert(_ edges: [JobEdge]) throws {

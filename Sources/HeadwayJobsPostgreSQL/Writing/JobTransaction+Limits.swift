@@ -7,14 +7,14 @@ extension JobTransaction {
   /// The queues that are paused or have settings.
   func queues() throws -> [String: JobQueueRecord] {
     if let knownQueues { return knownQueues }
-    let queues = QueueRow.readAll(try run(QueueRow.select))
+    let queues = QueueRow.readAll(try run(RowSQL.queues))
     knownQueues = queues
     return queues
   }
 
   func lockedQueue(_ name: String) throws -> JobQueueRecord? {
     // Read again, because others could have changed it before its row was locked.
-    QueueRow.readAll(try run(QueueRow.select + " WHERE name = $1 FOR UPDATE", name))[name]
+    QueueRow.readAll(try run(RowSQL.queues + " WHERE name = $1 FOR UPDATE", name))[name]
   }
 
   func put(_ queue: JobQueueRecord, named name: String) {

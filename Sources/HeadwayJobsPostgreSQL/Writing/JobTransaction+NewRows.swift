@@ -124,12 +124,12 @@ extension JobTransaction {
     guard !newRows.isEmpty else { return }
     let rows = newRows.takeAll()
     if !rows.jobs.isEmpty {
-      var insert = statement(JobRow.insert)
+      var insert = statement(JobSQL.insert)
       JobRow.addUnfinished(rows.jobs, to: &insert)
       session.runLater(insert)
     }
     if !rows.finishedJobs.isEmpty {
-      var insert = statement(JobRow.putFinished)
+      var insert = statement(JobSQL.putFinished)
       JobRow.addFinished(rows.finishedJobs, to: &insert)
       session.runLater(insert)
     }
@@ -150,7 +150,7 @@ extension JobTransaction {
       session.runLater(update)
     }
     if !rows.schedules.isEmpty {
-      var update = statement(ScheduleRow.putTicks)
+      var update = statement(RowSQL.putTicks)
       ScheduleRow.addTicks(of: rows.schedules, to: &update)
       session.runLater(update)
     }

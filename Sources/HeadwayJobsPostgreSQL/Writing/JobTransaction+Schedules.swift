@@ -29,7 +29,7 @@ extension JobTransaction {
   }
 
   func write(_ schedule: ScheduleRecord) throws {
-    var statement = statement(ScheduleRow.put)
+    var statement = statement(RowSQL.putSchedule)
     ScheduleRow.add(schedule, to: &statement)
     runLater(statement)
   }

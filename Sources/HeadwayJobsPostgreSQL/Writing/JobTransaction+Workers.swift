@@ -54,10 +54,10 @@ extension JobTransaction {
   ) throws -> [JobRecord] {
     try run(
       """
-      SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE state = 3 AND owner = $1 ORDER BY id
+      SELECT \(JobSQL.unfinishedColumns) FROM headway.job WHERE state = 3 AND owner = $1 ORDER BY id
       LIMIT $2 FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")
       """, worker.rawValue, limit
-    ).rows.map(JobRow.read)
+    ).rows.map { JobRow.read($0) }
   }
 
   // MARK: Time
@@ -86,8 +86,8 @@ extension JobTransaction {
   }
 
   private func jobs(_ condition: String) throws -> [JobRecord] {
-    try run("SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE \(condition) FOR UPDATE SKIP LOCKED", now)
-      .rows.map(JobRow.read)
+    try run("SELECT \(JobSQL.unfinishedColumns) FROM headway.job WHERE \(condition) FOR UPDATE SKIP LOCKED", now)
+      .rows.map { JobRow.read($0) }
   }
 }
 #endif

@@ -167,7 +167,7 @@ final class JobTransaction: JobRows {
       return job.id
     }
     if heldKey, !isKeyFree {
-      var statement = statement(JobRow.insertIfUnique)
+      var statement = statement(JobSQL.insertIfUnique)
       JobRow.addUnfinished([job], to: &statement)
       if try run(statement).isEmpty {
         // The edges of the job that was not inserted.
@@ -230,13 +230,13 @@ final class JobTransaction: JobRows {
   func findUnfinished(_ ids: [JobID]) throws -> [JobRecord] {
     guard !ids.isEmpty else { return [] }
     var find = statement(
-      "SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE id = ANY($1) ORDER BY id FOR UPDATE")
+      "SELECT \(JobSQL.unfinishedColumns) FROM headway.job WHERE id = ANY($1) ORDER BY id FOR UPDATE")
     find.add(array: ids.map(\.rawValue))
-    return try run(find).rows.map(JobRow.read)
+    return try run(find).rows.map { JobRow.read($0) }
   }
 
   private func findFinished(_ id: JobID) throws -> JobRecord? {
-    let found = try run("SELECT \(JobRow.finishedColumns) FROM headway.done WHERE id = $1 FOR UPDATE", id.rawValue)
+    let found = try run("SELECT \(JobSQL.finishedColumns) FROM headway.done WHERE id = $1 FOR UPDATE", id.rawValue)
     guard let row = found.first else { return nil }
     finishedJobs.insert(id)
     return JobRow.read(row)
@@ -246,7 +246,7 @@ final class JobTransaction: JobRows {
     try session.sendDeferredIfMany()
     let wasFinished = finishedJobs.remove(job.id) != nil
     if wasFinished { delete(job.id, from: "headway.done", "id") }
-    var statement = statement(JobRow.put)
+    var statement = statement(JobSQL.put)
     JobRow.addUnfinished([job], to: &statement, flags: wasFinished ? JobRow.hasCheckpoints : 0)
     runLater(statement)
     if job.state == .waiting {
@@ -258,7 +258,7 @@ final class JobTransaction: JobRows {
     try session.sendDeferredIfMany()
     finishedJobs.remove(job.id)
     delete(job.id, from: "headway.job", "id")
-    var statement = statement(JobRow.putFinished)
+    var statement = statement(JobSQL.putFinished)
     JobRow.addFinished([job], to: &statement)
     runLater(statement)
   }

@@ -65,7 +65,7 @@ struct TransactionRunner: Sendable {
     }
     // The time and the queues are read after the lock was acquired.
     let results = try session.run([
-      Statement("SELECT clock_timestamp()", isFrequent: true), Statement(schema.sql(QueueRow.select), isFrequent: true),
+      Statement("SELECT clock_timestamp()", isFrequent: true), Statement(schema.sql(RowSQL.queues), isFrequent: true),
     ])
     let transaction = JobTransaction(session, schema, hold: hold, at: note(results[0]))
     transaction.knownQueues = QueueRow.readAll(results[1])

@@ -25,7 +25,8 @@ enum OverviewSQL: OverviewStatements {
   /// last one.
   static func waitingJobs(of part: JobPart) -> String {
     let next = "SELECT id FROM headway_job n WHERE \(part.condition) AND"
-    let same = "\(part.condition) AND queue = j.queue AND kind = j.kind AND version = j.version AND priority = j.priority"
+    let same =
+      "\(part.condition) AND queue = j.queue AND kind = j.kind AND version = j.version AND priority = j.priority"
     // A priority begins with its oldest job, unless the index has other columns before the positions.
     let (order, limit) = part == .plain ? ("ORDER BY position", "1") : ("", "?1")
     return """

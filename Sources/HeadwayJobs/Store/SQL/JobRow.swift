@@ -166,7 +166,9 @@ import Headway
     if !row.isNull(34) {
       // A newer release might have other reasons.
       job.reason =
-        JobEndReason.Code(rawValue: row.text(34)).map { JobEndReason($0, row.text(35), culprit: row.optional(37, row.id)) }
+        JobEndReason.Code(rawValue: row.text(34)).map {
+          JobEndReason($0, row.text(35), culprit: row.optional(37, row.id))
+        }
         ?? JobEndReason(state == .cancelled ? .cancelled : .failed, "\(row.text(34)): \(row.text(35))")
     }
     job.result = row.optional(36) { JobPayload(bytes: row.bytes($0)) }

@@ -46,7 +46,8 @@ struct JobSearch<Reader: StoreReader> {
     // The columns that the condition reads.
     let columns = "id, queue, kind, state, enqueued, settings" + (filter.payload == nil ? "" : ", payload")
     statement.sql = SearchSQL.few(
-      parts, columns, queues: queues, limit: statement.add(.number(fewCount + 1)), where: "\(condition) AND id < \(end)")
+      parts, columns, queues: queues, limit: statement.add(.number(fewCount + 1)), where: "\(condition) AND id < \(end)"
+    )
     var (ids, count) = ([JobID](), 0)
     try reader.forEachRow(statement) { row in
       count = row.int(2)

@@ -47,9 +47,9 @@ enum OverviewSQL {
   static func counts(of part: JobPart) -> String {
     """
     WITH RECURSIVE q(queue) AS (
-      SELECT min(queue) FROM headway.job WHERE \(part.condition)
+      SELECT (SELECT queue FROM headway.job WHERE \(part.condition) ORDER BY queue LIMIT 1)
       UNION ALL
-      SELECT (SELECT min(queue) FROM headway.job WHERE \(part.condition) AND queue > q.queue) FROM q
+      SELECT (SELECT queue FROM headway.job WHERE \(part.condition) AND queue > q.queue ORDER BY queue LIMIT 1) FROM q
       WHERE q.queue IS NOT NULL)
     SELECT q.queue, (SELECT count(*) FROM (
       SELECT 1 FROM headway.job j WHERE \(part.condition) AND j.queue = q.queue LIMIT $1) counted)
