@@ -184,23 +184,21 @@ public final class JobContext: Sendable {
   ///
   /// - Parameters:
   ///   - job: The other job.
-  ///   - after: The jobs that the other job waits for.
+  ///   - options: Options of the other job. They take precedence over the options of its type.
   ///   - beforeDependents: Whether the jobs that wait for this job also wait for the other one. The other job can't
   ///     wait for any jobs then, so that no cycle can arise. If a third job holds its key, the dependents don't wait
   ///     for that job.
-  ///   - options: The options of the other job. The other parameters take precedence.
   /// - Returns: A handle to the new job, or to the one that holds its key.
   /// - Throws: ``JobError``, with the code ``JobError/Code/queueFull`` if the queue of the other job is full. The other
   ///   job was not stored.
   @discardableResult
   public func enqueue<Type: Job>(
-    _ job: Type, after: [any JobReference] = [], beforeDependents: Bool = false, options: JobOptions = JobOptions()
+    _ job: Type, _ options: JobOption..., beforeDependents: Bool = false
   ) async throws -> JobHandle<Type.Output> {
-    let given = JobOptions(after: after.isEmpty ? nil : after.map(\.dependency))
-    let options = given.merged(over: options)
+    let options = JobOptions(options)
     if beforeDependents {
       var batch = JobBatch()
-      let entry = batch.add(job, options: options)
+      let entry = batch.add(job, .options(options))
       return try await enqueue(batch, beforeDependents: true)[entry]
     }
     let new = try jobs.encode(job, options: options)
