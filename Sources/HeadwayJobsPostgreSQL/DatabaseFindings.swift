@@ -17,10 +17,10 @@ extension PostgresJobStore {
 
   private var notifications: JobsHealth.Finding {
     lacksNotifications == true
-      ? JobsHealth.Finding(
-        level: .warning, name: "Notifications",
-        text: "A pooler or a standby prevents notifications, so workers find new jobs only once per second.")
-      : JobsHealth.Finding(level: .good, name: "Notifications", text: "Workers are notified of new jobs.")
+      ? .warning(
+        "Notifications",
+        "A pooler or a standby prevents notifications, so workers find new jobs only once per second.")
+      : .good("Notifications", "Workers are notified of new jobs.")
   }
 
   /// Measures a commit that writes to the log of the server, but to no table.
@@ -58,16 +58,16 @@ private struct DatabaseFindings {
 
   private func version() throws -> JobsHealth.Finding {
     let version = try row(FindingsSQL.version)?.text(0) ?? "?"
-    return JobsHealth.Finding(level: .good, name: "Version", text: "PostgreSQL \(version).")
+    return .good("Version", "PostgreSQL \(version).")
   }
 
   private func durability() throws -> JobsHealth.Finding {
     let off = try reader.run(Statement(FindingsSQL.unsafeSettings)).rows.map { $0.text(0) }
     return off.isEmpty
-      ? JobsHealth.Finding(level: .good, name: "Durability", text: "A commit is synced to the disk.")
-      : JobsHealth.Finding(
-        level: .bad, name: "Durability",
-        text: "The server runs with \(off.map { "\($0) = off" }.joined(separator: " and ")). A loss of power can "
+      ? .good("Durability", "A commit is synced to the disk.")
+      : .bad(
+        "Durability",
+        "The server runs with \(off.map { "\($0) = off" }.joined(separator: " and ")). A loss of power can "
           + "destroy the database.")
   }
 
@@ -90,12 +90,12 @@ private struct DatabaseFindings {
         ? "No transaction has been open for long."
         : "No transaction of the role ‘\(visibility?.text(1) ?? "?")’ has been open for long. The role can't see how "
           + "long those of other roles have been open. Grant it pg_read_all_stats to check them, too."
-      return JobsHealth.Finding(level: .good, name: "Transactions", text: text)
+      return .good("Transactions", text)
     }
     let name = oldest.text(1).isEmpty ? "" : " (\(oldest.text(1)))"
-    return JobsHealth.Finding(
-      level: .warning, name: "Transactions",
-      text: "The server process \(oldest.int(0))\(name) has had a transaction open for "
+    return .warning(
+      "Transactions",
+      "The server process \(oldest.int(0))\(name) has had a transaction open for "
         + "\(Readable.duration(.seconds(oldest.double(2)))). It keeps dead rows, which slow down claims. End it.")
   }
 
@@ -104,18 +104,16 @@ private struct DatabaseFindings {
     let (living, dead) = (row?.int(0) ?? 0, row?.int(1) ?? 0)
     let text = "The table of unfinished jobs has \(Readable.count(dead, "dead row"))."
     return dead > max(Self.deadRowCount, living)
-      ? JobsHealth.Finding(
-        level: .warning, name: "Vacuum", text: text + " Check whether autovacuum is on and keeps up.")
-      : JobsHealth.Finding(level: .good, name: "Vacuum", text: text)
+      ? .warning("Vacuum", text + " Check whether autovacuum is on and keeps up.")
+      : .good("Vacuum", text)
   }
 
   private func privileges() throws -> JobsHealth.Finding {
     let row = try row(FindingsSQL.privileges)
     let role = row?.text(0) ?? "?"
-    return JobsHealth.Finding(
-      level: .good, name: "Privileges",
-      text: row?.bool(1) == true
-        ? "The role ‘\(role)’ can run jobs." : "The role ‘\(role)’ can read jobs, but not run them.")
+    return .good(
+      "Privileges",
+      row?.bool(1) == true ? "The role ‘\(role)’ can run jobs." : "The role ‘\(role)’ can read jobs, but not run them.")
   }
 }
 #endif

@@ -32,20 +32,21 @@ extension SQLiteJobStore {
 
   /// The log can become this large before that is a finding.
   private static let maxLogSize = 256 << 20
+
   private static var version: JobsHealth.Finding {
     let text = "SQLite \(String(cString: sqlite3_libversion()))."
-    return JobsHealth.Finding(
-      level: .good, name: "Version",
-      text: Checkpoint.libraryHasFix
+    return .good(
+      "Version",
+      Checkpoint.libraryHasFix
         ? text : text + " This version has a defect, so only the store copies the write-ahead log.")
   }
 
   private static func journal(_ mode: String) -> JobsHealth.Finding {
     mode == "wal"
-      ? JobsHealth.Finding(level: .good, name: "Durability", text: "A commit is synced to the disk.")
-      : JobsHealth.Finding(
-        level: .bad, name: "Durability",
-        text: "The journal mode is ‘\(mode)’, although the store needs ‘wal’. Another program has changed it.")
+      ? .good("Durability", "A commit is synced to the disk.")
+      : .bad(
+        "Durability",
+        "The journal mode is ‘\(mode)’, although the store needs ‘wal’. Another program has changed it.")
   }
 
   private static func log(at path: String) -> JobsHealth.Finding {
@@ -53,16 +54,12 @@ extension SQLiteJobStore {
     let size = stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
     let text = "The write-ahead log has \(Readable.number(size >> 20)) MB."
     return size > maxLogSize
-      ? JobsHealth.Finding(
-        level: .warning, name: "Log", text: text + " A long read transaction prevents its reuse. End it.")
-      : JobsHealth.Finding(level: .good, name: "Log", text: text)
+      ? .warning("Log", text + " A long read transaction prevents its reuse. End it.") : .good("Log", text)
   }
 
   private static func space(at path: String) -> JobsHealth.Finding {
     var status = statvfs()
-    guard statvfs(path, &status) == 0 else {
-      return JobsHealth.Finding(level: .good, name: "Space", text: "The free space of the disk is unknown.")
-    }
+    guard statvfs(path, &status) == 0 else { return .good("Space", "The free space of the disk is unknown.") }
     return JobsHealth.Finding(freeBlocks: UInt64(status.f_bavail), ofSize: UInt64(status.f_frsize))
   }
 }

@@ -372,7 +372,7 @@ final class PostgresSession {
       var entry = pollfd(fd: descriptor, events: events, revents: 0)
       let count = poll(&entry, 1, Int32(rest) + 1)
       if count > 0 { return true }
-      if count < 0, errno != EINTR { throw PostgresError.lost(String(cString: strerror(errno))) }
+      if count < 0, errno != EINTR { throw PostgresError.lost(systemMessage(errno)) }
       if ContinuousClock.now >= end { return false }
     }
   }

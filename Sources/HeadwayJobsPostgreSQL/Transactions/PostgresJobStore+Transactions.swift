@@ -217,26 +217,15 @@ extension JobContext {
   public func finish<Value: Sendable>(
     within limit: Duration = .seconds(5), _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
   ) async throws -> Value {
-    let (fence, leaseLost) = (fence, leaseLost)
     let store = jobs.postgresStore
-    try checkNotSuspended()
-    // Noted before the commit. Otherwise, the worker could find after the commit that the attempt no longer runs the
-    // job.
-    guard beginFinishing() else { throw alreadyFinished }
-    var isCommitted = false
-    defer { if !isCommitted { cancelFinishing() } }
-    let value = try await store.runTransaction(within: limit) { transaction in
-      let value = try body(transaction)
-      let result = try self.encodedResult(value)
-      guard try transaction.end(fence, result) else { throw leaseLost }
-      return value
+    return try await finishOnce {
+      try await store.runTransaction(within: limit) { [fence, leaseLost] transaction in
+        let value = try body(transaction)
+        let result = try self.encodedResult(value)
+        guard try transaction.end(fence, result) else { throw leaseLost }
+        return value
+      }
     }
-    isCommitted = true
-    return value
-  }
-
-  var alreadyFinished: JobError {
-    JobError(.alreadyFinished, "A call of finish(_:) has ended job \(id), or is about to. After that call, return.")
   }
 }
 #endif

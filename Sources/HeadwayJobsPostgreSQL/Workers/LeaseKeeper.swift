@@ -3,16 +3,6 @@ import Headway
 @_spi(JobStore) import HeadwayJobs
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// The leases of this process's workers.
 ///
 /// A connection with its own thread renews them, so neither jobs that block Swift's threads nor other requests of the
@@ -169,7 +159,6 @@ final class LeaseKeeper: Sendable {
   /// Reports lost leases until there are no others.
   private func reportLosses() {
     while true {
-      pipe.clear()
       let now = ContinuousClock.now
       let (lost, nextLoss) = state.withLock { state in
         var lost: Set<WorkerID> = []
@@ -184,9 +173,7 @@ final class LeaseKeeper: Sendable {
       if !lost.isEmpty { report(lost) }
       guard let nextLoss else { return }
       // The time of `poll` stops while the machine sleeps.
-      let rest = min(nextLoss - now, safetyMargin)
-      var entry = pollfd(fd: pipe.reader, events: Int16(POLLIN), revents: 0)
-      _ = poll(&entry, 1, Int32(rest.milliseconds) + 1)
+      pipe.wait(upTo: min(nextLoss - now, safetyMargin))
     }
   }
 
