@@ -92,9 +92,9 @@
     let (lockClass, runner) = (schema.lockClass, runner)
     let isMore = try await change(on: connections.control, hold: .none) { transaction -> Bool? in
       // If another process advances the store, this one need not wait for it.
-      let isFree = try transaction.run(RequestSQL.tryLock, lockClass, StoreLock.advance.rawValue)
+      let isFree = try transaction.run(LockSQL.tryLock, lockClass, StoreLock.advance.rawValue)
       guard isFree.first?.bool(0) == true else { return nil }
-      _ = try transaction.run(RequestSQL.lock, lockClass, StoreLock.store.rawValue)
+      _ = try transaction.run(LockSQL.lock, lockClass, StoreLock.store.rawValue)
       return try transaction.advance()
     }
     let soon = runner.clock.now + .milliseconds(100)
@@ -106,7 +106,7 @@
 
   /// Returns the earliest time at which the store must be advanced, and the current time.
   private func nextTime() async throws -> (next: StoreTime?, now: StoreTime) {
-    var select = Statement(RequestSQL.nextTime, isFrequent: true)
+    var select = Statement(WorkerSQL.nextTime, isFrequent: true)
     select.add(clock.custom?())
     let times = try await ask([select]) { [clock] results in
       let row = results[0].first
@@ -134,7 +134,7 @@
   ///
   /// Many of these jobs might still be needed, so the search is not part of the transaction.
   private func expiredJobs() async throws -> [JobID] {
-    var search = Statement(RequestSQL.expiredJobs, isFrequent: true)
+    var search = Statement(JobSQL.findExpired, isFrequent: true)
     search.add(clock.custom?())
     return try await ask([search]) { $0[0].rows.map { $0.id(0) } }
   }

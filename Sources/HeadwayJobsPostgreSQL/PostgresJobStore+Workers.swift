@@ -12,7 +12,7 @@
     let (leases, length) = (leases, Int64(leases.length / .microseconds(1)))
     let (worker, sent) = try await change(on: connections.control) { transaction in
       let sent = ContinuousClock.now
-      let row = try transaction.run(RequestSQL.addWorker, transaction.now, length, info).first
+      let row = try transaction.run(WorkerSQL.insert, transaction.now, length, info).first
       guard let row else { throw JobTransaction.Conflict() }
       return (WorkerID(rawValue: row.int64(0)), sent)
     }
@@ -34,7 +34,7 @@
   public func beat(_ worker: WorkerID, running attempts: [JobFence]) async throws -> WorkerBeat {
     if leases.isLost(worker) { return WorkerBeat(isRegistered: false) }
     do {
-      return try await ask(Self.beatStatements(worker, attempts)) { Self.beat(attempts, $0) }
+      return try await ask(Self.beatStatements(worker, attempts)) { Self.beat(attempts, $0[0], $0[1]) }
     } catch {
       if leases.isLost(worker) { return WorkerBeat(isRegistered: false) }
       throw error
@@ -55,14 +55,14 @@
       // Code of a worker that has lost its lease could still run. When the lease has expired, its jobs return, too, and
       // that does not count as a crash, because the process is alive.
       try await change(on: connections.control) { transaction in
-        transaction.runLater(RequestSQL.stopWorker, worker.rawValue)
+        transaction.runLater(WorkerSQL.stop, worker.rawValue)
       }
       if isRunningCode { return }
     } else {
       let limit = JobCommand.maxChangedCount
       while try await change(
         on: connections.control, hold: .alone,
-        { try $0.remove(worker, isDead: false, limit: limit).count == limit })
+        { try $0.remove(worker, limit: limit).count == limit })
       {}
     }
     leases.remove(worker)
@@ -73,7 +73,7 @@
   /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
   /// - Throws: `JobError`.
   public func rescue() async throws -> [JobID] {
-    let dead = Statement(RequestSQL.isAnyWorkerDead, isFrequent: true)
+    let dead = Statement(WorkerSQL.hasDead, isFrequent: true)
     guard try await ask([dead], { $0[0].first?.bool(0) ?? false }) else { return [] }
     let limit = JobCommand.maxChangedCount
     var rescued: [JobID] = []
@@ -99,23 +99,25 @@ extension PostgresJobStore {
   package func kill(_ worker: WorkerID) async throws {
     leases.remove(worker)
     try await change(on: connections.control) { transaction in
-      transaction.runLater(RequestSQL.killWorker, worker.rawValue)
+      transaction.runLater(WorkerSQL.expire, worker.rawValue)
     }
   }
 }
 
 extension PostgresJobStore {
   private static func beatStatements(_ worker: WorkerID, _ attempts: [JobFence]) -> [Statement] {
-    let alive = Statement(RequestSQL.isAlive, isFrequent: true, worker.rawValue)
-    guard !attempts.isEmpty else { return [alive] }
-    var running = Statement(RequestSQL.runningAttempts, isFrequent: true)
-    running.add(rows: attempts) { JobRow.write($0, to: &$1) }
+    let alive = Statement(WorkerSQL.isAlive, isFrequent: true, worker.rawValue)
+    var running = Statement(WorkerSQL.beat, isFrequent: true)
+    running.add(array: attempts.map(\.id.rawValue))
+    running.add(array: attempts.map { Int64($0.attempt) })
+    running.add(array: attempts.map { Int64($0.epoch) })
+    running.add(array: attempts.map(\.owner.rawValue))
     return [alive, running]
   }
 
-  private static func beat(_ attempts: [JobFence], _ results: [QueryResult]) -> WorkerBeat {
-    var beat = WorkerBeat(isRegistered: !results[0].isEmpty, lost: Set(attempts))
-    for row in results.dropFirst().flatMap(\.rows) {
+  private static func beat(_ attempts: [JobFence], _ alive: QueryResult, _ running: QueryResult) -> WorkerBeat {
+    var beat = WorkerBeat(isRegistered: !alive.isEmpty, lost: Set(attempts))
+    for row in running.rows {
       let fence = attempts[row.int(0) - 1]
       beat.lost.remove(fence)
       if row.bool(1) { beat.cancellations.insert(fence) }

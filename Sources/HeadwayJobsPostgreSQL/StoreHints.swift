@@ -45,7 +45,7 @@ final class StoreHints: Sendable {
   ///
   /// - Returns: When to call the function again; nil if there are no hints.
   func sendGathered(_ session: PostgresSession, _ schema: SchemaName) throws -> ContinuousClock.Instant? {
-    if let text = gate.take() { _ = try session.run(Statement(RequestSQL.notify, schema.channel, text)) }
+    if let text = gate.take() { _ = try session.run(Statement(SessionSQL.notify, schema.channel, text)) }
     return gate.next
   }
 }

@@ -20,7 +20,7 @@ extension SQLiteJobStore {
   /// - Returns: The results of the checks.
   /// - Throws: `JobError` if the database can't be read, or if the change fails.
   @_spi(JobStore) public func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding] {
-    let journal = try await read { try $0.rows(StoreStatement(RequestSQL.journalMode)) { $0.text(0) }.first ?? "" }
+    let journal = try await read { try $0.rows(StoreStatement(FindingsSQL.journalMode)) { $0.text(0) }.first ?? "" }
     var findings = [Self.version, Self.journal(journal), Self.log(at: file), Self.space(at: file)]
     if measuresCommit {
       let start = ContinuousClock.now
@@ -85,7 +85,7 @@ extension JobsHealth.Finding {
 extension JobTransaction {
   /// Makes a small change that affects nothing.
   fileprivate func noteCheck() throws {
-    let check = try statement(RequestSQL.check)
+    let check = try statement(FindingsSQL.check)
     check.bind(now.microseconds, at: 1)
     try check.run()
   }

@@ -38,7 +38,7 @@ import GRDB
     if try await read({ try WaitingQueues(exchange.claims, $0.database).isEmpty }) { return nothing }
     let answer = try await exchangeNow(exchange)
     if answer.claimed.allSatisfy(\.isEmpty), let version, changes.version() == version,
-      try await !read({ try $0.flag(RequestSQL.isAnyWaiting) })
+      try await read({ try !$0.flag(StoreStatement(ClaimSQL.waits)) })
     {
       changes.noteNothingWaits(version)
     }
@@ -53,7 +53,7 @@ import GRDB
       // The claims can return jobs that have waited for the jobs that end here.
       try transaction.settle()
       let isWorking = !exchange.claims.isEmpty || exchange.running != nil
-      guard isWorking, try transaction.isRegistered(exchange.worker) else {
+      guard isWorking, try transaction.isStopped(exchange.worker) != nil else {
         return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
       }
       if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
@@ -102,7 +102,7 @@ import GRDB
   }
 
   private func nextTime(at now: StoreTime) async throws -> StoreTime? {
-    try await read { try $0.rows(StoreStatement(RequestSQL.nextTime, .time(now))) { $0.optional(0, $0.time) } }
+    try await read { try $0.rows(StoreStatement(WorkerSQL.nextTime, .time(now))) { $0.optional(0, $0.time) } }
       .first ?? nil
   }
 
@@ -124,7 +124,7 @@ import GRDB
   ///
   /// Many of these jobs might still be needed, so the search is not part of the transaction.
   private func expiredJobs() async throws -> [JobID] {
-    let expired = StoreStatement(RequestSQL.expiredJobs, .time(now))
+    let expired = StoreStatement(JobSQL.expiredJobs, .time(now))
     return try await read { try $0.rows(expired) { $0.id(0) } }
   }
 

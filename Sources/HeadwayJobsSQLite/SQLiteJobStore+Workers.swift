@@ -34,17 +34,17 @@
       return WorkerBeat(isRegistered: isHeld && workers.contains(worker))
     }
     return try await read { reader in
-      let isKnown = try reader.flag(RequestSQL.isRegistered, .integer(worker.rawValue))
+      let isKnown = try !reader.rows(StoreStatement(WorkerSQL.find, .integer(worker.rawValue))) { _ in }.isEmpty
       var beat = WorkerBeat(isRegistered: isHeld && isKnown)
       for fence in attempts {
         let job = StoreStatement(
-          RequestSQL.flagsOfRun, .integer(fence.id.rawValue), .integer(Int64(fence.attempt)),
-          .integer(Int64(fence.epoch)), .integer(fence.owner.rawValue))
-        guard let flags = try reader.rows(job, { $0.int(0) }).first else {
-          beat.lost.insert(fence)
-          continue
+          WorkerSQL.beat, .integer(fence.id.rawValue), .integer(Int64(fence.attempt)), .integer(Int64(fence.epoch)),
+          .integer(fence.owner.rawValue))
+        switch try reader.rows(job, { $0.bool(0) }).first {
+        case nil: beat.lost.insert(fence)
+        case true: beat.cancellations.insert(fence)
+        case false: break
         }
-        if flags & JobRow.cancelRequested != 0 { beat.cancellations.insert(fence) }
       }
       return beat
     }
@@ -95,7 +95,7 @@
   private func readWorkers() async throws -> [WorkerID] {
     let version = changes.version()
     if let workers = changes.workers(version) { return workers }
-    let workers = try await read { try $0.rows(StoreStatement(RequestSQL.workers)) { $0.worker(0) } }
+    let workers = try await read { try $0.rows(StoreStatement(WorkerSQL.all)) { $0.worker(0) } }
     changes.note(workers: workers, version)
     return workers
   }

@@ -163,7 +163,7 @@ extension JobContext {
       guard try transaction.isRun(by: fence) else { throw leaseLost }
       let value = try transaction.run(within: limit, body)
       guard transaction.database.isInsideTransaction else { throw JobError.transactionEnded }
-      try transaction.putCheckpoint(name, self.encodedCheckpoint(name, value), of: fence.id)
+      try transaction.putCheckpoints([(fence.id, name, self.encodedCheckpoint(name, value))])
       return value
     }
   }

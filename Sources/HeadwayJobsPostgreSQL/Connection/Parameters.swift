@@ -111,15 +111,22 @@ struct Parameters: Sendable {
   }
 
   mutating func add<Value: BinaryValue>(array values: some Collection<Value?>) {
-    var array = ArrayParameter(Value.self)
-    for value in values { array.append(value) }
-    add(array)
+    var list = ValueList(of: Value.self)
+    for value in values { list.append(value) }
+    add(list)
   }
 
-  mutating func add(_ array: ArrayParameter) {
+  mutating func add(_ list: ValueList) {
     let start = bytes.count
-    array.append(to: &bytes)
-    append(type: array.type, range: start..<bytes.count, format: 1)
+    bytes.append(bigEndian: Int32(list.count == 0 ? 0 : 1))
+    bytes.append(bigEndian: Int32(list.hasNull ? 1 : 0))
+    bytes.append(bigEndian: list.type)
+    if list.count > 0 {
+      bytes.append(bigEndian: list.count)
+      bytes.append(bigEndian: 1 as Int32)
+    }
+    bytes += list.bytes
+    append(type: list.arrayType, range: start..<bytes.count, format: 1)
   }
 
   /// Adds a value in text format, whose type the server infers.
@@ -137,38 +144,27 @@ struct Parameters: Sendable {
   }
 }
 
-/// A one-dimensional array in the binary format of PostgreSQL.
-struct ArrayParameter: Sendable {
-  /// The type of the array.
+/// The elements of an array, without its header.
+struct ValueList: Sendable {
   let type: UInt32
-  private let elementType: UInt32
-  private var elements: [UInt8] = []
-  private var count: Int32 = 0
-  private var hasNull = false
+  let arrayType: UInt32
+  private(set) var bytes: [UInt8] = []
+  private(set) var count: Int32 = 0
+  private(set) var hasNull = false
 
-  init<Value: BinaryValue>(_ element: Value.Type) { (type, elementType) = (Value.arrayType, Value.type) }
+  init<Value: BinaryValue>(of type: Value.Type) { (self.type, arrayType) = (Value.type, Value.arrayType) }
 
-  mutating func append<Value: BinaryValue>(_ value: Value?) {
+  mutating func append(_ value: (some BinaryValue)?) {
+    let position = bytes.count
+    bytes.append(bigEndian: -1 as Int32)
     count += 1
-    let position = elements.count
-    elements.append(bigEndian: -1 as Int32)
     guard let value else {
       hasNull = true
       return
     }
-    value.append(to: &elements)
-    let length = Int32(elements.count - position - 4)
-    withUnsafeBytes(of: length.bigEndian) { for index in 0..<4 { elements[position + index] = $0[index] } }
-  }
-
-  func append(to bytes: inout [UInt8]) {
-    bytes.append(bigEndian: Int32(count == 0 ? 0 : 1))
-    bytes.append(bigEndian: Int32(hasNull ? 1 : 0))
-    bytes.append(bigEndian: elementType)
-    guard count > 0 else { return }
-    bytes.append(bigEndian: count)
-    bytes.append(bigEndian: 1 as Int32)
-    bytes += elements
+    value.append(to: &bytes)
+    let length = Int32(bytes.count - position - 4)
+    withUnsafeBytes(of: length.bigEndian) { for index in 0..<4 { bytes[position + index] = $0[index] } }
   }
 }
 

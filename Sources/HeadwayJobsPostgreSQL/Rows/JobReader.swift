@@ -22,15 +22,29 @@ struct JobReader: StoreReader {
 
   func waitingQueues(after name: String?, limit: Int) throws -> [String] {
     preferIndexes()
-    return try run(Statement(WaitingQueues.names, isFrequent: true, name ?? "", limit)).rows.map { $0.text(0) }
+    return try run(Statement(ClaimSQL.queueNames, isFrequent: true, name ?? "", limit)).rows.map { $0.text(0) }
+  }
+}
+
+extension Statement {
+  /// Creates the statement of a reader.
+  init(_ statement: StoreStatement) {
+    self.init(statement.sql, isFrequent: statement.isFrequent)
+    for value in statement.values {
+      switch value {
+      case .integer(let value): add(value)
+      case .text(let value): add(value)
+      case .bytes(let value): add(value)
+      case .time(let value): add(value)
+      case .integers(let values): add(array: values)
+      case .texts(let values): add(array: values)
+      }
+    }
   }
 }
 
 extension JobTransaction {
-  /// Reads the state of the transaction, with the rows that were not sent yet.
-  var reader: JobReader {
-    writeNewRowsLater()
-    return JobReader(session: session, schema: schema, now: now)
-  }
+  /// Reads the state of the transaction.
+  var reader: JobReader { JobReader(session: session, schema: schema, now: now) }
 }
 #endif

@@ -60,6 +60,9 @@ enum SessionSQL {
   /// Deallocates a prepared statement.
   static func deallocate(_ name: String) -> String { "DEALLOCATE \(name)" }
 
+  /// Notifies the listeners of a channel.
+  static let notify = "SELECT pg_notify($1, $2)"
+
   /// Receives the notifications of a channel.
   static func listen(_ channel: String) -> String { "LISTEN \(channel)" }
 }

@@ -116,7 +116,7 @@ extension Jobs {
 
   private func add(_ new: [NewJob], in transaction: PostgresTransaction) throws -> [Enqueued] {
     requireStore(of: transaction)
-    let hasKeys = new.count { $0.settings.unique != nil } > 1
+    let hasKeys = new.contains { $0.settings.unique != nil }
     return try transaction.change(isRepeatable: hasKeys, { try $0.enqueue(new) }) { [self] enqueued in
       for (enqueued, new) in zip(enqueued, new) { noteEnqueued(enqueued, new) }
     }
@@ -176,7 +176,7 @@ extension JobContext {
       let payload = try self.encodedCheckpoint(name, value)
       let isRun = try transaction.change({ rows in
         guard try rows.isRun(by: fence) else { return false }
-        try rows.putCheckpoint(name, payload, of: fence.id)
+        try rows.putCheckpoints([(fence.id, name, payload)])
         return true
       }) { _ in }
       guard isRun else { throw leaseLost }

@@ -91,7 +91,7 @@ final class LeaseKeeper: Sendable {
     let due = due()
     guard !due.isEmpty else { return next }
     let sent = ContinuousClock.now
-    var renewal = Statement(schema.sql(RequestSQL.renewLeases))
+    var renewal = Statement(schema.sql(WorkerSQL.renew))
     renewal.add(array: due.map(\.rawValue))
     renewal.add(Int64(length / .microseconds(1)))
     var answers: [WorkerID: Renewal] = [:]

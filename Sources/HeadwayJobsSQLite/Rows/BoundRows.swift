@@ -9,31 +9,38 @@ extension JobRow {
     writeUnfinished(job, flags: flags, to: &values)
   }
 
-  /// Binds a finished job to ``JobSQL/insertFinished``.
-  static func bindFinished(_ job: JobRecord, to statement: SQLStatement) {
-    var values = ParameterBinder(statement)
-    writeFinished(job, to: &values)
-  }
-
   /// Binds an attempt to the parameters of ``JobSQL/isRun``.
   static func bind(_ fence: JobFence, to statement: SQLStatement) {
     var values = ParameterBinder(statement)
     write(fence, to: &values)
   }
+
+  static func checkpoint(_ name: String, of id: JobID, _ database: Database) throws -> JobPayload? {
+    let statement = try SQLStatement(CheckpointSQL.find, database)
+    defer { statement.reset() }
+    statement.bind(id.rawValue, at: 1)
+    statement.bind(name, at: 2)
+    return try statement.step() ? JobPayload(bytes: statement.bytes(1)) : nil
+  }
+}
+
+extension QueueRow {
+  static func readAll(_ database: Database) throws -> [String: JobQueueRecord] {
+    var queues: [String: JobQueueRecord] = [:]
+    try SQLStatement(LimitSQL.queues, database).forEachRow { row in
+      let (name, queue) = read(row)
+      queues[name] = queue
+    }
+    return queues
+  }
 }
 
 extension ScheduleRow {
-  /// Binds a schedule to ``RowSQL/putSchedule``.
-  static func bind(_ schedule: ScheduleRecord, to statement: SQLStatement) {
-    var values = ParameterBinder(statement)
-    write(schedule, to: &values)
-  }
-
   /// Decodes the definitions of due schedules, up to the limit of a transaction.
   ///
   /// Decoding takes longer than all other steps of a tick, so it happens before the transaction.
   static func dueDefinitions(_ database: Database, _ now: StoreTime) throws -> KnownDefinitions {
-    let due = try SQLStatement(RowSQL.dueDefinitions, database)
+    let due = try SQLStatement(ScheduleSQL.dueDefinitions, database)
     due.bind(now.microseconds, at: 1)
     due.bind(JobCommand.maxChangedCount, at: 2)
     var known: KnownDefinitions = [:]
@@ -42,21 +49,6 @@ extension ScheduleRow {
       if known[stored] == nil { known[stored] = try? ScheduleDefinition(stored: stored) }
     }
     return known
-  }
-}
-
-extension QueueRow {
-  /// Writes or deletes the row of a queue.
-  static func write(_ queue: JobQueueRecord, name: String, _ database: Database) throws {
-    let isEmpty = queue == JobQueueRecord()
-    let statement = try SQLStatement(isEmpty ? RowSQL.deleteQueue : RowSQL.putQueue, database)
-    if isEmpty {
-      statement.bind(name, at: 1)
-    } else {
-      var values = ParameterBinder(statement)
-      write(queue, name: name, to: &values)
-    }
-    try statement.run()
   }
 }
 #endif

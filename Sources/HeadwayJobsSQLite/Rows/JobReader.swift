@@ -54,11 +54,7 @@ struct JobReader: StoreReader {
   }
 
   /// Returns whether the first column of a statement's row is true; false if there is no row.
-  func flag(_ sql: String, _ values: StoredValue...) throws -> Bool {
-    var statement = StoreStatement(sql)
-    for value in values { _ = statement.add(value) }
-    return try rows(statement) { $0.bool(0) }.first ?? false
-  }
+  func flag(_ statement: StoreStatement) throws -> Bool { try rows(statement) { $0.bool(0) }.first ?? false }
 
   func isAlive(_ row: SQLStatement) -> Bool { locks?.isAlive(row.worker(0)) ?? false }
 
