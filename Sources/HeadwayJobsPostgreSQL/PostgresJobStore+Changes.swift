@@ -1,7 +1,7 @@
 #if PostgreSQL
 @_spi(JobStore) public import HeadwayJobs
 
-@_spi(JobStore) extension PostgresJobStore: JobStoreBackend {
+@_spi(JobStore) extension PostgresJobStore: SQLJobStore {
   /// Records the endings of attempts, and claims jobs for a worker.
   ///
   /// - Parameter exchange: The endings and claims of one worker.

@@ -1,5 +1,4 @@
 #if PostgreSQL
-import FoundationEssentials
 @_spi(JobStore) public import HeadwayJobs
 
 @_spi(JobStore) extension PostgresJobStore {
@@ -9,13 +8,11 @@ import FoundationEssentials
   /// - Returns: The identity of the worker.
   /// - Throws: `JobError`.
   public func register(_ description: WorkerDescription) async throws -> WorkerID {
-    let info = [UInt8](try JSONEncoder().encode(description))
+    let info = description.stored
     let (leases, length) = (leases, Int64(leases.length / .microseconds(1)))
     let (worker, sent) = try await change(on: connections.control) { transaction in
       let sent = ContinuousClock.now
-      let row = try transaction.run(
-        WorkerSQL.insert, transaction.now, length, info
-      ).first
+      let row = try transaction.run(WorkerSQL.insert, transaction.now, length, info).first
       guard let row else { throw JobTransaction.Conflict() }
       return (WorkerID(rawValue: row.int64(0)), sent)
     }

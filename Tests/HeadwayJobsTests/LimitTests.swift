@@ -147,7 +147,7 @@ import Testing
     try await workshop.jobs.changeQueue("default", .maxPendingJobCount(1))
     try await workshop.jobs.enqueue(Sum(left: 1, right: 1))
     let error = await #expect(throws: JobError.self) {
-      try await workshop.jobs.enqueue(Sum(left: 2, right: 2), options: JobOptions(fullQueuePolicy: .fail))
+      try await workshop.jobs.enqueue(Sum(left: 2, right: 2), .fullQueuePolicy(.fail))
     }
     #expect(error?.code == .queueFull)
     let waiting = Task { try await workshop.jobs.enqueue(Sum(left: 3, right: 3)) }
@@ -163,7 +163,7 @@ import Testing
     try await workshop.jobs.changeQueue("default", .maxPendingJobCount(1))
     try await workshop.jobs.enqueue(Sum(left: 1, right: 1))
     var batch = JobBatch()
-    batch.add(Sum(left: 2, right: 2), options: JobOptions(fullQueuePolicy: .fail))
+    batch.add(Sum(left: 2, right: 2), .fullQueuePolicy(.fail))
     batch.add(Sum(left: 3, right: 3))
     let full = batch
     let error = await #expect(throws: JobError.self) { try await workshop.jobs.enqueue(full) }
@@ -207,11 +207,12 @@ import Testing
     let workshop = Workshop()
     let log = Log()
     try await Log.$current.withValue(log) {
-      let options = JobOptions(
-        retry: .exponential(maxAttemptCount: 9, initialDelay: .seconds(1)), limits: [.serial(key: "key")])
+      let options: JobOptions = [
+        .retry(.exponential(maxAttemptCount: 9, initialDelay: .seconds(1))), .limits([.serial(key: "key")]),
+      ]
       var last: JobHandle<Void>?
       for number in 1...4 {
-        last = try await workshop.jobs.enqueue(Ordered(number: number, failureCount: number % 3), options: options)
+        last = try await workshop.jobs.enqueue(Ordered(number: number, failureCount: number % 3), .options(options))
       }
       let id = try #require(last).id
       try await workshop.run(workshop.worker(Ordered.self)) { try await workshop.advance(until: id, is: .succeeded) }

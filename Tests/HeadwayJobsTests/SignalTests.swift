@@ -106,7 +106,7 @@ import Testing
 
   @Test("J223: a wait throws an error if the value has another type")
   func undecodable() async throws {
-    let handle = try await test.jobs.enqueue(Order(), options: JobOptions(retry: .never))
+    let handle = try await test.jobs.enqueue(Order(), .retry(.never))
     try await test.jobs.signal(handle.id, "sent", 7)
     // The order catches the error and refunds the charge.
     _ = try await drain()

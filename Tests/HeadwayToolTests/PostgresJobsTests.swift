@@ -23,7 +23,7 @@ struct PostgresJobsTests {
     #expect(try await run("migrate").output == ["\(place): The tables of version 1 were created."])
 
     let store = try await PostgresJobStore(server.url, migration: .manual)
-    let new = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)), options: JobOptions())
+    let new = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)))
     let id = try await store.enqueue([new])[0].id
     #expect(try await run("list").output.count == 2)
     #expect(try await run("cancel", "\(id)").status == 0)
@@ -65,7 +65,7 @@ struct PostgresJobsTests {
     #expect(object["version"] as? Int == 1 && object["previousVersion"] as? Int == 1)
 
     let store = try await PostgresJobStore(server.url, schema: "tool_jobs", migration: .manual)
-    let new = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)), options: JobOptions())
+    let new = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)))
     let id = try await store.enqueue([new])[0].id
     #expect(try await run("cancel", "\(id)").output == ["1 job cancelled."])
     #expect(try await Jobs(store).job(id)?.state == .cancelled)

@@ -41,7 +41,7 @@ let store = try SQLiteJobStore(path: "\(folder)/jobs.sqlite") { clock.now }
 let jobs = Jobs(store)
 
 // The program sets the schedule each time that it starts. If the schedule has not changed, this has no effect.
-try await jobs.schedule("nightly", .cron("30 2 * * *", in: berlin), missed: .all(limit: 10)) { Report() }
+try await jobs.schedule("nightly", .cron("30 2 * * *", in: berlin), missed: .all(limit: 10), job: Report())
 for schedule in try await jobs.schedules() {
   print(schedule.name, "next:", schedule.next.map { text($0.date) } ?? "never")
 }

@@ -105,7 +105,7 @@
     let jitter = schedule.definition.jitter
     if jitter > .zero {
       let wait = offset(ofTick: time, of: schedule.name, within: jitter)
-      (job.start, job.delay) = (time + (job.delay ?? .zero) + wait, nil)
+      (job.startTime, job.delay) = (time + (job.delay ?? .zero) + wait, nil)
     }
     return job
   }

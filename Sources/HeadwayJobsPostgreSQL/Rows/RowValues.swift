@@ -1,8 +1,6 @@
 #if PostgreSQL
 @_spi(JobStore) import HeadwayJobs
 
-extension ResultRow: StoredRow {}
-
 /// The values of a statement's parameters: one value, or a list with one value per element.
 struct RowValues: StoredRowWriter {
   private(set) var parameters = Parameters()

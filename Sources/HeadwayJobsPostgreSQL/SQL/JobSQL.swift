@@ -7,8 +7,6 @@ enum JobSQL {
   static let unfinishedColumns = list(JobRow.common + JobRow.unfinished + noEnd)
   /// The columns of the table `done` that `JobRow.read(_:)` expects.
   static let finishedColumns = list(JobRow.common + notUnfinished + JobRow.finished)
-  /// The number of columns that `JobRow.read(_:)` expects.
-  static let columnCount = JobRow.common.count + JobRow.unfinished.count + JobRow.finished.count
 
   private static let noEnd = [
     "NULL::timestamptz", "NULL::timestamptz", "NULL", "NULL", "NULL::bytea", "NULL::bigint",
@@ -17,11 +15,6 @@ enum JobSQL {
     "NULL::timestamptz", "0::bigint", "NULL::bigint", "NULL", "NULL", "NULL::bigint", "0::bigint", "NULL::bigint",
     "NULL", "NULL",
   ]
-
-  /// Returns the columns of the table `job` with an alias.
-  static func columns(of alias: String) -> [String] {
-    (JobRow.common + JobRow.unfinished).map { "\(alias).\($0)" } + noEnd
-  }
 
   /// The condition that an attempt runs a job, with the parameters of its fence; by the primary key.
   static let isRun = "id = $1 AND attempt = $2 AND epoch = $3 AND owner = $4 AND \(isRunning)"

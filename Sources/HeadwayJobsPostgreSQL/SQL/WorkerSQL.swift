@@ -43,6 +43,21 @@ enum WorkerSQL {
     AND j.owner = x.by_owner AND j.\(JobSQL.isRunning)
     """
 
+  /// Renews leases by a length in microseconds, and returns which workers were renewed, and which are locked; by the
+  /// primary key.
+  ///
+  /// The statement does not wait for locks. A worker whose row is locked keeps its lease, and its renewal is tried
+  /// again.
+  static let renew = """
+    WITH free AS (
+      SELECT id FROM headway.worker WHERE id = ANY($1) AND lease > clock_timestamp() FOR UPDATE SKIP LOCKED),
+    renewed AS (
+      UPDATE headway.worker w SET lease = clock_timestamp() + $2 * interval '1 microsecond' FROM free
+      WHERE w.id = free.id RETURNING w.id)
+    SELECT id, true FROM renewed UNION ALL SELECT id, false FROM headway.worker
+    WHERE id = ANY($1) AND lease > clock_timestamp() AND id NOT IN (SELECT id FROM renewed)
+    """
+
   // MARK: Time
 
   /// The time of the server.

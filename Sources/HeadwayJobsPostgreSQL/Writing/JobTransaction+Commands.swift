@@ -7,30 +7,8 @@ extension JobTransaction {
     for command: JobCommand, prepare: ([JobRecord]) throws -> Void, where isIncluded: (inout JobRecord) throws -> Bool
   ) throws -> [JobRecord] {
     guard let filter = command.filter else { return [] }
-    return try JobSelection(filter).jobs(
-      areFinished: command.changesFinished, after: nil, limit: JobCommand.maxChangedCount, locks: true,
-      { try run($0.translated(for: schema)) }, condition: { Self.addCondition(of: command, to: &$0) },
-      prepare: prepare, where: isIncluded)
-  }
-
-  /// Adds the parameters of the condition that a command can change a job to a statement.
-  ///
-  /// - Returns: The condition.
-  private static func addCondition(of command: JobCommand, to statement: inout Statement) -> String {
-    switch command {
-    case .cancel: return "(state <> 3 OR flags & \(JobRow.cancelRequested) = 0)"
-    case .abandon: return "state = 3"
-    case .retry: return "state > 4"
-    case .delete: return "NOT \(JobSQL.isNeeded("done.id"))"
-    case .change(_, .priority(let priority)):
-      statement.add(priority.rawValue)
-      return "(state < 3 AND priority <> $\(statement.parameters.count))"
-    case .change(_, .queue(let queue)):
-      statement.add(queue)
-      return "(state < 3 AND queue <> $\(statement.parameters.count))"
-    case .change: return "state < 3"
-    case .signal, .setPaused, .configure, .prune: return "true"
-    }
+    return try JobSelection(filter, reader).jobs(
+      for: command, limit: JobCommand.maxChangedCount, prepare: prepare, where: isIncluded)
   }
 
   func willRestart(_ jobs: [JobRecord]) { finishedJobs.formUnion(jobs.map(\.id)) }

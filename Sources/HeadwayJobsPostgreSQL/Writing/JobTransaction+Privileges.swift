@@ -46,7 +46,7 @@ extension JobTransaction {
 
   private func isDue(_ new: NewJob) -> Bool {
     if let delay = new.delay { return delay <= .zero }
-    return new.start.map { $0 <= now } ?? true
+    return new.startTime.map { $0 <= now } ?? true
   }
 
   private func callStatement(_ batch: [NewJob], _ full: [String: Int]) -> Statement {
@@ -57,7 +57,7 @@ extension JobTransaction {
     call.add(array: batch.map { Int64($0.version) })
     call.add(array: batch.map { Int64($0.priority) })
     call.add(array: batch.map { $0.delay.map(Self.microseconds) })
-    call.add(array: batch.map(\.start))
+    call.add(array: batch.map(\.startTime))
     call.add(array: batch.map(\.deadline))
     call.add(array: batch.map { $0.settings.unique?.key })
     call.add(array: batch.map { $0.settings.unique?.scope == .waiting ? "waiting" : "unfinished" })

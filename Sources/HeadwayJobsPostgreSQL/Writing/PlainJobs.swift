@@ -33,7 +33,7 @@ struct PlainJobs: Sendable {
     insert.add(array: jobs.map { Int64($0.version) })
     insert.add(array: jobs.map { Int64($0.priority) })
     insert.add(array: jobs.map { $0.delay.map { Int64(max($0, .zero) / .microseconds(1)) } })
-    insert.add(array: jobs.map(\.start))
+    insert.add(array: jobs.map(\.startTime))
     insert.add(array: jobs.map(\.deadline))
     insert.add(array: jobs.map { JobRow.keep($0.settings) })
     insert.add(array: jobs.map(\.settings.stored))

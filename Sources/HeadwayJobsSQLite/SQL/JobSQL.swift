@@ -22,6 +22,13 @@ enum JobSQL {
     """
   }
 
+  /// Jobs whose retention has expired and that are not needed, up to the limit of a transaction; by
+  /// `headway_done_expires`.
+  static let expiredJobs = """
+    SELECT id FROM headway_done WHERE expires <= ?1 AND NOT \(isNeeded("headway_done.id"))
+    ORDER BY expires LIMIT \(JobCommand.maxChangedCount)
+    """
+
   /// Inserts an unfinished job.
   static let insert = insertion("INSERT OR FAIL", into: "headway_job", JobRow.common + JobRow.unfinished)
   /// Inserts ``batchSize`` unfinished jobs, because SQLite opens all indexes for each statement.

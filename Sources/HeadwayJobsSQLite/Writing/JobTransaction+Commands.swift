@@ -7,15 +7,8 @@ extension JobTransaction {
     for command: JobCommand, prepare: ([JobRecord]) throws -> Void, where isIncluded: (inout JobRecord) throws -> Bool
   ) throws -> [JobRecord] {
     guard let filter = command.filter else { return [] }
-    let states = command.changedStates
-    return try JobSelection(filter).jobs(
-      areFinished: command.changesFinished, after: nil, limit: JobCommand.maxChangedCount, database
-    ) { job in
-      guard states.contains(job.state) else { return false }
-      if case .delete = command, try isNeeded(job.id) { return false }
-      try prepare([job])
-      return try isIncluded(&job)
-    }
+    return try JobSelection(filter, reader).jobs(
+      for: command, limit: JobCommand.maxChangedCount, prepare: prepare, where: isIncluded)
   }
 
   func prune() throws -> Int {

@@ -6,7 +6,7 @@ extension JobStoreConformance {
     JobStoreCheck("J251: with a jitter, a job is due after a time that depends on the name and the tick") { probe in
       let start = probe.store.now
       let jitter = Duration.seconds(30)
-      let job = probe.job(options: JobOptions(delay: .seconds(40)))
+      let job = probe.job(options: [.delay(.seconds(40))])
       try await probe.set("jitter", .every(.seconds(60)), jitter: jitter, job: job)
       for number in 1...3 {
         try await probe.pass(.seconds(60))

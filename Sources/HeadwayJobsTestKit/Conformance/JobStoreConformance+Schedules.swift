@@ -5,7 +5,7 @@ extension JobStoreConformance {
   static let ticks = [
     JobStoreCheck("J70: each tick adds a job, with the options of the schedule and the time of the tick") { probe in
       let start = probe.store.now
-      let job = probe.job("1", version: 2, options: JobOptions(queue: "other", priority: .high, tags: ["x"]))
+      let job = probe.job("1", version: 2, options: [.queue("other"), .priority(.high), .tags(["x"])])
       try await probe.set("five", .cron("*/5 * * * *"), job: job)
       try probe.expect(try await probe.pass(.seconds(299)), start + .seconds(300), "the next time")
       try probe.expect(try await probe.tickTimes("five"), [], "the ticks before the first time")
@@ -50,7 +50,7 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J71: no tick is repeated after its job was deleted, or when a clock is behind") { probe in
       try await probe.set(
-        "minute", .cron("* * * * *"), job: probe.job(options: JobOptions(retention: JobRetention.none)))
+        "minute", .cron("* * * * *"), job: probe.job(options: [.retention(.none)]))
       try await probe.pass(.seconds(60))
       try await probe.end(probe.claimOne(by: probe.register()), .succeed(result: nil))
       try await probe.perform(.prune)
@@ -102,7 +102,7 @@ extension JobStoreConformance {
     JobStoreCheck("J74: ticks add jobs while the last one is unfinished, unless the schedule skips them") { probe in
       let start = probe.store.now
       let worker = try await probe.register()
-      try await probe.set("allow", .every(.seconds(60)), job: probe.job(options: JobOptions(queue: "other")))
+      try await probe.set("allow", .every(.seconds(60)), job: probe.job(options: [.queue("other")]))
       try await probe.set("skip", .every(.seconds(60)), missed: .all(limit: 9), overlap: .skip)
       try await probe.pass(.seconds(120))
       try await probe.pass(.seconds(60))

@@ -41,7 +41,7 @@ extension JobStoreConformance {
       probe in
       let enqueued = probe.store.now
       let first = try await probe.enqueue()
-      let delayed = try await probe.enqueue(kind: "other", version: 2, options: JobOptions(delay: .seconds(10)))
+      let delayed = try await probe.enqueue(kind: "other", version: 2, options: [.delay(.seconds(10))])
       try await probe.pass(.seconds(10))
       for _ in 0..<2 { try await probe.enqueue() }
       try await probe.perform(.setPaused(queue: "paused", true))
