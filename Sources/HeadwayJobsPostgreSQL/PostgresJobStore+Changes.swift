@@ -1,7 +1,7 @@
 #if PostgreSQL
 @_spi(JobStore) public import HeadwayJobs
 
-@_spi(JobStore) extension PostgresJobStore: JobStoreBackend {
+@_spi(JobStore) extension PostgresJobStore: SQLJobStore {
   /// Records the endings of attempts, and claims jobs for a worker.
   ///
   /// - Parameter exchange: The endings and claims of one worker.
@@ -92,10 +92,9 @@
     let (lockClass, runner) = (schema.lockClass, runner)
     let isMore = try await change(on: connections.control, hold: .none) { transaction -> Bool? in
       // If another process advances the store, this one need not wait for it.
-      let isFree = try transaction.run(
-        "SELECT pg_try_advisory_xact_lock($1, $2)", lockClass, StoreLock.advance.rawValue)
+      let isFree = try transaction.run(LockSQL.tryLock, lockClass, StoreLock.advance.rawValue)
       guard isFree.first?.bool(0) == true else { return nil }
-      _ = try transaction.run("SELECT pg_advisory_xact_lock($1, $2)", lockClass, StoreLock.store.rawValue)
+      _ = try transaction.run(LockSQL.lock, lockClass, StoreLock.store.rawValue)
       return try transaction.advance()
     }
     let soon = runner.clock.now + .milliseconds(100)
@@ -107,15 +106,7 @@
 
   /// Returns the earliest time at which the store must be advanced, and the current time.
   private func nextTime() async throws -> (next: StoreTime?, now: StoreTime) {
-    var select = Statement(
-      """
-      SELECT least((SELECT min(due) FROM headway.job WHERE state = 1),
-      (SELECT min(deadline) FROM headway.job WHERE deadline IS NOT NULL AND state < 3),
-      (SELECT min(next) FROM headway.bucket WHERE next IS NOT NULL AND next > now),
-      (SELECT min(next) FROM headway.schedule WHERE next IS NOT NULL),
-      (SELECT '-infinity'::timestamptz FROM headway.cascade LIMIT 1)), now
-      FROM (SELECT coalesce($1::timestamptz, clock_timestamp()) AS now) clock
-      """, isFrequent: true)
+    var select = Statement(WorkerSQL.nextTime, isFrequent: true)
     select.add(clock.custom?())
     let times = try await ask([select]) { [clock] results in
       let row = results[0].first
@@ -143,11 +134,7 @@
   ///
   /// Many of these jobs might still be needed, so the search is not part of the transaction.
   private func expiredJobs() async throws -> [JobID] {
-    var search = Statement(
-      """
-      SELECT id FROM headway.done WHERE expires <= coalesce($1::timestamptz, clock_timestamp())
-      AND NOT \(JobRow.isNeeded("done.id")) ORDER BY expires LIMIT \(JobCommand.maxChangedCount)
-      """, isFrequent: true)
+    var search = Statement(JobSQL.findExpired, isFrequent: true)
     search.add(clock.custom?())
     return try await ask([search]) { $0[0].rows.map { $0.id(0) } }
   }

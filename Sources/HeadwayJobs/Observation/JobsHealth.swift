@@ -208,6 +208,17 @@ extension Jobs {
   public func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding] { [] }
 }
 
+@_spi(JobStore) extension JobsHealth.Finding {
+  /// Creates a finding without a problem.
+  public static func good(_ name: String, _ text: String) -> Self { Self(level: .good, name: name, text: text) }
+
+  /// Creates a finding that needs attention.
+  public static func warning(_ name: String, _ text: String) -> Self { Self(level: .warning, name: name, text: text) }
+
+  /// Creates a finding about jobs that wait, fail, or could be lost.
+  public static func bad(_ name: String, _ text: String) -> Self { Self(level: .bad, name: name, text: text) }
+}
+
 extension JobsHealth.Finding {
   /// A commit that takes longer than this is a finding.
   private static let slowCommit = Duration.milliseconds(100)

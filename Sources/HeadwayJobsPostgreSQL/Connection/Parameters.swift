@@ -111,23 +111,22 @@ struct Parameters: Sendable {
   }
 
   mutating func add<Value: BinaryValue>(array values: some Collection<Value?>) {
+    var list = ValueList(of: Value.self)
+    for value in values { list.append(value) }
+    add(list)
+  }
+
+  mutating func add(_ list: ValueList) {
     let start = bytes.count
-    bytes.append(bigEndian: Int32(values.isEmpty ? 0 : 1))
-    bytes.append(bigEndian: Int32(values.contains { $0 == nil } ? 1 : 0))
-    bytes.append(bigEndian: Value.type)
-    if !values.isEmpty {
-      bytes.append(bigEndian: Int32(values.count))
+    bytes.append(bigEndian: Int32(list.count == 0 ? 0 : 1))
+    bytes.append(bigEndian: Int32(list.hasNull ? 1 : 0))
+    bytes.append(bigEndian: list.type)
+    if list.count > 0 {
+      bytes.append(bigEndian: list.count)
       bytes.append(bigEndian: 1 as Int32)
     }
-    for value in values {
-      let position = bytes.count
-      bytes.append(bigEndian: -1 as Int32)
-      guard let value else { continue }
-      value.append(to: &bytes)
-      let length = Int32(bytes.count - position - 4)
-      withUnsafeBytes(of: length.bigEndian) { for index in 0..<4 { bytes[position + index] = $0[index] } }
-    }
-    append(type: Value.arrayType, range: start..<bytes.count, format: 1)
+    bytes += list.bytes
+    append(type: list.arrayType, range: start..<bytes.count, format: 1)
   }
 
   /// Adds a value in text format, whose type the server infers.
@@ -142,6 +141,30 @@ struct Parameters: Sendable {
     types.append(type)
     ranges.append(range)
     formats.append(format)
+  }
+}
+
+/// The elements of an array, without its header.
+struct ValueList: Sendable {
+  let type: UInt32
+  let arrayType: UInt32
+  private(set) var bytes: [UInt8] = []
+  private(set) var count: Int32 = 0
+  private(set) var hasNull = false
+
+  init<Value: BinaryValue>(of type: Value.Type) { (self.type, arrayType) = (Value.type, Value.arrayType) }
+
+  mutating func append(_ value: (some BinaryValue)?) {
+    let position = bytes.count
+    bytes.append(bigEndian: -1 as Int32)
+    count += 1
+    guard let value else {
+      hasNull = true
+      return
+    }
+    value.append(to: &bytes)
+    let length = Int32(bytes.count - position - 4)
+    withUnsafeBytes(of: length.bigEndian) { for index in 0..<4 { bytes[position + index] = $0[index] } }
   }
 }
 

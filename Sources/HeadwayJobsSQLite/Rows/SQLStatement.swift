@@ -1,6 +1,7 @@
 #if Jobs
 import GRDB
 import GRDBSQLite
+@_spi(JobStore) import HeadwayJobs
 
 /// A prepared statement of a connection that is bound and executed without GRDB.
 ///
@@ -109,26 +110,59 @@ struct SQLStatement {
 
   /// Ends an execution before the last row has been read.
   func reset() { sqlite3_reset(handle) }
+}
 
-  // MARK: Reading
+// MARK: Reading
 
-  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+extension SQLStatement: StoredRow {
+  func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
 
-  func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  func int64(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
 
-  func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+  func double(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
 
-  func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+  func bool(_ column: Int) -> Bool { int64(column) != 0 }
 
-  func text(_ column: Int32) -> String {
-    guard let start = sqlite3_column_text(handle, column) else { return "" }
-    return String(
-      decoding: UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))), as: UTF8.self)
+  func text(_ column: Int) -> String {
+    guard let start = sqlite3_column_text(handle, Int32(column)) else { return "" }
+    return String(decoding: UnsafeBufferPointer(start: start, count: count(column)), as: UTF8.self)
   }
 
-  func bytes(_ column: Int32) -> [UInt8] {
-    guard let start = sqlite3_column_blob(handle, column) else { return [] }
-    return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+  func bytes(_ column: Int) -> [UInt8] {
+    guard let start = sqlite3_column_blob(handle, Int32(column)) else { return [] }
+    return [UInt8](UnsafeRawBufferPointer(start: start, count: count(column)))
   }
+
+  func time(_ column: Int) -> StoreTime { StoreTime(microseconds: int64(column)) }
+
+  /// The number of bytes of a text or of bytes.
+  private func count(_ column: Int) -> Int { Int(sqlite3_column_bytes(handle, Int32(column))) }
+}
+
+// MARK: Rows
+
+/// Binds the values of rows to the parameters of a statement, one after another.
+struct ParameterBinder: StoredRowWriter {
+  private let statement: SQLStatement
+  private var index: Int32
+
+  /// Creates a binder.
+  ///
+  /// - Parameters:
+  ///   - statement: The statement.
+  ///   - first: The number of the first parameter.
+  init(_ statement: SQLStatement, from first: Int = 1) { (self.statement, index) = (statement, Int32(first)) }
+
+  private mutating func next() -> Int32 {
+    defer { index += 1 }
+    return index
+  }
+
+  mutating func add(_ value: Int64?) { statement.bind(value, at: next()) }
+  mutating func add(_ value: Double?) { statement.bind(value, at: next()) }
+  mutating func add(_ value: Bool) { statement.bind(value ? 1 : 0, at: next()) }
+  mutating func add(_ value: String?) { statement.bind(value, at: next()) }
+  mutating func add(_ value: [UInt8]?) { statement.bind(value, at: next()) }
+  mutating func add(_ value: StoreTime?) { statement.bind(value?.microseconds, at: next()) }
 }
 #endif

@@ -87,6 +87,17 @@ final class LockFile: Sendable {
 
   private static var errorText: String { String(cString: strerror(errno)) }
 
+  /// Creates a folder for lock files, unless it exists.
+  ///
+  /// - Throws: `JobError` with the code `unusableStore`.
+  static func makeFolder(_ path: String) throws {
+    guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+      throw JobError(
+        .unusableStore,
+        "The folder \(path) can't be created: \(errorText). The store needs it for the locks of its workers.")
+    }
+  }
+
   /// Proves that locks on the file system exclude each other.
   ///
   /// - Parameter path: The path of a file that no other process uses. It is created and deleted.
