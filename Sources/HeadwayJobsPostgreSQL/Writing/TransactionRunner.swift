@@ -103,7 +103,7 @@ struct TransactionRunner: Sendable {
   func join<Answer>(
     _ session: PostgresSession, isRepeatable: Bool = false, _ body: (JobTransaction) throws -> Answer
   ) throws -> (answer: Answer, hints: JobHints) {
-    var conflicts = 0
+    var (conflicts, hasDeadlocked) = (0, false)
     while true {
       if isRepeatable { session.runLater(Statement("SAVEPOINT headway_changes")) }
       let time = try session.run(Statement(WorkerSQL.now, isFrequent: true))
@@ -114,10 +114,12 @@ struct TransactionRunner: Sendable {
         if isRepeatable { _ = try session.run(Statement("RELEASE headway_changes")) }
         return (answer, transaction.hints)
       } catch
-        where isRepeatable && conflicts < Self.maxConflictCount
+        where isRepeatable && conflicts < Self.maxConflictCount && !(hasDeadlocked && error.isDeadlock)
         && (error as? PostgresError)?.isConflict ?? (error is JobTransaction.Conflict)
       {
         conflicts += 1
+        // If the transaction of the application has taken a lock before, only its end resolves the deadlock.
+        hasDeadlocked = hasDeadlocked || error.isDeadlock
         session.forgetDeferred()
         _ = try session.run([Statement("ROLLBACK TO headway_changes"), Statement("RELEASE headway_changes")])
       }
@@ -181,5 +183,10 @@ struct TransactionRunner: Sendable {
       throw error
     }
   }
+}
+
+extension Error {
+  /// Whether a transaction has waited for another one that waits for it.
+  fileprivate var isDeadlock: Bool { (self as? PostgresError)?.sqlState == "40P01" }
 }
 #endif

@@ -95,12 +95,4 @@ enum CheckpointSQL: CheckpointStatements {
   /// Deletes the checkpoints of a job; by the primary key.
   static let delete = "DELETE FROM headway_checkpoint WHERE job = ?1"
 }
-
-/// Statements about the last assigned numbers.
-enum NumberSQL {
-  /// A number; by the primary key.
-  static let find = "SELECT value FROM headway_meta WHERE name = ?1"
-  /// Changes a number; by the primary key.
-  static let set = "UPDATE headway_meta SET value = ?2 WHERE name = ?1"
-}
 #endif

@@ -118,7 +118,7 @@ final class JobTransaction: SQLJobRows {
   }
 
   private func readCounters() throws -> Counters {
-    let statement = try statement(NumberSQL.find)
+    let statement = try statement(MetaSQL.find)
     return Counters(
       try Counters.names.map { name in
         statement.bind(name, at: 1)
@@ -131,7 +131,7 @@ final class JobTransaction: SQLJobRows {
   func storeCounters() throws {
     guard let used = counters else { return }
     counters = nil
-    let statement = try statement(NumberSQL.set)
+    let statement = try statement(MetaSQL.set)
     for (index, value) in used.current.enumerated() where value != used.stored[index] {
       statement.bind(Counters.names[index], at: 1)
       statement.bind(value, at: 2)
