@@ -46,22 +46,18 @@
     let (leases, marks) = (leases, runner.marks)
     let (answer, changedMarks) = try await change(on: connections.exchanging, hold: .shared) { transaction in
       var changedMarks: [(claim: JobClaim, mark: ClaimMark, generation: Int)] = []
-      let verdicts = try transaction.end(exchange.endings)
-      // The claims can return jobs that have waited for the jobs that end here.
-      try transaction.settle()
-      let isWorking = !exchange.claims.isEmpty || exchange.running != nil
-      guard isWorking, !leases.isLost(exchange.worker), try transaction.isAlive(exchange.worker) else {
-        return (JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] }), changedMarks)
+      let answer = try transaction.exchange(
+        exchange, isRegistered: { try !leases.isLost(exchange.worker) && transaction.isAlive(exchange.worker) }
+      ) {
+        let queues = try WaitingQueues(exchange.claims, transaction)
+        return try exchange.claimed { claim in
+          guard queues.queues[claim.queue] != nil else { return [] }
+          var (mark, generation) = marks.mark(of: claim)
+          defer { changedMarks.append((claim, mark, generation)) }
+          return try transaction.claim(claim, by: exchange.worker, in: queues, after: &mark)
+        }
       }
-      if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
-      let queues = try WaitingQueues(exchange.claims, transaction)
-      let claimed = try exchange.claimed { claim in
-        guard queues.queues[claim.queue] != nil else { return [] }
-        var (mark, generation) = marks.mark(of: claim)
-        defer { changedMarks.append((claim, mark, generation)) }
-        return try transaction.claim(claim, by: exchange.worker, in: queues, after: &mark)
-      }
-      return (JobExchangeAnswer(verdicts: verdicts, claimed: claimed), changedMarks)
+      return (answer, changedMarks)
     }
     for (claim, mark, generation) in changedMarks { marks.set(mark, of: claim, generation: generation) }
     return answer

@@ -2,16 +2,6 @@
 import GRDBSQLite
 @_spi(JobStore) public import HeadwayJobs
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 extension SQLiteJobStore {
   /// Checks the database: the version of SQLite, the settings, the size of the write-ahead log, and the space on the
   /// disk.
@@ -50,17 +40,15 @@ extension SQLiteJobStore {
   }
 
   private static func log(at path: String) -> JobsHealth.Finding {
-    var status = stat()
-    let size = stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
+    let size = LockFile.size(path + "-wal")
     let text = "The write-ahead log has \(Readable.number(size >> 20)) MB."
     return size > maxLogSize
       ? .warning("Log", text + " A long read transaction prevents its reuse. End it.") : .good("Log", text)
   }
 
   private static func space(at path: String) -> JobsHealth.Finding {
-    var status = statvfs()
-    guard statvfs(path, &status) == 0 else { return .good("Space", "The free space of the disk is unknown.") }
-    return JobsHealth.Finding(freeBlocks: UInt64(status.f_bavail), ofSize: UInt64(status.f_frsize))
+    guard let free = LockFile.freeBlocks(path) else { return .good("Space", "The free space of the disk is unknown.") }
+    return JobsHealth.Finding(freeBlocks: free.count, ofSize: free.size)
   }
 }
 

@@ -31,7 +31,7 @@ extension SQLiteJobStore {
       configuration.readonly = true
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       defer { try? queue.close() }
-      return try queue.read { try Int.fetchOne($0, sql: AuditSQL.hasStore) == 1 }
+      return try queue.read { try Int.fetchOne($0, sql: MetaSQL.hasTables) == 1 }
     } catch {
       throw JobError(opening: path, error)
     }

@@ -49,19 +49,12 @@ import GRDB
     let jobCount = exchange.claims.reduce(exchange.endings.count) { $0 + min($1.count, JobCommand.maxChangedCount) }
     let size = WriteRequest.sizeOfJob * (1 + jobCount)
     return try await change(size: size, isDurable: !exchange.endings.isEmpty) { transaction in
-      let verdicts = try transaction.end(exchange.endings)
-      // The claims can return jobs that have waited for the jobs that end here.
-      try transaction.settle()
-      let isWorking = !exchange.claims.isEmpty || exchange.running != nil
-      guard isWorking, try transaction.isStopped(exchange.worker) != nil else {
-        return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
+      try transaction.exchange(exchange, isRegistered: { try transaction.isStopped(exchange.worker) != nil }) {
+        let queues = try WaitingQueues(exchange.claims, transaction.database)
+        return try exchange.claimed { claim in
+          queues.contains(claim.queue) ? try transaction.claim(claim, by: exchange.worker) : []
+        }
       }
-      if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
-      let queues = try WaitingQueues(exchange.claims, transaction.database)
-      let claimed = try exchange.claimed { claim in
-        queues.contains(claim.queue) ? try transaction.claim(claim, by: exchange.worker) : []
-      }
-      return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
     }
   }
 
@@ -90,7 +83,7 @@ import GRDB
     var isMore = false
     for part in JobTransaction.Advance.allCases {
       guard try await read({ try part.isNecessary($0.database, now) }) else { continue }
-      let definitions = part == .ticks ? try await read { try ScheduleRow.dueDefinitions($0.database, now) } : [:]
+      let definitions = part == .ticks ? try await read { try $0.dueDefinitions() } : [:]
       let hasMore = try await change(size: WriterInbox.maxSize) { transaction in
         transaction.knownDefinitions = definitions
         return try transaction.advance(part)

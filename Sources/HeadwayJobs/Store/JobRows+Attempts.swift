@@ -60,8 +60,30 @@
     return jobs.map(\.id)
   }
 
+  /// Records the endings of attempts, gives back jobs that the worker does not know of, and claims jobs.
+  ///
+  /// - Parameters:
+  ///   - exchange: The endings and claims of the worker.
+  ///   - isRegistered: Returns whether the worker can have jobs.
+  ///   - claim: Claims jobs for each claim in order. Use ``JobExchange/claimed(_:)``.
+  /// - Throws: ``JobError``, or an error of the store.
+  /// - Returns: The result for each ending, and the claimed jobs.
+  public func exchange(
+    _ exchange: JobExchange, isRegistered: () throws -> Bool, claim: () throws -> [[JobRecord]]
+  ) throws -> JobExchangeAnswer {
+    let verdicts = try end(exchange.endings)
+    // The claims can return jobs that have waited for the jobs that end here.
+    try settle()
+    let isWorking = !exchange.claims.isEmpty || exchange.running != nil
+    guard isWorking, try isRegistered() else {
+      return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
+    }
+    if let running = exchange.running { try releaseAll(of: exchange.worker, except: running) }
+    return JobExchangeAnswer(verdicts: verdicts, claimed: try claim())
+  }
+
   /// Gives back the jobs of a worker that the worker does not know of.
-  public func releaseAll(of worker: WorkerID, except known: Set<JobFence>) throws {
+  private func releaseAll(of worker: WorkerID, except known: Set<JobFence>) throws {
     let unknown = try runningJobs(of: worker).compactMap(\.fence).filter { !known.contains($0) }
     _ = try end(unknown.map { JobEnding($0, .release) })
   }

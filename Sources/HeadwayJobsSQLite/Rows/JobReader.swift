@@ -56,6 +56,17 @@ struct JobReader: StoreReader {
   /// Returns whether the first column of a statement's row is true; false if there is no row.
   func flag(_ statement: StoreStatement) throws -> Bool { try rows(statement) { $0.bool(0) }.first ?? false }
 
+  /// Decodes the definitions of due schedules, up to the limit of a transaction.
+  ///
+  /// Decoding takes longer than all other steps of a tick, so it happens before the transaction.
+  func dueDefinitions() throws -> ScheduleRow.KnownDefinitions {
+    let due = StoreStatement(ScheduleSQL.dueDefinitions, .time(now), .integer(Int64(JobCommand.maxChangedCount)))
+    let known = Set(try rows(due) { $0.bytes(0) }).compactMap { stored in
+      (try? ScheduleDefinition(stored: stored)).map { (stored, $0) }
+    }
+    return Dictionary(uniqueKeysWithValues: known)
+  }
+
   func isAlive(_ row: SQLStatement) -> Bool { locks?.isAlive(row.worker(0)) ?? false }
 
   func waitingQueues(after name: String?, limit: Int) throws -> [String] {

@@ -25,52 +25,37 @@ struct SQLStatement {
 
   // MARK: Binding
 
-  func bind(_ value: Int64?, at index: Int32) {
-    guard let value else {
-      sqlite3_bind_null(handle, index)
-      return
-    }
-    sqlite3_bind_int64(handle, index, value)
-  }
+  func bind(_ value: Int, at index: Int32) { bind(Int64(value), at: index) }
 
-  func bind(_ value: Int, at index: Int32) { sqlite3_bind_int64(handle, index, Int64(value)) }
+  func bind(_ value: Int64?, at index: Int32) { bind(value, at: index) { sqlite3_bind_int64(handle, index, $0) } }
 
-  func bind(_ value: Double?, at index: Int32) {
-    guard let value else {
-      sqlite3_bind_null(handle, index)
-      return
-    }
-    sqlite3_bind_double(handle, index, value)
-  }
+  func bind(_ value: Double?, at index: Int32) { bind(value, at: index) { sqlite3_bind_double(handle, index, $0) } }
 
   func bind(_ value: String?, at index: Int32) {
-    guard var value else {
-      sqlite3_bind_null(handle, index)
-      return
-    }
-    value.withUTF8 { bytes in
-      guard let start = bytes.baseAddress else {
-        _ = sqlite3_bind_text(handle, index, "", 0, Self.copied)
-        return
-      }
-      _ = start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
-        sqlite3_bind_text(handle, index, $0, Int32(bytes.count), Self.copied)
+    bind(value, at: index) { text in
+      var text = text
+      return text.withUTF8 { bytes in
+        // A text without an address would be bound as null.
+        guard let start = UnsafeRawPointer(bytes.baseAddress) else {
+          return sqlite3_bind_text(handle, index, "", 0, Self.copied)
+        }
+        let text = start.assumingMemoryBound(to: CChar.self)
+        return sqlite3_bind_text(handle, index, text, Int32(bytes.count), Self.copied)
       }
     }
   }
 
   func bind(_ value: [UInt8]?, at index: Int32) {
-    guard let value else {
-      sqlite3_bind_null(handle, index)
-      return
-    }
-    value.withUnsafeBytes { bytes in
+    bind(value, at: index) { bytes in
       // An empty buffer has no address, and would be bound as null.
-      _ =
-        bytes.isEmpty
+      bytes.isEmpty
         ? sqlite3_bind_zeroblob(handle, index, 0)
-        : sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), Self.copied)
+        : sqlite3_bind_blob(handle, index, bytes, Int32(bytes.count), Self.copied)
     }
+  }
+
+  private func bind<Value>(_ value: Value?, at index: Int32, _ bind: (Value) -> Int32) {
+    _ = value.map(bind) ?? sqlite3_bind_null(handle, index)
   }
 
   // MARK: Executing

@@ -6,9 +6,6 @@ enum AuditSQL {
   /// Whether the pages of the database are intact.
   static let integrity = "PRAGMA integrity_check"
 
-  /// Whether a database contains a store.
-  static let hasStore = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'headway_meta'"
-
   /// The rules about the numbers in `headway_meta`.
   static let rules = [
     AuditRule(

@@ -42,7 +42,7 @@ final class HintMessages: Sendable {
     descriptor = HintReceiver.makeSocket()
   }
 
-  deinit { if descriptor >= 0 { _ = HintReceiver.closeDescriptor(descriptor) } }
+  deinit { if descriptor >= 0 { _ = closeSocket(descriptor) } }
 
   /// Begins to receive hints; called when an observer is added.
   func receive(_ observers: HintObservers) {
@@ -115,7 +115,7 @@ final class HintReceiver: Sendable {
     guard descriptor >= 0 else { return nil }
     let code = Self.withAddress(path) { bind(descriptor, $0, $1) }
     guard code == 0, startThread(named: "headway-hints", { self.run(observers) }) == 0 else {
-      _ = Self.closeDescriptor(descriptor)
+      _ = closeSocket(descriptor)
       unlink(path)
       return nil
     }
@@ -139,7 +139,7 @@ final class HintReceiver: Sendable {
       }
       if count < 0, errno != EINTR { break }
     }
-    _ = Self.closeDescriptor(descriptor)
+    _ = closeSocket(descriptor)
   }
 
   // MARK: Sockets
@@ -154,18 +154,6 @@ final class HintReceiver: Sendable {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM) | Int32(SOCK_CLOEXEC), 0)
     #endif
     return descriptor
-  }
-
-  static func closeDescriptor(_ descriptor: Int32) -> Int32 {
-    #if canImport(Darwin)
-    Darwin.close(descriptor)
-    #elseif canImport(Glibc)
-    Glibc.close(descriptor)
-    #elseif canImport(Musl)
-    Musl.close(descriptor)
-    #elseif canImport(Android)
-    Android.close(descriptor)
-    #endif
   }
 
   /// Sends a message without waiting.
@@ -197,4 +185,6 @@ final class HintReceiver: Sendable {
     }
   }
 }
+
+private func closeSocket(_ descriptor: Int32) -> Int32 { close(descriptor) }
 #endif

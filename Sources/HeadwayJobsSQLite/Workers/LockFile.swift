@@ -113,4 +113,18 @@ final class LockFile: Sendable {
     }
   }
 }
+
+extension LockFile {
+  /// Returns the size of another file in bytes; 0 if there is no such file.
+  static func size(_ path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  /// Returns the free blocks of a disk, and the size of a block in bytes; nil if they are unknown.
+  static func freeBlocks(_ path: String) -> (count: UInt64, size: UInt64)? {
+    var status = statvfs()
+    return statvfs(path, &status) == 0 ? (UInt64(status.f_bavail), UInt64(status.f_frsize)) : nil
+  }
+}
 #endif

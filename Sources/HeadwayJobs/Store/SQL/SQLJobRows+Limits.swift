@@ -42,7 +42,8 @@
 
   /// Returns the bucket of a key; nil if it is full.
   public func bucket(ofKey key: String) throws -> RateBucket? {
-    try rows(Limits.bucket, { $0.add(key) }) { RateBucket(fullTime: $0.time(0), nextTime: $0.optional(1, $0.time)) }.first
+    try rows(Limits.bucket, { $0.add(key) }) { RateBucket(fullTime: $0.time(0), nextTime: $0.optional(1, $0.time)) }
+      .first
   }
 
   /// Writes a bucket, and notes whether a job waits for its tokens.
