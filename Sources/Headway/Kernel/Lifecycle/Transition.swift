@@ -100,7 +100,8 @@ extension Operation {
   @inline(__always)
   private final func allFollowers(in queue: OperationQueue?) -> Followers {
     let followers: Followers = queue?.following ?? (Trace.isRecording ? .trace : [])
-    return gateKind == .other ? followers.union(.gate) : followers
+    // The end of an operation that has only a key matters if the limits of its key depend on time.
+    return gateKind == .other || gateKind == .key && followers.contains(.time) ? followers.union(.gate) : followers
   }
 
   @inline(never)
