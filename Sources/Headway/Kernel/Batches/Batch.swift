@@ -82,7 +82,7 @@ final class Batch: @unchecked Sendable {
   private let current = Atomic<UInt>(0)
   private let finishedCount = Atomic<Int>(0)
   private let readiedCount = Atomic<Int>(0)
-  private var collectedFinished = 0
+  private(set) var collectedFinished = 0
   private var collectedNewlyReady = 0
   /// How many newly ready operations have been noted, to be collected after the finished ones.
   private var notedReadied = 0
@@ -111,6 +111,9 @@ final class Batch: @unchecked Sendable {
   private(set) var lastSequence: UInt64 = 0
   /// When the thread took the batch, in nanoseconds of uptime.
   private(set) var beginTime: UInt64 = 0
+  /// What the policy of the queue has lent to operations of the batch, until they are collected: the position of each
+  /// operation, and the object, which the policy keeps alive.
+  @exclusivity(unchecked) var shares: [(position: Int, object: Unmanaged<AnyObject>)] = []
   /// Whether the batch is among the active batches of its queue, and its neighbors there.
   ///
   /// The batch's thread can read this flag without the lock while it is inside.
@@ -189,9 +192,8 @@ final class Batch: @unchecked Sendable {
     current.store(0, ordering: .relaxed)
     finishedCount.store(0, ordering: .relaxed)
     readiedCount.store(0, ordering: .relaxed)
-    collectedFinished = 0
-    collectedNewlyReady = 0
-    notedReadied = 0
+    (collectedFinished, collectedNewlyReady, notedReadied) = (0, 0, 0)
+    if !shares.isEmpty { shares.removeAll(keepingCapacity: true) }
     isPinned.store(false, ordering: .relaxed)
     isWatched = false
     presence.store(.inside, ordering: .relaxed)

@@ -369,7 +369,7 @@ extension Operation {
   @inline(__always)
   private func publish(in batch: Batch, isContinued: Bool, leaving effects: inout Effects) {
     // Before any thread can find the queue empty.
-    if hasGate { releaseResources(in: batch, leaving: &effects) }
+    if gateKind == .ofBatches { releaseResources(in: batch, leaving: &effects) }
     if isContinued { batch.publish(continued: OperationReference(self)) } else { batch.publishTaken() }
   }
 }

@@ -191,8 +191,7 @@ struct QueueState: ~Copyable {
   ///   is held.
   mutating func add(_ operation: OperationReference, isFromInbox: Bool = false) -> Bool {
     guard admission.add(operation, isFromInbox: isFromInbox) else { return false }
-    record { .added(operation.operation) }
-    if operation._withUnsafeGuaranteedRef({ $0.admission.place == .ready }) { record { .ready(operation.operation) } }
+    if followers.contains(.events) { followers.append(additionOf: operation.operation) }
     return true
   }
 
