@@ -48,7 +48,7 @@ import Testing
   @Test("Times have nanoseconds as decimals") func nanoseconds() throws {
     let recording = TraceRecording(
       duration: 2000, operations: [.init(name: "short", runs: [.init(startTime: 1234, endTime: 1235, thread: 0)])])
-    let text = recording.chromeTrace()
+    let text = recording.render(as: .chromeTrace)
     #expect(text.contains("\"ts\":1.234"))
     #expect(text.contains("\"dur\":0.001"))
     #expect(try ParsedTrace(recording).displayTimeUnit == "ns")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("HTML page", .hangLimit) struct HTMLTests {
   private func parse(_ recording: TraceRecording) throws -> [String: Any] {
-    let page = recording.html()
+    let page = recording.render(as: .html)
     let parts = page.components(separatedBy: "<script type=\"application/json\" id=\"recording\">")
     try #require(parts.count == 2)
     let json = try #require(parts[1].components(separatedBy: "</script>").first)

@@ -5,7 +5,7 @@ import Testing
   private func parse(
     _ recording: TraceRecording, width: Int = 1200, showsDependencies: Bool = false
   ) throws -> ParsedSVG {
-    let text = recording.svgTimeline(width: width, showsDependencies: showsDependencies)
+    let text = recording.render(as: .svg(width: width, showsDependencies: showsDependencies))
     #expect(text.utf8.count < 2_000_000)
     let picture = try ParsedSVG(text)
     let root = try #require(picture.elements.first)

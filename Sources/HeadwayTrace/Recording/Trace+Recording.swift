@@ -24,9 +24,9 @@ extension Trace {
   /// - Throws: The error that the function throws.
   /// - Precondition: No other trace is being recorded, and `maxEventCountPerThread` is positive.
   public static func record(
-    maxEventCountPerThread: Int = OperationQueue.defaultMaxTraceEventCount, _ body: () throws -> Void
+    maxEventCountPerThread: Int = defaultMaxEventCount, _ body: () throws -> Void
   ) rethrows -> TraceRecording {
-    let trace = OperationQueue.startTrace(maxEventCountPerThread: maxEventCountPerThread)
+    let trace = Trace.start(maxEventCountPerThread: maxEventCountPerThread)
     try body()
     return trace.stop()
   }
@@ -42,10 +42,10 @@ extension Trace {
   /// - Throws: The error that the function throws.
   /// - Precondition: No other trace is being recorded, and `maxEventCountPerThread` is positive.
   public static func record(
-    maxEventCountPerThread: Int = OperationQueue.defaultMaxTraceEventCount,
+    maxEventCountPerThread: Int = defaultMaxEventCount,
     isolation actor: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
   ) async rethrows -> TraceRecording {
-    let trace = OperationQueue.startTrace(maxEventCountPerThread: maxEventCountPerThread)
+    let trace = Trace.start(maxEventCountPerThread: maxEventCountPerThread)
     try await body()
     return trace.stop()
   }

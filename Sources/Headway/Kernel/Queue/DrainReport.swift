@@ -13,7 +13,7 @@ public struct DrainReport: Sendable, Hashable, CustomStringConvertible {
   /// cancelled.
   ///
   /// They are in the order in which the operations were added.
-  public let runningOperations: [String]
+  public let runningOperationDescriptions: [String]
 
   /// Whether all operations had finished when the time was up.
   public var isComplete: Bool { cancelledCount == 0 }
@@ -21,7 +21,8 @@ public struct DrainReport: Sendable, Hashable, CustomStringConvertible {
   /// A sentence with the counts and the running operations.
   public var description: String {
     let counts = "\(finishedCount) finished, \(cancelledCount) cancelled"
-    guard !runningOperations.isEmpty else { return counts }
-    return "\(counts), of which \(runningOperations.count) still running: \(runningOperations.joined(separator: ", "))"
+    guard !runningOperationDescriptions.isEmpty else { return counts }
+    return
+      "\(counts), of which \(runningOperationDescriptions.count) still running: \(runningOperationDescriptions.joined(separator: ", "))"
   }
 }

@@ -203,7 +203,7 @@ final class TimedGate: ResourceGate, @unchecked Sendable {  // What changes late
       : timeoutEnd <= now ? (.timeout, givenPolicy.timeout) : (.timeout, nil)
     guard let limit else { return nil }
     return TimeLimitError(
-      code: code, limit: limit, waitingTime: .nanoseconds(waiting), runningTime: running.map { .nanoseconds($0) })
+      code: code, limit: limit, waitDuration: .nanoseconds(waiting), runDuration: running.map { .nanoseconds($0) })
   }
 }
 

@@ -367,7 +367,7 @@ import Testing
       onThreads(2) { thread in
         if thread == 0 {
           for _ in 0..<50 {
-            let trace = OperationQueue.startTrace()
+            let trace = Trace.start()
             queue.addOperations([BlockOperation {}], waitUntilFinished: true)
             let recording = trace.stop()
             #expect(recording.operations.contains { $0.finishedTime != nil })
@@ -386,13 +386,13 @@ import Testing
   @Test("Q19: a second trace, or one without capacity, is a programmer's error; a trace ends when it is released")
   func misuse() async {
     await #expect(processExitsWith: .failure) {
-      let trace = OperationQueue.startTrace()
-      withExtendedLifetime(trace) { _ = OperationQueue.startTrace() }
+      let trace = Trace.start()
+      withExtendedLifetime(trace) { _ = Trace.start() }
     }
-    await #expect(processExitsWith: .failure) { _ = OperationQueue.startTrace(maxEventCountPerThread: 0) }
+    await #expect(processExitsWith: .failure) { _ = Trace.start(maxEventCountPerThread: 0) }
     await #expect(processExitsWith: .success) {
-      _ = OperationQueue.startTrace()
-      _ = OperationQueue.startTrace().stop()
+      _ = Trace.start()
+      _ = Trace.start().stop()
     }
   }
 }
