@@ -3,12 +3,6 @@ import Synchronization
 
 #if canImport(Darwin)
 import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
 #endif
 
 extension OperationQueue {
@@ -104,24 +98,12 @@ private enum SignalDump {
     let installing = DispatchGroup()
     installing.enter()
     source.setRegistrationHandler { installing.leave() }
-    source.setEventHandler { printDump() }
+    source.setEventHandler { writeError("\(OperationQueue.snapshotAll(maxOperationCount: 100))\n") }
     source.resume()
     installing.wait()
     #if canImport(Darwin)
     // On Apple platforms, a source only observes the signal. On other platforms, it handles the signal itself.
     signal(number, SIG_IGN)
     #endif
-  }
-
-  private static func printDump() {
-    let text = Array((OperationQueue.snapshotAll(maxOperationCount: 100).description + "\n").utf8)
-    text.withUnsafeBytes { bytes in
-      var written = 0
-      while written < bytes.count {
-        let count = write(STDERR_FILENO, bytes.baseAddress! + written, bytes.count - written)
-        if count < 0, errno != EINTR { return }
-        written += max(0, count)
-      }
-    }
   }
 }

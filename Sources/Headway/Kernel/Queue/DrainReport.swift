@@ -20,9 +20,8 @@ public struct DrainReport: Sendable, Hashable, CustomStringConvertible {
 
   /// A sentence with the counts and the running operations.
   public var description: String {
-    let counts = "\(finishedCount) finished, \(cancelledCount) cancelled"
-    guard !runningOperationDescriptions.isEmpty else { return counts }
-    return
-      "\(counts), of which \(runningOperationDescriptions.count) still running: \(runningOperationDescriptions.joined(separator: ", "))"
+    let (counts, running) = ("\(finishedCount) finished, \(cancelledCount) cancelled", runningOperationDescriptions)
+    guard !running.isEmpty else { return counts }
+    return "\(counts), of which \(running.count) still running: \(running.joined(separator: ", "))"
   }
 }
