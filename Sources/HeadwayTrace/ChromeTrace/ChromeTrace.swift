@@ -6,7 +6,7 @@ extension TraceRecording {
   func chromeTrace() -> String {
     let file = ChromeTraceFile(
       traceEvents: ChromeTraceBuilder(self).events,
-      displayTimeUnit: duration < TimeUnit.milliseconds.rawValue ? "ns" : "ms",
+      displayTimeUnit: duration < .milliseconds(1) ? "ns" : "ms",
       otherData: ["lostEventCount": String(lostEventCount)])
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

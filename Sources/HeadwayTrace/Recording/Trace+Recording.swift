@@ -9,7 +9,7 @@ extension Trace {
   /// - Returns: What was recorded. If the trace was stopped before, the recording is empty.
   /// - Complexity: O(*n* log *n*) in the number of recorded events.
   public func stop() -> TraceRecording {
-    guard let recorded = takeEvents() else { return TraceRecording(duration: 0) }
+    guard let recorded = takeEvents() else { return TraceRecording(duration: .zero) }
     var builder = TraceBuilder(recorded)
     return builder.makeRecording()
   }

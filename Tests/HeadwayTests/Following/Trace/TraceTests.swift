@@ -33,7 +33,7 @@ import Testing
       for operation in found {
         try #require(operation.runs.count == 1)
         let run = operation.runs[0]
-        let times = [0, operation.addedTime, operation.readyTime, run.startTime, run.endTime, recording.duration]
+        let times = [.zero, operation.addedTime, operation.readyTime, run.startTime, run.endTime, recording.duration]
         #expect(times.compactMap { $0 } == times.compactMap { $0 }.sorted() && !times.contains(nil))
         #expect(run.endTime == operation.finishedTime && operation.result == .success && operation.error == nil)
         #expect(recording.threads[run.thread].name.hasPrefix("headway-"))
@@ -208,7 +208,7 @@ import Testing
       let spans = recording.spans.filter { $0.name.hasPrefix("trace ") }
       try #require(
         spans.map(\.name) == ["trace outer", "trace inner", "trace asynchronous", "trace failing"])
-      #expect(spans.allSatisfy { $0.endTime.map { $0 > 0 } == true })
+      #expect(spans.allSatisfy { $0.endTime.map { $0 > .zero } == true })
       #expect(spans[0].startTime <= spans[1].startTime && spans[1].endTime! <= spans[0].endTime!)
       #expect(recording.marks.map(\.name).filter { $0.hasPrefix("trace ") } == ["trace begins", "trace ends"])
     }
@@ -281,7 +281,7 @@ import Testing
       }
       // Each end belongs to the operation that was added before it.
       for (operation, next) in zip(added, added.dropFirst()) {
-        #expect(operation.finishedTime ?? 0 <= next.addedTime!)
+        #expect(operation.finishedTime ?? .zero <= next.addedTime!)
       }
     }
   }
