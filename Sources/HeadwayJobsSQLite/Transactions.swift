@@ -163,7 +163,7 @@ extension JobContext {
       guard try transaction.isRun(by: fence) else { throw leaseLost }
       let value = try transaction.run(within: limit, body)
       guard transaction.database.isInsideTransaction else { throw JobError.transactionEnded }
-      try transaction.putCheckpoint(name, self.encodedCheckpoint(name, value), of: fence.id)
+      try transaction.putCheckpoints([(fence.id, name, self.encodedCheckpoint(name, value))])
       return value
     }
   }
@@ -208,27 +208,17 @@ extension JobContext {
   public func finish<Value: Sendable>(
     within limit: Duration = .seconds(5), _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
-    let (fence, leaseLost) = (fence, leaseLost)
     let store = jobs.sqliteStore
-    try checkNotSuspended()
-    // Noted before the commit. Otherwise, the worker could find after the commit that the attempt no longer runs the
-    // job.
-    guard beginFinishing() else {
-      throw JobError(
-        .alreadyFinished, "Job \(id) has already ended by a call of finish(_:). After that call, return.")
+    return try await finishOnce {
+      try await store.change(runsUserCode: true) { [fence, leaseLost] transaction in
+        guard try transaction.isRun(by: fence) else { throw leaseLost }
+        let value = try transaction.run(within: limit, body)
+        guard transaction.database.isInsideTransaction else { throw JobError.transactionEnded }
+        let result = try self.encodedResult(value)
+        guard try transaction.end([JobEnding(fence, .succeed(result: result))]) == [.recorded] else { throw leaseLost }
+        return value
+      }
     }
-    var isCommitted = false
-    defer { if !isCommitted { cancelFinishing() } }
-    let value = try await store.change(runsUserCode: true) { transaction in
-      guard try transaction.isRun(by: fence) else { throw leaseLost }
-      let value = try transaction.run(within: limit, body)
-      guard transaction.database.isInsideTransaction else { throw JobError.transactionEnded }
-      let result = try self.encodedResult(value)
-      guard try transaction.end([JobEnding(fence, .succeed(result: result))]) == [.recorded] else { throw leaseLost }
-      return value
-    }
-    isCommitted = true
-    return value
   }
 }
 

@@ -116,6 +116,12 @@ struct PostgresJobsTests {
     #expect(JobStoreLocation(socket.place).place == socket.place)
   }
 
+  @Test("J281: the address of a store is a URL, even if its names contain special characters") func specialNames() {
+    let place = JobStoreLocation("host=db user='a@b/c' dbname='my db?x' password=secret").place
+    #expect(place == "postgres://a%40b%2Fc@db/my%20db%3Fx")
+    #expect(JobStoreLocation(place).place == place)
+  }
+
   @Test(
     "J122: no output contains the password of a location, no matter how it is written",
     arguments: [

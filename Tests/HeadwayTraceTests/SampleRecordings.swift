@@ -3,6 +3,7 @@ import HeadwayTrace
 
 // The times of the recordings in these tests are whole nanoseconds.
 extension Duration: @retroactive ExpressibleByIntegerLiteral {
+  /// Creates a duration of whole nanoseconds.
   public init(integerLiteral nanoseconds: Int64) { self = .nanoseconds(nanoseconds) }
 }
 

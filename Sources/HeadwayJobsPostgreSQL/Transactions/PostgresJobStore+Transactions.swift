@@ -116,7 +116,7 @@ extension Jobs {
 
   private func add(_ new: [NewJob], in transaction: PostgresTransaction) throws -> [Enqueued] {
     requireStore(of: transaction)
-    let hasKeys = new.count { $0.settings.unique != nil } > 1
+    let hasKeys = new.contains { $0.settings.unique != nil }
     return try transaction.change(isRepeatable: hasKeys, { try $0.enqueue(new) }) { [self] enqueued in
       for (enqueued, new) in zip(enqueued, new) { noteEnqueued(enqueued, new) }
     }
@@ -176,7 +176,7 @@ extension JobContext {
       let payload = try self.encodedCheckpoint(name, value)
       let isRun = try transaction.change({ rows in
         guard try rows.isRun(by: fence) else { return false }
-        try rows.putCheckpoint(name, payload, of: fence.id)
+        try rows.putCheckpoints([(fence.id, name, payload)])
         return true
       }) { _ in }
       guard isRun else { throw leaseLost }
@@ -217,26 +217,15 @@ extension JobContext {
   public func finish<Value: Sendable>(
     within limit: Duration = .seconds(5), _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
   ) async throws -> Value {
-    let (fence, leaseLost) = (fence, leaseLost)
     let store = jobs.postgresStore
-    try checkNotSuspended()
-    // Noted before the commit. Otherwise, the worker could find after the commit that the attempt no longer runs the
-    // job.
-    guard beginFinishing() else { throw alreadyFinished }
-    var isCommitted = false
-    defer { if !isCommitted { cancelFinishing() } }
-    let value = try await store.runTransaction(within: limit) { transaction in
-      let value = try body(transaction)
-      let result = try self.encodedResult(value)
-      guard try transaction.end(fence, result) else { throw leaseLost }
-      return value
+    return try await finishOnce {
+      try await store.runTransaction(within: limit) { [fence, leaseLost] transaction in
+        let value = try body(transaction)
+        let result = try self.encodedResult(value)
+        guard try transaction.end(fence, result) else { throw leaseLost }
+        return value
+      }
     }
-    isCommitted = true
-    return value
-  }
-
-  var alreadyFinished: JobError {
-    JobError(.alreadyFinished, "A call of finish(_:) has ended job \(id), or is about to. After that call, return.")
   }
 }
 #endif

@@ -133,9 +133,9 @@ extension PostgresJobStore {
   private func call(
     _ function: String, columns: String, _ arguments: [(name: String, type: String, value: String?)]
   ) -> PostgresStatement {
-    let list = arguments.enumerated().map { "\($1.name) => $\($0 + 1)::\($1.type)" }.joined(separator: ", ")
-    return PostgresStatement(
-      sql: "SELECT \(columns) FROM \(schema.name).\(function)(\(list))", parameters: arguments.map(\.value))
+    PostgresStatement(
+      sql: PrivilegeSQL.call("\(schema.name).\(function)", columns: columns, arguments),
+      parameters: arguments.map(\.value))
   }
 
   private static func interval(_ duration: Duration) -> String {
