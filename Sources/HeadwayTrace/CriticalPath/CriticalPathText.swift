@@ -33,10 +33,10 @@ struct CriticalPathText {
     if let maximum = recording.queues[limit.queue].maxConcurrentOperationCount { count = " (\(maximum))" }
     let name = recording.queueName(limit.queue).onOneLine
     let wait =
-      "For \(timeText(limit.waitDuration.nanoseconds)), operations on this path waited because ‘\(name)’ was at its limit\(count)."
+      "For \(timeText(limit.waitDuration)), operations on this path waited because ‘\(name)’ was at its limit\(count)."
     let saving =
       limit.possibleSaving > .zero
-      ? "Without that limit, the last operation could finish at most \(timeText(limit.possibleSaving.nanoseconds)) earlier."
+      ? "Without that limit, the last operation could finish at most \(timeText(limit.possibleSaving)) earlier."
       : "Without that limit, the last operation would not finish earlier."
     return [wait, saving]
   }

@@ -153,6 +153,8 @@ extension OperationOption: ExpressibleByStringInterpolation {
 }
 
 /// The settings of an operation that a list of options makes.
+///
+/// See `Docs/decisions/0056-options-and-values.md`.
 struct OperationSettings {
   var name: String?
   var priority = QueuePriority.normal

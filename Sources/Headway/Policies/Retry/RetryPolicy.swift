@@ -13,8 +13,8 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   public enum Backoff: Sendable, Hashable, Codable {
     /// All pauses have the same length.
     case constant(Duration)
-    /// The first pause has the length `initialDelay`, and each later pause is `factor` times as long as the previous one, up
-    /// to `maxDelay`.
+    /// The first pause has the length `initialDelay`, and each later pause is `factor` times as long as the previous
+    /// one, up to `maxDelay`.
     case exponential(initialDelay: Duration, factor: Double, maxDelay: Duration)
     /// The pauses have these lengths, and the last one repeats.
     case custom([Duration])
