@@ -26,7 +26,7 @@ import Testing
   @Test("J215: an encoded job has all its properties")
   func encodedJob() throws {
     let retry = RetryPolicy(
-      maxAttemptCount: 3, backoff: .exponential(initial: .seconds(1), factor: .infinity, maximum: .seconds(5)))
+      maxAttemptCount: 3, backoff: .exponential(initialDelay: .seconds(1), factor: .infinity, maxDelay: .seconds(5)))
     let options: JobOptions = [
       .queue("images"), .priority(.high), .label("a photo"), .tags(["a", "b"]), .retry(retry),
     ]

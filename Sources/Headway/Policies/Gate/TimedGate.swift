@@ -191,7 +191,7 @@ final class TimedGate: KeyGate, @unchecked Sendable {  // What changes later is 
       : timeoutEnd <= now ? (.timeout, givenPolicy.timeout) : (.timeout, nil)
     guard let limit else { return nil }
     return TimeLimitError(
-      code: code, limit: limit, waitingTime: .nanoseconds(waiting), runningTime: running.map { .nanoseconds($0) })
+      code: code, limit: limit, waitDuration: .nanoseconds(waiting), runDuration: running.map { .nanoseconds($0) })
   }
 }
 
