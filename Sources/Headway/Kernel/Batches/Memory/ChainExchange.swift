@@ -5,15 +5,19 @@ import Synchronization
 /// A chain belongs to one thread at a time. Giving it away has releasing order, and taking it has acquiring order. So
 /// the thread that takes it sees its contents. The exchange stores only the address of the first object of each chain.
 struct ChainExchange: @unchecked Sendable {  // Never changed, and the memory that it points to is atomic.
-  /// How many chains can wait to be taken.
-  private static let slotCount = 4
+  /// How many chains can wait to be taken: those of the additions that a thread takes out of an inbox together.
+  ///
+  /// The slots have a cache line of their own.
+  private static let slotCount = 8
 
   private let first: UnsafeMutablePointer<Atomic<UInt>>
   private let key: ThreadKey
 
   init(atThreadEnd: @convention(c) (UnsafeMutableRawPointer?) -> Void) {
     key = ThreadKey(atThreadEnd: atThreadEnd)
-    first = .allocate(capacity: Self.slotCount)
+    let size = Self.slotCount * MemoryLayout<Atomic<UInt>>.stride
+    first = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: size).assumingMemoryBound(
+      to: Atomic<UInt>.self)
     for number in 0..<Self.slotCount { (first + number).initialize(to: Atomic(0)) }
   }
 
