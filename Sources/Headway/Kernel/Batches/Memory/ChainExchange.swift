@@ -11,27 +11,21 @@ struct ChainExchange: @unchecked Sendable {  // Never changed, and the memory th
   private static let slotCount = 8
 
   private let first: UnsafeMutablePointer<Atomic<UInt>>
-  private let key: ThreadKey
+  /// The chain of the calling thread: the address of its first object.
+  let own: ThreadKey
 
   init(atThreadEnd: @convention(c) (UnsafeMutableRawPointer?) -> Void) {
-    key = ThreadKey(atThreadEnd: atThreadEnd)
-    let size = Self.slotCount * MemoryLayout<Atomic<UInt>>.stride
-    first = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: size).assumingMemoryBound(
-      to: Atomic<UInt>.self)
+    own = ThreadKey(atThreadEnd: atThreadEnd)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
+    first = memory.bindMemory(to: Atomic<UInt>.self, capacity: Self.slotCount)
     for number in 0..<Self.slotCount { (first + number).initialize(to: Atomic(0)) }
-  }
-
-  /// The chain of the calling thread: the address of its first object.
-  var own: UnsafeMutableRawPointer? {
-    get { key.value }
-    nonmutating set { key.value = newValue }
   }
 
   /// Returns the calling thread's chain, or takes a chain that another thread has given away.
   ///
-  /// The caller must set ``own`` afterwards.
+  /// The caller must set the value of ``own`` afterwards.
   @inline(__always)
-  func next() -> UnsafeMutableRawPointer? { own ?? take() }
+  func next() -> UnsafeMutableRawPointer? { own.value ?? take() }
 
   private func take() -> UnsafeMutableRawPointer? {
     for number in 0..<Self.slotCount where first[number].load(ordering: .relaxed) != 0 {
