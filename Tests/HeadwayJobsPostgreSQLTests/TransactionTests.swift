@@ -198,7 +198,7 @@ import Testing
     let suspension = await #expect(throws: JobSuspension.self) {
       _ = try await context.waitForSignal("size", as: Int.self, timeLimit: .seconds(60))
     }
-    let until = try #require(suspension?.until)
+    let until = try #require(suspension?.endTime)
     let ending = JobEnding(context.fence, .wait(.signal("size"), until: until))
     _ = try await test.store.exchange(JobExchange(worker: context.fence.owner, endings: [ending]))
     let (jobs, call) = (test.jobs, "SELECT signal(\(handle.id), 'size', convert_to('7', 'UTF8'))")

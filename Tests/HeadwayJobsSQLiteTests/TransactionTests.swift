@@ -168,7 +168,7 @@ struct Note: Job {
     let suspension = await #expect(throws: JobSuspension.self) {
       _ = try await context.waitForSignal("size", as: Int.self, timeLimit: .seconds(60))
     }
-    let until = try #require(suspension?.until)
+    let until = try #require(suspension?.endTime)
     let ending = JobEnding(context.fence, .wait(.signal("size"), until: until))
     _ = try await app.store.exchange(JobExchange(worker: context.fence.owner, endings: [ending]))
     struct Failure: Error {}

@@ -59,7 +59,7 @@ import Testing
     let handle = try await workshop.jobs.enqueue(Sum(left: 20, right: 22))
     let queue = OperationQueue()
     let sum = handle.makeOperation()
-    let double = queue.addTask(dependingOn: sum) { try await sum.value * 2 }
+    let double = queue.addTask(.dependingOn(sum)) { try await sum.value * 2 }
     queue.addOperation(sum)
     let value = try await workshop.run(workshop.worker(Sum.self)) { try await double.value }
     #expect(value == 84)

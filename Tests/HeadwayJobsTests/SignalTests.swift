@@ -141,7 +141,7 @@ import Testing
       try #require(await #expect(throws: JobSuspension.self) { try await test.perform(Order()) })
     }
     #expect(suspension.wait == .signal("sent"))
-    #expect(suspension.until == test.jobs.store.now + .seconds(60))
+    #expect(suspension.endTime == test.jobs.store.now + .seconds(60))
     let job = try #require(try await test.jobs.jobs().first)
     #expect(job.state == .cancelled)
     #expect(log.entries == ["charge"])

@@ -111,7 +111,7 @@ struct JobsByNameTests {
     let nightly = try ScheduleDefinition(.cron("0 3 * * *"), jitter: .milliseconds(1_500), job: newJob("report"))
     _ = try await store.perform(.set(nightly), on: "nightly")
     let records = try await jobs.schedules()
-    let next = try #require(records.first?.next?.description)
+    let next = try #require(records.first?.nextTickTime?.description)
     let list = try await run("schedules").output
     #expect(list[0].split(separator: " ") == ["schedule", "times", "kind", "queue", "next", "last", "job"])
     #expect(list[1].hasPrefix("hourly    every 3600.0 seconds  mail") && list[1].contains("  mail     \(next)  "))

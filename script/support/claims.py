@@ -1,6 +1,7 @@
 """Finds claims in the README, the features and the guides that something does not exist, although it does.
 
-    - “There is no `RateLimit`.” A name that a negation refers to must not be a public declaration, a module or a command.
+    - “There is no `RateLimit`.” A name that a negation refers to must not be a public declaration, a module or a
+      command.
     - Under a heading such as *What has no counterpart*, no line contains a link to a symbol.
     - In the table of a comparison, Headway's column does not deny a feature of the list below.
     - A sentence that denies a feature of the list, describes how to build it yourself, or recommends another system for
@@ -27,12 +28,13 @@ FEATURES = {
         r"exclude each other|mutual(?:ly)? exclusi\w+|exclusive(?:ly)?\b", "OperationPolicy"),
     "rate limits": (r"rate limits?|requests per second", "RateLimit"),
     "limits by key": (r"per (?:host|customer|tenant)|by key", "KeyPolicy"),
-    "coalescing": (r"debounc\w+|throttl\w+|coalesc\w+", "Coalescing"),
+    "coalescing": (r"debounc\w+|throttl\w+|coalesc\w+", "CoalescingPolicy"),
     "metrics and tracing": (r"open ?telemetry|\botel\b|metrics|distributed tracing", "HeadwayMetrics"),
 }
 HEADWAY = r"(?:Headway(?:'s (?:operations?|queues?|jobs?))?|(?:the|a|an) (?:operation|queue|library)s?|it|there)"
 NEGATED = re.compile(
-    rf"\b{HEADWAY} (?:does not|doesn't|do not|don't|cannot|can't|lacks?|ha(?:s|ve) no|is not|isn't|are not|aren't|is no)\b"
+    rf"\b{HEADWAY} (?:does not|doesn't|do not|don't|cannot|can't|lacks?|ha(?:s|ve) no|is not|isn't|are not|aren't"
+    r"|is no)\b"
     r"|\bnot (?:in|part of|yet in|available in) Headway\b|\bunlike Headway\b", re.I)
 # Advice to build something that exists, or to look for it elsewhere.
 DETOUR = re.compile(
@@ -111,7 +113,7 @@ def section_faults(text):
 
 
 def table_faults(text):
-    """Rows of a comparison in which Headway lacks a feature that exists."""
+    """Rows of a comparison that deny a feature of Headway."""
     for header in re.finditer(r"^\|(.*)\|\n\|[ :|-]+\n((?:\|.*\n?)+)", text, re.M):
         columns = [cell.strip() for cell in header[1].split("|")]
         headway = [index for index, name in enumerate(columns) if name.startswith("Headway")]

@@ -25,7 +25,7 @@ SYSTEM_MODULES = {"Foundation"}
 
 
 class Program:
-    """What the files must agree with."""
+    """The program and the package that the files must agree with."""
 
     def __init__(self, root):
         source = (root / "Examples/Sources/Worker/main.swift").read_text()
@@ -37,7 +37,8 @@ class Program:
         manifest = (root / "Package.swift").read_text()
         self.products = set(re.findall(r'\.(?:library|executable)\(name: "(\w+)"', manifest))
         self.traits = set(re.findall(r'^let \w+ = "(\w+)"$', manifest, re.M)) | {"Tool"}
-        self.packages = dict(re.findall(r'url: "https://github\.com/([\w./-]+?)(?:\.git)?", from: "([\d.]+)"', manifest))
+        self.packages = dict(
+            re.findall(r'url: "https://github\.com/([\w./-]+?)(?:\.git)?", from: "([\d.]+)"', manifest))
         tool = root / "Sources/HeadwayTool/Jobs"
         self.commands = {
             name for path in tool.glob("*.swift") for name in re.findall(r'commandName: "([\w-]+)"', path.read_text())}
@@ -50,7 +51,7 @@ def unit_faults(program, text):
     service = unit["Service"] if unit.has_section("Service") else {}
     limit = re.fullmatch(r"(\d+)s?", service.get("TimeoutStopSec", ""))
     if not limit or int(limit[1]) < program.stopping + MARGIN:
-        yield f"TimeoutStopSec is less than {program.stopping + MARGIN}, and the worker needs {program.stopping} to stop"
+        yield f"TimeoutStopSec is less than {program.stopping + MARGIN}: the worker needs {program.stopping} to stop"
     if service.get("KillSignal", "SIGTERM") != "SIGTERM":
         yield "KillSignal is not SIGTERM, which begins the graceful shutdown"
     if service.get("KillMode") not in ("mixed", "process"):
@@ -65,7 +66,7 @@ def unit_faults(program, text):
 
 
 def verified_unit(text):
-    """What systemd itself reports, if it is installed."""
+    """The messages of systemd about a unit, if it is installed."""
     if not shutil.which("systemd-analyze"):
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -136,7 +137,8 @@ def deployment_faults(program, deployment):
     spec = deployment["spec"]
     pod = spec["template"]["spec"]
     if pod.get("terminationGracePeriodSeconds", 30) < program.stopping + MARGIN:
-        yield f"terminationGracePeriodSeconds is less than {program.stopping + MARGIN}: the worker needs {program.stopping}"
+        needed = program.stopping + MARGIN
+        yield f"terminationGracePeriodSeconds is less than {needed}: the worker needs {program.stopping}"
     labels = spec["template"]["metadata"]["labels"]
     if spec["selector"]["matchLabels"] != labels:
         yield "the selector of the deployment differs from the labels of its pods"
@@ -159,7 +161,8 @@ def deployment_faults(program, deployment):
         if "JOBS_STORE" not in given:
             yield f"{container['name']}: JOBS_STORE is missing"
         if "doctor" in " ".join(container.get("livenessProbe", {}).get("exec", {}).get("command", [])):
-            yield f"{container['name']}: a liveness probe of the store would restart all workers in an outage of the server"
+            name = container["name"]
+            yield f"{name}: a liveness probe of the store would restart all workers in an outage of the server"
 
 
 def kubernetes_faults(program, text):

@@ -20,10 +20,11 @@ import re
 
 LIST = "Docs/benchmarks/figures.json"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-# What only measurements have, wherever it is written.
+# Units that only measurements have, in any document.
 MEASURED = re.compile(
-    r"\d[\d,.]* ?(?:ns|µs|nanoseconds|microseconds|MB/s|GB/s|ns/\w+)(?!\w)|[\d,.]+ (?:\w+ )?(?:jobs|rows|operations|syncs) "
-    r"per second|[\d,.]+ times as (?:fast|long|much)|a (?:half|third|quarter|fifth|tenth|twentieth) of the time"
+    r"\d[\d,.]* ?(?:ns|µs|nanoseconds|microseconds|MB/s|GB/s|ns/\w+)(?!\w)"
+    r"|[\d,.]+ (?:\w+ )?(?:jobs|rows|operations|syncs) per second"
+    r"|[\d,.]+ times as (?:fast|long|much)|a (?:half|third|quarter|fifth|tenth|twentieth) of the time"
     r"|factor is [\d,.]+|[\d,.]+ ?× (?:as|faster)")
 # In overviews, times are results. In guides, they are settings and defaults.
 TIMES = re.compile(r"(?<![\w(.])\d[\d,.]* (?:ms|s)\b(?! each, s)")
@@ -169,7 +170,11 @@ def sentence_faults(pages, entry, text, covered):
 
 
 def table_faults(pages, entry, text, covered):
-    """A source can contain {column}, which is the name of the column."""
+    """Compares the cells of a table. A source can contain {column}, which is the name of the column.
+
+    If the cells of a row come from different rows of the page, their sources are listed by column. A list contains a
+    source for each number of the cell.
+    """
     found = [table for table in tables(text) if " | ".join(table[1]).startswith(entry["table"])]
     if len(found) != 1:
         yield f"{entry['in']}: {len(found)} tables begin with the columns {entry['table']}, see {LIST}"
@@ -187,9 +192,9 @@ def table_faults(pages, entry, text, covered):
         for column, cell in list(zip(columns, row))[1:]:
             source = entry["rows"][row[0]]
             source = source.get(column) if isinstance(source, dict) else source.replace("{column}", column)
-            if NUMBER.search(cell) and source:
-                where = f"{entry['in']}: {row[0]}, {column}"
-                if fault := compared(pages, NUMBER.search(cell)[0], source, where):
+            sources = source if isinstance(source, list) else [source]
+            for shown, source in zip(NUMBER.findall(cell), sources):
+                if source and (fault := compared(pages, shown, source, f"{entry['in']}: {row[0]}, {column}")):
                     yield fault
 
 

@@ -1,7 +1,7 @@
 """Checks that each guide declares the packages of what its programs import, in the versions that Headway requires.
 
-A reader copies a program, and needs the product and the package of each module that is neither Headway's nor part of the
-toolchain: `.product(name: "Logging", package: "swift-log")` and `.package(url: "…/swift-log", from: "…")`.
+A reader copies a program, and needs the product and the package of each module that is neither Headway's nor part of
+the toolchain: `.product(name: "Logging", package: "swift-log")` and `.package(url: "…/swift-log", from: "…")`.
 """
 
 import re

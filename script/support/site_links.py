@@ -36,7 +36,7 @@ def article(root, module, name):
 
 
 def site_fault(root, address, anchor):
-    """What is wrong with an address in the site, relative to its folder."""
+    """The reason why an address in the site, relative to its folder, is wrong, or None."""
     parts = [part for part in address.strip("/").split("/") if part]
     if parts[:2] == ["reference", "documentation"] and len(parts) > 2:
         path = article(root, parts[2].lower(), parts[3].lower() if len(parts) > 3 else "")

@@ -1,4 +1,4 @@
-"""Plants faults in the files of Examples/Deployment, and checks that script/check-deployment finds each of them."""
+"""Plants faults in the files of Examples/Deployment. script/check-deployment must find each of them."""
 
 import unittest
 
@@ -6,13 +6,14 @@ import deployment
 
 PROGRAM = deployment.Program(deployment.ROOT)
 FOLDER = deployment.ROOT / deployment.FOLDER
-# The file, a text of it, what replaces the text, and a part of the fault.
+# The file, a string in it, the string that replaces it, and part of the fault.
 PLANTED = [
     ("worker@.service", "TimeoutStopSec=45", "TimeoutStopSec=30", "TimeoutStopSec is less than 33"),
     ("worker@.service", "TimeoutStopSec=45", "", "TimeoutStopSec is less than 33"),
     ("worker@.service", "KillSignal=SIGTERM", "KillSignal=SIGINT", "KillSignal is not SIGTERM"),
     ("worker@.service", "KillMode=mixed", "KillMode=control-group", "KillMode must be mixed"),
-    ("worker@.service", "RestartPreventExitStatus=78", "RestartPreventExitStatus=1", "RestartPreventExitStatus is not 78"),
+    ("worker@.service", "RestartPreventExitStatus=78", "RestartPreventExitStatus=1",
+     "RestartPreventExitStatus is not 78"),
     ("worker@.service", "Restart=always", "Restart=no", "Restart is not always"),
     ("worker@.service", "User=worker\n", "", "User is missing"),
     ("Dockerfile", 'CMD ["worker"]', "CMD worker", "CMD is not a list"),
@@ -24,13 +25,16 @@ PLANTED = [
     ("Dockerfile", "USER 10001\n", "", "the worker would run as root"),
     ("Dockerfile", "debian:bookworm-slim", "debian", "FROM debian has no tag"),
     ("Dockerfile", "STOPSIGNAL SIGTERM", "STOPSIGNAL SIGINT", "STOPSIGNAL is not SIGTERM"),
-    ("kubernetes.yaml", "terminationGracePeriodSeconds: 45", "# no period", "terminationGracePeriodSeconds is less than 33"),
+    ("kubernetes.yaml", "terminationGracePeriodSeconds: 45", "# no period",
+     "terminationGracePeriodSeconds is less than 33"),
     ("kubernetes.yaml", "headway jobs migrate", "headway jobs upgrade", "there is no command headway jobs upgrade"),
     ("kubernetes.yaml", "readinessProbe:", "livenessProbe:", "a liveness probe of the store would restart all"),
     ("kubernetes.yaml", "JOBS_SLOTS", "JOBS_THREADS", "the worker doesn't read JOBS_THREADS"),
     ("kubernetes.yaml", 'value: "4"', "value: 4", "the value of JOBS_SLOTS is not a string"),
-    ("kubernetes.yaml", "image: registry.example.com/worker:1", "image: registry.example.com/worker:2", "has another image"),
-    ("kubernetes.yaml", "    matchLabels: {app: worker}", "    matchLabels: {app: jobs}", "the selector of the deployment differs"),
+    ("kubernetes.yaml", "image: registry.example.com/worker:1", "image: registry.example.com/worker:2",
+     "has another image"),
+    ("kubernetes.yaml", "    matchLabels: {app: worker}", "    matchLabels: {app: jobs}",
+     "the selector of the deployment differs"),
     ("kubernetes.yaml", "kind: Deployment", "kind: Job", "there is no Deployment"),
     ("kubernetes.yaml", "replicas: 3", "replicas: [3", "it is not YAML"),
     ("Package.swift", '.product(name: "Logging", package: "swift-log"),', "", "the program imports Logging"),

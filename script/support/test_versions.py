@@ -1,4 +1,4 @@
-"""Plants faults in documents, and checks that script/check-versions finds each of them, and nothing else."""
+"""Plants faults in documents. script/check-versions must find each of them and nothing else."""
 
 import contextlib
 import io
@@ -11,6 +11,7 @@ import unittest
 import claims
 import figures
 import guide_packages
+import project_files
 import site_links
 import versions
 
@@ -30,7 +31,7 @@ Enqueued by many:
 
 | queue | jobs/s | processor |
 |---|---|---|
-| Headway | 28,104 | 21.7 + 33.4 |
+| Headway | 28,104 | 21.7 (33.4) |
 | huey 3.5.4 | 3,165 | 221 |
 
 Enqueued by one:
@@ -84,7 +85,8 @@ class VersionTests(CheckoutTest):
         self.expect(versions.version_faults(self.root))
 
     def test_other_versions_are_found(self):
-        self.checkout.write("Sources/M/M.docc/Guide.md", '.package(url: "https://github.com/headway-swift/headway", from: "1.2.2")')
+        self.checkout.write(
+            "Sources/M/M.docc/Guide.md", '.package(url: "https://github.com/headway-swift/headway", from: "1.2.2")')
         self.checkout.write("Sources/M/M.swift", '/// "https://github.com/headway-swift/headway.git", exact: "1.2.4"')
         self.checkout.write("Examples/Deployment/Dockerfile", "ARG HEADWAY_VERSION=1.0.0\n")
         self.expect(
@@ -99,13 +101,16 @@ class VersionTests(CheckoutTest):
             "SECURITY.md: the supported version is 1.2.x")
 
     def test_changelog(self):
-        self.checkout.write("CHANGELOG.md", "## [Unreleased]\n\n### New\n\n## [1.2.2] - 2026-01-02\n\n[Unreleased]: https://x\n")
+        self.checkout.write(
+            "CHANGELOG.md", "## [Unreleased]\n\n### New\n\n## [1.2.2] - 2026-01-02\n\n[Unreleased]: https://x\n")
         self.expect(
-            versions.version_faults(self.root), "the second section is not", "there is no link for [1.2.2]", "New is not one")
+            versions.version_faults(self.root), "the second section is not", "there is no link for [1.2.2]",
+            "New is not one")
 
     def test_set_changes_all_places(self):
         guide = "Sources/M/M.docc/Guide.md"
-        self.checkout.write(guide, '"https://github.com/headway-swift/headway", from: "1.2.3"\n"https://github.com/other", from: "1.2.3"')
+        self.checkout.write(
+            guide, '"https://github.com/headway-swift/headway", from: "1.2.3"\n"https://github.com/other", from: "1.2.3"')
         with contextlib.redirect_stdout(io.StringIO()):
             versions.set_version(self.root, "1.3.0")
         text = (self.root / guide).read_text()
@@ -124,7 +129,8 @@ class FigureTests(CheckoutTest):
     def test_right_figures(self):
         entries = [
             {"says": "{} ns instead of {} ns", "from": [CHAIN + "Headway | median", CHAIN + "Foundation | median"]},
-            {"says": "about {} times", "from": [{"ratio": [CHAIN + "Foundation | median", CHAIN + "Headway | median"]}]},
+            {"says": "about {} times",
+             "from": [{"ratio": [CHAIN + "Foundation | median", CHAIN + "Headway | median"]}]},
             {"says": "{} to {} ns", "from": ["page.md | run again: chain | 100 | Headway | median",
                                             "page.md | run again: grid | 100 | Headway | median"]},
             {"says": "{} µs on the server", "from": ["page.md # Enqueued by many | Headway | processor[2]"]},
@@ -149,14 +155,16 @@ class FigureTests(CheckoutTest):
         self.expect(self.faults("It takes\n12 ns."), "README.md:2: “12 ns” has no source")
         self.expect(self.faults("It takes 2 s."), "“2 s” has no source")
         self.checkout.write("README.md", "")
-        self.expect(self.faults("5,000 jobs per second", name="Sources/M/M.docc/G.md"), "G.md:1: “5,000 jobs per second”")
+        self.expect(
+            self.faults("5,000 jobs per second", name="Sources/M/M.docc/G.md"), "G.md:1: “5,000 jobs per second”")
 
     def test_settings_of_guides_and_code_are_not_figures(self):
         self.checkout.write("Sources/M/M.docc/G.md", "The pause is 2 s.\n\n```swift\nlet x = 1 // 12 ns\n```\n")
         self.expect(figures.faults(self.root))
 
     def test_a_sentence_that_was_changed(self):
-        self.expect(self.faults("Nothing.", {"says": "{} ns", "from": [CHAIN + "Headway | median"]}), "no sentence is like")
+        entry = {"says": "{} ns", "from": [CHAIN + "Headway | median"]}
+        self.expect(self.faults("Nothing.", entry), "no sentence is like")
 
     def test_a_cell_that_is_missing_or_ambiguous(self):
         entry = {"says": "{} ns", "from": ["page.md | Headway | jobs/s"]}
@@ -167,8 +175,10 @@ class FigureTests(CheckoutTest):
         self.expect(self.faults("1 ns", entry), "there is no page")
 
     def test_tables(self):
-        text = "| 2 cores | Headway | Foundation |\n|---|---|---|\n| a chain, ns | **474** | 1,217,300 |\n| more | 1 | – |\n"
-        entry = {"table": "2 cores", "rows": {"a chain, ns": CHAIN + "{column} | median", "gone": CHAIN + "{column} | median"}}
+        text = "| 2 cores | Headway | Foundation |\n|---|---|---|\n"
+        text += "| a chain, ns | **474** | 1,217,300 |\n| more | 1 | – |\n"
+        source = CHAIN + "{column} | median"
+        entry = {"table": "2 cores", "rows": {"a chain, ns": source, "gone": source}}
         self.expect(
             self.faults(text, entry), "a chain, ns, Headway: 474 should be 475", "the row more has no source",
             "the table has no row gone")
@@ -231,6 +241,27 @@ class PackageTests(unittest.TestCase):
         self.expect(self.package, "so name .product")
         self.expect(self.product, "so name .package")
         self.expect(self.product + self.package.replace("1.13.0", "1.12.0"), "1.12.0 here, and 1.13.0")
+
+
+class ProjectFileTests(unittest.TestCase):
+    manifest = '.library(name: "Headway", targets: ["Headway"]), .library(name: "HeadwayJobs", targets: [])'
+
+    def test_libraries(self):
+        index, readme = "        - Headway\n        - HeadwayJobs\n", "| `Headway`, `HeadwayJobs` | work |\n"
+        self.assertEqual([], list(project_files.library_faults(self.manifest, index, readme)))
+        self.assertEqual(
+            [".spi.yml: HeadwayJobs is missing in documentation_targets",
+             "README.md: no table lists the product HeadwayJobs",
+             ".spi.yml: there is no library HeadwayOld"],
+            list(project_files.library_faults(
+                self.manifest, "        - Headway\n        - HeadwayOld\n", "| `Headway` | work |\n")))
+
+    def test_workflows(self):
+        pinned = "permissions:\n  contents: read\n- uses: actions/checkout@" + "a" * 40 + " # v5.0.0\n"
+        self.assertEqual([], list(project_files.workflow_faults("ci.yml", pinned)))
+        for old, new in [("a" * 40, "v5"), (" # v5.0.0", ""), ("permissions", "p")]:
+            changed = pinned.replace(old, new)
+            self.assertEqual(1, len(list(project_files.workflow_faults("ci.yml", changed))), changed)
 
 
 class LinkTests(unittest.TestCase):

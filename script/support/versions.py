@@ -4,7 +4,7 @@
     versions.py --set X.Y.Z     writes a new version to its source and to all places that name it
 
 The source of the version is Sources/HeadwayTool/Version.swift. The other checks are in figures.py, claims.py,
-guide_packages.py and site_links.py.
+guide_packages.py, project_files.py and site_links.py.
 """
 
 import pathlib
@@ -15,6 +15,7 @@ import sys
 import claims
 import figures
 import guide_packages
+import project_files
 import site_links
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -114,8 +115,9 @@ def main(arguments):
             return 64
         set_version(ROOT, arguments[1])
         return 0
-    checks = [version_faults, figures.faults, claims.faults, guide_packages.faults, site_links.faults]
-    found = [fault for check in checks for fault in check(ROOT)]
+    found = list(version_faults(ROOT))
+    for check in [figures, claims, guide_packages, project_files, site_links]:
+        found += check.faults(ROOT)
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 

@@ -167,7 +167,7 @@ final class FileRows: MemoryTableRows {
   func postpone(_ names: [String], to time: StoreTime) {
     for name in names {
       guard var schedule = memory.schedules[name] else { continue }
-      schedule.next = time
+      schedule.nextTickTime = time
       write(schedule)
     }
   }

@@ -26,7 +26,7 @@ struct OTLPFile {
   }
 }
 
-/// The program that the spans and metrics come from.
+/// A description of the program that recorded the spans and metrics.
 struct OTLPResource: Encodable { let attributes: [OTLPAttribute] }
 
 /// The library that has recorded them.

@@ -17,14 +17,14 @@ struct Deliver: Job {
   var address: String
 
   func perform(in context: JobContext) async throws {
-    try await Task.sleep(for: .seconds(1))  // Represents a slow server, and can be cancelled.
+    try await Task.sleep(for: .seconds(1))  // Represents a slow server. It can be cancelled.
   }
 }
 
-/// Reports a mistake in the environment, and ends the process.
+/// Exits with a message about a mistake in the environment.
 func fail(_ message: String) -> Never {
   FileHandle.standardError.write(Data("worker: \(message)\n".utf8))
-  exit(78)  // EX_CONFIG, for which the systemd unit doesn't restart the worker.
+  exit(78)  // EX_CONFIG. After this code, the systemd unit doesn't restart the worker.
 }
 
 /// Opens a store whose tables exist.

@@ -72,8 +72,8 @@ public struct JobOption: Hashable, Sendable {
 
   /// The earliest time at which the job runs; the time when it is stored by default.
   ///
-  /// A start date replaces an earlier ``delay(_:)``, even a delay of the job's type. If the date is in the past, the job
-  /// is ready immediately.
+  /// A start date replaces an earlier ``delay(_:)``, even a delay of the job's type. If the date is in the past, the
+  /// job is ready immediately.
   ///
   /// - Parameter date: The date. It is rounded to microseconds.
   /// - Returns: The option.
@@ -153,9 +153,9 @@ public struct JobOption: Hashable, Sendable {
   /// try await jobs.enqueue(Publish(), .after(photo.success))
   /// ```
   ///
-  /// The jobs of all `after` options add up, including the options of the job's type. If a job occurs twice, and once as
-  /// ``JobReference/success``, it must succeed. If the store does not have a job, enqueueing throws a ``JobError`` with
-  /// the code ``JobError/Code/unknownJob``.
+  /// The jobs of all `after` options add up, including the options of the job's type. If a job occurs twice, and once
+  /// as ``JobReference/success``, it must succeed. If the store does not have a job, enqueueing throws a ``JobError``
+  /// with the code ``JobError/Code/unknownJob``.
   ///
   /// - Precondition: Entries of a ``JobBatch`` belong to the batch that the job is added to.
   /// - Parameter jobs: Handles, entries of the same batch, or numbers, or their ``JobReference/success``.

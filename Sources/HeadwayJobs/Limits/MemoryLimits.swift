@@ -90,13 +90,13 @@
 
   /// The time of the next token that a job waits for.
   func nextToken(after now: StoreTime) -> StoreTime? {
-    buckets.values.compactMap(\.next).filter { $0 > now }.min()
+    buckets.values.compactMap(\.nextTime).filter { $0 > now }.min()
   }
 
   /// Removes full buckets.
   ///
   /// - Parameter now: The time of the store's clock.
-  public mutating func prune(at now: StoreTime) { buckets = buckets.filter { $0.value.full > now } }
+  public mutating func prune(at now: StoreTime) { buckets = buckets.filter { $0.value.fullTime > now } }
 
   func turn(of queue: String, level: Int) -> KeyTurn { turn(at: TurnKey(queue: queue, level: level)) }
 

@@ -52,7 +52,7 @@ extension Jobs {
 
 extension JobRecord {
   /// When a waiting job began to wait for a worker.
-  public var waitingSince: StoreTime {
+  public var waitStartTime: StoreTime {
     max(history.transitions.last { $0.state == .waiting }?.time ?? enqueuedTime, readyTime)
   }
 }

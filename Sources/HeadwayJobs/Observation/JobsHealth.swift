@@ -159,7 +159,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
   }
 
   private static func schedules(_ schedules: [ScheduleRecord], _ overview: JobsOverview) -> Finding {
-    let late = schedules.filter { $0.next.map { $0 + lateness < overview.time } ?? false }
+    let late = schedules.filter { $0.nextTickTime.map { $0 + lateness < overview.time } ?? false }
     guard let first = late.first else {
       return Finding(level: .good, name: "Schedules", text: "No tick of a schedule is late.")
     }

@@ -104,7 +104,9 @@ final class MemoryRows: MemoryTableRows {
 
   func writeTicks(of schedules: [ScheduleRecord]) { for schedule in schedules { write(schedule) } }
 
-  func postpone(_ names: [String], to time: StoreTime) { for name in names { memory.schedules[name]?.next = time } }
+  func postpone(_ names: [String], to time: StoreTime) {
+    for name in names { memory.schedules[name]?.nextTickTime = time }
+  }
 
   func removeSchedule(_ name: String) -> Bool { memory.schedules.removeValue(forKey: name) != nil }
 }

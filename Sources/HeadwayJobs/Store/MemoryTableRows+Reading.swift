@@ -209,7 +209,7 @@
   /// - Returns: The schedules, in the order of the ticks.
   public func dueSchedules(limit: Int) -> [DueSchedule] {
     let due = memory.schedules.values.compactMap { schedule in
-      schedule.next.flatMap { $0 <= now ? (time: $0, name: schedule.name) : nil }
+      schedule.nextTickTime.flatMap { $0 <= now ? (time: $0, name: schedule.name) : nil }
     }
     return due.sorted(by: <).prefix(limit).map { _, name in
       let schedule = memory.schedules[name]

@@ -66,8 +66,8 @@ extension JobStoreConformance {
       try probe.expect(try await probe.tickTimes("minute"), expected, "the ticks")
       let schedule = try await probe.schedule("minute")
       try probe.expect(schedule.lastJob, job, "the last job, which a backfill does not change")
-      try probe.expect(schedule.lastTick, start + .seconds(180), "the last tick")
-      try probe.expect(schedule.next, start + .seconds(420), "the next tick")
+      try probe.expect(schedule.lastTickTime, start + .seconds(180), "the last tick")
+      try probe.expect(schedule.nextTickTime, start + .seconds(420), "the next tick")
     },
     JobStoreCheck("J252: a backfill adds no tick that is due or was skipped because of an unfinished job") { probe in
       let start = probe.store.now

@@ -117,7 +117,7 @@ extension JobStoreConformance {
       try probe.expect(
         try await probe.tickTimes("allow"), (2...6).map { start + .seconds(60 * $0) }, "the ticks that overlap")
       let schedule = try await probe.schedule("skip")
-      try probe.expect(schedule.lastTick, start + .seconds(360), "the last tick")
+      try probe.expect(schedule.lastTickTime, start + .seconds(360), "the last tick")
     },
     JobStoreCheck("J75: changed times take effect immediately, for later ticks") { probe in
       let start = probe.store.now
@@ -163,8 +163,8 @@ extension JobStoreConformance {
         try probe.expect(jobs.last?.settings.tick, tick, "the tick")
       }
       let schedule = try await probe.schedule("run")
-      try probe.expect(schedule.next, start + .seconds(60), "the next tick")
-      try probe.expect(schedule.lastTick, nil, "the last tick")
+      try probe.expect(schedule.nextTickTime, start + .seconds(60), "the next tick")
+      try probe.expect(schedule.lastTickTime, nil, "the last tick")
       try await probe.pass(.seconds(50))
       try probe.expect(try await probe.tickTimes("run").count, 2, "the number of jobs after a tick that was skipped")
     },
@@ -179,8 +179,8 @@ extension JobStoreConformance {
       let definition = try ScheduleDefinition(
         .cron("0 9 * * *"), missed: .all(limit: 3), overlap: .skip, job: probe.job("2"))
       try probe.expect(listed[0].definition, definition, "the definition")
-      try probe.expect(listed[0].next, start + .seconds(3_600), "the next tick")
-      try probe.expect(listed[1].lastTick, start + .seconds(60), "the last tick")
+      try probe.expect(listed[0].nextTickTime, start + .seconds(3_600), "the next tick")
+      try probe.expect(listed[1].lastTickTime, start + .seconds(60), "the last tick")
       try probe.expect(listed[1].lastJob, try await probe.store.jobs(.all, after: nil, limit: 9).first?.id, "the job")
       let commands: [ScheduleCommand] = [.remove, .remove, .run, .setPaused(true)]
       for (command, isFound) in zip(commands, [true, false, false, false]) {

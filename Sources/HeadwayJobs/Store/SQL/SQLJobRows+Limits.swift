@@ -42,15 +42,16 @@
 
   /// Returns the bucket of a key; nil if it is full.
   public func bucket(ofKey key: String) throws -> RateBucket? {
-    try rows(Limits.bucket, { $0.add(key) }) { RateBucket(full: $0.time(0), next: $0.optional(1, $0.time)) }.first
+    try rows(Limits.bucket, { $0.add(key) }) { RateBucket(fullTime: $0.time(0), nextTime: $0.optional(1, $0.time)) }
+      .first
   }
 
   /// Writes a bucket, and notes whether a job waits for its tokens.
   public func keep(_ bucket: RateBucket, ofKey key: String, isAwaited: Bool) throws {
     try run(Limits.putBucket) { values in
       values.add(key)
-      values.add(bucket.full)
-      values.add(bucket.next)
+      values.add(bucket.fullTime)
+      values.add(bucket.nextTime)
     }
     // Workers must try again when there are enough tokens.
     if isAwaited { hints.hasScheduled = true }

@@ -5,7 +5,8 @@
   /// - Parameter body: A function that reads.
   /// - Returns: The value that the function returns.
   /// - Throws: ``JobError``.
-  func readState<Answer: Sendable>(_ body: @escaping @Sendable (any StoreReader) throws -> Answer) async throws -> Answer
+  func readState<Answer: Sendable>(_ body: @escaping @Sendable (any StoreReader) throws -> Answer) async throws
+    -> Answer
 }
 
 @_spi(JobStore) extension SQLJobStore {

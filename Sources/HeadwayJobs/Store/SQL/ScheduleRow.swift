@@ -10,22 +10,22 @@
   public static func write(_ schedule: ScheduleRecord, to values: inout some StoredRowWriter) {
     values.add(schedule.name)
     values.add(schedule.definition.stored)
-    values.add(schedule.anchor)
-    values.add(schedule.decided)
-    values.add(schedule.lastTick)
+    values.add(schedule.anchorTime)
+    values.add(schedule.decidedTime)
+    values.add(schedule.lastTickTime)
     values.add(schedule.lastJob?.rawValue)
     values.add(schedule.isPaused)
-    values.add(schedule.next)
+    values.add(schedule.nextTickTime)
     values.add(ScheduleGap.stored(schedule.gaps))
   }
 
   /// Adds the columns that ticks change: `name, decided, last_tick, last_job, next, gaps`.
   public static func writeTick(of schedule: ScheduleRecord, to values: inout some StoredRowWriter) {
     values.add(schedule.name)
-    values.add(schedule.decided)
-    values.add(schedule.lastTick)
+    values.add(schedule.decidedTime)
+    values.add(schedule.lastTickTime)
     values.add(schedule.lastJob?.rawValue)
-    values.add(schedule.next)
+    values.add(schedule.nextTickTime)
     values.add(ScheduleGap.stored(schedule.gaps))
   }
 
@@ -54,11 +54,11 @@
       definition = substitute
     }
     var schedule = ScheduleRecord(
-      name: row.text(0), definition: definition, anchor: row.time(2), decided: row.time(3))
-    schedule.lastTick = row.optional(4, row.time)
+      name: row.text(0), definition: definition, anchorTime: row.time(2), decidedTime: row.time(3))
+    schedule.lastTickTime = row.optional(4, row.time)
     schedule.lastJob = row.optional(5, row.id)
     schedule.isPaused = row.bool(6)
-    schedule.next = row.optional(7, row.time)
+    schedule.nextTickTime = row.optional(7, row.time)
     schedule.gaps = ScheduleGap.gaps(stored: row.text(8))
     return schedule
   }

@@ -43,12 +43,12 @@ extension StoreReader {
     try forEachRow(StoreStatement(OverviewSQL.running, isFrequent: true)) { row in
       running[row.worker(0), default: []].append(
         RunningJob(
-          id: row.id(1), kind: row.kind(2), queue: row.text(3), attempt: row.int(4), claimed: row.time(5),
+          id: row.id(1), kind: row.kind(2), queue: row.text(3), attempt: row.int(4), claimedTime: row.time(5),
           progress: JobRow.progress(row, at: 6)))
     }
     return try rows(StoreStatement(Overview.workers, isFrequent: true)) { row in
       JobWorkerSnapshot(
-        id: row.worker(0), description: try WorkerDescription(stored: row.bytes(3)), started: row.time(1),
+        id: row.worker(0), description: try WorkerDescription(stored: row.bytes(3)), startTime: row.time(1),
         isAlive: isAlive(row), isStopped: row.bool(2), running: running[row.worker(0)] ?? [])
     }
   }

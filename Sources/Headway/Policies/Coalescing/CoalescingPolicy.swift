@@ -1,13 +1,13 @@
 /// Determines what happens if you add an operation while another one with the same key is waiting or running.
 ///
 /// ```swift
-/// let page = queue.addTask(coalescing: addresses[0], .joinUnfinished) { try await fetch(addresses[0]) }
+/// let page = queue.addTask(coalescing: addresses[0], by: .joinUnfinished) { try await fetch(addresses[0]) }
 /// print(try await page.value)
 /// ```
 ///
 /// An operation is *waiting* until it starts, and *running* from then on until it finishes, even during a pause between
 /// two attempts. A cancelled operation is never joined, and does not prevent a new one from being added.
-public enum Coalescing: Sendable, Hashable, Codable {
+public enum CoalescingPolicy: Sendable, Hashable, Codable {
   /// The call joins the waiting operation. The function that you pass is not called.
   ///
   /// So the function whose value you receive begins after the call, and sees everything that happened before the call.
