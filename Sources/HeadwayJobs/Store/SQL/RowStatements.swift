@@ -33,6 +33,10 @@
   static var deleteFinished: String { get }
   /// Changes the progress of a job: number, fraction, text.
   static var setProgress: String { get }
+  /// Deletes keys that were held until a time, up to a limit: time.
+  static var pruneKeys: String { get }
+  /// Deletes buckets that are full since a time, up to a limit: time.
+  static var pruneBuckets: String { get }
   /// Returns the settings and the history of a job.
   static var findParts: String { get }
   /// Changes the settings and the history of an unfinished job: number, settings, history.

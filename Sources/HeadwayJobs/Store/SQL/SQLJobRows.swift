@@ -7,6 +7,8 @@
   associatedtype Row: StoredRow
   /// The type that binds values to a statement.
   associatedtype Values: StoredRowWriter
+  /// The type that reads jobs for commands.
+  associatedtype Reader: StoreReader
   associatedtype Jobs: JobStatements
   associatedtype Checkpoints: CheckpointStatements
   associatedtype Graph: GraphStatements
@@ -17,6 +19,9 @@
   var knownQueues: [String: JobQueueRecord]? { get set }
   /// Definitions of schedules that were decoded before the transaction.
   var knownDefinitions: ScheduleRow.KnownDefinitions { get }
+
+  /// Reads the jobs of a filter, and locks their rows if transactions overlap.
+  var reader: Reader { get }
 
   /// Executes a statement, and returns its rows.
   func rows<Value>(
@@ -107,6 +112,27 @@
     try run(Graph.deleteEdges, for: ids)
     try run(Jobs.deleteUnfinished, for: ids)
     try run(Jobs.deleteFinished, for: ids)
+  }
+
+  /// Deletes the rows of finished jobs.
+  public func deleteFinishedRows(of ids: [JobID]) throws {
+    try run(Jobs.deleteFinished, for: ids)
+    try run(Checkpoints.delete, for: ids)
+    try run(Graph.deleteEdges, for: ids)
+  }
+
+  /// Deletes expired keys and full buckets, up to a limit.
+  public func pruneKeys() throws {
+    try run(Jobs.pruneKeys) { $0.add(now) }
+    try run(Jobs.pruneBuckets) { $0.add(now) }
+  }
+
+  public func select(
+    for command: JobCommand, prepare: ([JobRecord]) throws -> Void, where isIncluded: (inout JobRecord) throws -> Bool
+  ) throws -> [JobRecord] {
+    guard let filter = command.filter else { return [] }
+    return try JobSelection(filter, reader).jobs(
+      for: command, limit: JobCommand.maxChangedCount, prepare: prepare, where: isIncluded)
   }
 
   public func preservingParts(of job: JobRecord, _ write: () throws -> Void) throws {
