@@ -15,7 +15,7 @@ final class ChangeDetector: Sendable {
   struct Answers {
     fileprivate var version: Version?
     var workers: [WorkerID]?
-    /// When the next tick or job is due. The inner value is nil if nothing will be due.
+    /// When the next tick or job is due, with nil as the inner value if nothing will be due.
     var next: StoreTime??
     /// Whether it is known that no job waits for a worker.
     var nothingWaits = false
