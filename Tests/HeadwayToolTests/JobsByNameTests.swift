@@ -84,7 +84,7 @@ struct JobsByNameTests {
     await store.close()
   }
 
-  @Test("J121, J273: invalid settings and names of queues are usage errors, and nothing is changed")
+  @Test("J121, J273, J300: invalid settings and names of queues are usage errors, and nothing is changed")
   func wrongQueues() async throws {
     let long = String(repeating: "q", count: 2_000)
     let cases: [([String], Int32, String)] = [
@@ -95,8 +95,8 @@ struct JobsByNameTests {
       (["set", "mail", "--max-failures", "many"], 64, "use 1 to 1000000000, or none"),
       (["set", "mail", "--max-running", "8", "--aging", "0s"], 64, "use a duration, such as 90s"),
       (["pause", ""], 64, "<name> ''"),
-      (["pause", long], 65, "The name of a queue has 2000 bytes"),
-      (["set", long, "--max-running", "8"], 65, "The name of a queue has 2000 bytes"),
+      (["pause", long], 64, "the name has 2000 bytes, but at most 512 are possible"),
+      (["set", "mail", long, "--max-running", "8"], 64, "the name has 2000 bytes, but at most 512 are possible"),
     ]
     for (arguments, status, text) in cases { try await expectError(["queues"] + arguments, status, text) }
     #expect(try await jobs.counts().isEmpty)
