@@ -54,7 +54,7 @@ struct ClaimableJobs: ClaimSource {
   // MARK: Statements
 
   private static let plain = "state = 2 AND crashes = 0 AND limit_key IS NULL"
-  private static let keyed = "state = 2 AND crashes = 0 AND limit_key IS NOT NULL"
+  static let keyed = "state = 2 AND crashes = 0 AND limit_key IS NOT NULL"
   private static let suspects = "state = 2 AND crashes > 0"
   private static let isKnown = """
     queue = $1 AND (deadline IS NULL OR deadline > $2) AND EXISTS (

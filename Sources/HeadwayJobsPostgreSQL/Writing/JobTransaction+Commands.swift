@@ -52,6 +52,13 @@ extension JobTransaction {
       DELETE FROM headway.receipt WHERE number IN (SELECT number FROM headway.receipt
       WHERE stored < clock_timestamp() - interval '1 hour' LIMIT \(JobCommand.maxPrunedKeyCount) FOR UPDATE SKIP LOCKED)
       """)
+    // The turns of queues without waiting jobs that have keys.
+    runLater(
+      """
+      DELETE FROM headway.turn WHERE (queue, priority) IN (SELECT queue, priority FROM headway.turn t
+      WHERE NOT EXISTS (SELECT FROM headway.job WHERE \(ClaimableJobs.keyed) AND queue = t.queue)
+      ORDER BY queue, priority LIMIT \(JobCommand.maxPrunedKeyCount) FOR UPDATE SKIP LOCKED)
+      """)
     sweepCheckpoints()
     var lock = statement("SELECT id FROM headway.done WHERE id = ANY($1) AND expires <= $2 FOR UPDATE SKIP LOCKED")
     lock.add(array: expired.map(\.rawValue))

@@ -124,8 +124,8 @@ extension JobTransaction {
       """, queue
     ).rows.map { row in
       let turn = KeyTurn(
-        key: row.optional(1, row.text), isPlainNext: row.bool(2), heavyJob: row.optional(3, row.id),
-        lastGroup: row.optional(4, row.text))
+        key: row.optional(1, row.text), isPlainNext: row.bool(2),
+        heavyJobs: KeyTurn.heavyJobs(stored: row.optional(3, row.text)), lastGroup: row.optional(4, row.text))
       return (row.int(0), turn)
     }
   }
@@ -141,7 +141,7 @@ extension JobTransaction {
     statement.add(level)
     statement.add(turn.key)
     statement.add(turn.isPlainNext)
-    statement.add(turn.heavyJob?.rawValue)
+    statement.add(turn.storedHeavyJobs)
     statement.add(turn.lastGroup)
     runLater(statement)
   }

@@ -28,6 +28,15 @@ extension JobTransaction {
       deletion.bind(now.microseconds, at: 1)
       try deletion.run()
     }
+    // The turns of queues without waiting jobs that have keys.
+    try statement(
+      """
+      DELETE FROM headway_turn WHERE (queue, priority) IN (SELECT queue, priority FROM headway_turn t
+      WHERE NOT EXISTS (
+        SELECT 1 FROM headway_job WHERE state = 2 AND crashes = 0 AND limit_key NOT NULL AND queue = t.queue)
+      LIMIT \(JobCommand.maxPrunedKeyCount))
+      """
+    ).run()
     let find = try statement("SELECT 1 FROM headway_done WHERE id = ?1 AND expires <= ?2")
     return try delete(
       expired.filter { id in

@@ -128,7 +128,7 @@ extension JobTransaction {
     guard try statement.step() else { return KeyTurn() }
     return KeyTurn(
       key: statement.isNull(0) ? nil : statement.text(0), isPlainNext: statement.int(1) != 0,
-      heavyJob: statement.isNull(2) ? nil : JobID(rawValue: statement.int64(2)),
+      heavyJobs: KeyTurn.heavyJobs(stored: statement.isNull(2) ? nil : statement.text(2)),
       lastGroup: statement.isNull(3) ? nil : statement.text(3))
   }
 
@@ -142,7 +142,7 @@ extension JobTransaction {
     statement.bind(level, at: 2)
     statement.bind(turn.key, at: 3)
     statement.bind(turn.isPlainNext ? 1 : 0, at: 4)
-    statement.bind(turn.heavyJob?.rawValue, at: 5)
+    statement.bind(turn.storedHeavyJobs, at: 5)
     statement.bind(turn.lastGroup, at: 6)
     try statement.run()
   }
