@@ -53,6 +53,28 @@ let server = Target.executableTarget(
     .product(name: "Tracing", package: "swift-distributed-tracing"),
   ])
 
+// Examples/Deployment deploys it.
+let worker = Target.executableTarget(
+  name: "Worker",
+  dependencies: [
+    headway, headwayJobs, headwayJobsSQLite,
+    .product(name: "HeadwayJobsPostgreSQL", package: "Headway"),
+    .product(name: "Logging", package: "swift-log"),
+    .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+  ])
+
+let telemetry = Target.executableTarget(
+  name: "Telemetry",
+  dependencies: [
+    headway,
+    .product(name: "HeadwayDistributedTracing", package: "Headway"),
+    .product(name: "HeadwayMetrics", package: "Headway"),
+    .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+    .product(name: "Metrics", package: "swift-metrics"),
+    .product(name: "MetricsTestKit", package: "swift-metrics"),
+    .product(name: "Tracing", package: "swift-distributed-tracing"),
+  ])
+
 let package = Package(
   name: "Examples",
   platforms: [.macOS(.v15)],
@@ -102,5 +124,5 @@ let package = Package(
         .executableTarget(
           name: "\(name)Headway", dependencies: [headwayFoundation], swiftSettings: [.define("HEADWAY")]),
       ]
-    } + [server]
+    } + [server, worker, telemetry]
 )

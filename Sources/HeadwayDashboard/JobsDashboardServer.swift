@@ -97,11 +97,18 @@ public final class JobsDashboardServer: Sendable {
 /// An error in the options of a dashboard's server.
 public struct JobsDashboardError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kinds of errors.
-  public enum Code: Hashable, Sendable {
+  ///
+  /// Later versions might add kinds, so a `switch` over codes needs a `default`.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// A readable name.
+    public let description: String
+
+    private init(_ description: String) { self.description = description }
+
     /// Other machines could use the dashboard without logging in.
-    case passwordRequired
+    public static let passwordRequired = Code("password required")
     /// The password is too short.
-    case shortPassword
+    public static let shortPassword = Code("short password")
   }
 
   /// The kind of error.

@@ -6,7 +6,7 @@ public import Headway
 
 /// An operation that draws an image; enable the trait `Drawing` to use it.
 @available(*, unavailable, message: "Enable the trait Drawing: .package(url: …, from: …, traits: [\"Drawing\"])")
-public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
+public final class DrawingOperation: Headway.Operation, ValueOperation, @unchecked Sendable {
   /// Unavailable.
   public init(
     width: Double, height: Double, scale: Double = 1, draw: @escaping @Sendable (DrawingContext) throws -> Void
@@ -94,7 +94,7 @@ public struct CellImageRenderer<Key: Hashable, Content: Hashable> {
 
 /// An operation that creates a thumbnail; enable the trait `Drawing` to use it.
 @available(*, unavailable, message: "Enable the trait Drawing: .package(url: …, from: …, traits: [\"Drawing\"])")
-public final class ThumbnailOperation: Headway.Operation, @unchecked Sendable {
+public final class ThumbnailOperation: Headway.Operation, ValueOperation, @unchecked Sendable {
   /// Unavailable.
   public init(of path: String, fitting side: Int, into outputPath: String? = nil, quality: Int = 85) {}
 

@@ -11,7 +11,7 @@ open class HTTPOperation: AsynchronousOperation, @unchecked Sendable {}
 
 /// Available with the trait `HTTP`.
 @available(*, unavailable, message: "Enable the trait HTTP: .package(url: …, from: …, traits: [\"HTTP\"])")
-open class RequestOperation: HTTPOperation, @unchecked Sendable {
+open class RequestOperation: HTTPOperation, ValueOperation, @unchecked Sendable {
   /// Available with the trait `HTTP`.
   public init(_ request: Any, limits: HTTPLimits? = nil, connectionPool: HTTPConnectionPool? = nil) {}
 
@@ -36,12 +36,17 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
 
 /// Available with the trait `HTTP`.
 @available(*, unavailable, message: "Enable the trait HTTP: .package(url: …, from: …, traits: [\"HTTP\"])")
-public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked Sendable {
+public final class StreamOperation<Value: Sendable>: HTTPOperation, ValueOperation, @unchecked Sendable {
   /// Available with the trait `HTTP`.
   public init(
     _ request: Any, limits: HTTPLimits? = nil, connectionPool: HTTPConnectionPool? = nil,
     receive: @escaping @Sendable (HTTPStream) async throws -> Value
   ) {}
+
+  /// Available with the trait `HTTP`.
+  public var value: Value {
+    get async throws { throw CancellationError() }
+  }
 }
 
 /// Available with the trait `HTTP`.

@@ -17,10 +17,10 @@ extension PostgresJobStore {
 
   private var notifications: JobsHealth.Finding {
     lacksNotifications == true
-      ? JobsHealth.Finding(
-        level: .warning, name: "Notifications",
-        text: "A pooler or a standby prevents notifications, so workers find new jobs only once per second.")
-      : JobsHealth.Finding(level: .good, name: "Notifications", text: "Workers are notified of new jobs.")
+      ? .warning(
+        "Notifications",
+        "A pooler or a standby prevents notifications, so workers find new jobs only once per second.")
+      : .good("Notifications", "Workers are notified of new jobs.")
   }
 
   /// Measures a commit that writes to the log of the server, but to no table.
@@ -28,10 +28,9 @@ extension PostgresJobStore {
     do {
       return try await connections.control.run { session in
         // Opens the connection if necessary.
-        _ = try session.run(Statement("SELECT 1"))
+        _ = try session.run(Statement(FindingsSQL.nothing))
         let start = ContinuousClock.now
-        let message = Statement("SELECT pg_logical_emit_message(true, 'headway-jobs', '')")
-        _ = try session.run(session.requestSettings + [message])
+        _ = try session.run(session.requestSettings + [Statement(FindingsSQL.message)])
         return ContinuousClock.now - start
       }
     } catch {
@@ -58,27 +57,23 @@ private struct DatabaseFindings {
   private func row(_ sql: String) throws -> ResultRow? { try reader.run(Statement(sql)).first }
 
   private func version() throws -> JobsHealth.Finding {
-    let version = try row("SELECT current_setting('server_version')")?.text(0) ?? "?"
-    return JobsHealth.Finding(level: .good, name: "Version", text: "PostgreSQL \(version).")
+    let version = try row(FindingsSQL.version)?.text(0) ?? "?"
+    return .good("Version", "PostgreSQL \(version).")
   }
 
   private func durability() throws -> JobsHealth.Finding {
-    let sql = "SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off'"
-    let off = try reader.run(Statement(sql)).rows.map { $0.text(0) }
+    let off = try reader.run(Statement(FindingsSQL.unsafeSettings)).rows.map { $0.text(0) }
     return off.isEmpty
-      ? JobsHealth.Finding(level: .good, name: "Durability", text: "A commit is synced to the disk.")
-      : JobsHealth.Finding(
-        level: .bad, name: "Durability",
-        text: "The server runs with \(off.map { "\($0) = off" }.joined(separator: " and ")). A loss of power can "
+      ? .good("Durability", "A commit is synced to the disk.")
+      : .bad(
+        "Durability",
+        "The server runs with \(off.map { "\($0) = off" }.joined(separator: " and ")). A loss of power can "
           + "destroy the database.")
   }
 
   /// The number of connections is visible to all roles, unlike the kinds of the server's processes.
   private func connections() throws -> JobsHealth.Finding {
-    let row = try row(
-      """
-      SELECT (SELECT sum(numbackends)::bigint FROM pg_stat_database), current_setting('max_connections')::bigint
-      """)
+    let row = try row(FindingsSQL.connections)
     let (used, limit) = (row?.int(0) ?? 0, row?.int(1) ?? 0)
     return JobsHealth.Finding(
       level: Double(used) > Double(limit) * Self.maxConnectionPart ? .warning : .good, name: "Connections",
@@ -87,46 +82,38 @@ private struct DatabaseFindings {
 
   /// Old transactions keep old versions of rows, which slow down claims.
   private func transactions() throws -> JobsHealth.Finding {
-    let oldest = try row(
-      """
-      SELECT pid::bigint, application_name, extract(epoch FROM clock_timestamp() - xact_start)::float8
-      FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid() AND datname = current_database()
-      AND xact_start IS NOT NULL ORDER BY xact_start LIMIT 1
-      """)
+    let oldest = try row(FindingsSQL.oldestTransaction)
     guard let oldest, oldest.double(2) > Self.oldTransaction else {
-      let visibility = try row("SELECT pg_has_role('pg_read_all_stats', 'USAGE'), current_user::text")
+      let visibility = try row(FindingsSQL.visibility)
       let text =
         visibility?.bool(0) == true
         ? "No transaction has been open for long."
         : "No transaction of the role ‘\(visibility?.text(1) ?? "?")’ has been open for long. The role can't see how "
           + "long those of other roles have been open. Grant it pg_read_all_stats to check them, too."
-      return JobsHealth.Finding(level: .good, name: "Transactions", text: text)
+      return .good("Transactions", text)
     }
     let name = oldest.text(1).isEmpty ? "" : " (\(oldest.text(1)))"
-    return JobsHealth.Finding(
-      level: .warning, name: "Transactions",
-      text: "The server process \(oldest.int(0))\(name) has had a transaction open for "
+    return .warning(
+      "Transactions",
+      "The server process \(oldest.int(0))\(name) has had a transaction open for "
         + "\(Readable.duration(.seconds(oldest.double(2)))). It keeps dead rows, which slow down claims. End it.")
   }
 
   private func rows() throws -> JobsHealth.Finding {
-    let row = try row(
-      "SELECT n_live_tup, n_dead_tup FROM pg_stat_user_tables WHERE relid = 'headway.job'::regclass")
+    let row = try row(FindingsSQL.rows)
     let (living, dead) = (row?.int(0) ?? 0, row?.int(1) ?? 0)
     let text = "The table of unfinished jobs has \(Readable.count(dead, "dead row"))."
     return dead > max(Self.deadRowCount, living)
-      ? JobsHealth.Finding(
-        level: .warning, name: "Vacuum", text: text + " Check whether autovacuum is on and keeps up.")
-      : JobsHealth.Finding(level: .good, name: "Vacuum", text: text)
+      ? .warning("Vacuum", text + " Check whether autovacuum is on and keeps up.")
+      : .good("Vacuum", text)
   }
 
   private func privileges() throws -> JobsHealth.Finding {
-    let row = try row("SELECT current_user, has_table_privilege('headway.job', 'UPDATE')")
+    let row = try row(FindingsSQL.privileges)
     let role = row?.text(0) ?? "?"
-    return JobsHealth.Finding(
-      level: .good, name: "Privileges",
-      text: row?.bool(1) == true
-        ? "The role ‘\(role)’ can run jobs." : "The role ‘\(role)’ can read jobs, but not run them.")
+    return .good(
+      "Privileges",
+      row?.bool(1) == true ? "The role ‘\(role)’ can run jobs." : "The role ‘\(role)’ can read jobs, but not run them.")
   }
 }
 #endif

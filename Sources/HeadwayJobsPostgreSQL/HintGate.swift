@@ -49,40 +49,15 @@ final class HintGate: Sendable {
   }
 
   private func encode(_ hints: JobHints) -> String? {
-    var (text, isEmpty) = ("\(sender)", true)
-    func add(_ part: String) {
-      guard text.utf8.count + part.utf8.count < Self.maxLength else { return }
-      text.append(Self.separator)
-      text += part
-      isEmpty = false
-    }
-    for queue in hints.claimableQueues.sorted() { add("q\(queue)") }
-    for queue in hints.queuesWithRoom.sorted() { add("r\(queue)") }
-    if hints.hasScheduled { add("s") }
-    if hints.hasCancellation { add("c") }
-    for id in hints.finished { add("f\(id.rawValue)") }
-    return isEmpty ? nil : text
+    hints.message(separator: Self.separator, maxLength: Self.maxLength, maxFinishedCount: Self.maxFinishedCount)
+      .map { "\(sender)\(Self.separator)\($0)" }
   }
 
   /// Decodes a message; nil if this object has sent it.
-  ///
-  /// Parts that are not valid have no effect.
   func decode(_ message: String) -> JobHints? {
-    let parts = message.split(separator: Self.separator, omittingEmptySubsequences: false)
-    guard parts.first.map(String.init) != "\(sender)" else { return nil }
-    var hints = JobHints()
-    for part in parts.dropFirst() {
-      let text = String(part.dropFirst())
-      switch part.first {
-      case "q": hints.claimableQueues.insert(text)
-      case "r": hints.queuesWithRoom.insert(text)
-      case "s": hints.hasScheduled = true
-      case "c": hints.hasCancellation = true
-      case "f": if let id = Int64(text) { hints.finished.append(JobID(rawValue: id)) }
-      default: break
-      }
-    }
-    return hints
+    let sender = message.prefix { $0 != Self.separator }
+    guard sender != "\(self.sender)" else { return nil }
+    return JobHints(message: message.dropFirst(sender.count), separator: Self.separator)
   }
 }
 #endif

@@ -1,7 +1,7 @@
 #if PostgreSQL
 @_spi(JobStore) public import HeadwayJobs
 
-@_spi(JobStore) extension PostgresJobStore: JobStoreBackend {
+@_spi(JobStore) extension PostgresJobStore: SQLJobStore {
   /// Records the endings of attempts, and claims jobs for a worker.
   ///
   /// - Parameter exchange: The endings and claims of one worker.
@@ -46,22 +46,18 @@
     let (leases, marks) = (leases, runner.marks)
     let (answer, changedMarks) = try await change(on: connections.exchanging, hold: .shared) { transaction in
       var changedMarks: [(claim: JobClaim, mark: ClaimMark, generation: Int)] = []
-      let verdicts = try transaction.end(exchange.endings)
-      // The claims can return jobs that have waited for the jobs that end here.
-      try transaction.settle()
-      let isWorking = !exchange.claims.isEmpty || exchange.running != nil
-      guard isWorking, !leases.isLost(exchange.worker), try transaction.isAlive(exchange.worker) else {
-        return (JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] }), changedMarks)
+      let answer = try transaction.exchange(
+        exchange, isRegistered: { try !leases.isLost(exchange.worker) && transaction.isAlive(exchange.worker) }
+      ) {
+        let queues = try WaitingQueues(exchange.claims, transaction)
+        return try exchange.claimed { claim in
+          guard queues.queues[claim.queue] != nil else { return [] }
+          var (mark, generation) = marks.mark(of: claim)
+          defer { changedMarks.append((claim, mark, generation)) }
+          return try transaction.claim(claim, by: exchange.worker, in: queues, after: &mark)
+        }
       }
-      if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
-      let queues = try WaitingQueues(exchange.claims, transaction)
-      let claimed = try exchange.claimed { claim in
-        guard queues.queues[claim.queue] != nil else { return [] }
-        var (mark, generation) = marks.mark(of: claim)
-        defer { changedMarks.append((claim, mark, generation)) }
-        return try transaction.claim(claim, by: exchange.worker, in: queues, after: &mark)
-      }
-      return (JobExchangeAnswer(verdicts: verdicts, claimed: claimed), changedMarks)
+      return (answer, changedMarks)
     }
     for (claim, mark, generation) in changedMarks { marks.set(mark, of: claim, generation: generation) }
     return answer
@@ -92,10 +88,9 @@
     let (lockClass, runner) = (schema.lockClass, runner)
     let isMore = try await change(on: connections.control, hold: .none) { transaction -> Bool? in
       // If another process advances the store, this one need not wait for it.
-      let isFree = try transaction.run(
-        "SELECT pg_try_advisory_xact_lock($1, $2)", lockClass, StoreLock.advance.rawValue)
+      let isFree = try transaction.run(LockSQL.tryLock, lockClass, StoreLock.advance.rawValue)
       guard isFree.first?.bool(0) == true else { return nil }
-      _ = try transaction.run("SELECT pg_advisory_xact_lock($1, $2)", lockClass, StoreLock.store.rawValue)
+      _ = try transaction.run(LockSQL.lock, lockClass, StoreLock.store.rawValue)
       return try transaction.advance()
     }
     let soon = runner.clock.now + .milliseconds(100)
@@ -107,15 +102,7 @@
 
   /// Returns the earliest time at which the store must be advanced, and the current time.
   private func nextTime() async throws -> (next: StoreTime?, now: StoreTime) {
-    var select = Statement(
-      """
-      SELECT least((SELECT min(due) FROM headway.job WHERE state = 1),
-      (SELECT min(deadline) FROM headway.job WHERE deadline IS NOT NULL AND state < 3),
-      (SELECT min(next) FROM headway.bucket WHERE next IS NOT NULL AND next > now),
-      (SELECT min(next) FROM headway.schedule WHERE next IS NOT NULL),
-      (SELECT '-infinity'::timestamptz FROM headway.cascade LIMIT 1)), now
-      FROM (SELECT coalesce($1::timestamptz, clock_timestamp()) AS now) clock
-      """, isFrequent: true)
+    var select = Statement(WorkerSQL.nextTime, isFrequent: true)
     select.add(clock.custom?())
     let times = try await ask([select]) { [clock] results in
       let row = results[0].first
@@ -143,11 +130,7 @@
   ///
   /// Many of these jobs might still be needed, so the search is not part of the transaction.
   private func expiredJobs() async throws -> [JobID] {
-    var search = Statement(
-      """
-      SELECT id FROM headway.done WHERE expires <= coalesce($1::timestamptz, clock_timestamp())
-      AND NOT \(JobRow.isNeeded("done.id")) ORDER BY expires LIMIT \(JobCommand.maxChangedCount)
-      """, isFrequent: true)
+    var search = Statement(JobSQL.findExpired, isFrequent: true)
     search.add(clock.custom?())
     return try await ask([search]) { $0[0].rows.map { $0.id(0) } }
   }

@@ -1,5 +1,4 @@
 #if PostgreSQL
-import FoundationEssentials
 @_spi(JobStore) public import HeadwayJobs
 
 @_spi(JobStore) extension PostgresJobStore {
@@ -9,16 +8,11 @@ import FoundationEssentials
   /// - Returns: The identity of the worker.
   /// - Throws: `JobError`.
   public func register(_ description: WorkerDescription) async throws -> WorkerID {
-    let info = [UInt8](try JSONEncoder().encode(description))
+    let info = description.stored
     let (leases, length) = (leases, Int64(leases.length / .microseconds(1)))
     let (worker, sent) = try await change(on: connections.control) { transaction in
       let sent = ContinuousClock.now
-      let row = try transaction.run(
-        """
-        INSERT INTO headway.worker (started, lease, info)
-        VALUES ($1, clock_timestamp() + $2 * interval '1 microsecond', $3) RETURNING id
-        """, transaction.now, length, info
-      ).first
+      let row = try transaction.run(WorkerSQL.insert, transaction.now, length, info).first
       guard let row else { throw JobTransaction.Conflict() }
       return (WorkerID(rawValue: row.int64(0)), sent)
     }
@@ -61,14 +55,14 @@ import FoundationEssentials
       // Code of a worker that has lost its lease could still run. When the lease has expired, its jobs return, too, and
       // that does not count as a crash, because the process is alive.
       try await change(on: connections.control) { transaction in
-        transaction.runLater("UPDATE headway.worker SET stopped = true WHERE id = $1", worker.rawValue)
+        transaction.runLater(WorkerSQL.stop, worker.rawValue)
       }
       if isRunningCode { return }
     } else {
       let limit = JobCommand.maxChangedCount
       while try await change(
         on: connections.control, hold: .alone,
-        { try $0.remove(worker, isDead: false, limit: limit).count == limit })
+        { try $0.remove(worker, limit: limit).count == limit })
       {}
     }
     leases.remove(worker)
@@ -79,8 +73,7 @@ import FoundationEssentials
   /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
   /// - Throws: `JobError`.
   public func rescue() async throws -> [JobID] {
-    let dead = Statement(
-      "SELECT EXISTS (SELECT FROM headway.worker WHERE lease <= clock_timestamp())", isFrequent: true)
+    let dead = Statement(WorkerSQL.hasDead, isFrequent: true)
     guard try await ask([dead], { $0[0].first?.bool(0) ?? false }) else { return [] }
     let limit = JobCommand.maxChangedCount
     var rescued: [JobID] = []
@@ -106,23 +99,15 @@ extension PostgresJobStore {
   package func kill(_ worker: WorkerID) async throws {
     leases.remove(worker)
     try await change(on: connections.control) { transaction in
-      transaction.runLater("UPDATE headway.worker SET lease = '-infinity' WHERE id = $1", worker.rawValue)
+      transaction.runLater(WorkerSQL.expire, worker.rawValue)
     }
   }
 }
 
 extension PostgresJobStore {
   private static func beatStatements(_ worker: WorkerID, _ attempts: [JobFence]) -> [Statement] {
-    let alive = Statement(
-      "SELECT FROM headway.worker WHERE id = $1 AND lease > clock_timestamp()", isFrequent: true, worker.rawValue)
-    var running = Statement(
-      """
-      SELECT x.place, j.flags & \(JobRow.cancelRequested) <> 0 FROM
-      unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY
-      AS x(job, at_attempt, at_epoch, by_owner, place)
-      JOIN headway.job j ON j.id = x.job AND j.attempt = x.at_attempt AND j.epoch = x.at_epoch
-      AND j.owner = x.by_owner AND j.\(JobRow.isRunning)
-      """, isFrequent: true)
+    let alive = Statement(WorkerSQL.isAlive, isFrequent: true, worker.rawValue)
+    var running = Statement(WorkerSQL.beat, isFrequent: true)
     running.add(array: attempts.map(\.id.rawValue))
     running.add(array: attempts.map { Int64($0.attempt) })
     running.add(array: attempts.map { Int64($0.epoch) })

@@ -143,24 +143,37 @@ public final class PostgresJobStore: JobStore {
   }
 
   /// Reads the state at one moment.
-  func read<Answer: Sendable>(
-    on connection: PostgresConnection? = nil, _ body: @escaping @Sendable (JobReader) throws -> Answer
-  ) async throws -> Answer {
-    let runner = runner
+  ///
+  /// - Parameter body: A function that reads.
+  /// - Returns: The value that the function returns.
+  /// - Throws: `JobError`.
+  @_spi(JobStore) public func readState<Answer: Sendable>(
+    _ body: @escaping @Sendable (any StoreReader) throws -> Answer
+  ) async throws -> Answer { try await read { try body($0) } }
+
+  func read<Answer: Sendable>(_ body: @escaping @Sendable (JobReader) throws -> Answer) async throws -> Answer {
     do {
-      return try await (connection ?? connections.reading).run { session in try runner.read(session, body) }
+      return try await connections.reading.run { [runner] session in try runner.read(session, body) }
     } catch {
       throw JobError(error, "The jobs can't be read.")
     }
   }
 
+  /// Checks that the tables of the store agree with each other.
+  ///
+  /// The check takes O(*n*) in the size of the tables. Other programs can use the store in the meantime, because the
+  /// check reads the state at one moment.
+  ///
+  /// - Returns: Descriptions of the defects; empty if there are none.
+  /// - Throws: `JobError` if the store can't be read.
+  public func audit() async throws -> [String] { try await read { try $0.defects() } }
+
   /// Executes statements that read on the control connection, in one round trip.
   func ask<Answer: Sendable>(
     _ statements: [Statement], _ answer: @escaping @Sendable ([QueryResult]) throws -> Answer
   ) async throws -> Answer {
-    let runner = runner
     do {
-      return try await connections.control.run { session in try answer(runner.ask(session, statements)) }
+      return try await connections.control.run { [runner] session in try answer(runner.ask(session, statements)) }
     } catch {
       throw JobError(error, "The jobs can't be read.")
     }

@@ -33,8 +33,8 @@ extension PostgresJobStore {
     let name = try QuotedName(role)
     let (schema, grants) = (schema, privilege.grants)
     try await change(on: connections.control) { transaction in
-      if try transaction.run("SELECT FROM pg_catalog.pg_roles WHERE rolname = $1", role).isEmpty {
-        transaction.runLater(Statement("CREATE ROLE \(name.sql) NOLOGIN"))
+      if try transaction.run(PrivilegeSQL.role, role).isEmpty {
+        transaction.runLater(Statement(PrivilegeSQL.create(role: name.sql)))
       }
       for grant in grants { transaction.runLater(grant.statement(role: name, schema: schema)) }
       // If this role has a privilege without the right to grant it, the server grants nothing, and only warns.
@@ -99,45 +99,27 @@ private struct PrivilegeGrant {
   }
 
   func statement(role: QuotedName, schema: SchemaName) -> Statement {
-    Statement("GRANT \(JobRow.list(privileges)) ON \(objects(schema)) TO \(role.sql)")
+    Statement(PrivilegeSQL.grant(privileges, on: objects(schema), to: role.sql))
   }
 
   private func objects(_ schema: SchemaName) -> String {
     guard kind != .schema else { return "SCHEMA \(schema.name)" }
     guard !names.isEmpty else { return "ALL \(kind.rawValue) IN SCHEMA \(schema.name)" }
-    return "\(kind.rawValue.dropLast()) \(JobRow.list(names.map { "\(schema.name).\($0)" }))"
+    return "\(kind.rawValue.dropLast()) \(JobSQL.list(names.map { "\(schema.name).\($0)" }))"
   }
 
   /// Returns a privilege that the role does not have, and the object.
   func missing(role: String, _ transaction: JobTransaction) throws -> (privilege: String, object: String)? {
-    let objects: String
-    let check: String
-    switch kind {
-    case .schema:
-      objects = "SELECT oid, nspname AS name, oid AS space FROM pg_catalog.pg_namespace"
-      check = "has_schema_privilege($1::name, o.oid, p)"
-    case .tables:
-      objects = Self.relations("'r', 'p', 'v', 'm', 'f'")
-      check = "has_table_privilege($1::name, o.oid, p)"
-    case .sequences:
-      objects = Self.relations("'S'")
-      check = "has_sequence_privilege($1::name, o.oid, p)"
-    case .functions:
-      objects = "SELECT oid, proname AS name, pronamespace AS space FROM pg_catalog.pg_proc"
-      check = "has_function_privilege($1::name, o.oid, p)"
-    }
-    var statement = Statement(
-      """
-      SELECT p, o.name::text FROM (\(objects)) o CROSS JOIN unnest($3) AS p
-      WHERE o.space = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $2)
-      AND (cardinality($4) = 0 OR o.name = ANY($4)) AND NOT \(check) LIMIT 1
-      """, role, transaction.schema.name)
+    let (objects, check) =
+      switch kind {
+      case .schema: (PrivilegeSQL.schemas, "has_schema_privilege")
+      case .tables: (PrivilegeSQL.relations("'r', 'p', 'v', 'm', 'f'"), "has_table_privilege")
+      case .sequences: (PrivilegeSQL.relations("'S'"), "has_sequence_privilege")
+      case .functions: (PrivilegeSQL.functions, "has_function_privilege")
+      }
+    var statement = Statement(PrivilegeSQL.missing(objects, check: check), role, transaction.schema.name)
     for texts in [privileges, names] { statement.add(array: texts) }
     return try transaction.run(statement).first.map { ($0.text(0), $0.text(1)) }
-  }
-
-  private static func relations(_ kinds: String) -> String {
-    "SELECT oid, relname AS name, relnamespace AS space FROM pg_catalog.pg_class WHERE relkind IN (\(kinds))"
   }
 }
 #endif

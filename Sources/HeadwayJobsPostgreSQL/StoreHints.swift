@@ -35,7 +35,7 @@ final class StoreHints: Sendable {
     let lacksNotifications = session.isPooled || session.isStandby
     notificationState.store(lacksNotifications ? 2 : 1, ordering: .relaxed)
     guard !lacksNotifications else { return }
-    _ = try session.run(Statement("LISTEN \(schema.channel)"))
+    _ = try session.run(Statement(SessionSQL.listen(schema.channel)))
   }
 
   /// Passes on a notification of another process.
@@ -45,7 +45,7 @@ final class StoreHints: Sendable {
   ///
   /// - Returns: When to call the function again; nil if there are no hints.
   func sendGathered(_ session: PostgresSession, _ schema: SchemaName) throws -> ContinuousClock.Instant? {
-    if let text = gate.take() { _ = try session.run(Statement("SELECT pg_notify($1, $2)", schema.channel, text)) }
+    if let text = gate.take() { _ = try session.run(Statement(SessionSQL.notify, schema.channel, text)) }
     return gate.next
   }
 }

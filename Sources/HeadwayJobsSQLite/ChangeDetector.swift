@@ -46,7 +46,7 @@ final class ChangeDetector: Sendable {
   func version() -> Version? {
     try? opened()?.unsafeRead { database in
       try database.checkFile()
-      return try Int.fetchOne(database.cachedStatement(sql: "PRAGMA data_version"))
+      return try Int.fetchOne(database.cachedStatement(sql: FindingsSQL.dataVersion))
     }
   }
 

@@ -1,17 +1,6 @@
 #if Jobs
-import GRDB
 import GRDBSQLite
 @_spi(JobStore) public import HeadwayJobs
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
 
 extension SQLiteJobStore {
   /// Checks the database: the version of SQLite, the settings, the size of the write-ahead log, and the space on the
@@ -21,7 +10,7 @@ extension SQLiteJobStore {
   /// - Returns: The results of the checks.
   /// - Throws: `JobError` if the database can't be read, or if the change fails.
   @_spi(JobStore) public func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding] {
-    let journal = try await read { try String.fetchOne($0, sql: "PRAGMA journal_mode") ?? "" }
+    let journal = try await read { try $0.rows(StoreStatement(FindingsSQL.journalMode)) { $0.text(0) }.first ?? "" }
     var findings = [Self.version, Self.journal(journal), Self.log(at: file), Self.space(at: file)]
     if measuresCommit {
       let start = ContinuousClock.now
@@ -33,38 +22,33 @@ extension SQLiteJobStore {
 
   /// The log can become this large before that is a finding.
   private static let maxLogSize = 256 << 20
+
   private static var version: JobsHealth.Finding {
     let text = "SQLite \(String(cString: sqlite3_libversion()))."
-    return JobsHealth.Finding(
-      level: .good, name: "Version",
-      text: Checkpoint.libraryHasFix
+    return .good(
+      "Version",
+      Checkpoint.libraryHasFix
         ? text : text + " This version has a defect, so only the store copies the write-ahead log.")
   }
 
   private static func journal(_ mode: String) -> JobsHealth.Finding {
     mode == "wal"
-      ? JobsHealth.Finding(level: .good, name: "Durability", text: "A commit is synced to the disk.")
-      : JobsHealth.Finding(
-        level: .bad, name: "Durability",
-        text: "The journal mode is ‘\(mode)’, although the store needs ‘wal’. Another program has changed it.")
+      ? .good("Durability", "A commit is synced to the disk.")
+      : .bad(
+        "Durability",
+        "The journal mode is ‘\(mode)’, although the store needs ‘wal’. Another program has changed it.")
   }
 
   private static func log(at path: String) -> JobsHealth.Finding {
-    var status = stat()
-    let size = stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
+    let size = LockFile.size(path + "-wal")
     let text = "The write-ahead log has \(Readable.number(size >> 20)) MB."
     return size > maxLogSize
-      ? JobsHealth.Finding(
-        level: .warning, name: "Log", text: text + " A long read transaction prevents its reuse. End it.")
-      : JobsHealth.Finding(level: .good, name: "Log", text: text)
+      ? .warning("Log", text + " A long read transaction prevents its reuse. End it.") : .good("Log", text)
   }
 
   private static func space(at path: String) -> JobsHealth.Finding {
-    var status = statvfs()
-    guard statvfs(path, &status) == 0 else {
-      return JobsHealth.Finding(level: .good, name: "Space", text: "The free space of the disk is unknown.")
-    }
-    return JobsHealth.Finding(freeBlocks: UInt64(status.f_bavail), ofSize: UInt64(status.f_frsize))
+    guard let free = LockFile.freeBlocks(path) else { return .good("Space", "The free space of the disk is unknown.") }
+    return JobsHealth.Finding(freeBlocks: free.count, ofSize: free.size)
   }
 }
 
@@ -89,8 +73,9 @@ extension JobsHealth.Finding {
 extension JobTransaction {
   /// Makes a small change that affects nothing.
   fileprivate func noteCheck() throws {
-    try database.execute(
-      sql: "INSERT OR REPLACE INTO headway_meta (name, value) VALUES ('checked', ?)", arguments: [now.microseconds])
+    let check = try statement(FindingsSQL.check)
+    check.bind(now.microseconds, at: 1)
+    try check.run()
   }
 }
 #endif

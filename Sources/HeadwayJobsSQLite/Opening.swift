@@ -3,16 +3,6 @@ import GRDB
 import GRDBSQLite
 @_spi(JobStore) import HeadwayJobs
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// The files of a store, found and checked when the store is opened.
 struct StoreFiles {
   /// The path of the database, with symbolic links resolved by SQLite.
@@ -53,13 +43,8 @@ struct StoreFiles {
     }
     database = String(cString: name)
     folder = database + "-headway"
-    guard mkdir(folder, 0o777) == 0 || errno == EEXIST else {
-      throw JobError(
-        .unusableStore,
-        "The folder \(folder) can't be created: \(String(cString: strerror(errno))). The store needs it for the locks "
-          + "of its workers.")
-    }
-    try LockFile.prove(at: "\(folder)/\(getpid())-\(UInt32.random(in: 0 ... .max)).probe")
+    try LockFile.makeFolder(folder)
+    try LockFile.prove(at: "\(folder)/\(UInt64.random(in: 0 ... .max)).probe")
     writerLock = try LockFile("\(folder)/writer.lock")
   }
 }

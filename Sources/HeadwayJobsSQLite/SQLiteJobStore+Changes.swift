@@ -2,7 +2,16 @@
 import GRDB
 @_spi(JobStore) public import HeadwayJobs
 
-@_spi(JobStore) extension SQLiteJobStore: JobStoreBackend {
+@_spi(JobStore) extension SQLiteJobStore: SQLJobStore {
+  /// Reads the state at one moment, without waiting for the writer.
+  ///
+  /// - Parameter body: A function that reads.
+  /// - Returns: The value that the function returns.
+  /// - Throws: `JobError`.
+  public func readState<Answer: Sendable>(
+    _ body: @escaping @Sendable (any StoreReader) throws -> Answer
+  ) async throws -> Answer { try await read { try body($0) } }
+
   /// Stores new jobs as a whole or not at all.
   ///
   /// - Parameter jobs: The new jobs.
@@ -26,43 +35,26 @@ import GRDB
     let nothing = JobExchangeAnswer(verdicts: [], claimed: exchange.claims.map { _ in [] })
     if changes.knowsNothingWaits(version) { return nothing }
     // An idle worker that serves many queues does not lock the database.
-    if try await read({ try WaitingQueues(exchange.claims, $0).isEmpty }) { return nothing }
+    if try await read({ try WaitingQueues(exchange.claims, $0.database).isEmpty }) { return nothing }
     let answer = try await exchangeNow(exchange)
     if answer.claimed.allSatisfy(\.isEmpty), let version, changes.version() == version,
-      try await read({ try Self.nothingWaits($0) })
+      try await read({ try !$0.flag(StoreStatement(ClaimSQL.waits)) })
     {
       changes.noteNothingWaits(version)
     }
     return answer
   }
 
-  /// Returns whether no job waits for a worker, in any queue.
-  private static func nothingWaits(_ database: Database) throws -> Bool {
-    // One condition for each index.
-    let conditions = ["limit_key IS NULL AND crashes = 0", "limit_key NOT NULL AND crashes = 0", "crashes > 0"]
-    let parts = conditions.map { "EXISTS (SELECT 1 FROM headway_job WHERE state = 2 AND \($0))" }
-    let waiting = try SQLStatement("SELECT \(parts.joined(separator: " OR "))", database)
-    defer { waiting.reset() }
-    return try waiting.step() && waiting.int(0) == 0
-  }
-
   private func exchangeNow(_ exchange: JobExchange) async throws -> JobExchangeAnswer {
     let jobCount = exchange.claims.reduce(exchange.endings.count) { $0 + min($1.count, JobCommand.maxChangedCount) }
     let size = WriteRequest.sizeOfJob * (1 + jobCount)
     return try await change(size: size, isDurable: !exchange.endings.isEmpty) { transaction in
-      let verdicts = try transaction.end(exchange.endings)
-      // The claims can return jobs that have waited for the jobs that end here.
-      try transaction.settle()
-      let isWorking = !exchange.claims.isEmpty || exchange.running != nil
-      guard isWorking, try transaction.isRegistered(exchange.worker) else {
-        return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
+      try transaction.exchange(exchange, isRegistered: { try transaction.isStopped(exchange.worker) != nil }) {
+        let queues = try WaitingQueues(exchange.claims, transaction.database)
+        return try exchange.claimed { claim in
+          queues.contains(claim.queue) ? try transaction.claim(claim, by: exchange.worker) : []
+        }
       }
-      if let running = exchange.running { try transaction.releaseAll(of: exchange.worker, except: running) }
-      let queues = try WaitingQueues(exchange.claims, transaction.database)
-      let claimed = try exchange.claimed { claim in
-        queues.contains(claim.queue) ? try transaction.claim(claim, by: exchange.worker) : []
-      }
-      return JobExchangeAnswer(verdicts: verdicts, claimed: claimed)
     }
   }
 
@@ -85,13 +77,13 @@ import GRDB
     // An idle store writes nothing.
     let (now, version) = (now, changes.version())
     if let next = changes.next(after: now, version) { return next }
-    let next = try await read { try Self.nextTime($0, now) }
+    let next = try await nextTime(at: now)
     changes.note(next: next, version)
     guard let next, next <= now else { return next }
     var isMore = false
     for part in JobTransaction.Advance.allCases {
-      guard try await read({ try part.isNecessary($0, now) }) else { continue }
-      let definitions = part == .ticks ? try await read { try ScheduleRow.dueDefinitions($0, now) } : [:]
+      guard try await read({ try part.isNecessary($0.database, now) }) else { continue }
+      let definitions = part == .ticks ? try await read { try $0.dueDefinitions() } : [:]
       let hasMore = try await change(size: WriterInbox.maxSize) { transaction in
         transaction.knownDefinitions = definitions
         return try transaction.advance(part)
@@ -99,21 +91,12 @@ import GRDB
       isMore = isMore || hasMore
     }
     let time = self.now
-    return isMore ? time : try await read { try Self.nextTime($0, time) }.map { max($0, time) }
+    return isMore ? time : try await nextTime(at: time).map { max($0, time) }
   }
 
-  private static func nextTime(_ database: Database, _ now: StoreTime) throws -> StoreTime? {
-    let statement = try SQLStatement(
-      """
-      SELECT min(time) FROM (SELECT min(due) AS time FROM headway_job WHERE state = 1
-      UNION ALL SELECT min(deadline) FROM headway_job WHERE deadline NOT NULL AND state < 3
-      UNION ALL SELECT min(next) FROM headway_bucket WHERE next NOT NULL AND next > ?1
-      UNION ALL SELECT min(next) FROM headway_schedule WHERE next NOT NULL
-      UNION ALL SELECT 0 FROM headway_cascade)
-      """, database)
-    defer { statement.reset() }
-    statement.bind(now.microseconds, at: 1)
-    return try statement.step() && !statement.isNull(0) ? StoreTime(microseconds: statement.int64(0)) : nil
+  private func nextTime(at now: StoreTime) async throws -> StoreTime? {
+    try await read { try $0.rows(StoreStatement(WorkerSQL.nextTime, .time(now))) { $0.optional(0, $0.time) } }
+      .first ?? nil
   }
 
   /// Changes many jobs, or a queue.
@@ -134,17 +117,8 @@ import GRDB
   ///
   /// Many of these jobs might still be needed, so the search is not part of the transaction.
   private func expiredJobs() async throws -> [JobID] {
-    try await read { [now] database in
-      let search = try SQLStatement(
-        """
-        SELECT id FROM headway_done WHERE expires <= ?1 AND NOT \(JobRow.isNeeded("headway_done.id"))
-        ORDER BY expires LIMIT \(JobCommand.maxChangedCount)
-        """, database)
-      search.bind(now.microseconds, at: 1)
-      var ids: [JobID] = []
-      try search.forEachRow { ids.append(JobID(rawValue: $0.int64(0))) }
-      return ids
-    }
+    let expired = StoreStatement(JobSQL.expiredJobs, .time(now))
+    return try await read { try $0.rows(expired) { $0.id(0) } }
   }
 
   /// Changes a schedule.

@@ -1,6 +1,4 @@
 #if Jobs
-import FoundationEssentials
-import GRDB
 @_spi(JobStore) public import HeadwayJobs
 
 @_spi(JobStore) extension SQLiteJobStore {
@@ -10,7 +8,7 @@ import GRDB
   /// - Returns: The identity of the worker.
   /// - Throws: `JobError`.
   public func register(_ description: WorkerDescription) async throws -> WorkerID {
-    let info = [UInt8](try JSONEncoder().encode(description))
+    let info = description.stored
     let (worker, lock) = try await change { [locks] transaction in
       let worker = try transaction.nextWorker()
       // The file is locked before the row is visible to others. Otherwise, they would find the worker dead.
@@ -35,20 +33,17 @@ import GRDB
     if attempts.isEmpty, let workers = changes.workers(changes.version()) {
       return WorkerBeat(isRegistered: isHeld && workers.contains(worker))
     }
-    return try await read { database in
-      let row = try SQLStatement("SELECT 1 FROM headway_worker WHERE id = ?1", database)
-      row.bind(worker.rawValue, at: 1)
-      let isKnown = try row.step()
+    return try await read { reader in
+      let isKnown = try !reader.rows(StoreStatement(WorkerSQL.find, .integer(worker.rawValue))) { _ in }.isEmpty
       var beat = WorkerBeat(isRegistered: isHeld && isKnown)
-      row.reset()
-      let job = try SQLStatement("SELECT flags FROM headway_job WHERE \(JobRow.isRun)", database)
       for fence in attempts {
-        defer { job.reset() }
-        JobRow.bind(fence, to: job)
-        if try !job.step() {
-          beat.lost.insert(fence)
-        } else if job.int(0) & JobRow.cancelRequested != 0 {
-          beat.cancellations.insert(fence)
+        let job = StoreStatement(
+          WorkerSQL.beat, .integer(fence.id.rawValue), .integer(Int64(fence.attempt)), .integer(Int64(fence.epoch)),
+          .integer(fence.owner.rawValue))
+        switch try reader.rows(job, { $0.bool(0) }).first {
+        case nil: beat.lost.insert(fence)
+        case true: beat.cancellations.insert(fence)
+        case false: break
         }
       }
       return beat
@@ -100,13 +95,7 @@ import GRDB
   private func readWorkers() async throws -> [WorkerID] {
     let version = changes.version()
     if let workers = changes.workers(version) { return workers }
-    let workers = try await read { database in
-      var workers: [WorkerID] = []
-      try SQLStatement("SELECT id FROM headway_worker ORDER BY id", database).forEachRow {
-        workers.append(WorkerID(rawValue: $0.int64(0)))
-      }
-      return workers
-    }
+    let workers = try await read { try $0.rows(StoreStatement(WorkerSQL.all)) { $0.worker(0) } }
     changes.note(workers: workers, version)
     return workers
   }

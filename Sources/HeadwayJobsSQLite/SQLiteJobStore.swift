@@ -176,16 +176,16 @@ public final class SQLiteJobStore: JobStore {
 
   /// Reads without waiting for the writer.
   func read<Answer: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> Answer
+    _ body: @escaping @Sendable (JobReader) throws -> Answer
   ) async throws -> Answer {
     // This does not use GRDB's asynchronous functions, which fail in cancelled tasks.
     try await withCheckedThrowingContinuation { continuation in
-      pool.asyncRead { database in
+      pool.asyncRead { [clock, locks] database in
         continuation.resume(
           with: Result {
             let database = try database.get()
             try database.checkFile()
-            return try body(database)
+            return try body(JobReader(database, at: clock(), locks: locks))
           }.mapError { JobError($0, "The jobs can't be read.") })
       }
     }

@@ -1,8 +1,7 @@
 #if Jobs
-public import FoundationEssentials
 public import GRDB
 import GRDBSQLite
-public import Headway
+import Headway
 @_spi(JobStore) public import HeadwayJobs
 
 extension Jobs {
@@ -23,13 +22,7 @@ extension Jobs {
   /// - Precondition: The store is an ``SQLiteJobStore`` with the database of the connection.
   /// - Parameters:
   ///   - job: The job.
-  ///   - queue: The queue of the store that the job waits in.
-  ///   - priority: The priority among the waiting jobs of the queue.
-  ///   - delay: How long the job waits before it is ready for the first time.
-  ///   - date: The earliest time at which the job runs, if there is no delay.
-  ///   - unique: A key that only one job can hold at a time.
-  ///   - after: The jobs that the new job waits for: handles or numbers, or their `success`.
-  ///   - options: Other options. The other parameters take precedence.
+  ///   - options: Options of the job. They take precedence over the options of the type.
   ///   - database: A connection that can write. If it is not in a transaction, the job is stored in its own
   ///     transaction.
   /// - Returns: A handle to the new job, or to the one that holds the key.
@@ -37,14 +30,9 @@ extension Jobs {
   ///   for room; or GRDB's `DatabaseError`. The job was not stored.
   @discardableResult
   public func enqueue<Type: Job>(
-    _ job: Type, queue: String? = nil, priority: Operation.QueuePriority? = nil, delay: Duration? = nil,
-    at date: Date? = nil, unique: UniqueKey? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions(),
-    in database: Database
+    _ job: Type, _ options: JobOption..., in database: Database
   ) throws -> JobHandle<Type.Output> {
-    let given = JobOptions(
-      queue: queue, priority: priority, delay: delay, startDate: date, unique: unique,
-      after: after.isEmpty ? nil : after.map(\.dependency))
-    return handle(try add([try encode(job, options: given.merged(over: options))], in: database)[0])
+    handle(try add([try encode(job, options: JobOptions(options))], in: database)[0])
   }
 
   /// Stores the jobs of a batch in a transaction of the application; they exist if the transaction is committed.
@@ -175,7 +163,7 @@ extension JobContext {
       guard try transaction.isRun(by: fence) else { throw leaseLost }
       let value = try transaction.run(within: limit, body)
       guard transaction.database.isInsideTransaction else { throw JobError.transactionEnded }
-      try transaction.putCheckpoint(name, self.encodedCheckpoint(name, value), of: fence.id)
+      try transaction.putCheckpoints([(fence.id, name, self.encodedCheckpoint(name, value))])
       return value
     }
   }
@@ -220,27 +208,17 @@ extension JobContext {
   public func finish<Value: Sendable>(
     within limit: Duration = .seconds(5), _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
-    let (fence, leaseLost) = (fence, leaseLost)
     let store = jobs.sqliteStore
-    try checkNotSuspended()
-    // Noted before the commit. Otherwise, the worker could find after the commit that the attempt no longer runs the
-    // job.
-    guard beginFinishing() else {
-      throw JobError(
-        .alreadyFinished, "Job \(id) has already ended by a call of finish(_:). After that call, return.")
+    return try await finishOnce {
+      try await store.change(runsUserCode: true) { [fence, leaseLost] transaction in
+        guard try transaction.isRun(by: fence) else { throw leaseLost }
+        let value = try transaction.run(within: limit, body)
+        guard transaction.database.isInsideTransaction else { throw JobError.transactionEnded }
+        let result = try self.encodedResult(value)
+        guard try transaction.end([JobEnding(fence, .succeed(result: result))]) == [.recorded] else { throw leaseLost }
+        return value
+      }
     }
-    var isCommitted = false
-    defer { if !isCommitted { cancelFinishing() } }
-    let value = try await store.change(runsUserCode: true) { transaction in
-      guard try transaction.isRun(by: fence) else { throw leaseLost }
-      let value = try transaction.run(within: limit, body)
-      guard transaction.database.isInsideTransaction else { throw JobError.transactionEnded }
-      let result = try self.encodedResult(value)
-      guard try transaction.end([JobEnding(fence, .succeed(result: result))]) == [.recorded] else { throw leaseLost }
-      return value
-    }
-    isCommitted = true
-    return value
   }
 }
 

@@ -18,13 +18,13 @@ struct JobStoreProbe: Sendable {
   /// Stores a job of the kind `test`.
   @discardableResult
   func enqueue(
-    _ payload: String = "{}", kind: JobKind = "test", version: Int = 1, options: JobOptions = JobOptions()
+    _ payload: String = "{}", kind: JobKind = "test", version: Int = 1, options: JobOptions = []
   ) async throws -> JobID {
     try await store.enqueue([job(payload, kind: kind, version: version, options: options)])[0].id
   }
 
   func job(
-    _ payload: String = "{}", kind: JobKind = "test", version: Int = 1, options: JobOptions = JobOptions()
+    _ payload: String = "{}", kind: JobKind = "test", version: Int = 1, options: JobOptions = []
   ) -> NewJob {
     NewJob(kind: kind, version: version, payload: JobPayload(bytes: Array(payload.utf8)), options: options)
   }

@@ -29,7 +29,7 @@ struct JobGauges {
     // Queues without jobs are not in the snapshot.
     for name in Set(queues.keys).union(meters.keys.map(\.queue)) {
       for state in Self.states { meter(name, state).set(queues[name]?.counts[state] ?? 0) }
-      let age = queues[name]?.oldestWaiting.map { max(0, (snapshot.time - $0) / .seconds(1)) }
+      let age = queues[name]?.oldestWaitStartTime.map { max(0, (snapshot.time - $0) / .seconds(1)) }
       meter(name, nil).set(age ?? 0)
     }
   }

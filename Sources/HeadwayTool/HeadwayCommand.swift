@@ -15,7 +15,7 @@ import HeadwayImport
         headway import feed feed.sqlite --watch stops
         headway check feed
         headway fetch https://example.org/feed.zip --into downloads
-        headway thumbnails photos --output small --sheet photos.png
+        headway thumbnails photos --into small --sheet photos.png
         headway lab --open
 
       EXIT CODES:

@@ -68,9 +68,9 @@ struct ImportCommand: AsyncParsableCommand {
   var source: [String] = []
 
   @Option(
-    name: [.customShort("o"), .customLong("output"), .customLong("into")],
+    name: .shortAndLong,
     help: ArgumentHelp("The database file, created if needed.", valueName: "database"), completion: .file())
-  var into: String?
+  var output: String?
 
   @Flag(
     help: """

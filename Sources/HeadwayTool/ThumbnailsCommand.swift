@@ -16,9 +16,9 @@ struct ThumbnailsCommand: AsyncParsableCommand {
       --force. Files appear under their names only when they are complete.
 
       EXAMPLES:
-        headway thumbnails photos --output small
-        headway thumbnails photos --output small --size 512 --jobs 2
-        headway thumbnails photos --output small --sheet photos.png
+        headway thumbnails photos --into small
+        headway thumbnails photos --into small --size 512 --jobs 2
+        headway thumbnails photos --into small --sheet photos.png
         headway thumbnails photo.jpg --output small.jpg
       """)
 
@@ -29,11 +29,16 @@ struct ThumbnailsCommand: AsyncParsableCommand {
   var source: String
 
   @Option(
-    name: [.customShort("o"), .customLong("output"), .customLong("into")],
-    help: ArgumentHelp(
-      "The folder for the thumbnails, created if needed. For one picture, it can be a file.", valueName: "folder"),
+    help: ArgumentHelp("The folder for the thumbnails, created if needed.", valueName: "folder"),
     completion: .directory)
-  var output: String
+  var into: String?
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "The name of the thumbnail, which ends with .png or .jpg. Requires a single picture.", valueName: "file"),
+    completion: .file())
+  var output: String?
 
   @Option(
     parsing: .unconditional, help: ArgumentHelp("The longer side of a thumbnail, in pixels.", valueName: "pixels"))
@@ -71,6 +76,12 @@ struct ThumbnailsCommand: AsyncParsableCommand {
     guard 1...100 ~= quality else { throw ValidationError("--quality \(quality): use 1 to 100.") }
     if let jobs, jobs < 1 { throw ValidationError("--jobs \(jobs): use 1 or more.") }
     if quiet, progress != nil { throw ValidationError("--quiet and --progress: use one of them.") }
+    guard (into == nil) != (output == nil) else {
+      throw ValidationError("Specify the folder for the thumbnails, --into, or the file for one thumbnail, --output.")
+    }
+    if let output, ImageFileFormat(pathExtensionOf: output) == nil {
+      throw ValidationError("--output \(output): use a name that ends with .png or .jpg. For a folder, use --into.")
+    }
     if let sheet, ImageFileFormat(pathExtensionOf: sheet) == nil {
       throw ValidationError("--sheet \(sheet): use a name that ends with .png or .jpg.")
     }
@@ -90,7 +101,7 @@ struct ThumbnailsCommand: AsyncParsableCommand {
 
   private func makeAll() async throws {
     let start = ContinuousClock.now
-    let files = try ThumbnailFiles(of: source, output: output)
+    let files = try ThumbnailFiles(of: source, to: output.map { .file($0) } ?? .folder(into ?? ""))
     try files.prepareOutput()
     let tally = ThumbnailTally(total: files.names.count)
     let display = ThumbnailDisplay(quiet ? .none : progress ?? (Terminal.canRedraw ? .bars : .plain), tally)

@@ -16,41 +16,40 @@ enum SceneJobs {
     try await jobs.changeQueue("default", .maxFailureCount(50))
     for number in 1...40 {
       try await jobs.enqueue(
-        Resize(path: "photos/2026/\(number).jpg", width: 1_280, pause: 0), queue: "images",
-        options: JobOptions(label: "Thumbnail of photo \(number)", tags: ["album-\(number % 4)"]))
+        Resize(path: "photos/2026/\(number).jpg", width: 1_280, pause: 0), .queue("images"),
+        .label("Thumbnail of photo \(number)"), .tags(["album-\(number % 4)"]))
     }
     for number in 1...9 {
       let once = RetryPolicy(maxAttemptCount: 1, backoff: .constant(.seconds(1)))
       try await jobs.enqueue(
         Mail(address: "person\(number)@example.org", password: "hunter2", error: number % 3),
-        options: JobOptions(label: "Newsletter for person \(number)", tags: ["newsletter"], retry: once))
+        .label("Newsletter for person \(number)"), .tags(["newsletter"]), .retry(once))
     }
     try await jobs.enqueue(Mail(address: "later@example.org", password: "hunter2", error: 1))
     try await enqueueGraph(in: jobs)
     for number in 1...3 {
       try await jobs.enqueue(
-        Resize(path: "videos/\(number).mov", width: 1_920, pause: 3_600),
-        options: JobOptions(label: "Long conversion \(number)", tags: ["video"]))
+        Resize(path: "videos/\(number).mov", width: 1_920, pause: 3_600), .label("Long conversion \(number)"),
+        .tags(["video"]))
     }
-    try await jobs.enqueue(Publish(album: "summer"), delay: .seconds(5_400))
+    try await jobs.enqueue(Publish(album: "summer"), .delay(.seconds(5_400)))
     try await jobs.pauseQueue("exports")
-    for number in 1...4 { try await jobs.enqueue(Publish(album: "export \(number)"), queue: "exports") }
-    for number in 1...12 { try await jobs.enqueue(Publish(album: "bulk \(number)"), queue: "bulk") }
+    for number in 1...4 { try await jobs.enqueue(Publish(album: "export \(number)"), .queue("exports")) }
+    for number in 1...12 { try await jobs.enqueue(Publish(album: "bulk \(number)"), .queue("bulk")) }
     let text = "<script>alert(1)</script> \"><img src=x onerror=alert(1)>"
-    try await jobs.enqueue(Publish(album: text), queue: "exports", options: JobOptions(label: text, tags: [text]))
+    try await jobs.enqueue(Publish(album: text), .queue("exports"), .label(text), .tags([text]))
     try await jobs.schedule("nightly-report", .cron("0 3 * * *"), job: Publish(album: "report"))
     try await jobs.schedule("sync", .every(.seconds(900)), job: Publish(album: "sync"))
     try await jobs.pauseSchedule("sync")
   }
 
   private static func enqueueGraph(in jobs: Jobs) async throws {
-    let first = try await jobs.enqueue(Import(feed: "north", pause: 3_600), options: JobOptions(label: "Import north"))
-    let second = try await jobs.enqueue(Import(feed: "south", pause: 0), options: JobOptions(label: "Import south"))
+    let first = try await jobs.enqueue(Import(feed: "north", pause: 3_600), .label("Import north"))
+    let second = try await jobs.enqueue(Import(feed: "south", pause: 0), .label("Import south"))
     let merge = try await jobs.enqueue(
-      Publish(album: "merged"), after: [first.success, second.success], options: JobOptions(label: "Merge the feeds"))
+      Publish(album: "merged"), .after(first.success, second.success), .label("Merge the feeds"))
     for name in ["website", "archive"] {
-      try await jobs.enqueue(
-        Publish(album: name), after: [merge.success], options: JobOptions(label: "Publish to the \(name)"))
+      try await jobs.enqueue(Publish(album: name), .after(merge.success), .label("Publish to the \(name)"))
     }
   }
 }

@@ -39,7 +39,7 @@ import Testing
       let scene = try await Scene(dashboard.jobs)
       let first = try await scene.enqueue()
       let second = try await scene.enqueue(
-        options: JobOptions(after: [JobDependency(.job(first), requiring: .success)]))
+        options: [.after(JobDependency(.job(first), requiring: .success))])
       try await scene.end(scene.claim(), .fail(JobEndReason(.failed), nil))
       expect(try await scene.state(second), is: .cancelled)
       let page = try await dashboard.page("/job/\(first)")
@@ -55,7 +55,7 @@ import Testing
       let scene = try await Scene(dashboard.jobs)
       var ids: [JobID] = []
       for index in 0..<5 {
-        ids.append(try await scene.enqueue(options: JobOptions(tags: index < 3 ? ["old"] : nil)))
+        ids.append(try await scene.enqueue(options: index < 3 ? [.tags(["old"])] : []))
       }
       let list = try await dashboard.page("/jobs?tag=old")
       #expect(list.contains("/confirm?action=cancel&amp;tag=old"))
@@ -64,7 +64,7 @@ import Testing
       let until = try #require(page.firstMatch(of: /name="until" value="(\d+)"/)).1
       // The clock has microseconds, so this is later.
       while dashboard.jobs.store.now.microseconds <= Int64(until) ?? 0 { await Task.yield() }
-      let new = try await scene.enqueue(options: JobOptions(tags: ["old"]))
+      let new = try await scene.enqueue(options: [.tags(["old"])])
       let result = try await dashboard.change(["action": "cancel", "tag": "old", "until": String(until)])
       #expect(result.contains("Cancelled: 3 jobs."))
       for (index, id) in ids.enumerated() { expect(try await scene.state(id), is: index < 3 ? .cancelled : .waiting) }
@@ -102,7 +102,7 @@ import Testing
   @Test("J151: queues are paused and resumed, and their limits are set")
   func queues() async throws {
     try await RunningDashboard.with { dashboard in
-      try await Scene(dashboard.jobs).enqueue(options: JobOptions(queue: "b & c"))
+      try await Scene(dashboard.jobs).enqueue(options: [.queue("b & c")])
       let paused = try await dashboard.change(["action": "pause", "queue": "b & c"])
       #expect(paused.contains("The queue is paused."))
       var counts = try await dashboard.jobs.counts()["b & c"]
@@ -151,7 +151,7 @@ import Testing
   func heldKey() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
-      let options = JobOptions(unique: .unfinished("k"))
+      let options: JobOptions = [.unique(.unfinished("k"))]
       let first = try await scene.enqueue(options: options)
       try await scene.end(scene.claim(), .fail(JobEndReason(.failed), nil))
       try await scene.enqueue(options: options)

@@ -22,7 +22,7 @@ import Testing
   func runNow() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
-      let later = JobOptions(delay: .seconds(3_600))
+      let later: JobOptions = [.delay(.seconds(3_600))]
       let id = try await scene.enqueue(options: later)
       expect(try await dashboard.page("/job/\(id)").contains(">Run now</button>"), is: true)
       let page = try await dashboard.change(["action": "run-now", "id": "\(id)"])
@@ -44,9 +44,9 @@ import Testing
       let scene = try await Scene(dashboard.jobs)
       let first = try await scene.enqueue()
       var ids: [JobID] = []
-      for _ in 0..<3 { ids.append(try await scene.enqueue(options: JobOptions(delay: .seconds(3_600)))) }
+      for _ in 0..<3 { ids.append(try await scene.enqueue(options: [.delay(.seconds(3_600))])) }
       let held = try await scene.enqueue(
-        options: JobOptions(delay: .seconds(3_600), after: [JobDependency(.job(first))]))
+        options: [.delay(.seconds(3_600)), .after(JobDependency(.job(first)))])
       let due = try await dashboard.jobs.job(held)?.dueTime
       #expect(due != nil)
       expect(try await dashboard.page("/job/\(held)").contains(">Run now</button>"), is: false)
@@ -71,7 +71,7 @@ import Testing
   func change() async throws {
     try await RunningDashboard.with { dashboard in
       let new = NewJob(
-        kind: "mail", version: 3, payload: JobPayload(bytes: Array(Self.payload.utf8)), options: JobOptions())
+        kind: "mail", version: 3, payload: JobPayload(bytes: Array(Self.payload.utf8)), options: [])
       let id = try await dashboard.jobs.backend.enqueue([new])[0].id
       let page = try await dashboard.page("/job/\(id)")
       #expect(page.contains("<section id=\"change\">"))
@@ -108,8 +108,8 @@ import Testing
   func unedited() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
-      var options = JobOptions(queue: "a\r\nb\u{202E}", delay: .milliseconds(3_600_123))
-      options.deadline = Date(timeIntervalSinceNow: 7_200.456)
+      var options: JobOptions = [.queue("a\r\nb\u{202E}"), .delay(.milliseconds(3_600_123))]
+      options.set(.deadline(Date(timeIntervalSinceNow: 7_200.456)))
       let id = try await scene.enqueue("mail", Self.payload, options: options)
       let before = try #require(try await dashboard.jobs.job(id))
       let page = try await dashboard.page("/job/\(id)")

@@ -29,7 +29,7 @@ import Testing
   func overview() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
-      for _ in 0..<3 { try await scene.enqueue(options: JobOptions(queue: "bulk")) }
+      for _ in 0..<3 { try await scene.enqueue(options: [.queue("bulk")]) }
       let id = try await scene.enqueue("resize")
       _ = try await scene.claim()
       let failed = try await scene.fail()
@@ -52,11 +52,9 @@ import Testing
       var ids: [JobID] = []
       for index in 0..<60 {
         let isOdd = !index.isMultiple(of: 2)
-        ids.append(
-          try await scene.enqueue(
-            isOdd ? "resize" : "mail",
-            options: JobOptions(
-              queue: isOdd ? "images" : nil, label: "Job & <\(index)>", tags: isOdd ? ["a b"] : nil)))
+        var options: JobOptions = isOdd ? [.queue("images"), .tags(["a b"])] : []
+        options.set(.label("Job & <\(index)>"))
+        ids.append(try await scene.enqueue(isOdd ? "resize" : "mail", options: options))
       }
       let first = try await dashboard.page("/jobs")
       #expect(Self.listed(first) == ids.reversed().prefix(50).map(\.description))
@@ -86,10 +84,10 @@ import Testing
   func job() async throws {
     try await RunningDashboard.with { dashboard in
       let scene = try await Scene(dashboard.jobs)
-      let parent = try await scene.enqueue("resize", options: JobOptions(label: "parent"))
+      let parent = try await scene.enqueue("resize", options: [.label("parent")])
       let payload = #"{"address":"a@b.c","login":{"Password":"hunter2","user":"me"},"number":12345678901234567890.5}"#
       let id = try await scene.enqueue(
-        "mail", payload, options: JobOptions(label: "the mail", tags: ["t1"], after: [JobDependency(.job(parent))]))
+        "mail", payload, options: [.label("the mail"), .tags(["t1"]), .after(JobDependency(.job(parent)))])
       let held = try await dashboard.page("/job/\(id)")
       #expect(held.contains("waits for job \(parent)."))
       #expect(held.contains("<svg class=\"graph\""))

@@ -112,7 +112,7 @@ import Testing
     let store = try SQLiteJobStore(path: folder.path + "/jobs.sqlite")
     let jobs = Jobs(store)
     let scene = try await Scene(jobs)
-    let rare = try await scene.enqueue(options: JobOptions(tags: ["rare"]))
+    let rare = try await scene.enqueue(options: [.tags(["rare"])])
     try await scene.end(scene.claim(), .succeed(result: nil))
     let pool = try DatabasePool(path: folder.path + "/jobs.sqlite")
     try await pool.write { database in

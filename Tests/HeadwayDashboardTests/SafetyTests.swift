@@ -116,8 +116,7 @@ import Testing
       let kind = JobKind(rawValue: attack)
       let worker = try await dashboard.jobs.backend.register(
         WorkerDescription(name: attack, processIdentifier: 1, queues: [attack], kinds: [kind: 2]))
-      var scheduled = JobOptions(queue: attack, label: attack, tags: [attack])
-      scheduled.deadline = nil
+      let scheduled: JobOptions = [.queue(attack), .label(attack), .tags([attack])]
       func enqueue() async throws -> JobID {
         let payload = try JobPayload(encoding: [attack: attack])
         return try await dashboard.jobs.backend.enqueue([NewJob(kind: kind, payload: payload, options: scheduled)])[0]
@@ -135,7 +134,7 @@ import Testing
       let ending = JobEnding(fence, .fail(JobEndReason(.failed, attack), error))
       _ = try await dashboard.jobs.backend.exchange(JobExchange(worker: worker, endings: [ending]))
       let waiting = try await enqueue()
-      try await dashboard.jobs.schedule(attack, .every(.seconds(60)), options: scheduled, job: Report())
+      try await dashboard.jobs.schedule(attack, .every(.seconds(60)), job: Report(), .options(scheduled))
       try await dashboard.jobs.pauseQueue(attack)
       let query = RunningDashboard.encoded(attack)
       let fields = ["kind", "queue", "tag", "label"].map { "\($0)=\(query)" }.joined(separator: "&")

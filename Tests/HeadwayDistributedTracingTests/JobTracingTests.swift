@@ -48,9 +48,9 @@ import Tracing
 
   @Test("J111: each attempt has a span, and one that fails has its error")
   func errors() async throws {
-    let retry = JobOptions(retry: .constant(maxAttemptCount: 2, delay: .zero))
+    let retry: JobOptions = [.retry(.constant(maxAttemptCount: 2, delay: .zero))]
     let spans = try await spans(count: 2) { jobs in
-      try await jobs.enqueue(Report(failureCount: 1), options: retry)
+      try await jobs.enqueue(Report(failureCount: 1), .options(retry))
     }
     #expect(spans.map { $0.attributes.get("headway.job.attempt") } == [.int64(1), .int64(2)])
     #expect(spans.map { $0.attributes.get("headway.job.status") } == [.string("retried"), .string("succeeded")])
@@ -64,7 +64,7 @@ import Tracing
       try await jobs.enqueue(Checksum())
       let request = tracer.startSpan("start")
       try await ServiceContext.withValue(request.context) {
-        try await jobs.schedule("nightly", .cron("0 3 * * *")) { Report() }
+        try await jobs.schedule("nightly", .cron("0 3 * * *"), job: Report())
       }
       let definition = try await jobs.schedules().first?.definition
       #expect(definition?.job.settings.traceContext == nil)

@@ -47,8 +47,8 @@ private struct TestError: Error {}
   @Test("V5: the span of an operation begins a trace if the code that adds it has no span")
   func withoutParent() async throws {
     queue.recordSpans(with: tracer)
-    queue.addTask(name: "first") {}
-    queue.addTask(name: "second") {}
+    queue.addTask("first") {}
+    queue.addTask("second") {}
     let (first, _) = try await spans(of: "first", attempts: 1)
     let (second, _) = try await spans(of: "second", attempts: 1)
     #expect(first.parentSpanID == nil && second.parentSpanID == nil)
@@ -59,7 +59,7 @@ private struct TestError: Error {}
   func attempts() async throws {
     queue.recordSpans(with: tracer)
     queue.failureHandler = { _, _ in }
-    let again = queue.addTask(name: "again", retry: .constant(maxAttemptCount: 3, delay: .zero)) { attempt in
+    let again = queue.addTask("again", .retry(.constant(maxAttemptCount: 3, delay: .zero))) { attempt in
       if attempt < 3 { throw TestError() }
     }
     try await again.value
@@ -74,14 +74,14 @@ private struct TestError: Error {}
   func ends() async throws {
     queue.recordSpans(with: tracer)
     queue.failureHandler = { _, _ in }
-    queue.addTask(name: "fails") { throw TestError() }
+    queue.addTask("fails") { throw TestError() }
     let (failed, attempts) = try await spans(of: "fails", attempts: 1)
     #expect(failed.errors.count == 1 && attempts[0].errors.count == 1)
     #expect(failed.errors.first?.error is TestError)
     #expect(failed.status?.code == .error && attempts[0].status?.code == .error)
     #expect(failed.attributes.get("headway.operation.status") == .string("failed"))
     queue.isSuspended = true
-    queue.addTask(name: "waits") {}.cancel()
+    queue.addTask("waits") {}.cancel()
     let (cancelled, _) = try await spans(of: "waits", attempts: 0)
     #expect(cancelled.status == nil && cancelled.errors.isEmpty)
     #expect(cancelled.attributes.get("headway.operation.status") == .string("cancelled"))
@@ -99,12 +99,12 @@ private struct TestError: Error {}
     let asynchronous = AsynchronousSubclass { work("in task") }
     asynchronous.name = "asynchronous"
     queue.addOperations([block, subclass, asynchronous], waitUntilFinished: false)
-    queue.addTask(name: "task") {
+    queue.addTask("task") {
       await Task.yield()
       async let child: Void = work("in child")
       await child
     }
-    queue.addTask(name: "again", retry: .constant(maxAttemptCount: 2, delay: .zero)) { attempt in
+    queue.addTask("again", .retry(.constant(maxAttemptCount: 2, delay: .zero))) { attempt in
       work("in attempt \(attempt)")
       if attempt == 1 { throw TestError() }
     }
@@ -125,7 +125,7 @@ private struct TestError: Error {}
   func nestedOperations() async throws {
     queue.recordSpans(with: tracer)
     let queue = queue
-    queue.addTask(name: "outer") { _ = queue.addTask(name: "inner") {} }
+    queue.addTask("outer") { _ = queue.addTask("inner") {} }
     let (outer, attempts) = try await spans(of: "outer", attempts: 1)
     let (inner, _) = try await spans(of: "inner", attempts: 1)
     #expect(inner.parentSpanID == attempts[0].spanID && inner.traceID == outer.traceID)
@@ -149,8 +149,8 @@ private struct TestError: Error {}
       let queue = OperationQueue(name: "freed")
       queue.recordSpans(with: tracer)
       queue.isSuspended = true
-      queue.addTask(name: "never") {}.cancel()
-      for number in 0..<10 { queue.addTask(name: "\(number)") {} }
+      queue.addTask("never") {}.cancel()
+      for number in 0..<10 { queue.addTask("\(number)") {} }
       queue.cancelAllOperations()
     }
     await until { tracer.activeSpans.isEmpty }
@@ -168,7 +168,7 @@ private struct TestError: Error {}
           var generator = SeededGenerator(seed: seed &* 10 &+ UInt64(adder))
           for _ in 0..<250 {
             let choice = Int.random(in: 0..<4, using: &generator)
-            let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .zero)) { attempt in
+            let operation = TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .zero))) { attempt in
               if choice == 0 && attempt == 1 { throw TestError() }
             }
             operation.name = "many"

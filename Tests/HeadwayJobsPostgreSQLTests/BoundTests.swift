@@ -59,7 +59,7 @@ import Testing
   func graphs() async throws {
     let test = try await TestStore()
     func jobs(_ count: Int) -> [NewJob] {
-      let leaf = NewJob(kind: "plain", payload: JobPayload(bytes: [1]), options: JobOptions())
+      let leaf = NewJob(kind: "plain", payload: JobPayload(bytes: [1]))
       var jobs = Array(repeating: leaf, count: count)
       for number in 0..<count - 1 { jobs[count - 1].dependencies.append(JobDependency(.batch(number))) }
       for number in 1..<count / 2 { jobs[number].dependencies = [JobDependency(.batch(0), requiring: .success)] }
@@ -81,7 +81,7 @@ import Testing
     let test = try await TestStore()
     func jobs(_ key: (Int) -> UniqueKey, after: [any JobReference] = []) -> [NewJob] {
       (0..<1_000).map { number in
-        let options = JobOptions(unique: key(number), after: after.isEmpty ? nil : after.map(\.dependency))
+        let options: JobOptions = [.unique(key(number)), .after(after)]
         return NewJob(kind: "plain", payload: JobPayload(bytes: [1]), options: options)
       }
     }
@@ -109,7 +109,7 @@ import Testing
     let (process, gate) = (AsyncStream.makeStream(of: String.self), Gate())
     let taking = Task {
       try await other.store.transaction(within: .seconds(3_600)) { transaction in
-        let handle = try other.jobs.enqueue(PlainJob(number: 1), unique: .unfinished("b"), in: transaction)
+        let handle = try other.jobs.enqueue(PlainJob(number: 1), .unique(.unfinished("b")), in: transaction)
         let rows = try transaction.rows("SELECT pg_backend_pid()::text AS process")
         process.continuation.yield((rows[0]["process"] ?? nil) ?? "")
         gate.wait()
@@ -121,7 +121,7 @@ import Testing
     let adding = Task {
       try await test.store.transaction(within: .seconds(3_600)) { transaction in
         var batch = JobBatch()
-        for key in ["a", "b", "c"] { batch.add(PlainJob(number: 2), options: JobOptions(unique: .unfinished(key))) }
+        for key in ["a", "b", "c"] { batch.add(PlainJob(number: 2), .unique(.unfinished(key))) }
         _ = try test.jobs.enqueue(batch, in: transaction)
         try transaction.execute("SELECT 1")
       }
@@ -143,7 +143,7 @@ import Testing
   func queues() async throws {
     let test = try await TestStore()
     let worker = try await test.store.register(description)
-    try await test.jobs.enqueue(PlainJob(number: 1), queue: "queue 500")
+    try await test.jobs.enqueue(PlainJob(number: 1), .queue("queue 500"))
     let claims = (0..<1_000).map {
       JobClaim(queue: "queue \($0)", count: 4, allowsSuspect: false, kinds: ["plain": 1])
     }

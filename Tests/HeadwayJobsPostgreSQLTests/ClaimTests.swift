@@ -35,8 +35,8 @@ import Testing
     #expect(try await test.store.exchange(claim).claimed[0].map(\.id) == [id])
 
     // A command that puts a job before the marks moves them back.
-    let low = JobOptions(priority: .veryLow)
-    let first = try await test.jobs.enqueue(PlainJob(number: 0), options: low).id
+    let low: JobOptions = [.priority(.veryLow)]
+    let first = try await test.jobs.enqueue(PlainJob(number: 0), .options(low)).id
     var more = JobBatch()
     for number in 1...3_000 { more.add(PlainJob(number: number)) }
     _ = try await test.jobs.enqueue(more)
@@ -54,7 +54,7 @@ import Testing
     let worker = try await test.store.register(
       WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["plain": 1]))
     var claim = JobClaim(queue: "default", count: 1_000, allowsSuspect: true, kinds: ["plain": 1])
-    let first = try await test.jobs.enqueue(PlainJob(number: 0), options: JobOptions(priority: .veryLow)).id
+    let first = try await test.jobs.enqueue(PlainJob(number: 0), .priority(.veryLow)).id
     var batch = JobBatch()
     for number in 1...6_000 { batch.add(PlainJob(number: number)) }
     _ = try await test.jobs.enqueue(batch)

@@ -34,16 +34,15 @@ import Testing
     try "\(offset)\n".write(toFile: file, atomically: true, encoding: .utf8)
   }
 
-  private func enqueue(_ numbers: Range<Int>, delay: Duration? = nil) async throws {
-    try await test.jobs.enqueue(
-      contentsOf: numbers.map { CountedJob(number: $0, table: load.table) }, options: .init(delay: delay))
+  private func enqueue(_ numbers: Range<Int>, delay: Duration = .zero) async throws {
+    try await test.jobs.enqueue(contentsOf: numbers.map { CountedJob(number: $0, table: load.table) }, .delay(delay))
   }
 
   @Test("J173: a worker's wall clock that is wrong and jumps has no effect") func workerClock() async throws {
     let folder = try TemporaryFolder()
     let file = folder.path + "/clock"
     try setClock("+1h", in: file)
-    let delayed = try await test.jobs.enqueue(CountedJob(number: -1, table: load.table), delay: .seconds(1_800))
+    let delayed = try await test.jobs.enqueue(CountedJob(number: -1, table: load.table), .delay(.seconds(1_800)))
     let jobCount = 300
     try await enqueue(0..<jobCount)
     let worker = try WorkerProcess(test, launcher: fakeClock(file))

@@ -46,17 +46,16 @@ import Testing
     limits.lock = .milliseconds(50)
     let test = try await TestStore(limits: limits)
     func enqueue(
-      _ queue: String, _ priority: Operation.QueuePriority? = nil, tags: [String]? = nil
+      _ queue: String, _ priority: Operation.QueuePriority = .normal, tags: [String] = []
     ) async throws -> JobID {
-      let options = JobOptions(queue: queue, priority: priority, tags: tags)
-      return try await test.jobs.enqueue(PlainJob(number: 1), options: options).id
+      try await test.jobs.enqueue(PlainJob(number: 1), .queue(queue), .priority(priority), .tags(tags)).id
     }
     let (high, low) = (try await enqueue("a", .high), try await enqueue("a"))
     let tagged = try await enqueue("b", tags: ["tag"])
     let (succeeded, failed) = (try await enqueue("mail"), try await enqueue("mail"))
     var batch = JobBatch()
-    let first = batch.add(PlainJob(number: 1), options: JobOptions(queue: "graph"))
-    batch.add(PlainJob(number: 2), after: [first], options: JobOptions(queue: "other"))
+    let first = batch.add(PlainJob(number: 1), .queue("graph"))
+    batch.add(PlainJob(number: 2), .after(first), .queue("other"))
     let needed = try await test.jobs.enqueue(batch)[first].id
     let worker = try await test.store.register(
       WorkerDescription(name: "test", processIdentifier: 1, queues: ["mail"], kinds: ["plain": 1]))

@@ -99,15 +99,15 @@ import Testing
   func texts() async throws {
     let test = try await TestStore()
     for text in ["'; DROP TABLE job; --", "$1", "\\", "\u{1F600}\n\t\"", "%s", "headway.job"] {
-      let options = JobOptions(queue: text, unique: .unfinished(text))
-      let handle = try await test.jobs.enqueue(PlainJob(number: 1), options: options)
+      let options: JobOptions = [.queue(text), .unique(.unfinished(text))]
+      let handle = try await test.jobs.enqueue(PlainJob(number: 1), .options(options))
       let job = try #require(try await handle.job())
       #expect(job.queue == text)
       #expect(job.settings.unique?.key == text)
     }
-    for options in [JobOptions(queue: "a\0b"), JobOptions(unique: .unfinished("a\0b"))] {
+    for option in [.queue("a\0b"), .unique(.unfinished("a\0b"))] as [JobOption] {
       let error = await #expect(throws: JobError.self) {
-        try await test.jobs.enqueue(PlainJob(number: 1), options: options)
+        try await test.jobs.enqueue(PlainJob(number: 1), option)
       }
       #expect(error?.code == .unencodablePayload)
     }

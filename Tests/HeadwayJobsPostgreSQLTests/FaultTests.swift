@@ -43,8 +43,8 @@ import Testing
     try psql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", test.connectionString)
     try test.psql("SELECT pg_reload_conf()")
     try await poll { try test.psql("SHOW synchronous_standby_names") == "nobody" }
-    let key = hasKey ? UniqueKey.unfinished("key") : nil
-    let enqueue = Task { try await test.jobs.enqueue(PlainJob(number: 1), unique: key) }
+    let options: JobOptions = hasKey ? [.unique(.unfinished("key"))] : []
+    let enqueue = Task { try await test.jobs.enqueue(PlainJob(number: 1), .options(options)) }
     let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
     try await poll { try test.psql(end) == "1" }
     let handle = try await enqueue.value
@@ -204,9 +204,9 @@ import Testing
       $$BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END$$;
       CREATE TRIGGER fail BEFORE INSERT ON job FOR EACH STATEMENT EXECUTE FUNCTION fail()
       """)
-    for unique in [nil, UniqueKey.unfinished("key")] {
+    for options in [[], [.unique(.unfinished("key"))]] as [JobOptions] {
       let error = await #expect(throws: JobError.self) {
-        try await test.jobs.enqueue(PlainJob(number: 1), unique: unique)
+        try await test.jobs.enqueue(PlainJob(number: 1), .options(options))
       }
       #expect(error?.code == .storeFull)
     }

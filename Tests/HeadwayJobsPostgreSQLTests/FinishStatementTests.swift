@@ -29,8 +29,8 @@ import Testing
   @Test("J135: another client commits its writes together with the success of the job, and only once")
   func commit() async throws {
     let test = try await makeStore()
-    let options = JobOptions(unique: .unfinished("key"), retention: JobRetention(succeeded: .seconds(3_600)))
-    let handle = try await test.jobs.enqueue(PlainJob(number: 1), options: options)
+    let options: JobOptions = [.unique(.unfinished("key")), .retention(JobRetention(succeeded: .seconds(3_600)))]
+    let handle = try await test.jobs.enqueue(PlainJob(number: 1), .options(options))
     let worker = try await register(test)
     let context = try await claim(test, by: worker)
     _ = try await context.checkpoint("step") { 1 }
@@ -46,7 +46,7 @@ import Testing
     let (finished, expires) = (try #require(job.finishedTime), try #require(job.expirationTime))
     #expect(expires - finished == .seconds(3_600))
     #expect(try await test.store.checkpoint("step", of: handle.id) == nil)
-    #expect(try await test.jobs.enqueue(PlainJob(number: 2), options: options).isNew)
+    #expect(try await test.jobs.enqueue(PlainJob(number: 2), .options(options)).isNew)
 
     // The attempt has ended the job, and can't do so again.
     #expect(try test.psql(sql) == "")
@@ -87,12 +87,11 @@ import Testing
     try await test.jobs.changeQueue("default", .maxFailureCount(3))
     try test.psql("UPDATE queue SET failures = 2")
     var batch = JobBatch()
-    let first = batch.add(
-      PlainJob(number: 1), options: JobOptions(retention: JobRetention.none, limits: [.serial(key: "key")]))
-    let second = batch.add(PlainJob(number: 2), options: JobOptions(queue: "other"))
-    let third = batch.add(PlainJob(number: 3), after: [first], options: JobOptions(queue: "mail"))
-    let fourth = batch.add(PlainJob(number: 4), after: [first, second], options: JobOptions(queue: "mail"))
-    let next = batch.add(PlainJob(number: 5), options: JobOptions(limits: [.serial(key: "key")]))
+    let first = batch.add(PlainJob(number: 1), .retention(.none), .limits([.serial(key: "key")]))
+    let second = batch.add(PlainJob(number: 2), .queue("other"))
+    let third = batch.add(PlainJob(number: 3), .after(first), .queue("mail"))
+    let fourth = batch.add(PlainJob(number: 4), .after(first, second), .queue("mail"))
+    let next = batch.add(PlainJob(number: 5), .limits([.serial(key: "key")]))
     let handles = try await test.jobs.enqueue(batch)
     let worker = try await register(test)
     let context = try await claim(test, by: worker)
@@ -169,7 +168,7 @@ private struct EffectJob: Job {
   struct Failure: Error {}
 
   static let kind: JobKind = "effect"
-  static let defaults = JobOptions(retry: .constant(maxAttemptCount: 2, delay: .zero))
+  static let options: JobOptions = [.retry(.constant(maxAttemptCount: 2, delay: .zero))]
 
   var number: Int
   var schema: String
@@ -185,7 +184,7 @@ private struct EffectJob: Job {
     if afterward == .linger {
       // A beat makes a scheduled job wait, so the second one has begun after the commit.
       for number in 0..<2 {
-        try await context.jobs.enqueue(PlainJob(number: number), delay: .milliseconds(1)).untilSucceeded()
+        try await context.jobs.enqueue(PlainJob(number: number), .delay(.milliseconds(1))).untilSucceeded()
       }
       try Task.checkCancellation()
     }

@@ -197,13 +197,13 @@ import Testing
     // The control connection listens after a moment, and hints can be lost before.
     var count = 0
     while hints.withLock(\.isEmpty) {
-      try await test.jobs.enqueue(PlainJob(number: 0), queue: "a")
+      try await test.jobs.enqueue(PlainJob(number: 0), .queue("a"))
       count += 1
     }
     let first = hints.withLock { Set($0) }
     #expect(first == [.claimable(queue: "a")])
     let start = ContinuousClock.now
-    for number in 0..<200 { try await test.jobs.enqueue(PlainJob(number: number), queue: "b") }
+    for number in 0..<200 { try await test.jobs.enqueue(PlainJob(number: number), .queue("b")) }
     try await poll { hints.withLock { $0.contains(.claimable(queue: "b")) } }
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     let hintCount = hints.withLock(\.count)
@@ -245,12 +245,12 @@ import Testing
     for number in 0..<300 {
       let job = CountedJob(number: number, table: table)
       switch number % 4 {
-      case 0: batch.add(job, options: JobOptions(limits: [.concurrency(2, key: "key \(number % 3)")]))
-      case 1: batch.add(job, options: JobOptions(limits: [.serial(key: "key")]))
+      case 0: batch.add(job, .limits([.concurrency(2, key: "key \(number % 3)")]))
+      case 1: batch.add(job, .limits([.serial(key: "key")]))
       case 2: batch.add(job)
       default:
         let first = batch.add(CountedJob(number: 1_000 + number, table: table))
-        batch.add(job, after: [first.success])
+        batch.add(job, .after(first.success))
       }
     }
     let count = batch.count

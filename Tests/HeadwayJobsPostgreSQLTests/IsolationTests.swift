@@ -37,7 +37,7 @@ import Testing
       let sql = "SELECT enqueue('plain', '', start => clock_timestamp() + interval '1 hour', \(parameter) => \(key))"
       #expect(throws: PostgresServer.Failure.self) { try test.psql(sql) }
     }
-    let options = JobOptions(queue: String(repeating: "n", count: 513))
+    let options: JobOptions = [.queue(String(repeating: "n", count: 513))]
     let job = NewJob(kind: "plain", payload: JobPayload(bytes: []), options: options)
     let error = await #expect(throws: JobError.self) { try await test.store.enqueue([job]) }
     #expect(error?.code == .nameTooLong)
@@ -49,8 +49,7 @@ import Testing
   func schedule() async throws {
     let test = try await TestStore()
     let error = await #expect(throws: JobError.self) {
-      try await test.jobs.schedule(
-        "often", .every(.seconds(1)), options: JobOptions(queue: "a\0b"), job: PlainJob(number: 1))
+      try await test.jobs.schedule("often", .every(.seconds(1)), job: PlainJob(number: 1), .queue("a\0b"))
     }
     #expect(error?.code == .unencodablePayload)
     #expect(try await test.jobs.schedules().isEmpty)
@@ -92,8 +91,7 @@ import Testing
   @Test("J68: a due job that a transaction of the application has locked does not delay others")
   func lockedDueJob() async throws {
     let test = try await TestStore()
-    let handles = try await test.jobs.enqueue(
-      contentsOf: (0..<2).map(PlainJob.init), options: JobOptions(delay: .milliseconds(1)))
+    let handles = try await test.jobs.enqueue(contentsOf: (0..<2).map(PlainJob.init), .delay(.milliseconds(1)))
     let (gate, transaction) = await lock(handles[0].id, test)
     try await poll {
       _ = try await test.store.advance()

@@ -34,16 +34,16 @@ import Testing
     let (store, connectionString) = try await open(test, .enqueue)
     let jobs = Jobs(store)
     let first = try await jobs.enqueue(PlainJob(number: 1))
-    try await jobs.enqueue(PlainJob(number: 2), delay: .seconds(60))
+    try await jobs.enqueue(PlainJob(number: 2), .delay(.seconds(60)))
     for isNew in [true, false] {
-      #expect(try await jobs.enqueue(PlainJob(number: 3), unique: .unfinished("key")).isNew == isNew)
-      #expect(try await jobs.enqueue(PlainJob(number: 4), unique: .held("key", for: .seconds(60))).isNew == isNew)
+      #expect(try await jobs.enqueue(PlainJob(number: 3), .unique(.unfinished("key"))).isNew == isNew)
+      #expect(try await jobs.enqueue(PlainJob(number: 4), .unique(.held("key", for: .seconds(60)))).isNew == isNew)
     }
-    try await jobs.enqueue(PlainJob(number: 5), options: JobOptions(limits: [.serial(key: "key")]))
+    try await jobs.enqueue(PlainJob(number: 5), .limits([.serial(key: "key")]))
     try await test.jobs.changeQueue("small", .maxPendingJobCount(1))
-    try await jobs.enqueue(PlainJob(number: 6), queue: "small")
+    try await jobs.enqueue(PlainJob(number: 6), .queue("small"))
     let error = await #expect(throws: JobError.self) {
-      try await jobs.enqueue(PlainJob(number: 7), queue: "small", options: JobOptions(fullQueuePolicy: .fail))
+      try await jobs.enqueue(PlainJob(number: 7), .queue("small"), .fullQueuePolicy(.fail))
     }
     #expect(error?.code == .queueFull)
     let sql = "SET search_path = \(test.schema); SELECT enqueue('plain', convert_to('{\"number\":8}', 'UTF8'))"
@@ -53,7 +53,7 @@ import Testing
     await expectDenied { try await jobs.jobs() }
     await expectDenied { try await jobs.cancel(JobFilter()) }
     var batch = JobBatch()
-    batch.add(PlainJob(number: 9), after: [first])
+    batch.add(PlainJob(number: 9), .after(first))
     await expectDenied { [batch] in try await jobs.enqueue(batch) }
     for statement in ["SELECT payload FROM job", "DELETE FROM job", "DROP TABLE job", "CREATE TABLE x ()"] {
       #expect(throws: PostgresServer.Failure.self) {
@@ -160,8 +160,8 @@ import Testing
   func keysOfOthers() async throws {
     let test = try await TestStore()
     let (store, connectionString) = try await open(test, .enqueue)
-    let held = try await test.jobs.enqueue(PlainJob(number: 1), unique: .held("key", for: .seconds(3_600)))
-    let again = try await Jobs(store).enqueue(PlainJob(number: 2), unique: .held("key", for: .seconds(3_600)))
+    let held = try await test.jobs.enqueue(PlainJob(number: 1), .unique(.held("key", for: .seconds(3_600))))
+    let again = try await Jobs(store).enqueue(PlainJob(number: 2), .unique(.held("key", for: .seconds(3_600))))
     #expect(again.id == held.id && !again.isNew)
     for statement in ["UPDATE key SET until = '-infinity'", "DELETE FROM key", "SELECT key FROM key"] {
       #expect(throws: PostgresServer.Failure.self) {
@@ -193,24 +193,23 @@ import Testing
     #expect(handles.map(\.id) == handles.map(\.id).sorted())
     #expect(try await test.jobs.jobs(JobFilter(), limit: 200).count == 100)
     try await test.jobs.changeQueue("small", .maxPendingJobCount(1))
-    let first = try await jobs.enqueue(PlainJob(number: 1), queue: "small", unique: .unfinished("a"))
+    let first = try await jobs.enqueue(PlainJob(number: 1), .queue("small"), .unique(.unfinished("a")))
     // A job whose key is held does not count toward the limit.
     let same = try await jobs.enqueue(
-      PlainJob(number: 2), queue: "small", unique: .unfinished("a"), options: JobOptions(fullQueuePolicy: .fail))
+      PlainJob(number: 2), .queue("small"), .unique(.unfinished("a")), .fullQueuePolicy(.fail))
     #expect(same.id == first.id)
-    for unique in [nil, UniqueKey.unfinished("b")] {
+    for options in [[], [.unique(.unfinished("b"))]] as [JobOptions] {
       let error = await #expect(throws: JobError.self) {
-        try await jobs.enqueue(
-          PlainJob(number: 3), queue: "small", unique: unique, options: JobOptions(fullQueuePolicy: .fail))
+        try await jobs.enqueue(PlainJob(number: 3), .options(options), .queue("small"), .fullQueuePolicy(.fail))
       }
       #expect(error?.code == .queueFull)
     }
     // The limit applies before a batch, not within it.
     try await test.jobs.changeQueue("small", .maxPendingJobCount(2))
-    try await jobs.enqueue(contentsOf: (0..<5).map { PlainJob(number: $0) }, options: JobOptions(queue: "small"))
+    try await jobs.enqueue(contentsOf: (0..<5).map { PlainJob(number: $0) }, .queue("small"))
     #expect(try test.psql("SELECT count(*) FROM job WHERE queue = 'small'") == "6")
     let scheduled = try await store.transaction { transaction in
-      try jobs.enqueue(PlainJob(number: 9), delay: .seconds(60), in: transaction)
+      try jobs.enqueue(PlainJob(number: 9), .delay(.seconds(60)), in: transaction)
     }
     #expect(scheduled.isNew)
     #expect(try test.psql("SELECT count(*) FROM job WHERE state = 1") == "1")
@@ -278,7 +277,7 @@ import Testing
     let test = try await TestStore(server: server)
     let (store, connectionString) = try await open(test, isWorker ? .work : .enqueue, server)
     try await test.jobs.changeQueue("default", .maxPendingJobCount(9))
-    try await Jobs(store).enqueue(PlainJob(number: 1), unique: .unfinished("key"))
+    try await Jobs(store).enqueue(PlainJob(number: 1), .unique(.unfinished("key")))
     let sql = "SET search_path = \(test.schema); SELECT enqueue('plain', '{}'); SELECT notify(); SELECT pending_count"
     try psql(sql + "('default', 9)", connectionString)
     #expect(try test.psql("SELECT count(*) FROM job") == "2")

@@ -11,8 +11,7 @@ import Testing
   func waitingJobs() async throws {
     let test = try await TestStore()
     for (queue, priority) in [("a", Operation.QueuePriority.low), ("a", .normal), ("a", .high), ("b", .normal)] {
-      try await test.jobs.enqueue(
-        contentsOf: (0..<5).map { PlainJob(number: $0) }, options: JobOptions(queue: queue, priority: priority))
+      try await test.jobs.enqueue(contentsOf: (0..<5).map { PlainJob(number: $0) }, .queue(queue), .priority(priority))
     }
     func overview(_ limit: Int) async throws -> (counts: [Int], kinds: [Int], first: [JobID]) {
       let queues = try await test.jobs.overview(countingTo: limit).snapshot.queues

@@ -48,7 +48,7 @@ import Testing
     try test.psql(sql)
     let requests: [@Sendable () async throws -> Void] = [
       { try await test.jobs.enqueue(PlainJob(number: 7)) },
-      { try await test.jobs.enqueue(PlainJob(number: 7), unique: .unfinished("key")) },
+      { try await test.jobs.enqueue(PlainJob(number: 7), .unique(.unfinished("key"))) },
       { try await context.enqueue(PlainJob(number: 7)) },
     ]
     for request in requests {

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import Foundation
+@_spi(JobStore) import HeadwayJobs
 import HeadwayTestSupport
 import Testing
 

@@ -52,7 +52,7 @@ import Testing
     let token = test.store.observeHints { hint in hints.withLock { $0.append(hint) } }
     defer { withExtendedLifetime(token) {} }
     try await test.store.transaction { transaction in
-      try jobs.enqueue(PlainJob(number: 1), queue: "mail", in: transaction)
+      try jobs.enqueue(PlainJob(number: 1), .queue("mail"), in: transaction)
       let early = hints.withLock { $0 }
       #expect(early.isEmpty)
     }
@@ -67,7 +67,7 @@ import Testing
     let (jobs, isAdded, mayEnd) = (test.jobs, DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let first = Task {
       try await test.store.transaction { transaction in
-        let handle = try jobs.enqueue(PlainJob(number: 1), unique: .unfinished("key"), in: transaction)
+        let handle = try jobs.enqueue(PlainJob(number: 1), .unique(.unfinished("key")), in: transaction)
         isAdded.signal()
         mayEnd.wait()
         if !isCommitted { throw Failure() }
@@ -75,7 +75,7 @@ import Testing
       }
     }
     await Task.detached { wait(isAdded) }.value
-    let second = Task { try await jobs.enqueue(PlainJob(number: 2), unique: .unfinished("key")) }
+    let second = Task { try await jobs.enqueue(PlainJob(number: 2), .unique(.unfinished("key"))) }
     let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
     try await poll { try test.psql(waits) != "0" }
     mayEnd.signal()
@@ -87,11 +87,13 @@ import Testing
     await test.store.close()
   }
 
-  @Test("J11: another client adds a job with the statement and its parameters, and without them")
+  @Test("J11, J293: another client adds a job with the statement and its parameters, and without them")
   func statements() async throws {
     let test = try await makeStore()
-    let options = JobOptions(queue: "mail", priority: .high, delay: .seconds(60), tags: ["x"], unique: .waiting("it's"))
-    let statement = try test.jobs.enqueueStatement(PlainJob(number: 7), options: options)
+    let options: JobOptions = [
+      .queue("mail"), .priority(.high), .delay(.seconds(60)), .tags(["x"]), .unique(.waiting("it's")),
+    ]
+    let statement = try test.jobs.enqueueStatement(PlainJob(number: 7), .options(options))
     let sql = statement.withLiterals
     try test.psql("BEGIN; \(sql); ROLLBACK")
     let rolledBack = try await test.jobs.jobs()
@@ -196,7 +198,7 @@ import Testing
     let suspension = await #expect(throws: JobSuspension.self) {
       _ = try await context.waitForSignal("size", as: Int.self, timeLimit: .seconds(60))
     }
-    let until = try #require(suspension?.until)
+    let until = try #require(suspension?.endTime)
     let ending = JobEnding(context.fence, .wait(.signal("size"), until: until))
     _ = try await test.store.exchange(JobExchange(worker: context.fence.owner, endings: [ending]))
     let (jobs, call) = (test.jobs, "SELECT signal(\(handle.id), 'size', convert_to('7', 'UTF8'))")
@@ -311,7 +313,7 @@ import Testing
     try test.psql(sql)
     #expect(throws: PostgresServer.Failure.self) { try test.psql(sql) }
     await #expect(throws: JobError.self) {
-      try await test.jobs.enqueue(PlainJob(number: 1), options: JobOptions(fullQueuePolicy: .fail))
+      try await test.jobs.enqueue(PlainJob(number: 1), .fullQueuePolicy(.fail))
     }
     #expect(try await test.jobs.jobs().count == 1)
     await test.store.close()
@@ -422,11 +424,11 @@ import Testing
   @Test("J120: a statement for another client can't have null characters, and the function enqueue refuses empty kinds")
   func unusableNames() async throws {
     let test = try await makeStore()
-    for options in [
-      JobOptions(queue: "a\0b"), JobOptions(unique: .unfinished("a\0b")), JobOptions(limits: [.serial(key: "a\0b")]),
-    ] {
+    for option in [
+      .queue("a\0b"), .unique(.unfinished("a\0b")), .limits([.serial(key: "a\0b")]),
+    ] as [JobOption] {
       let error = #expect(throws: JobError.self) {
-        try test.jobs.enqueueStatement(PlainJob(number: 1), options: options)
+        try test.jobs.enqueueStatement(PlainJob(number: 1), option)
       }
       #expect(error?.code == .unencodablePayload)
     }

@@ -13,7 +13,7 @@ import Testing
 
   init() throws { fixture = try SQLiteFixture() }
 
-  private func enqueue(_ options: JobOptions = JobOptions()) async throws -> JobID {
+  private func enqueue(_ options: JobOptions = []) async throws -> JobID {
     try await store.enqueue([NewJob(kind: "test", payload: JobPayload(bytes: [1]), options: options)])[0].id
   }
 
@@ -31,15 +31,15 @@ import Testing
   func sound() async throws {
     let description = WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["test": 1])
     let worker = try await store.register(description)
-    for options in [JobOptions(), JobOptions(retention: JobRetention.none), JobOptions(retention: JobRetention.none)] {
+    for options in [[], [.retention(.none)], [.retention(.none)]] as [JobOptions] {
       _ = try await enqueue(options)
     }
     try await end(claim(by: worker), .succeed(result: nil))
     try await end(claim(by: worker), .succeed(result: nil))
     try await end(claim(by: worker), .fail(JobEndReason(.failed), nil))
-    let cancelled = try await enqueue(JobOptions(unique: .unfinished("k")))
+    let cancelled = try await enqueue([.unique(.unfinished("k"))])
     _ = try await store.perform(.cancel(.id(cancelled)))
-    _ = try await enqueue(JobOptions(unique: .unfinished("k")))
+    _ = try await enqueue([.unique(.unfinished("k"))])
     _ = try await claim(by: worker)
     await #expect(throws: JobError.self) { try await store.perform(.retry(.id(cancelled))) }
     let refused = JobPayload(bytes: Array(repeating: 0, count: 10))

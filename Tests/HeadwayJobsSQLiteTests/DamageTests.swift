@@ -51,10 +51,10 @@ import Testing
   func rate() async throws {
     let app = try TransactionTests.Application()
     let limit = JobLimit.rate(10, per: .seconds(1), key: "key")
-    let damaged = try await app.jobs.enqueue(Note(text: "a"), options: JobOptions(limits: [limit]))
+    let damaged = try await app.jobs.enqueue(Note(text: "a"), .limits([limit]))
     let others = [
       try await app.jobs.enqueue(Note(text: "b")),
-      try await app.jobs.enqueue(Note(text: "c"), options: JobOptions(limits: [limit])),
+      try await app.jobs.enqueue(Note(text: "c"), .limits([limit])),
     ]
     try await Self.damage(damaged.id, "settings = x'00ff'", "headway_job", app.pool)
     for other in others { try await run(app, until: other.id) }
@@ -91,8 +91,8 @@ import Testing
     let fixture = try SQLiteFixture()
     let pool = try openPool(fixture.path)
     let (store, jobs) = (fixture.sqlite, Jobs(fixture.store))
-    func add(_ delay: Duration? = nil) async throws -> [JobID] {
-      let new = NewJob(kind: "test", payload: JobPayload(bytes: []), options: JobOptions(delay: delay))
+    func add(_ delay: Duration = .zero) async throws -> [JobID] {
+      let new = NewJob(kind: "test", payload: JobPayload(bytes: []), options: [.delay(delay)])
       return try await store.enqueue([new, new]).map(\.id)
     }
     func worker() async throws -> WorkerID {
@@ -172,9 +172,10 @@ import Testing
     let seed = try #require(UInt64(environment["HEADWAY_JOB_SEED"] ?? "4"))
     var generator = SeededGenerator(seed: seed)
     let app = try TransactionTests.Application()
-    let options = JobOptions(
-      label: "label", tags: ["a", "b"], timeout: .seconds(60), retry: .constant(maxAttemptCount: 2, delay: .zero))
-    let handles = try await app.jobs.enqueue(contentsOf: (0..<count).map { Note(text: "\($0)") }, options: options)
+    let options: JobOptions = [
+      .label("label"), .tags(["a", "b"]), .timeout(.seconds(60)), .retry(.constant(maxAttemptCount: 2, delay: .zero)),
+    ]
+    let handles = try await app.jobs.enqueue(contentsOf: (0..<count).map { Note(text: "\($0)") }, .options(options))
     for handle in handles where Bool.random(using: &generator) {
       let column = try #require(
         ["settings", "history", "payload", "attempt", "epoch", "snoozes", "deadline"].randomElement(using: &generator))

@@ -69,7 +69,7 @@ import Testing
     let worker = try await store.register(description)
     for number in 1...50 {
       #expect(try await ask(store, worker).isEmpty)
-      let new = NewJob(kind: "test", payload: JobPayload(bytes: []), options: JobOptions())
+      let new = NewJob(kind: "test", payload: JobPayload(bytes: []))
       let id = try await other.enqueue([new])[0].id
       let claimed = try await ask(store, worker)
       #expect(claimed.map(\.id) == [id], "\(number)")

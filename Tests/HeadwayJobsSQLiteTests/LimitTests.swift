@@ -75,10 +75,10 @@ import Testing
     let counter = StepCounter()
     var steps: [Int] = []
     for size in [200, 10_000] {
-      let options = JobOptions(limits: [.concurrency(2, key: "big")])
+      let options: JobOptions = [.limits([.concurrency(2, key: "big")])]
       _ = try await app.store.enqueue((0..<size).map { _ in app.store.note(options) })
       _ = try await app.store.enqueue(
-        (0..<20).map { app.store.note(JobOptions(limits: [.concurrency(1, key: "small \($0)")])) })
+        (0..<20).map { app.store.note([.limits([.concurrency(1, key: "small \($0)")])]) })
       let jobs = try await app.store.claimNotes(9, by: worker)
       let endings = try jobs.map { JobEnding(try #require($0.fence), .succeed(result: nil)) }
       _ = try await app.store.exchange(JobExchange(worker: worker, endings: endings))
@@ -119,7 +119,7 @@ import Testing
     // Before the other store sends the first hint, because it looks for new observers at most every 100 ms.
     let token = fixture.sqlite.observeHints { continuation.yield($0) }
     _ = try await other.perform(.configure(queue: "default", .maxPendingJobCount(1)))
-    _ = try await other.enqueue([other.note(JobOptions())])
+    _ = try await other.enqueue([other.note([])])
     let worker = try await other.registerNote()
     #expect(try await other.claimNotes(1, by: worker).count == 1)
     for await hint in hints where hint == .room(queue: "default") { break }
@@ -139,7 +139,7 @@ extension SQLiteJobStore {
       [], [.concurrency(2, key: "a")], [.serial(key: "b")], [.rate(1, per: .seconds(1), key: "c")],
       [.concurrency(1, key: "d")], [.concurrency(9, key: "e"), .concurrency(3, key: "f", weight: 2)],
     ]
-    _ = try await enqueue(limits.flatMap { [note(JobOptions(limits: $0)), note(JobOptions(limits: $0))] })
+    _ = try await enqueue(limits.flatMap { [note([.limits($0)]), note([.limits($0)])] })
   }
 
   fileprivate func registerNote() async throws -> WorkerID {

@@ -20,10 +20,10 @@ import Testing
     try await pool.write { try $0.execute(sql: CountedJob.table) }
     let store = try SQLiteJobStore(pool)
     let jobs = Jobs(store)
-    let limit = JobOptions(maxCrashCount: JobTransitions.defaultMaxCrashCount)
-    try await jobs.enqueue(contentsOf: (0..<500).map { CountedJob(number: $0) }, options: limit)
+    let limit: JobOptions = [.maxCrashCount(JobTransitions.defaultMaxCrashCount)]
+    try await jobs.enqueue(contentsOf: (0..<500).map { CountedJob(number: $0) }, .options(limit))
     let poison = try await jobs.enqueue(PoisonJob())
-    try await jobs.enqueue(contentsOf: (500..<999).map { CountedJob(number: $0) }, options: limit)
+    try await jobs.enqueue(contentsOf: (500..<999).map { CountedJob(number: $0) }, .options(limit))
     var deaths = 0
     var worker = try WorkerProcess(path)
     try await poll {
@@ -60,8 +60,7 @@ import Testing
     let folder = try TemporaryFolder()
     let store = try SQLiteJobStore(path: folder.path + "/jobs.sqlite")
     let jobs = Jobs(store)
-    var options = JobOptions()
-    options.retry = .constant(maxAttemptCount: 2, delay: .zero)
+    let options: JobOptions = [.retry(.constant(maxAttemptCount: 2, delay: .zero))]
     var sound: [JobID] = []
     for _ in 0..<count / 10 {
       var batch: [NewJob] = []

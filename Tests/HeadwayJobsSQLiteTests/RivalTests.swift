@@ -51,7 +51,7 @@ import Testing
     var ids: [JobID] = []
     for number in 0..<count {
       let job = RivalJob(folder: locks, number: number, failureCount: number % 5 == 0 ? 2 : 0)
-      ids.append(try await jobs.enqueue(job, unique: .held("\(number)", for: .seconds(3_600))).id)
+      ids.append(try await jobs.enqueue(job, .unique(.held("\(number)", for: .seconds(3_600)))).id)
       if number % 16 == 15 { try await jobs.cancel(ids[number - 8]) }
     }
     return ids
@@ -105,7 +105,7 @@ import Testing
     let other = try await jobs.enqueue(EndlessJob())
     try await poll { try await other.job()?.state == .running }
     for _ in 0..<3 {
-      let delayed = try await jobs.enqueue(EndlessJob(), delay: .milliseconds(50))
+      let delayed = try await jobs.enqueue(EndlessJob(), .delay(.milliseconds(50)))
       try await poll { try await delayed.job()?.state == .running }
       try await jobs.cancel(delayed.id)
       try await poll { try await delayed.job()?.state == .cancelled }

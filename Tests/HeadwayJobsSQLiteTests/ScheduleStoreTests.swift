@@ -11,7 +11,7 @@ import Testing
     let fixture = try SQLiteFixture()
     let store = fixture.sqlite
     let start = store.now
-    let job = NewJob(kind: "test", version: 1, payload: JobPayload(bytes: [1]), options: JobOptions())
+    let job = NewJob(kind: "test", version: 1, payload: JobPayload(bytes: [1]))
     let definition = ScheduleDefinition(.every(.seconds(60)), job: job)
     for name in ["a", "b"] { _ = try await store.perform(.set(definition), on: name) }
     let connection = try Connection(fixture.path)

@@ -18,7 +18,7 @@ import Testing
         for number in 0..<8 {
           let jobs = Jobs(stores[number % 2])
           group.addTask {
-            let handle = try await jobs.enqueue(Note(text: "\(number)"), unique: .unfinished("key \(round)"))
+            let handle = try await jobs.enqueue(Note(text: "\(number)"), .unique(.unfinished("key \(round)")))
             return (handle.id, handle.isNew)
           }
         }
@@ -60,7 +60,7 @@ import Testing
     let other = try fixture.openOther()
     let (hints, continuation) = AsyncStream.makeStream(of: JobHint.self)
     let token = other.observeHints { continuation.yield($0) }
-    try await Jobs(fixture.sqlite).enqueue(Note(text: "a"), queue: "mail")
+    try await Jobs(fixture.sqlite).enqueue(Note(text: "a"), .queue("mail"))
     let first = await hints.first { _ in true }
     #expect(first == .claimable(queue: "mail"))
     withExtendedLifetime(token) {}

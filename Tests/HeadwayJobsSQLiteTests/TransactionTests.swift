@@ -70,8 +70,8 @@ struct Note: Job {
   func nullCharacters() async throws {
     let app = try Application()
     let kind = JobKind(rawValue: "a\0b")
-    let new = NewJob(kind: kind, payload: JobPayload(bytes: []), options: JobOptions(queue: "a\0b"))
-    let other = NewJob(kind: "a", payload: JobPayload(bytes: []), options: JobOptions(queue: "a"))
+    let new = NewJob(kind: kind, payload: JobPayload(bytes: []), options: [.queue("a\0b")])
+    let other = NewJob(kind: "a", payload: JobPayload(bytes: []), options: [.queue("a")])
     let ids = try await app.store.enqueue([new, other]).map(\.id)
     let ofQueue = try await app.jobs.jobs(JobFilter(queues: ["a\0b"])).map(\.id)
     #expect(ofQueue == [ids[0]])
@@ -85,7 +85,7 @@ struct Note: Job {
   func highestPriority() async throws {
     let app = try Application()
     for priority in [Int.max, Int.min] {
-      let handle = try await app.jobs.enqueue(Note(text: "a"), options: JobOptions(limits: [.serial(key: "key")]))
+      let handle = try await app.jobs.enqueue(Note(text: "a"), .limits([.serial(key: "key")]))
       try await app.pool.write { database in
         try database.execute(
           sql: "UPDATE headway_job SET priority = ? WHERE id = ?", arguments: [priority, handle.id.rawValue])
@@ -109,7 +109,7 @@ struct Note: Job {
         group.addTask {
           var batch = JobBatch()
           batch.add(Note(text: "first"))
-          batch.add(Note(text: "second"), after: [JobID(rawValue: 1_000)])
+          batch.add(Note(text: "second"), .after(JobID(rawValue: 1_000)))
           let batchWithUnknownJob = batch
           let error = await #expect(throws: JobError.self) { try await jobs.enqueue(batchWithUnknownJob) }
           #expect(error?.code == .unknownJob)
@@ -135,7 +135,7 @@ struct Note: Job {
     let token = app.store.observeHints { hint in hints.withLock { $0.append(hint) } }
     let handle = try await app.pool.write { [jobs = app.jobs] database in
       try database.execute(sql: "INSERT INTO photo (size) VALUES (1)")
-      let handle = try jobs.enqueue(Note(text: "a"), queue: "mail", in: database)
+      let handle = try jobs.enqueue(Note(text: "a"), .queue("mail"), in: database)
       #expect(hints.withLock { $0.isEmpty })
       return handle
     }
@@ -147,12 +147,12 @@ struct Note: Job {
     await app.store.close()
   }
 
-  @Test("J11, J250: a job in a transaction can have a start time")
+  @Test("J11, J250, J293: a job in a transaction can have options, for example a start date")
   func startTime() async throws {
     let app = try Application()
     let date = app.store.now.date.addingTimeInterval(60)
     let handle = try await app.pool.write { [jobs = app.jobs] database in
-      try jobs.enqueue(Note(text: "a"), at: date, in: database)
+      try jobs.enqueue(Note(text: "a"), .startDate(date), in: database)
     }
     let job = try await app.jobs.job(handle.id)
     #expect(job?.state == .scheduled)
@@ -168,7 +168,7 @@ struct Note: Job {
     let suspension = await #expect(throws: JobSuspension.self) {
       _ = try await context.waitForSignal("size", as: Int.self, timeLimit: .seconds(60))
     }
-    let until = try #require(suspension?.until)
+    let until = try #require(suspension?.endTime)
     let ending = JobEnding(context.fence, .wait(.signal("size"), until: until))
     _ = try await app.store.exchange(JobExchange(worker: context.fence.owner, endings: [ending]))
     struct Failure: Error {}
@@ -243,10 +243,10 @@ struct Note: Job {
     let first = try await app.jobs.enqueue(Note(text: "first"))
     let (handles, last) = try await app.pool.write { [jobs = app.jobs] database in
       var batch = JobBatch()
-      let second = batch.add(Note(text: "second"), after: [first.success])
-      let third = batch.add(Note(text: "third"), after: [second])
+      let second = batch.add(Note(text: "second"), .after(first.success))
+      let third = batch.add(Note(text: "third"), .after(second))
       let handles = try jobs.enqueue(batch, in: database)
-      let last = try jobs.enqueue(Note(text: "last"), after: [handles[third]], in: database)
+      let last = try jobs.enqueue(Note(text: "last"), .after(handles[third]), in: database)
       batch.addDependency(third, to: second)
       let circle = batch
       let error = #expect(throws: JobError.self) { try jobs.enqueue(circle, in: database) }
@@ -284,8 +284,8 @@ struct Note: Job {
     let app = try Application()
     let (first, second) = try await app.pool.writeWithoutTransaction { [jobs = app.jobs] database in
       (
-        try jobs.enqueue(Note(text: "a"), unique: .unfinished("key"), in: database),
-        try jobs.enqueue(Note(text: "b"), unique: .unfinished("key"), in: database)
+        try jobs.enqueue(Note(text: "a"), .unique(.unfinished("key")), in: database),
+        try jobs.enqueue(Note(text: "b"), .unique(.unfinished("key")), in: database)
       )
     }
     #expect(first.isNew)

@@ -105,7 +105,7 @@ import Testing
   @Test("J233: an attempt whose code has reached a wait ends with the wait, unless its operation was cancelled")
   mutating func suspended() {
     let suspension = JobSuspension(.signal("go"), until: now + .seconds(60))
-    let wait = JobEnding.Action.wait(suspension.wait, until: suspension.until)
+    let wait = JobEnding.Action.wait(suspension.wait, until: suspension.endTime)
     for error in [suspension, nil, TestError(), JobOutcome.discard("caught"), JobError(.nameTooLong, "")]
       as [(any Error)?]
     {

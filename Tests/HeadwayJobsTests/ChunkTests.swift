@@ -29,7 +29,7 @@ import Testing
   @Test("J255: jobs of a kind run together, up to a number, and each has its own result")
   func together() async throws {
     let handles = try await letters("a", "b", "c", "d", "e", "f", "g")
-    let other = try await jobs.enqueue(Letter(name: "other"), queue: "other")
+    let other = try await jobs.enqueue(Letter(name: "other"), .queue("other"))
     #expect(try await drain() == ["a b c", "d e f", "g"])
     for (handle, name) in zip(handles, ["a", "b", "c", "d", "e", "f", "g"]) {
       #expect(try await handle.value == "sent \(name)")
@@ -96,9 +96,9 @@ import Testing
 
   @Test("J256: if the function throws the wait of a job, the other jobs fail")
   func thrownWait() async throws {
-    let options = JobOptions(label: "throw")
+    let options: JobOptions = [.label("throw")]
     let handles = try await jobs.enqueue(
-      contentsOf: [Napping(isTired: true), Napping(isTired: false)], options: options)
+      contentsOf: [Napping(isTired: true), Napping(isTired: false)], .options(options))
     try await workshop.worker(Napping.self).drain()
     #expect(try await handles[0].job()?.state.isFinished == false)
     #expect(try await handles[1].job()?.state == .failed)

@@ -59,7 +59,7 @@ import Testing
     let handle = try await workshop.jobs.enqueue(Sum(left: 20, right: 22))
     let queue = OperationQueue()
     let sum = handle.makeOperation()
-    let double = queue.addTask(dependingOn: sum) { try await sum.value * 2 }
+    let double = queue.addTask(.dependingOn(sum)) { try await sum.value * 2 }
     queue.addOperation(sum)
     let value = try await workshop.run(workshop.worker(Sum.self)) { try await double.value }
     #expect(value == 84)
@@ -81,12 +81,12 @@ import Testing
   func waitThatNeverEnds(obstacle: Impatient.Obstacle) async throws {
     let workshop = Workshop()
     if obstacle == .queue { try await workshop.jobs.changeQueue("default", .maxRunningJobCount(1)) }
-    let options = obstacle == .key ? JobOptions(limits: [.serial(key: "key")]) : JobOptions()
-    let waiting = try await workshop.jobs.enqueue(Impatient(obstacle: obstacle), options: options)
+    let options: JobOptions = obstacle == .key ? [.limits([.serial(key: "key")])] : []
+    let waiting = try await workshop.jobs.enqueue(Impatient(obstacle: obstacle), .options(options))
     let isBehind = obstacle == .dependency || obstacle == .chain
     let second = try await workshop.jobs.enqueue(
-      Sum(left: 1, right: 1), after: isBehind ? [waiting] : [], options: options)
-    try await workshop.jobs.enqueue(Sum(left: 1, right: 2), after: [second])
+      Sum(left: 1, right: 1), .options(options), .after(isBehind ? [waiting] : []))
+    try await workshop.jobs.enqueue(Sum(left: 1, right: 2), .after(second))
     let text = try await workshop.run(workshop.worker(Impatient.self, Sum.self)) { try await waiting.value }
     switch obstacle {
     case .none: #expect(text == "2")

@@ -66,7 +66,7 @@ import Testing
     let worker = register()
     register()
     func add(_ limits: JobLimit...) async throws {
-      try await jobs.enqueue(Sum(left: 1, right: 1), options: JobOptions(limits: limits))
+      try await jobs.enqueue(Sum(left: 1, right: 1), .limits(limits))
     }
     let (own, other) = (JobLimit.concurrency(2, key: "own"), JobLimit.concurrency(2, key: "other"))
     try await add(own, .concurrency(10, key: "gpu", weight: 8))
@@ -104,7 +104,7 @@ import Testing
 
   @Test("J113: a scheduled job says until when, and after which error")
   func scheduled() async throws {
-    try await jobs.enqueue(Sum(left: 1, right: 1), delay: .seconds(60), options: JobOptions(label: "two"))
+    try await jobs.enqueue(Sum(left: 1, right: 1), .delay(.seconds(60)), .label("two"))
     #expect(try await diagnosis() == "job 1 (two) is scheduled for 2027-01-15T08:01:00.000Z")
     workshop.clock.advance(by: .seconds(61))
     #expect(
@@ -124,7 +124,7 @@ import Testing
 
   @Test("J113: a running job says where and since when, and whether its worker is dead")
   func running() async throws {
-    try await jobs.enqueue(Sum(left: 1, right: 1), options: JobOptions(timeout: .seconds(5)))
+    try await jobs.enqueue(Sum(left: 1, right: 1), .timeout(.seconds(5)))
     let worker = register()
     claim(1, by: worker)
     let fence = try #require(try await jobs.job(JobID(rawValue: 1))?.fence)
@@ -151,9 +151,9 @@ import Testing
 
   @Test("J113: a finished job says how it ended")
   func finished() async throws {
-    try await jobs.enqueue(Flaky(failureCount: 1), options: JobOptions(retry: .never))
+    try await jobs.enqueue(Flaky(failureCount: 1), .retry(.never))
     try await jobs.enqueue(Sum(left: 1, right: 1))
-    let cancelled = try await jobs.enqueue(Sum(left: 1, right: 1), delay: .seconds(60))
+    let cancelled = try await jobs.enqueue(Sum(left: 1, right: 1), .delay(.seconds(60)))
     try await cancelled.cancel()
     try await workshop.worker(Flaky.self, Sum.self).drain()
     let failed = try await diagnosis()

@@ -30,7 +30,7 @@ import Testing
       #expect(try await handle.job()?.state == .succeeded)
     }
     worker.serve("other", on: OperationQueue())
-    let handle = try await jobs.enqueue(Sum(left: 1, right: 1), queue: "other")
+    let handle = try await jobs.enqueue(Sum(left: 1, right: 1), .queue("other"))
     #expect(try await workshop.run(worker) { try await handle.value } == 2)
   }
 
@@ -40,7 +40,7 @@ import Testing
     var last: JobHandle<Int>?
     for number in 0..<10 {
       last = try await jobs.enqueue(
-        Sum(left: number, right: 1), queue: "queue \(number % 3)", after: last.map { [$0] } ?? [])
+        Sum(left: number, right: 1), .queue("queue \(number % 3)"), .after(last.map { [$0] } ?? []))
     }
     let worker = JobWorker(jobs, kinds: [Sum.self], clock: workshop.clock)
     for number in 0..<3 { worker.serve("queue \(number)", on: OperationQueue(maxConcurrentOperationCount: 2)) }
@@ -63,8 +63,8 @@ import Testing
 
   @Test("J199: a drain runs due jobs and due retries, even if one transaction can't make all of them ready")
   func dueJobs() async throws {
-    let options = JobOptions(delay: .seconds(60), retry: .constant(maxAttemptCount: 3, delay: .zero))
-    try await jobs.enqueue(contentsOf: (0..<2_100).map { _ in Flaky(failureCount: 2) }, options: options)
+    let options: JobOptions = [.delay(.seconds(60)), .retry(.constant(maxAttemptCount: 3, delay: .zero))]
+    try await jobs.enqueue(contentsOf: (0..<2_100).map { _ in Flaky(failureCount: 2) }, .options(options))
     workshop.clock.advance(by: .seconds(60))
     try await workshop.worker(Flaky.self).drain()
     let found = try await jobs.jobs(limit: 10_000)
@@ -74,14 +74,14 @@ import Testing
 
   @Test("J199: a drain does not wait for jobs that can't run now")
   func stuckJobs() async throws {
-    let later = try await jobs.enqueue(Sum(left: 1, right: 1), delay: .seconds(60))
-    try await jobs.enqueue(Sum(left: 1, right: 1), after: [later])
-    try await jobs.enqueue(Sum(left: 1, right: 1), queue: "paused")
-    try await jobs.enqueue(Sum(left: 1, right: 1), queue: "limited")
+    let later = try await jobs.enqueue(Sum(left: 1, right: 1), .delay(.seconds(60)))
+    try await jobs.enqueue(Sum(left: 1, right: 1), .after(later))
+    try await jobs.enqueue(Sum(left: 1, right: 1), .queue("paused"))
+    try await jobs.enqueue(Sum(left: 1, right: 1), .queue("limited"))
     try await jobs.enqueue(Flaky(failureCount: 0))
-    try await jobs.enqueue(Sum(left: 1, right: 1), options: JobOptions(limits: [.serial(key: "key")]))
-    let failing = JobOptions(retry: .constant(maxAttemptCount: 2, delay: .seconds(60)))
-    try await jobs.enqueue(Blocking(fails: true), options: failing)
+    try await jobs.enqueue(Sum(left: 1, right: 1), .limits([.serial(key: "key")]))
+    let failing: JobOptions = [.retry(.constant(maxAttemptCount: 2, delay: .seconds(60)))]
+    try await jobs.enqueue(Blocking(fails: true), .options(failing))
     try await jobs.pauseQueue("paused")
     try await jobs.changeQueue("limited", .maxRunningJobCount(0))
     let worker = workshop.worker(Sum.self, Blocking.self)
@@ -148,7 +148,7 @@ import Testing
   @Test("J199, J39: a drain finds suspects in all queues, although a claim returns only one suspect")
   func suspects() async throws {
     let queues = ["a", "b", "c"]
-    for queue in queues { try await jobs.enqueue(Sum(left: 1, right: 1), queue: queue) }
+    for queue in queues { try await jobs.enqueue(Sum(left: 1, right: 1), .queue(queue)) }
     let kinds = [Sum.kind: 1]
     let dead = workshop.store.register(
       WorkerDescription(name: "dead", processIdentifier: 1, queues: queues, kinds: kinds))

@@ -81,8 +81,8 @@ import Testing
   func rescued() async throws {
     let workshop = Workshop()
     let recording = Recording(workshop.jobs)
-    let options = [JobOptions(), JobOptions(maxCrashCount: 1)]
-    for options in options { try await workshop.jobs.enqueue(Sum(left: 1, right: 1), options: options) }
+    let options: [JobOptions] = [[], [.maxCrashCount(1)]]
+    for options in options { try await workshop.jobs.enqueue(Sum(left: 1, right: 1), .options(options)) }
     let description = WorkerDescription(name: "dead", processIdentifier: 1, queues: ["default"], kinds: ["sum": 1])
     let dead = workshop.store.register(description)
     let claim = JobClaim(queue: "default", count: 2, allowsSuspect: false, kinds: ["sum": 1])

@@ -125,7 +125,7 @@ final class FaultyJobStore: JobStoreBackend {
     let next = store.advance()
     if fault == .doubledTicks {
       for job in store.jobs(.all, after: last, limit: .max) where job.settings.tick != nil {
-        var copy = NewJob(kind: job.kind, version: job.version, payload: job.payload, options: JobOptions())
+        var copy = NewJob(kind: job.kind, version: job.version, payload: job.payload)
         (copy.queue, copy.settings) = (job.queue, job.settings)
         _ = try? store.enqueue([copy])
       }

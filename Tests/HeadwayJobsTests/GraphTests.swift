@@ -10,10 +10,10 @@ import Testing
     var batch = JobBatch()
     let first = batch.add(Sum(left: 1, right: 2))
     let second = batch.add(Sum(left: 3, right: 4))
-    let total = batch.add(Total(), after: [first, second.success])
+    let total = batch.add(Total(), .after(first, second.success))
     let handles = try await workshop.jobs.enqueue(batch)
     #expect(handles.ids == (1...3).map { JobID(rawValue: $0) })
-    let after = try await workshop.jobs.enqueue(Total(), after: [handles[total]])
+    let after = try await workshop.jobs.enqueue(Total(), .after(handles[total]))
     let value = try await workshop.run(workshop.worker(Sum.self, Total.self)) {
       let values = (try await handles[total].value, try await after.value)
       #expect(values.1 == 10)
@@ -26,7 +26,7 @@ import Testing
   func laterDependency() async throws {
     let workshop = Workshop()
     var batch = JobBatch()
-    let total = batch.add(Total(), options: JobOptions(label: "total"))
+    let total = batch.add(Total(), .label("total"))
     let sum = batch.add(Sum(left: 1, right: 2))
     batch.addDependency(sum.success, to: total)
     let handles = try await workshop.jobs.enqueue(batch)
@@ -38,8 +38,8 @@ import Testing
   func circle() async throws {
     let workshop = Workshop()
     var batch = JobBatch()
-    let total = batch.add(Total(), options: JobOptions(label: "total"))
-    let sum = batch.add(Sum(left: 1, right: 2), after: [total])
+    let total = batch.add(Total(), .label("total"))
+    let sum = batch.add(Sum(left: 1, right: 2), .after(total))
     batch.addDependency(sum, to: total)
     let error = await #expect(throws: JobError.self) { try await workshop.jobs.enqueue(batch) }
     #expect(error?.code == .dependencyCycle)
@@ -53,7 +53,7 @@ import Testing
     func jobs(_ dependencies: [[Int]]) -> [NewJob] {
       dependencies.map { indexes in
         let after = indexes.map { JobDependency(.batch($0)) }
-        return NewJob(kind: "test", payload: JobPayload(bytes: []), options: JobOptions(after: after))
+        return NewJob(kind: "test", payload: JobPayload(bytes: []), options: [.after(after)])
       }
     }
     let backward = try JobGraph.order(of: jobs([[], [0], [], [1, 2]]))
@@ -70,8 +70,8 @@ import Testing
   @Test("J63, J44: a failure cancels dependents, which run again with the job")
   func failure() async throws {
     let workshop = Workshop()
-    let first = try await workshop.jobs.enqueue(Repaired(), options: JobOptions(retry: .never))
-    let total = try await workshop.jobs.enqueue(Total(), after: [first.success])
+    let first = try await workshop.jobs.enqueue(Repaired(), .retry(.never))
+    let total = try await workshop.jobs.enqueue(Total(), .after(first.success))
     try await workshop.run(workshop.worker(Repaired.self, Total.self)) {
       let failure = await #expect(throws: JobFailure.self) { try await total.value }
       #expect(failure?.reason.code == .dependencyFailed)
@@ -91,9 +91,9 @@ import Testing
   func retryOfMany() async throws {
     let jobs = Jobs(MemoryJobStore())
     try await jobs.enqueue(contentsOf: (1...JobCommand.maxChangedCount).map { Sum(left: $0, right: 1) })
-    let last = try await jobs.enqueue(Sum(left: 0, right: 1), unique: .unfinished("key"))
+    let last = try await jobs.enqueue(Sum(left: 0, right: 1), .unique(.unfinished("key")))
     try await jobs.cancel(.all)
-    try await jobs.enqueue(Sum(left: 0, right: 1), unique: .unfinished("key"))
+    try await jobs.enqueue(Sum(left: 0, right: 1), .unique(.unfinished("key")))
     let cancelled = JobFilter(states: [.cancelled])
     #expect(try await jobs.perform(.retry(cancelled)) == JobCommand.maxChangedCount)
     #expect(try await jobs.jobs(cancelled).map(\.id) == [last.id])
@@ -105,7 +105,7 @@ import Testing
   func growth() async throws {
     let workshop = Workshop()
     let planner = try await workshop.jobs.enqueue(Planner())
-    let total = try await workshop.jobs.enqueue(Total(), after: [planner.success])
+    let total = try await workshop.jobs.enqueue(Total(), .after(planner.success))
     let value = try await workshop.run(workshop.worker(Planner.self, Sum.self, Total.self)) { try await total.value }
     #expect(value == 7)
   }
@@ -113,9 +113,9 @@ import Testing
   @Test("J67: the result of a job that is not a success is an error, and nothing waits for it")
   func results() async throws {
     let workshop = Workshop()
-    let failed = try await workshop.jobs.enqueue(Flaky(failureCount: 1), options: JobOptions(retry: .never))
-    let later = try await workshop.jobs.enqueue(Sum(left: 1, right: 1), delay: .seconds(3_600))
-    let reader = try await workshop.jobs.enqueue(Reader(ids: [failed.id, later.id]), after: [failed])
+    let failed = try await workshop.jobs.enqueue(Flaky(failureCount: 1), .retry(.never))
+    let later = try await workshop.jobs.enqueue(Sum(left: 1, right: 1), .delay(.seconds(3_600)))
+    let reader = try await workshop.jobs.enqueue(Reader(ids: [failed.id, later.id]), .after(failed))
     let errors = try await workshop.run(workshop.worker(Flaky.self, Sum.self, Reader.self)) { try await reader.value }
     #expect(errors == ["failure", "unfinished job"])
   }
@@ -144,11 +144,11 @@ struct Planner: Job {
   func perform(in context: JobContext) async throws {
     var batch = JobBatch()
     let first = batch.add(Sum(left: 1, right: 1))
-    batch.add(Sum(left: 1, right: 2), after: [first.success])
+    batch.add(Sum(left: 1, right: 2), .after(first.success))
     try await context.enqueue(batch, beforeDependents: true)
     try await context.enqueue(Sum(left: 1, right: 1), beforeDependents: true)
     let error = await #expect(throws: JobError.self) {
-      try await context.enqueue(Sum(left: 0, right: 0), after: [context.id], beforeDependents: true)
+      try await context.enqueue(Sum(left: 0, right: 0), .after(context.id), beforeDependents: true)
     }
     #expect(error?.code == .dependencyCycle)
   }

@@ -30,10 +30,11 @@ import Testing
 
   @Test("J200: the job runs as the attempt of the test, and is not stopped by its options or by other jobs")
   func attempt() async throws {
-    try await test.jobs.enqueue(Numbered(), unique: .unfinished("key"))
-    let options = JobOptions(
-      delay: .seconds(60), retry: .never, unique: .unfinished("key"), limits: [.serial(key: "key")])
-    #expect(try await test.perform(Numbered(), attempt: 3, options: options) == 3)
+    try await test.jobs.enqueue(Numbered(), .unique(.unfinished("key")))
+    let options: JobOptions = [
+      .delay(.seconds(60)), .retry(.never), .unique(.unfinished("key")), .limits([.serial(key: "key")]),
+    ]
+    #expect(try await test.perform(Numbered(), .options(options), attempt: 3) == 3)
     let job = try #require(try await test.jobs.jobs(JobFilter(states: [.succeeded])).first)
     #expect(job.history.errors.map(\.attempt) == [1, 2])
     #expect(try await test.enqueued(Numbered.self).count == 1)
@@ -72,10 +73,10 @@ import Testing
   @Test("J200: a job reads the results of jobs that have ended, and can't wait for others")
   func dependencies() async throws {
     let sum = try await test.jobs.enqueue(Sum(left: 1, right: 2))
-    let error = await #expect(throws: JobError.self) { try await test.perform(Addends(), after: [sum]) }
+    let error = await #expect(throws: JobError.self) { try await test.perform(Addends(), .after(sum)) }
     #expect(error?.code == .unfinishedJob)
     try await test.drain(Sum.self)
-    #expect(try await test.perform(Addends(), after: [sum]) == 3)
+    #expect(try await test.perform(Addends(), .after(sum)) == 3)
     #expect(try await test.enqueued(Addends.self).isEmpty)
   }
 
@@ -122,8 +123,8 @@ import Testing
 
   @Test("J201: a test runs all jobs, and moves the clock to the times at which further jobs are due")
   func drain() async throws {
-    try await test.jobs.enqueue(Shrink(path: "a"), delay: .seconds(600))
-    try await test.jobs.enqueue(Shrink(path: "b"), queue: "other")
+    try await test.jobs.enqueue(Shrink(path: "a"), .delay(.seconds(600)))
+    try await test.jobs.enqueue(Shrink(path: "b"), .queue("other"))
     let report = try await test.drain(Shrink.self, Announce.self)
     #expect(report.succeededCount == 4)
     #expect(report.duration == .seconds(600 + 60))
@@ -134,12 +135,12 @@ import Testing
 
   @Test("J201: a test runs retries and snoozes, and reports how the jobs have ended")
   func endings() async throws {
-    let options = JobOptions(retry: .constant(maxAttemptCount: 3, delay: .seconds(10)))
-    try await test.jobs.enqueue(Flaky(failureCount: 2), options: options)
-    let failing = try await test.jobs.enqueue(Flaky(failureCount: 3), options: options)
+    let options: JobOptions = [.retry(.constant(maxAttemptCount: 3, delay: .seconds(10)))]
+    try await test.jobs.enqueue(Flaky(failureCount: 2), .options(options))
+    let failing = try await test.jobs.enqueue(Flaky(failureCount: 3), .options(options))
     try await test.jobs.enqueue(Signalling(signal: "snooze"))
-    try await test.jobs.enqueue(Signalling(signal: "snooze"), options: JobOptions(maxSnoozeCount: 1))
-    try await test.jobs.enqueue(Numbered(), after: [failing.success])
+    try await test.jobs.enqueue(Signalling(signal: "snooze"), .maxSnoozeCount(1))
+    try await test.jobs.enqueue(Numbered(), .after(failing.success))
     let report = try await test.drain(Flaky.self, Signalling.self, Numbered.self)
     #expect(report.succeededCount == 2)
     #expect(report.retriedCount == 4)
@@ -152,10 +153,10 @@ import Testing
 
   @Test("J201: a job that was cancelled and can't run again is a failure, and not a retry")
   func cancelledRetry() async throws {
-    let options = JobOptions(retry: .constant(maxAttemptCount: 3, delay: .zero))
+    let options: JobOptions = [.retry(.constant(maxAttemptCount: 3, delay: .zero))]
     // Without hints, the worker usually does not find out that the job was cancelled.
     let test = JobTest(jobs: Jobs(FaultyStore(MemoryJobStore(), .lostHints)))
-    try await test.jobs.enqueue(Withdrawn(), options: options)
+    try await test.jobs.enqueue(Withdrawn(), .options(options))
     let report = try await Withdrawn.$jobs.withValue(test.jobs) { try await test.drain(Withdrawn.self) }
     #expect(report.retriedCount == 0)
     #expect(report.failures.map(\.lastError?.text) == ["TestError(text: \"test\")"])
@@ -181,7 +182,7 @@ import Testing
     let clock = ManualClock()
     let store = FaultyStore(MemoryJobStore(clock: clock), .lostHints) { clock.advance(by: .seconds(60)) }
     let test = JobTest(jobs: Jobs(store, clock: clock))
-    for minutes in 0..<3 { try await test.jobs.enqueue(Sum(left: 1, right: 1), delay: .seconds(60 * minutes)) }
+    for minutes in 0..<3 { try await test.jobs.enqueue(Sum(left: 1, right: 1), .delay(.seconds(60 * minutes))) }
     #expect(try await test.drain(Sum.self).succeededCount == 3)
   }
 
@@ -189,7 +190,7 @@ import Testing
   func bound() async throws {
     try await test.jobs.schedule("numbered", .every(.seconds(3_600)), job: Numbered())
     let deadline = (test.store.now + .seconds(1_800)).date
-    try await test.jobs.enqueue(Sum(left: 1, right: 1), options: JobOptions(deadline: deadline))
+    try await test.jobs.enqueue(Sum(left: 1, right: 1), .deadline(deadline))
     let first = try await test.drain(Numbered.self, for: .seconds(10_000))
     #expect(first.succeededCount == 2)
     #expect(first.cancelledCount == 1)
@@ -202,7 +203,7 @@ import Testing
 
   @Test("J201: jobs of other kinds and of paused queues remain")
   func others() async throws {
-    try await test.jobs.enqueue(Sum(left: 1, right: 1), queue: "paused")
+    try await test.jobs.enqueue(Sum(left: 1, right: 1), .queue("paused"))
     try await test.jobs.enqueue(Flaky(failureCount: 0))
     try await test.jobs.pauseQueue("paused")
     #expect(try await test.drain(Sum.self).succeededCount == 0)
@@ -214,7 +215,7 @@ import Testing
   @Test("J201: without a clock to move, jobs that are due later remain")
   func otherStore() async throws {
     let test = JobTest(jobs: Jobs(MemoryJobStore()))
-    try await test.jobs.enqueue(Sum(left: 1, right: 1), delay: .seconds(3_600))
+    try await test.jobs.enqueue(Sum(left: 1, right: 1), .delay(.seconds(3_600)))
     try await test.jobs.enqueue(Sum(left: 1, right: 1))
     let report = try await test.drain(Sum.self)
     #expect(report.succeededCount == 1)
@@ -224,7 +225,7 @@ import Testing
 
   @Test("J202: jobs of a type are read with their decoded values, including jobs of a former kind")
   func typed() async throws {
-    try await test.jobs.enqueue(Sum(left: 1, right: 1), queue: "a")
+    try await test.jobs.enqueue(Sum(left: 1, right: 1), .queue("a"))
     let former = NewJob(kind: "addition", payload: JobPayload(bytes: Array(#"{"left":2,"right":2}"#.utf8)))
     _ = try await test.jobs.backend.enqueue([former])
     try await test.jobs.enqueue(Numbered())
@@ -250,7 +251,7 @@ private struct Shrink: Job {
   func perform(in context: JobContext) async throws -> Int {
     let size = try await context.checkpoint("size") { path.utf8.count }
     try await context.log("shrinking")
-    try await context.enqueue(Announce(path: path), options: JobOptions(delay: .seconds(60)))
+    try await context.enqueue(Announce(path: path), .delay(.seconds(60)))
     return size
   }
 }

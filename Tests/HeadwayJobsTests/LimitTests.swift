@@ -12,7 +12,7 @@ import Testing
     let count = Int.random(in: 1...5, using: &generator)
     let rate = JobRate(count, per: .milliseconds(600), burst: Int.random(in: 1...6, using: &generator))
     var now = StoreTime(microseconds: 1_000_000)
-    var bucket = RateBucket(full: now)
+    var bucket = RateBucket(fullTime: now)
     // The oracle adds tokens in whole steps of a microsecond.
     let interval = 600_000 / Int64(count)
     var (tokens, last) = (Int64(rate.burst) * interval, now)
@@ -25,9 +25,9 @@ import Testing
       if tokens >= interval {
         tokens -= interval
         bucket.take(1, rate, at: now)
-        #expect(bucket.next == nil)
+        #expect(bucket.nextTime == nil)
       } else {
-        #expect(bucket.next == now + .microseconds(interval - tokens))
+        #expect(bucket.nextTime == now + .microseconds(interval - tokens))
       }
     }
   }
@@ -38,7 +38,7 @@ import Testing
     #expect(rate.interval == .microseconds(333_334))
     #expect(rate.burst == 3)
     let now = StoreTime(microseconds: 10_000_000_000)
-    var bucket = RateBucket(full: now)
+    var bucket = RateBucket(fullTime: now)
     for _ in 0..<3 {
       let hasToken = bucket.hasTokens(1, rate, at: now)
       #expect(hasToken)
@@ -49,14 +49,14 @@ import Testing
     let earlier = now + .seconds(-3_600)
     let hasOneEarlier = bucket.hasTokens(1, rate, at: earlier)
     #expect(!hasOneEarlier)
-    #expect(bucket.next == earlier + rate.interval)
+    #expect(bucket.nextTime == earlier + rate.interval)
   }
 
   @Test("J241: a heavy job waits until its bucket has all its tokens, and a lighter one shortens the wait")
   func heavyTokens() {
     let rate = JobRate(4, per: .seconds(4))
     let now = StoreTime(microseconds: 10_000_000_000)
-    var bucket = RateBucket(full: now)
+    var bucket = RateBucket(fullTime: now)
     let hasThree = bucket.hasTokens(3, rate, at: now)
     #expect(hasThree)
     bucket.take(3, rate, at: now)
@@ -65,17 +65,17 @@ import Testing
     )
     #expect([hasFour, hasTwo, hasOne] == [false, false, true])
     // A job that needs fewer tokens does not change when the others are examined again.
-    #expect(bucket.next == now + .seconds(1))
+    #expect(bucket.nextTime == now + .seconds(1))
     let hasThreeAgain = bucket.hasTokens(3, rate, at: now)
     #expect(!hasThreeAgain)
     let hasTwoAgain = bucket.hasTokens(2, rate, at: now)
     #expect(!hasTwoAgain)
-    #expect(bucket.next == now + .seconds(1))
+    #expect(bucket.nextTime == now + .seconds(1))
     bucket.take(1, rate, at: now)
-    #expect(bucket.next == now + .seconds(1))
+    #expect(bucket.nextTime == now + .seconds(1))
     let isFull = bucket.hasTokens(9, rate, at: now + .seconds(4))
     #expect(isFull)
-    #expect(bucket.next == nil)
+    #expect(bucket.nextTime == nil)
   }
 
   @Test("J241: the limits after the first one are stored as one string, and read again")
@@ -147,7 +147,7 @@ import Testing
     try await workshop.jobs.changeQueue("default", .maxPendingJobCount(1))
     try await workshop.jobs.enqueue(Sum(left: 1, right: 1))
     let error = await #expect(throws: JobError.self) {
-      try await workshop.jobs.enqueue(Sum(left: 2, right: 2), options: JobOptions(fullQueuePolicy: .fail))
+      try await workshop.jobs.enqueue(Sum(left: 2, right: 2), .fullQueuePolicy(.fail))
     }
     #expect(error?.code == .queueFull)
     let waiting = Task { try await workshop.jobs.enqueue(Sum(left: 3, right: 3)) }
@@ -163,7 +163,7 @@ import Testing
     try await workshop.jobs.changeQueue("default", .maxPendingJobCount(1))
     try await workshop.jobs.enqueue(Sum(left: 1, right: 1))
     var batch = JobBatch()
-    batch.add(Sum(left: 2, right: 2), options: JobOptions(fullQueuePolicy: .fail))
+    batch.add(Sum(left: 2, right: 2), .fullQueuePolicy(.fail))
     batch.add(Sum(left: 3, right: 3))
     let full = batch
     let error = await #expect(throws: JobError.self) { try await workshop.jobs.enqueue(full) }
@@ -174,11 +174,11 @@ import Testing
   func slowRate() {
     let rate = JobRate(1, per: .seconds(Int64.max), burst: .max)
     let now = StoreTime(microseconds: 1_800_000_000_000_000)
-    var bucket = RateBucket(full: now)
+    var bucket = RateBucket(fullTime: now)
     let hasToken = bucket.hasTokens(1, rate, at: now)
     #expect(hasToken)
     bucket.take(1, rate, at: now)
-    #expect(bucket.full == now + .seconds(100 * 365 * 86_400))
+    #expect(bucket.fullTime == now + .seconds(100 * 365 * 86_400))
   }
 
   @Test("J85: a job with a priority above all names keeps it")
@@ -207,11 +207,12 @@ import Testing
     let workshop = Workshop()
     let log = Log()
     try await Log.$current.withValue(log) {
-      let options = JobOptions(
-        retry: .exponential(maxAttemptCount: 9, initialDelay: .seconds(1)), limits: [.serial(key: "key")])
+      let options: JobOptions = [
+        .retry(.exponential(maxAttemptCount: 9, initialDelay: .seconds(1))), .limits([.serial(key: "key")]),
+      ]
       var last: JobHandle<Void>?
       for number in 1...4 {
-        last = try await workshop.jobs.enqueue(Ordered(number: number, failureCount: number % 3), options: options)
+        last = try await workshop.jobs.enqueue(Ordered(number: number, failureCount: number % 3), .options(options))
       }
       let id = try #require(last).id
       try await workshop.run(workshop.worker(Ordered.self)) { try await workshop.advance(until: id, is: .succeeded) }

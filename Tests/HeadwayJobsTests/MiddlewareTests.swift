@@ -11,8 +11,8 @@ import Testing
   private func run<Type: Job>(
     _ job: Type, _ middleware: any JobMiddleware..., attempts maxAttemptCount: Int = 1
   ) async throws -> JobRecord {
-    let options = JobOptions(retry: .constant(maxAttemptCount: maxAttemptCount, delay: .milliseconds(1)))
-    let handle = try await workshop.jobs.enqueue(job, options: options)
+    let options: JobOptions = [.retry(.constant(maxAttemptCount: maxAttemptCount, delay: .milliseconds(1)))]
+    let handle = try await workshop.jobs.enqueue(job, .options(options))
     try await Log.$current.withValue(log) {
       try await workshop.run(workshop.worker(Type.self, middleware: middleware)) {
         try await workshop.advanceUntilEnded(handle.id)
@@ -130,7 +130,7 @@ import Testing
 
   @Test("J212: middleware is notified of an attempt whose payload can't be decoded")
   func undecodable() async throws {
-    let broken = NewJob(kind: "sum", payload: JobPayload(bytes: [0, 255]), options: JobOptions(retry: .never))
+    let broken = NewJob(kind: "sum", payload: JobPayload(bytes: [0, 255]), options: [.retry(.never)])
     let id = try workshop.store.enqueue([broken])[0].id
     let worker = workshop.worker(Sum.self, middleware: [Alarm(log: log), Around { _, _ in log.append("called") }])
     try await workshop.run(worker) { try await workshop.advance(until: id, is: .failed) }
@@ -165,8 +165,8 @@ import Testing
 
   @Test("J213: the time limit of a job cancels an operation inside middleware")
   func timeout() async throws {
-    let options = JobOptions(timeout: .milliseconds(1), retry: .never)
-    let handle = try await workshop.jobs.enqueue(PatientOperation(), options: options)
+    let options: JobOptions = [.timeout(.milliseconds(1)), .retry(.never)]
+    let handle = try await workshop.jobs.enqueue(PatientOperation(), .options(options))
     try await Log.$current.withValue(log) {
       try await workshop.run(workshop.worker(PatientOperation.self, middleware: [Around()])) {
         try await workshop.advance(until: handle.id, is: .failed)

@@ -102,27 +102,27 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .clockOfStore: _ = JobTest(jobs: jobs).clock
     case .attempt: try await JobTest().perform(Sum(left: 1, right: 1), attempt: 0)
     case .drainTime: try await JobTest().drain(Sum.self, for: .seconds(-1))
-    default: try await jobs.enqueue(Sum(left: 1, right: 1), options: options)
+    default: try await jobs.enqueue(Sum(left: 1, right: 1), option)
     }
   }
 
-  /// Options that no job can have.
-  private var options: JobOptions {
+  /// An option that no job can have.
+  private var option: JobOption {
     var rate = JobRate(1, per: .seconds(1))
     rate.count = -1
     return switch self {
-    case .negativeDelay: JobOptions(delay: .seconds(-5))
-    case .queueOfJob: JobOptions(queue: "")
-    case .snoozes: JobOptions(maxSnoozeCount: -1)
-    case .crashes: JobOptions(maxCrashCount: 0)
-    case .uniqueTime: JobOptions(unique: .held("key", for: .zero))
-    case .retention: JobOptions(retention: JobRetention(failed: .seconds(-1)))
-    case .rule: JobOptions(limits: [JobLimit(key: "a", rule: .concurrent(0))])
-    case .weightOfRule: JobOptions(limits: [JobLimit(key: "a", rule: .concurrent(2), weight: 0)])
-    case .lateSerial: JobOptions(limits: [.concurrency(2, key: "a"), .serial(key: "b")])
-    case .sameKey: JobOptions(limits: [.concurrency(2, key: "a"), .concurrency(3, key: "a")])
-    case .manyLimits: JobOptions(limits: (1...5).map { .concurrency(1, key: "\($0)") })
-    default: JobOptions(limits: [JobLimit(key: "a", rule: .rate(rate))])
+    case .negativeDelay: .delay(.seconds(-5))
+    case .queueOfJob: .queue("")
+    case .snoozes: .maxSnoozeCount(-1)
+    case .crashes: .maxCrashCount(0)
+    case .uniqueTime: .unique(.held("key", for: .zero))
+    case .retention: .retention(JobRetention(failed: .seconds(-1)))
+    case .rule: .limits([JobLimit(key: "a", rule: .concurrent(0))])
+    case .weightOfRule: .limits([JobLimit(key: "a", rule: .concurrent(2), weight: 0)])
+    case .lateSerial: .limits([.concurrency(2, key: "a"), .serial(key: "b")])
+    case .sameKey: .limits([.concurrency(2, key: "a"), .concurrency(3, key: "a")])
+    case .manyLimits: .limits((1...5).map { .concurrency(1, key: "\($0)") })
+    default: .limits([JobLimit(key: "a", rule: .rate(rate))])
     }
   }
 
@@ -140,7 +140,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
   private func commitWithBatches(_ jobs: Jobs) async throws {
     var (first, second) = (JobBatch(), JobBatch())
     let entry = first.add(Sum(left: 1, right: 1))
-    second.add(Sum(left: 1, right: 1), after: self == .otherEntry ? [entry] : [])
+    second.add(Sum(left: 1, right: 1), .after(self == .otherEntry ? [entry] : []))
     _ = try await jobs.enqueue(second)[entry]
   }
 }

@@ -9,21 +9,20 @@ import Testing
     let jobs = Workshop().jobs
     let (name, key) = (String(repeating: "n", count: 512), String(repeating: "k", count: 1_024))
     for limit in [JobLimit.concurrency(1, key: key), .serial(key: key), .rate(1, per: .seconds(1), key: key)] {
-      let options = JobOptions(queue: name, limits: [limit])
-      try await jobs.enqueue(Sum(left: 1, right: 1), unique: .waiting("\(limit.rule)"), options: options)
+      try await jobs.enqueue(
+        Sum(left: 1, right: 1), .queue(name), .limits([limit]), .unique(.waiting("\(limit.rule)")))
     }
-    try await jobs.enqueue(Sum(left: 1, right: 1), unique: .unfinished(key))
-    for options in [
-      JobOptions(queue: name + "n"), JobOptions(unique: .unfinished(key + "k")),
-      JobOptions(limits: [.serial(key: key + "k")]),
-    ] {
+    try await jobs.enqueue(Sum(left: 1, right: 1), .unique(.unfinished(key)))
+    for option in [
+      .queue(name + "n"), .unique(.unfinished(key + "k")), .limits([.serial(key: key + "k")]),
+    ] as [JobOption] {
       let error = await #expect(throws: JobError.self) {
-        try await jobs.enqueue(Sum(left: 1, right: 1), options: options)
+        try await jobs.enqueue(Sum(left: 1, right: 1), option)
       }
       #expect(error?.code == .nameTooLong)
     }
     let error = await #expect(throws: JobError.self) {
-      try await jobs.enqueue(contentsOf: [Sum(left: 1, right: 1)], options: JobOptions(queue: name + "n"))
+      try await jobs.enqueue(contentsOf: [Sum(left: 1, right: 1)], .queue(name + "n"))
     }
     #expect(error?.code == .nameTooLong)
     #expect(try await jobs.jobs().count == 4)
@@ -33,14 +32,12 @@ import Testing
   func labels() async throws {
     let jobs = Workshop().jobs
     let (label, tag) = (String(repeating: "l", count: 1_024), String(repeating: "t", count: 512))
-    try await jobs.enqueue(
-      Sum(left: 1, right: 1), options: JobOptions(label: label, tags: Array(repeating: tag, count: 100)))
-    for options in [
-      JobOptions(label: label + "l"), JobOptions(tags: [tag + "t"]),
-      JobOptions(tags: Array(repeating: "t", count: 101)),
-    ] {
+    try await jobs.enqueue(Sum(left: 1, right: 1), .label(label), .tags(Array(repeating: tag, count: 100)))
+    for option in [
+      .label(label + "l"), .tags([tag + "t"]), .tags(Array(repeating: "t", count: 101)),
+    ] as [JobOption] {
       let error = await #expect(throws: JobError.self) {
-        try await jobs.enqueue(Sum(left: 1, right: 1), options: options)
+        try await jobs.enqueue(Sum(left: 1, right: 1), option)
       }
       #expect(error?.code == .nameTooLong)
     }
@@ -67,7 +64,7 @@ import Testing
     try await jobs.schedule(name, .every(.seconds(60)), job: job)
     for (name, queue) in [(name + "n", "default"), ("short", name + "n")] {
       let error = await #expect(throws: JobError.self) {
-        try await jobs.schedule(name, .every(.seconds(60)), options: JobOptions(queue: queue), job: job)
+        try await jobs.schedule(name, .every(.seconds(60)), job: job, .queue(queue))
       }
       #expect(error?.code == .nameTooLong)
     }

@@ -96,10 +96,10 @@ import Testing
   func newQueues() async throws {
     let worker = worker(nil, Sum.self)
     worker.serve(matching: "tenant-*", on: OperationQueue(maxConcurrentOperationCount: 4))
-    let other = try await jobs.enqueue(Sum(left: 1, right: 1), queue: "other")
+    let other = try await jobs.enqueue(Sum(left: 1, right: 1), .queue("other"))
     try await workshop.run(worker) {
       for number in 1...3 {
-        let handle = try await jobs.enqueue(Sum(left: number, right: 1), queue: "tenant-\(number)")
+        let handle = try await jobs.enqueue(Sum(left: number, right: 1), .queue("tenant-\(number)"))
         #expect(try await handle.value == number + 1)
       }
       let description = try #require(try await jobs.snapshot(.workers).workers.first?.description)
@@ -116,7 +116,7 @@ import Testing
     worker.serve(matching: "tenant-*", on: OperationQueue(maxConcurrentOperationCount: 4))
     try await workshop.run(worker) {
       for number in 1...3 {
-        let id = try await jobs.enqueue(Sum(left: number, right: 1), queue: "tenant-\(number)").id
+        let id = try await jobs.enqueue(Sum(left: number, right: 1), .queue("tenant-\(number)")).id
         try await workshop.advance(until: id, is: .succeeded)
       }
     }
@@ -130,16 +130,16 @@ import Testing
     let worker = worker(jobs, Sum.self)
     worker.serve(matching: "tenant-*", on: OperationQueue(maxConcurrentOperationCount: 4))
     try await workshop.run(worker) {
-      let id = try await jobs.enqueue(Sum(left: 1, right: 1), queue: "tenant-1").id
+      let id = try await jobs.enqueue(Sum(left: 1, right: 1), .queue("tenant-1")).id
       try await workshop.advance(until: id, is: .succeeded)
     }
   }
 
   @Test("J253, J199: a drain finds all queues that match, including queues that its jobs add jobs to")
   func drain() async throws {
-    for number in 0..<250 { try await jobs.enqueue(Sum(left: 1, right: 1), queue: "other-\(number)") }
-    for number in 0..<250 { try await jobs.enqueue(Sum(left: 1, right: 1), queue: "tenant-\(number)") }
-    try await jobs.enqueue(Spreading(), queue: "tenant-first")
+    for number in 0..<250 { try await jobs.enqueue(Sum(left: 1, right: 1), .queue("other-\(number)")) }
+    for number in 0..<250 { try await jobs.enqueue(Sum(left: 1, right: 1), .queue("tenant-\(number)")) }
+    try await jobs.enqueue(Spreading(), .queue("tenant-first"))
     let worker = worker(nil, Sum.self, Spreading.self)
     worker.serve(matching: "tenant-*", on: OperationQueue(maxConcurrentOperationCount: 4))
     try await worker.drain()
@@ -158,10 +158,10 @@ import Testing
         return OperationQueue(maxConcurrentOperationCount: 1)
       }
       let running = Task { try await worker.run() }
-      let long = try await jobs.enqueue(Stubborn(), queue: "tenant-1")
+      let long = try await jobs.enqueue(Stubborn(), .queue("tenant-1"))
       await log.wait(for: "begun")
-      let second = try await jobs.enqueue(Sum(left: 1, right: 2), queue: "tenant-1")
-      let other = try await jobs.enqueue(Sum(left: 1, right: 2), queue: "tenant-2")
+      let second = try await jobs.enqueue(Sum(left: 1, right: 2), .queue("tenant-1"))
+      let other = try await jobs.enqueue(Sum(left: 1, right: 2), .queue("tenant-2"))
       #expect(try await other.value == 3)
       #expect(try await second.job()?.state == .waiting)
       log.append("go on")
@@ -179,8 +179,8 @@ import Testing
     let worker = worker(nil, Sum.self)
     worker.serve(matching: "tenant-*", on: OperationQueue())
     worker.serve("tenant-1", on: suspended)
-    let first = try await jobs.enqueue(Sum(left: 1, right: 1), queue: "tenant-1")
-    let second = try await jobs.enqueue(Sum(left: 1, right: 1), queue: "tenant-2")
+    let first = try await jobs.enqueue(Sum(left: 1, right: 1), .queue("tenant-1"))
+    let second = try await jobs.enqueue(Sum(left: 1, right: 1), .queue("tenant-2"))
     try await worker.drain()
     #expect(try await first.job()?.state == .waiting)
     #expect(try await second.job()?.state == .succeeded)
@@ -196,7 +196,7 @@ import Testing
         return OperationQueue()
       }
     }
-    for queue in ["ab", "b", "c"] { try await jobs.enqueue(Sum(left: 1, right: 1), queue: queue) }
+    for queue in ["ab", "b", "c"] { try await jobs.enqueue(Sum(left: 1, right: 1), .queue(queue)) }
     try await worker.drain()
     #expect(made.entries == ["a* ab", "*b b", "* c"])
   }
@@ -225,6 +225,6 @@ private struct Spreading: Job {
   static let kind: JobKind = "spreading"
 
   func perform(in context: JobContext) async throws {
-    try await context.enqueue(Sum(left: 1, right: 1), options: JobOptions(queue: "tenant-last"))
+    try await context.enqueue(Sum(left: 1, right: 1), .queue("tenant-last"))
   }
 }

@@ -11,8 +11,8 @@ import Testing
   func runsOnce(demand: String) async throws {
     let workshop = Workshop()
     let log = Log()
-    let options = JobOptions(retry: .constant(maxAttemptCount: 5, delay: .milliseconds(1)))
-    let handle = try await workshop.jobs.enqueue(Demand(name: demand), options: options)
+    let options: JobOptions = [.retry(.constant(maxAttemptCount: 5, delay: .milliseconds(1)))]
+    let handle = try await workshop.jobs.enqueue(Demand(name: demand), .options(options))
     try await Log.$current.withValue(log) {
       try await workshop.worker(Demand.self).drain()
     }
@@ -62,12 +62,12 @@ private struct Demand: Job {
     case "repeated checkpoint": for _ in 0..<2 { _ = try await context.checkpoint("step") { 1 } }
     case "payload": try await context.enqueue(Demand(name: Self.large))
     case "number of a job": try await context.enqueue(Weight(number: .nan))
-    case "label": try await context.enqueue(Weight(number: 1), options: JobOptions(label: Self.large))
-    case "unknown dependency": try await context.enqueue(Weight(number: 1), after: [JobID(rawValue: 99)])
+    case "label": try await context.enqueue(Weight(number: 1), .label(Self.large))
+    case "unknown dependency": try await context.enqueue(Weight(number: 1), .after(JobID(rawValue: 99)))
     case "cycle":
       var batch = JobBatch()
       let first = batch.add(Weight(number: 1))
-      let second = batch.add(Weight(number: 2), after: [first])
+      let second = batch.add(Weight(number: 2), .after(first))
       batch.addDependency(second, to: first)
       try await context.enqueue(batch)
     default: _ = try await context.value(of: JobID(rawValue: 99), as: Int.self)
@@ -90,7 +90,7 @@ private struct Weight: Job {
 /// Returns a string with the given length.
 private struct Echo: Job {
   static let kind: JobKind = "echo"
-  static let defaults = JobOptions(retry: .never)
+  static let options: JobOptions = [.retry(.never)]
   var count: Int
   func perform(in context: JobContext) async throws -> String { String(repeating: "x", count: count) }
 }

@@ -106,7 +106,7 @@ import Testing
 
   @Test("J223: a wait throws an error if the value has another type")
   func undecodable() async throws {
-    let handle = try await test.jobs.enqueue(Order(), options: JobOptions(retry: .never))
+    let handle = try await test.jobs.enqueue(Order(), .retry(.never))
     try await test.jobs.signal(handle.id, "sent", 7)
     // The order catches the error and refunds the charge.
     _ = try await drain()
@@ -156,7 +156,7 @@ import Testing
       try #require(await #expect(throws: JobSuspension.self) { try await test.perform(Order()) })
     }
     #expect(suspension.wait == .signal("sent"))
-    #expect(suspension.until == test.jobs.store.now + .seconds(60))
+    #expect(suspension.endTime == test.jobs.store.now + .seconds(60))
     let job = try #require(try await test.jobs.jobs().first)
     #expect(job.state == .cancelled)
     #expect(log.entries == ["charge"])

@@ -20,9 +20,9 @@ import Testing
     let queues = ["first", "second", "third"]
     try await Log.$current.withValue(log) {
       let busy = start(workshop, queues, on: OperationQueue(maxConcurrentOperationCount: 1), Stubborn.self, Sum.self)
-      let long = try await workshop.jobs.enqueue(Stubborn(), queue: "first")
+      let long = try await workshop.jobs.enqueue(Stubborn(), .queue("first"))
       await log.wait(for: "begun")
-      let sums = try await queues.asyncMap { try await workshop.jobs.enqueue(Sum(left: 1, right: 2), queue: $0) }
+      let sums = try await queues.asyncMap { try await workshop.jobs.enqueue(Sum(left: 1, right: 2), .queue($0)) }
       await workshop.passBeats(2)
       for sum in sums { #expect(try await sum.job()?.state == .waiting) }
       let other = start(workshop, queues, on: OperationQueue(maxConcurrentOperationCount: 1), Sum.self)

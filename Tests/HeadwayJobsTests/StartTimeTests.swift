@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Headway
-import HeadwayJobs
+@_spi(JobStore) import HeadwayJobs
 import HeadwayTestKit
 import Testing
 
@@ -20,7 +20,7 @@ import Testing
 
   @Test("J250: a job runs at its start time")
   func start() async throws {
-    let handle = try await jobs.enqueue(Sum(left: 1, right: 2), at: date(after: .seconds(60)))
+    let handle = try await jobs.enqueue(Sum(left: 1, right: 2), .startDate(date(after: .seconds(60))))
     #expect(try await dueTime(of: handle) == .seconds(60))
     let worker = workshop.worker(Sum.self)
     workshop.clock.advance(by: .seconds(59))
@@ -33,24 +33,36 @@ import Testing
 
   @Test("J250: a start time in the past has no effect")
   func past() async throws {
-    let handle = try await jobs.enqueue(Sum(left: 1, right: 2), at: date(after: .seconds(-60)))
+    let handle = try await jobs.enqueue(Sum(left: 1, right: 2), .startDate(date(after: .seconds(-60))))
     #expect(try await handle.job()?.state == .waiting)
   }
 
-  @Test("J250: a delay overrides a start time, and a start time overrides a default delay")
+  @Test("J291: of a delay and a start date, the later one determines when the job is due")
   func both() async throws {
-    let both = try await jobs.enqueue(Sum(left: 1, right: 2), delay: .seconds(10), at: date(after: .seconds(60)))
-    #expect(try await dueTime(of: both) == .seconds(10))
-    let late = try await jobs.enqueue(Late(), at: date(after: .seconds(60)))
-    #expect(try await dueTime(of: late) == .seconds(60))
-    let delayed = try await jobs.enqueue(Late())
-    #expect(try await dueTime(of: delayed) == .seconds(5))
+    let date = date(after: .seconds(60))
+    let delayed = try await jobs.enqueue(Sum(left: 1, right: 2), .startDate(date), .delay(.seconds(10)))
+    #expect(try await dueTime(of: delayed) == .seconds(10))
+    let dated = try await jobs.enqueue(Sum(left: 1, right: 2), .delay(.seconds(10)), .startDate(date))
+    #expect(try await dueTime(of: dated) == .seconds(60))
+    let twice = try await jobs.enqueue(Sum(left: 1, right: 2), .delay(.seconds(10)), .delay(.seconds(20)))
+    #expect(try await dueTime(of: twice) == .seconds(20))
   }
 
-  @Test("J250: a schedule has no start time, and keeps the default delay")
+  @Test("J291: a start date of the call replaces the delay of the type, and a delay replaces its start date")
+  func ofType() async throws {
+    let date = date(after: .seconds(60))
+    #expect(try await dueTime(of: jobs.enqueue(Late())) == .seconds(5))
+    #expect(try await dueTime(of: jobs.enqueue(Late(), .startDate(date))) == .seconds(60))
+    let dated: JobOptions = [.startDate(date)]
+    #expect(try await dueTime(of: jobs.enqueue(Late(), .options(dated), .delay(.seconds(1)))) == .seconds(1))
+    let new = try NewJob(Dated(), options: [.delay(.seconds(1))])
+    #expect((new.delay, new.startTime) == (.seconds(1), nil))
+    #expect(try NewJob(Dated(), options: []).startTime == StoreTime(Dated.date))
+  }
+
+  @Test("J250: a schedule has no start time, and keeps the delay of the type")
   func schedule() async throws {
-    let options = JobOptions(startDate: date(after: .seconds(60)))
-    try await jobs.schedule("late", .every(.seconds(60)), options: options, job: Late())
+    try await jobs.schedule("late", .every(.seconds(60)), job: Late(), .startDate(date(after: .seconds(60))))
     let id = try await jobs.runSchedule("late")
     #expect(try await jobs.job(id)?.dueTime == workshop.store.now + .seconds(5))
   }
@@ -58,7 +70,15 @@ import Testing
 
 private struct Late: Job {
   static let kind: JobKind = "late"
-  static var defaults: JobOptions { JobOptions(delay: .seconds(5)) }
+  static var options: JobOptions { [.delay(.seconds(5))] }
+
+  func perform(in context: JobContext) async throws {}
+}
+
+private struct Dated: Job {
+  static let kind: JobKind = "dated"
+  static let date = Date(timeIntervalSince1970: 1_900_000_000)
+  static let options: JobOptions = [.startDate(date)]
 
   func perform(in context: JobContext) async throws {}
 }

@@ -40,11 +40,11 @@ import Testing
     "J52: a job whose child task was cancelled is retried, and the error is in its history", arguments: [false, true])
   func unrequestedCancellation(ofOperation: Bool) async throws {
     let test = JobTest()
-    let options = JobOptions(retry: .constant(maxAttemptCount: 5, delay: .milliseconds(1)))
+    let options: JobOptions = [.retry(.constant(maxAttemptCount: 5, delay: .milliseconds(1)))]
     let id =
       ofOperation
-      ? try await test.jobs.enqueue(RacingOperation(), options: options).id
-      : try await test.jobs.enqueue(Racing(), options: options).id
+      ? try await test.jobs.enqueue(RacingOperation(), .options(options)).id
+      : try await test.jobs.enqueue(Racing(), .options(options)).id
     try await test.drain(Racing.self, RacingOperation.self)
     let job = try #require(try await test.jobs.job(id))
     #expect(job.state == .succeeded)
@@ -75,9 +75,9 @@ import Testing
   @Test("J25: after its time limit, an attempt is cancelled and has failed")
   func timeout() async throws {
     let workshop = Workshop()
-    let options = JobOptions(timeout: .milliseconds(1), retry: .never)
+    let options: JobOptions = [.timeout(.milliseconds(1)), .retry(.never)]
     let log = Log()
-    let handle = try await workshop.jobs.enqueue(Patient(outcome: "throw"), options: options)
+    let handle = try await workshop.jobs.enqueue(Patient(outcome: "throw"), .options(options))
     try await Log.$current.withValue(log) {
       try await workshop.run(workshop.worker(Patient.self)) {
         try await workshop.advance(until: handle.id, is: .failed)

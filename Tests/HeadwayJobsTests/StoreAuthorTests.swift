@@ -25,9 +25,11 @@ import Testing
 
   @Test("J215: an encoded job has all its properties")
   func encodedJob() throws {
-    var options = JobOptions(queue: "images", priority: .high, label: "a photo", tags: ["a", "b"])
-    options.retry = RetryPolicy(
+    let retry = RetryPolicy(
       maxAttemptCount: 3, backoff: .exponential(initial: .seconds(1), factor: .infinity, maximum: .seconds(5)))
+    let options: JobOptions = [
+      .queue("images"), .priority(.high), .label("a photo"), .tags(["a", "b"]), .retry(retry),
+    ]
     let new = NewJob(kind: "resize", version: 2, payload: JobPayload(bytes: [1, 2, 255]), options: options)
     var job = JobRecord(id: JobID(rawValue: 7), new, at: Self.time(1))
     (job.state, job.position, job.readyTime, job.dueTime) = (.failed, 9, Self.time(2), Self.time(3))
@@ -75,7 +77,7 @@ import Testing
     let worker = rows.memory.register(
       WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["note": 1]), at: rows.now)
     let limit = JobLimit.rate(1, per: .seconds(60), key: "service")
-    let new = NewJob(kind: "note", payload: JobPayload(bytes: []), options: JobOptions(limits: [limit]))
+    let new = NewJob(kind: "note", payload: JobPayload(bytes: []), options: [.limits([limit])])
     _ = try rows.enqueue([new, new])
     #expect(rows.memory.limits.changes.buckets.isEmpty)
     let claim = JobClaim(queue: "default", count: 2, allowsSuspect: true, kinds: ["note": 1])

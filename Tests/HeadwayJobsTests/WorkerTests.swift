@@ -19,7 +19,7 @@ import Testing
   func operationJob() async throws {
     let workshop = Workshop()
     let handle = try await workshop.jobs.enqueue(Blocking(fails: false))
-    let failing = try await workshop.jobs.enqueue(Blocking(fails: true), options: JobOptions(retry: .never))
+    let failing = try await workshop.jobs.enqueue(Blocking(fails: true), .retry(.never))
     try await workshop.run(workshop.worker(Blocking.self)) {
       try await handle.value
       await #expect(throws: JobFailure.self) { try await failing.value }
@@ -37,7 +37,7 @@ import Testing
     let operation = BlockOperation {}
     queue.addOperation(operation)
     if !isQueued { try await operation.untilFinished() }
-    let handle = try await workshop.jobs.enqueue(Reusing(), options: JobOptions(retry: .never))
+    let handle = try await workshop.jobs.enqueue(Reusing(), .retry(.never))
     try await Reusing.$operation.withValue(operation) {
       let worker = workshop.worker(Reusing.self)
       try await workshop.run(worker) { try await workshop.advance(until: handle.id, is: .failed) }
@@ -82,7 +82,7 @@ import Testing
   @Test("J4: a payload that can't be decoded fails its attempt, and the worker continues")
   func undecodable() async throws {
     let workshop = Workshop()
-    let broken = NewJob(kind: "sum", payload: JobPayload(bytes: [0, 255]), options: JobOptions(retry: .never))
+    let broken = NewJob(kind: "sum", payload: JobPayload(bytes: [0, 255]), options: [.retry(.never)])
     let id = try workshop.store.enqueue([broken])[0].id
     let value = try await workshop.run(workshop.worker(Sum.self)) {
       try await workshop.advance(until: id, is: .failed)
@@ -107,7 +107,7 @@ import Testing
     let workshop = Workshop()
     let log = Log()
     for (name, priority) in [("a", Operation.QueuePriority.low), ("b", .normal), ("c", .veryHigh)] {
-      try await workshop.jobs.enqueue(Logged(name: name), priority: priority)
+      try await workshop.jobs.enqueue(Logged(name: name), .priority(priority))
     }
     let queue = OperationQueue(maxConcurrentOperationCount: 1)
     try await Log.$current.withValue(log) {
@@ -154,8 +154,8 @@ import Testing
   @Test("J25: a time limit below zero is over immediately")
   func negativeTimeout() async throws {
     let workshop = Workshop()
-    let options = JobOptions(timeout: .seconds(-1), retry: .never)
-    let handle = try await workshop.jobs.enqueue(Patient(), options: options)
+    let options: JobOptions = [.timeout(.seconds(-1)), .retry(.never)]
+    let handle = try await workshop.jobs.enqueue(Patient(), .options(options))
     try await workshop.run(workshop.worker(Patient.self)) {
       try await workshop.advance(until: handle.id, is: .failed)
     }
@@ -177,8 +177,8 @@ import Testing
   @Test("J40: after the last attempt, the job has failed")
   func lastAttempt() async throws {
     let workshop = Workshop()
-    let options = JobOptions(retry: .constant(maxAttemptCount: 2, delay: .seconds(1)))
-    let handle = try await workshop.jobs.enqueue(Flaky(failureCount: 9), options: options)
+    let options: JobOptions = [.retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))]
+    let handle = try await workshop.jobs.enqueue(Flaky(failureCount: 9), .options(options))
     try await workshop.run(workshop.worker(Flaky.self)) {
       try await workshop.advance(until: handle.id, is: .failed)
     }

@@ -33,12 +33,12 @@ private struct TestError: Error, CustomStringConvertible {
   @Test("V1: a queue whose operations succeed, are cancelled or are retried logs nothing at the level info")
   func healthyQueueIsQuiet() async throws {
     queue.addLogger(logger())
-    let attempts = queue.addTask(
-      name: "again", retry: .constant(maxAttemptCount: 3, delay: .zero)
-    ) { attempt in if attempt < 3 { throw TestError() } }
+    let attempts = queue.addTask("again", .retry(.constant(maxAttemptCount: 3, delay: .zero))) { attempt in
+      if attempt < 3 { throw TestError() }
+    }
     try await attempts.value
     queue.isSuspended = true
-    let cancelled = queue.addTask(name: "cancelled") {}
+    let cancelled = queue.addTask("cancelled") {}
     cancelled.cancel()
     queue.isSuspended = false
     try await queue.untilAllOperationsAreFinished()
@@ -49,10 +49,8 @@ private struct TestError: Error, CustomStringConvertible {
   func failure() async throws {
     queue.addLogger(logger())
     queue.failureHandler = { _, _ in }
-    let failed = queue.addTask(name: "upload") { throw TestError() }
-    let again = queue.addTask(
-      name: "again", retry: .constant(maxAttemptCount: 2, delay: .zero)
-    ) { _ in throw TestError() }
+    let failed = queue.addTask("upload") { throw TestError() }
+    let again = queue.addTask("again", .retry(.constant(maxAttemptCount: 2, delay: .zero))) { throw TestError() }
     try? await failed.value
     try? await again.value
     try await queue.untilAllOperationsAreFinished()
@@ -66,9 +64,9 @@ private struct TestError: Error, CustomStringConvertible {
   @Test("V1: each attempt that fails is a line at the level debug, with its number and its error")
   func retries() async throws {
     queue.addLogger(logger(.debug))
-    let task = queue.addTask(
-      name: "again", retry: .constant(maxAttemptCount: 3, delay: .zero)
-    ) { attempt in if attempt < 3 { throw TestError() } }
+    let task = queue.addTask("again", .retry(.constant(maxAttemptCount: 3, delay: .zero))) { attempt in
+      if attempt < 3 { throw TestError() }
+    }
     try await task.value
     try await queue.untilAllOperationsAreFinished()
     let lines = lines(of: "again")
@@ -84,7 +82,7 @@ private struct TestError: Error, CustomStringConvertible {
     queue.failureHandler = { _, _ in }
     queue.addLogger(logger())
     let began = Gate()
-    let task = queue.addTask(name: "slow", policy: OperationPolicy(timeout: .seconds(1))) {
+    let task = queue.addTask("slow", .timeout(.seconds(1))) {
       began.open()
       try await clock.sleep(for: .seconds(100))
     }
@@ -101,7 +99,7 @@ private struct TestError: Error, CustomStringConvertible {
     queue.addLogger(logger())
     queue.failureHandler = { _, _ in }
     queue.isSuspended = true
-    let first = queue.addTask(name: "first") { throw TestError() }
+    let first = queue.addTask("first") { throw TestError() }
     for number in 0..<10 {
       let next = BlockOperation {}
       next.name = "next \(number)"
@@ -120,8 +118,8 @@ private struct TestError: Error, CustomStringConvertible {
     levels.started = nil
     queue.addLogger(logger(.trace), levels: levels)
     queue.failureHandler = { _, _ in }
-    try? await queue.addTask(name: "upload") { throw TestError() }.value
-    try await queue.addTask(name: "fine") {}.value
+    try? await queue.addTask("upload") { throw TestError() }.value
+    try await queue.addTask("fine") {}.value
     try await queue.untilAllOperationsAreFinished()
     #expect(handler.entries.map(\.level) == [.critical, .trace])
     #expect(handler.entries.map(\.message) == ["Operation failed", "Operation succeeded"])

@@ -27,8 +27,8 @@ struct JobMetricsTests {
 
   @Test("J111: meters have the depth of each queue, the age of the oldest job, and the number of workers")
   func meters() async throws {
-    try await jobs.enqueue(Empty(fails: false), queue: "mail")
-    try await jobs.enqueue(Empty(fails: false), queue: "mail", delay: .seconds(60))
+    try await jobs.enqueue(Empty(fails: false), .queue("mail"))
+    try await jobs.enqueue(Empty(fails: false), .queue("mail"), .delay(.seconds(60)))
     let recording = jobs.recordMetrics(every: .seconds(5), factory: metrics, clock: clock)
     await clock.waitForSleepers(count: 1)
     #expect(meter("headway.jobs.depth", ("queue", "mail"), ("status", "waiting")) == 1)
@@ -54,7 +54,7 @@ struct JobMetricsTests {
     worker.serve(on: OperationQueue())
     let running = Task { try await worker.run() }
     try await jobs.enqueue(Empty(fails: false)).value
-    let failing = try await jobs.enqueue(Empty(fails: true), options: JobOptions(retry: .never))
+    let failing = try await jobs.enqueue(Empty(fails: true), .retry(.never))
     await #expect(throws: JobFailure.self) { try await failing.value }
     for status in ["succeeded", "failed"] {
       while counter("headway.jobs.attempts", ("kind", "empty"), ("status", status)) != 1 { await Task.yield() }

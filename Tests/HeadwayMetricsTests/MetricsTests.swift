@@ -76,7 +76,7 @@ private struct TestError: Error {}
     queue.clock = clock
     queue.failureHandler = { _, _ in }
     queue.recordMetrics(factory: metrics, clock: clock)
-    let again = queue.addTask(retry: RetryPolicy.constant(maxAttemptCount: 2, delay: .seconds(5))) { attempt in
+    let again = queue.addTask(.retry(.constant(maxAttemptCount: 2, delay: .seconds(5)))) { attempt in
       if attempt < 2 { throw TestError() }
     }
     await until { retries() == 1 && depth("waiting") == 1 }
@@ -154,7 +154,7 @@ private struct TestError: Error {}
           var generator = SeededGenerator(seed: seed &* 10 &+ UInt64(adder))
           for _ in 0..<250 {
             let (fails, cancels) = (Int.random(in: 0..<5, using: &generator), Int.random(in: 0..<5, using: &generator))
-            let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .zero)) { attempt in
+            let operation = TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .zero))) { attempt in
               if fails == 0 || fails == 1 && attempt == 1 { throw TestError() }
             }
             // A queue ignores an operation that was cancelled before it was added.

@@ -26,12 +26,12 @@ import Testing
   @Test("V8: in a graceful shutdown, the queue finishes running and waiting operations, and accepts no others")
   func drainsGracefully() async throws {
     let (began, gate) = (Gate(), Gate())
-    let running = queue.addTask(name: "running") {
+    let running = queue.addTask("running") {
       began.open()
       await gate.untilOpen()
       return 1
     }
-    let waiting = queue.addTask(name: "waiting") { 2 }
+    let waiting = queue.addTask("waiting") { 2 }
     await began.untilOpen()
     let result = Mutex<Result?>(nil)
     let service = QueueService(
@@ -60,11 +60,11 @@ import Testing
   @Test("V8: after the grace period, the service cancels, waits for the cancelled operations, and reports what is left")
   func cancelsAfterGracePeriod() async throws {
     let (began, gate) = (Gate(), Gate())
-    let stuck = queue.addTask(name: "stuck") {
+    let stuck = queue.addTask("stuck") {
       began.open()
       await gate.untilOpen()
     }
-    let waiting = queue.addTask(name: "waiting") {}
+    let waiting = queue.addTask("waiting") {}
     await began.untilOpen()
     let result = Mutex<Result?>(nil)
     let service = QueueService(
@@ -97,7 +97,7 @@ import Testing
   @Test("V8: a cancelled operation that ends in the cancellation period is not reported as left")
   func waitsForCancelledOperations() async throws {
     let began = Gate()
-    queue.addTask(name: "cooperative") {
+    queue.addTask("cooperative") {
       began.open()
       try await clock.sleep(for: .seconds(1_000))
     }
@@ -116,7 +116,7 @@ import Testing
   @Test("V8: if the service is cancelled, both periods end immediately, and the service does not fail")
   func cancelledService() async throws {
     let (began, gate) = (Gate(), Gate())
-    queue.addTask(name: "stuck") {
+    queue.addTask("stuck") {
       began.open()
       await gate.untilOpen()
     }

@@ -9,7 +9,7 @@ import Testing
   func runsOperations() async throws {
     let queue = OperationQueue(name: "work")
     queue.recordSignposts()
-    let task = queue.addTask(name: "answer") { 42 }
+    let task = queue.addTask("answer") { 42 }
     #expect(try await task.value == 42)
     let cancelled = BlockOperation { Issue.record("a cancelled operation ran") }
     queue.isSuspended = true

@@ -55,8 +55,7 @@ import Testing
     let (clock, queue) = (ManualClock(), OperationQueue())
     queue.clock = clock
     let task = queue.addTask(
-      policy: OperationPolicy(delay: .seconds(3_600), timeout: .seconds(60)),
-      retry: .constant(maxAttemptCount: 3, delay: .seconds(10))
+      .delay(.seconds(3_600)), .timeout(.seconds(60)), .retry(.constant(maxAttemptCount: 3, delay: .seconds(10)))
     ) { attempt in
       if attempt < 3 { throw Busy() }
     }

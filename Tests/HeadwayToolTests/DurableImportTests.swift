@@ -133,7 +133,7 @@ import Testing
       (["x.csv", "db", "--append"], "--durable and --append: use one of them."),
       (["x.csv", "db", "--dry-run"], "use it without --durable"),
       (["-", "db", "--table", "t"], "--durable: /dev/stdin can't be read again"),
-      (["x.csv", "y.csv", "--into", "db", "--table", "t"], "--durable: x.csv and y.csv belong to one table"),
+      (["x.csv", "y.csv", "--output", "db", "--table", "t"], "--durable: x.csv and y.csv belong to one table"),
     ] {
       let run = try await Tool.run(["import", "--durable"] + arguments, in: folder)
       #expect(run.status == 64, "\(run.errors)")

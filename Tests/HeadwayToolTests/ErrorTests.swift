@@ -163,7 +163,7 @@ struct ErrorTests {
     try folder.write("id,name\n" + (1...1_000).map { "\($0),name\n" }.joined() + bad, to: "people.csv")
     // Files that the tool writes can't be larger than 1 MB.
     let run = try await Tool(
-      ["import", "people.csv", "--into", "db", "--progress", "none"], in: folder,
+      ["import", "people.csv", "--output", "db", "--progress", "none"], in: folder,
       launcher: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -f 1024; exec \"$@\"", "bash"]
     ).finish()
     #expect(run.status == 73, "\(run.errors)")

@@ -32,7 +32,7 @@ struct HelpTests {
       (
         ["import", "--help"],
         [
-          "<source>", "<database>", "--into", "--table-prefix", "--batch-size", "--strict", "--durability",
+          "<source>", "<database>", "--table-prefix", "--batch-size", "--strict", "--durability",
           "--busy-timeout",
           "-j, --jobs", "-o, --output", "--delimiter",
           "--table", "--key", "--column-type", "--columns", "--decimal", "--thousands", "--null-text", "--skip-lines",

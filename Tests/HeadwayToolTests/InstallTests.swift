@@ -39,7 +39,7 @@ struct InstallTests {
     installed.waitUntilExit()
     #expect(installed.terminationStatus == 0)
     for (file, text) in [
-      ("bash-completion/completions/headway", "--into"), ("zsh/site-functions/_headway", "#compdef headway"),
+      ("bash-completion/completions/headway", "--output"), ("zsh/site-functions/_headway", "#compdef headway"),
       ("fish/vendor_completions.d/headway.fish", "batch-size"),
     ] {
       #expect(try folder.text(of: "a prefix/share/\(file)").contains(text), "\(file)")

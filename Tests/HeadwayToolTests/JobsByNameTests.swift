@@ -32,13 +32,13 @@ struct JobsByNameTests {
     #expect(run.errors.first?.contains(text) == true, "\(arguments): \(run.errors)")
   }
 
-  private func newJob(_ kind: JobKind, _ options: JobOptions = JobOptions()) -> NewJob {
+  private func newJob(_ kind: JobKind, _ options: JobOptions = []) -> NewJob {
     NewJob(kind: kind, payload: JobPayload(bytes: Array("{}".utf8)), options: options)
   }
 
   @Test("J273: queues are listed, paused and resumed, and their settings are changed") func queues() async throws {
     #expect(try await run("queues").output == ["No queues."])
-    _ = try await store.enqueue([newJob("mail", JobOptions(queue: "mail"))])
+    _ = try await store.enqueue([newJob("mail", [.queue("mail")])])
     let set = try await run(
       "queues", "set", "mail", "--max-running", "8", "--max-pending", "1000", "--max-failures", "5", "--aging", "10m")
     #expect(
@@ -142,12 +142,12 @@ struct JobsByNameTests {
   @Test("J272: schedules are listed, paused, resumed, run and deleted") func schedules() async throws {
     #expect(try await run("schedules").output == ["No schedules."])
     let hourly = ScheduleDefinition(
-      .every(.seconds(3_600)), missed: .all(limit: 3), overlap: .skip, job: newJob("mail", JobOptions(queue: "mail")))
+      .every(.seconds(3_600)), missed: .all(limit: 3), overlap: .skip, job: newJob("mail", [.queue("mail")]))
     _ = try await store.perform(.set(hourly), on: "hourly")
     let nightly = try ScheduleDefinition(.cron("0 3 * * *"), jitter: .milliseconds(1_500), job: newJob("report"))
     _ = try await store.perform(.set(nightly), on: "nightly")
     let records = try await jobs.schedules()
-    let next = try #require(records.first?.next?.description)
+    let next = try #require(records.first?.nextTickTime?.description)
     let list = try await run("schedules").output
     #expect(list[0].split(separator: " ") == ["schedule", "times", "kind", "queue", "next", "last", "job"])
     #expect(list[1].hasPrefix("hourly    every 3600.0 seconds  mail") && list[1].contains("  mail     \(next)  "))

@@ -32,7 +32,7 @@ struct JobsEditTests {
   }
 
   /// Adds a job of the kind `resize`.
-  private func enqueue(version: Int = 1, _ options: JobOptions = JobOptions()) async throws {
+  private func enqueue(version: Int = 1, _ options: JobOptions = []) async throws {
     let payload = JobPayload(bytes: Array("{}".utf8))
     _ = try await store.enqueue([NewJob(kind: "resize", version: version, payload: payload, options: options)])
   }
@@ -51,7 +51,7 @@ struct JobsEditTests {
   @Test("J204: scheduled jobs become due now, and other jobs remain as they are") func runningNow() async throws {
     try await enqueue()
     try await claim()
-    for delay in [60, 120, nil] as [Int?] { try await enqueue(JobOptions(delay: delay.map { .seconds($0) })) }
+    for delay in [60, 120, 0] { try await enqueue([.delay(.seconds(delay))]) }
     #expect(try await run("run-now", "2").output == ["1 job made due now."])
     #expect(try await job(2).state == .waiting)
     #expect(try await run("run-now", "--all", "--json").objects().map { $0["changed"] as? Int } == [1])
@@ -64,9 +64,9 @@ struct JobsEditTests {
 
   @Test("J204: several changes apply to the same jobs in order, and the payloads keep their versions")
   func editing() async throws {
-    for version in [1, 3] { try await enqueue(version: version, JobOptions(queue: "images")) }
+    for version in [1, 3] { try await enqueue(version: version, [.queue("images")]) }
     try await enqueue()
-    try await enqueue(JobOptions(queue: "images"))
+    try await enqueue([.queue("images")])
     try await jobs.cancel(JobID(rawValue: 4))
     let edit = try await run(
       "edit", "--kind", "resize", "--queue", "images", "--start", "2100-01-02", "--new-payload", #"{"path":"b.jpg"}"#,
@@ -201,7 +201,7 @@ struct JobsEditTests {
       "delete", "abandon", "run-now",
     ]) func missingJobs(command: String) async throws
   {
-    try await enqueue(JobOptions(delay: .seconds(60)))
+    try await enqueue([.delay(.seconds(60))])
     for (arguments, status) in [([], 64), (["1", "9"], 65)] as [([String], Int32)] {
       let run = try await Tool.run(["jobs", command] + arguments + ["--store", "jobs.sqlite"], in: folder)
       #expect(run.status == status && run.output.isEmpty && run.errors.count == 1, "\(run)")

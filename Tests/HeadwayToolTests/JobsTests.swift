@@ -30,7 +30,7 @@ struct JobsTests {
 
   private func state(_ id: JobID) async throws -> JobState? { try await jobs.job(id)?.state }
 
-  private func enqueue(_ kind: JobKind, _ payload: String = "{}", _ options: JobOptions = JobOptions()) async throws
+  private func enqueue(_ kind: JobKind, _ payload: String = "{}", _ options: JobOptions = []) async throws
     -> JobID
   {
     let new = NewJob(kind: kind, payload: JobPayload(bytes: Array(payload.utf8)), options: options)
@@ -38,7 +38,7 @@ struct JobsTests {
   }
 
   @Test("J149, J274: jobs are listed, filtered, and shown with a diagnosis") func reading() async throws {
-    let resize = try await enqueue("resize", #"{"path":"a.jpg"}"#, JobOptions(queue: "images", label: "a", tags: ["x"]))
+    let resize = try await enqueue("resize", #"{"path":"a.jpg"}"#, [.queue("images"), .label("a"), .tags(["x"])])
     let mail = try await enqueue("mail")
     try await jobs.cancel(mail)
     let list = try await run("list").output
@@ -109,8 +109,8 @@ struct JobsTests {
   @Test("J149: a store without defects exits with 0, and one with a lost or doubled job with 1") func check()
     async throws
   {
-    let key = JobOptions(unique: .unfinished("k"))
-    for kind in ["a", "b", "c"] as [JobKind] { _ = try await enqueue(kind, "{}", kind == "c" ? key : JobOptions()) }
+    let key: JobOptions = [.unique(.unfinished("k"))]
+    for kind in ["a", "b", "c"] as [JobKind] { _ = try await enqueue(kind, "{}", kind == "c" ? key : []) }
     try await jobs.cancel(JobID(rawValue: 2))
     #expect(try await run("check").output == ["jobs.sqlite: 0 defects."])
     await store.close()
@@ -220,7 +220,7 @@ struct JobsTests {
 
   @Test("Each example in the help of the jobs runs") func examples() async throws {
     for _ in 1...9 { _ = try await enqueue("resize") }
-    let job = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)), options: JobOptions())
+    let job = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)))
     _ = try await store.perform(.set(ScheduleDefinition(.cron("0 3 * * *"), job: job)), on: "nightly")
     let help = try await Tool.run("jobs", "--help", in: folder).output
     let examples = help.drop { $0 != "EXAMPLES:" }.dropFirst().prefix { !$0.isEmpty }

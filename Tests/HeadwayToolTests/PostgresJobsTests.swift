@@ -23,7 +23,7 @@ struct PostgresJobsTests {
     #expect(try await run("migrate").output == ["\(place): The tables of version 1 were created."])
 
     let store = try await PostgresJobStore(server.url, migration: .manual)
-    let new = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)), options: JobOptions())
+    let new = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)))
     let id = try await store.enqueue([new])[0].id
     #expect(try await run("list").output.count == 2)
     #expect(try await run("cancel", "\(id)").status == 0)
@@ -65,7 +65,7 @@ struct PostgresJobsTests {
     #expect(object["version"] as? Int == 1 && object["previousVersion"] as? Int == 1)
 
     let store = try await PostgresJobStore(server.url, schema: "tool_jobs", migration: .manual)
-    let new = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)), options: JobOptions())
+    let new = NewJob(kind: "resize", payload: JobPayload(bytes: Array("{}".utf8)))
     let id = try await store.enqueue([new])[0].id
     #expect(try await run("cancel", "\(id)").output == ["1 job cancelled."])
     #expect(try await Jobs(store).job(id)?.state == .cancelled)
@@ -114,6 +114,12 @@ struct PostgresJobsTests {
     #expect(socket.place == "postgres://me@/app?host=/run/a%40b&port=5433")
     #expect(socket.name == "\(socket.place), schema night" && socket.title == "app, schema night")
     #expect(JobStoreLocation(socket.place).place == socket.place)
+  }
+
+  @Test("J281: the address of a store is a URL, even if its names contain special characters") func specialNames() {
+    let place = JobStoreLocation("host=db user='a@b/c' dbname='my db?x' password=secret").place
+    #expect(place == "postgres://a%40b%2Fc@db/my%20db%3Fx")
+    #expect(JobStoreLocation(place).place == place)
   }
 
   @Test(

@@ -24,7 +24,7 @@ struct SourcesTests {
   @Test("I1: each of several files becomes a table") func severalFiles() async throws {
     try people(1...3, "a.csv")
     try people(1...4, "data/b.csv")
-    let run = try await expect(0, "a.csv", "data/b.csv", "--into", "db")
+    let run = try await expect(0, "a.csv", "data/b.csv", "--output", "db")
     #expect(try folder.rowCount(of: "a", in: "db") == 3 && folder.rowCount(of: "b", in: "db") == 4)
     #expect(run.output.last?.hasPrefix("all ") == true)
   }
@@ -74,7 +74,7 @@ struct SourcesTests {
     try folder.write("1,2.5,x\n2,3.5,y\n3,4.5,x\n", to: "1.csv")
     try folder.write("4,2.5,x\n5,3.5,y\n6,4.5,x\n", to: "2.csv")
     for _ in 1...2 {
-      _ = try await expect(0, "1.csv", "2.csv", "--into", "db", "--table", "t")
+      _ = try await expect(0, "1.csv", "2.csv", "--output", "db", "--table", "t")
       #expect(try folder.query("SELECT group_concat(column_1) FROM t", in: "db") == [["1,2,3,4,5,6"]])
     }
   }
@@ -84,7 +84,7 @@ struct SourcesTests {
     try folder.writeSmallFeed(to: "feed")
     let files = ["stop_times", "trips", "calendar", "stops", "routes", "agency"].map { "feed/\($0).txt" }
     let run = try await Tool.run(
-      ["import"] + files + ["--into", "db", "--progress", "none", "--jobs", concurrency], in: folder)
+      ["import"] + files + ["--output", "db", "--progress", "none", "--jobs", concurrency], in: folder)
     #expect(run.status == 0 && !folder.has("db.rejected-rows"))
     #expect(!(run.output + run.errors).contains { $0.contains("not checked") })
   }
@@ -104,7 +104,7 @@ struct SourcesTests {
     try people(1...3, "1.csv")
     try folder.write("name,id\nname 4,4\n", to: "2.csv")
     for _ in 1...2 {
-      _ = try await expect(0, "1.csv", "2.csv", "--into", "db", "--table", "t")
+      _ = try await expect(0, "1.csv", "2.csv", "--output", "db", "--table", "t")
       #expect(
         try folder.query("SELECT id, name FROM t ORDER BY rowid", in: "db").compactMap { $0[0] } == [
           "1", "2", "3", "4",
@@ -121,7 +121,7 @@ struct SourcesTests {
     // With a key, each file updates the existing rows, and keys of earlier files are rejected.
     for options in [[], ["--replace"], ["--append"]] {
       let run = try await Tool.run(
-        ["import", "1.csv", "2.csv", "1.csv", "--into", "db", "--table", "k", "--key", "id", "-q"] + options,
+        ["import", "1.csv", "2.csv", "1.csv", "--output", "db", "--table", "k", "--key", "id", "-q"] + options,
         in: folder)
       #expect(run.status == 3, "\(run.errors)")
       #expect(try folder.rowCount(of: "k", in: "db") == 5)
@@ -131,7 +131,7 @@ struct SourcesTests {
   @Test("I3: rejected rows of several files for one table name the file that each is from")
   func rejectedRowsOfOneTable() async throws {
     for name in ["1.csv", "2.csv"] { try folder.write("id,name\n1,one\n2\n", to: name) }
-    let run = try await expect(3, "1.csv", "2.csv", "--into", "db", "--table", "t")
+    let run = try await expect(3, "1.csv", "2.csv", "--output", "db", "--table", "t")
     #expect(
       try folder.text(of: "db.rejected-rows/t.csv") == """
         table,line,status,reason,record
@@ -141,7 +141,7 @@ struct SourcesTests {
         """)
     #expect(run.output.filter { $0.contains("db.rejected-rows/t.csv") }.count == 1)
     let json = try await Tool.run(
-      "import", "1.csv", "2.csv", "--into", "db", "--table", "t", "--progress", "json", in: folder)
+      "import", "1.csv", "2.csv", "--output", "db", "--table", "t", "--progress", "json", in: folder)
     let tables = try json.objects().filter { $0["event"] as? String == "table" }
     #expect(tables.map { $0["file"] as? String } == ["1.csv", "2.csv"])
   }
@@ -204,8 +204,8 @@ struct SourcesTests {
     try people(1...3, "1.csv")
     try people(1...3, "2.csv")
     try people(1...3, "3.csv")
-    _ = try await expect(0, "1.csv", "2.csv", "--into", "db", "--table", "t")
-    let run = try await expect(65, "2.csv", "3.csv", "--into", "db", "--table", "t")
+    _ = try await expect(0, "1.csv", "2.csv", "--output", "db", "--table", "t")
+    let run = try await expect(65, "2.csv", "3.csv", "--output", "db", "--table", "t")
     #expect(run.errors.last?.contains("Use --append") == true)
     #expect(try folder.rowCount(of: "t", in: "db") == 6)
   }
@@ -214,7 +214,7 @@ struct SourcesTests {
   func otherColumns() async throws {
     try people(1...3, "1.csv")
     try people(1...3, "2.csv", header: "id,nick")
-    let run = try await expect(65, "1.csv", "2.csv", "--into", "db", "--table", "t")
+    let run = try await expect(65, "1.csv", "2.csv", "--output", "db", "--table", "t")
     #expect(
       run.errors == [
         "headway: 2.csv:1: The columns are not those of 1.csv, which goes into the same table: "
@@ -229,11 +229,11 @@ struct SourcesTests {
     try folder.write("%PDF-1.7\n", to: "b.csv")
     try folder.write("", to: "c.csv")
     try people(1...4, "d.csv")
-    let run = try await expect(65, "a.csv", "b.csv", "c.csv", "d.csv", "--into", "db")
+    let run = try await expect(65, "a.csv", "b.csv", "c.csv", "d.csv", "--output", "db")
     #expect(run.errors.map { String($0.prefix(14)) } == ["headway: b.csv", "headway: c.csv"])
     #expect(try folder.rowCount(of: "a", in: "db") == 3 && folder.rowCount(of: "d", in: "db") == 4)
     #expect(run.output.count { $0.hasSuffix("(not complete)") } == 2)
-    let missing = try await expect(66, "a.csv", "nothing.csv", "--into", "db2")
+    let missing = try await expect(66, "a.csv", "nothing.csv", "--output", "db2")
     #expect(missing.errors == ["headway: nothing.csv: There is no such file or folder."])
     #expect(!folder.has("db2"))
   }

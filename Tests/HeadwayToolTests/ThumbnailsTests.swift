@@ -33,7 +33,7 @@ struct ThumbnailsTests {
   func noFolder() async throws {
     try writePictures("a.jpg")
     try folder.write("", to: "\u{1B}[31m")
-    let result = try await Tool.run("thumbnails", "photos", "--output", "\u{1B}[31m", in: folder)
+    let result = try await Tool.run("thumbnails", "photos", "--into", "\u{1B}[31m", in: folder)
     #expect(result.status == 73)
     #expect(result.errors == ["headway: \u{FFFD}[31m: The folder can't be created. (File exists)"])
   }
@@ -107,7 +107,8 @@ struct ThumbnailsTests {
       (["photos", "--into", "small", "--jobs", "0"], 64), (["photos", "--into", "small", "--quality", "101"], 64),
       (["photos", "--into", "small", "--sheet", "sheet"], 64), (["none", "--into", "small"], 66),
       (["photos/a.jpg", "--into", "photos"], 64), (["/dev/null", "--into", "small"], 66),
-      (["photos/a.jpg", "-o", "photos/a.jpg"], 64),
+      (["photos/a.jpg", "-o", "photos/a.jpg"], 64), (["photos", "-o", "small.png"], 64),
+      (["photos/a.jpg", "-o", "small"], 64), (["photos/a.jpg", "-o", "a.png", "--into", "small"], 64),
       (["photos", "--into", "photos/a.jpg/small"], 73),
       (["photos", "--into", "small", "--sheet", "none/sheet.png"], 73),
     ] {
@@ -124,7 +125,7 @@ struct ThumbnailsTests {
   @Test("R3: the thumbnail of a single picture is written to a folder or to a specified file")
   func onePicture() async throws {
     try writePictures("a.jpg", "b.jpg")
-    let run = try await Tool.run("thumbnails", "photos/a.jpg", "-o", "small", "--size", "60", in: folder)
+    let run = try await Tool.run("thumbnails", "photos/a.jpg", "--into", "small", "--size", "60", in: folder)
     #expect(run.status == 0 && run.output[0].hasPrefix("1 picture: 1 made, "))
     #expect(try size(of: "small/a.jpg") == [60, 40] && !folder.has("small/b.jpg"))
     #expect(

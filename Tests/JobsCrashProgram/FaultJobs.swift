@@ -15,8 +15,9 @@ struct PoisonJob: Job {
 /// Holds a lock of the kernel while it runs, so that it notices a second run at the same time.
 struct RivalJob: Job {
   static let kind: JobKind = "rival"
-  static let defaults = JobOptions(
-    retry: .constant(maxAttemptCount: 1_000_000, delay: .zero), maxCrashCount: 1_000_000)
+  static let options: JobOptions = [
+    .retry(.constant(maxAttemptCount: 1_000_000, delay: .zero)), .maxCrashCount(1_000_000),
+  ]
   static let table = "CREATE TABLE effect (job INTEGER PRIMARY KEY, count INTEGER NOT NULL)"
   /// An existing folder for the locks.
   var folder: String
@@ -45,7 +46,7 @@ struct RivalJob: Job {
 /// An order, whose steps write to the database of the store.
 struct OrderJob: Job {
   static let kind: JobKind = "order"
-  static let defaults = JobOptions(maxCrashCount: 1_000_000)
+  static let options: JobOptions = [.maxCrashCount(1_000_000)]
   static let table = "CREATE TABLE step (name TEXT NOT NULL)"
   /// Whether the order can't be shipped, so that the charge is refunded.
   var isRefused: Bool

@@ -52,7 +52,7 @@ private final class Killer: TransactionObserver {
 struct CountedJob: Job {
   static let kind: JobKind = "counted"
   /// Every crash counts one for each job that was claimed, so the default limit could be reached by chance.
-  static let defaults = JobOptions(maxCrashCount: 1_000_000)
+  static let options: JobOptions = [.maxCrashCount(1_000_000)]
   static let table = "CREATE TABLE effect (number INTEGER PRIMARY KEY, count INTEGER NOT NULL)"
   var number: Int
 

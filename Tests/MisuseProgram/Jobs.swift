@@ -29,7 +29,7 @@ let misusesOfJobs = [
     try await worker.run()
   },
   Misuse("jobs: limit", "0") {
-    try await jobs.enqueue(Letter(), options: JobOptions(limits: [.concurrency(0, key: "a")]))
+    try await jobs.enqueue(Letter(), .limits([.concurrency(0, key: "a")]))
   },
   Misuse("jobs: interval of a schedule", "0.0 seconds") {
     try await jobs.schedule("daily", .every(.zero), job: Letter())

@@ -28,8 +28,9 @@ import HeadwayJobsPostgreSQL
 struct CountedJob: Job {
   static let kind: JobKind = "counted"
   /// Every crash counts one for each job that was claimed, so the default limit could be reached by chance.
-  static let defaults = JobOptions(
-    retry: .constant(maxAttemptCount: 1_000_000, delay: .zero), maxCrashCount: 1_000_000)
+  static let options: JobOptions = [
+    .retry(.constant(maxAttemptCount: 1_000_000, delay: .zero)), .maxCrashCount(1_000_000),
+  ]
   var number: Int
   var table: String
 

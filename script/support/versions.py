@@ -1,11 +1,43 @@
-"""Checks that documents name the version of Sources/HeadwayTool/Version.swift, and the form of the changelog."""
+"""Compares what the documents claim with what is true: versions, figures, what doesn't exist, and links with a host.
+
+    versions.py                 prints each fault, and fails if there is one
+    versions.py --set X.Y.Z     writes a new version to its source and to all places that name it
+
+The source of the version is Sources/HeadwayTool/Version.swift. The other checks are in figures.py, claims.py,
+guide_packages.py, project_files.py and site_links.py.
+"""
 
 import pathlib
 import re
+import subprocess
 import sys
 
+import claims
+import figures
+import guide_packages
+import project_files
+import site_links
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-KINDS = {"Added", "Changed", "Renamed", "Deprecated", "Removed", "Fixed", "Security"}
+SOURCE = "Sources/HeadwayTool/Version.swift"
+KINDS = {"Highlights", "Added", "Changed", "Renamed", "Deprecated", "Removed", "Fixed", "Security"}
+# The files that can name the version of the package, and what comes before and after it there.
+DOCUMENTS = ["*.md", "*.swift", "*.yml", "Dockerfile*", "Examples/Deployment/*"]
+PLACES = [
+    (r'github\.com/headway-swift/headway(?:\.git)?", (?:from: |exact: |\.upToNextMinor\(from: )"', r'"'),
+    (r"^Version ", r", under \[semantic"),
+    (r"--branch ", r" https://github\.com/headway-swift/headway"),
+    (r"HEADWAY_VERSION=", r"$"),
+]
+# The changelog names old versions. The steps of a release use X.Y.Z.
+EXCEPT = {"CHANGELOG.md"}
+VERSION = r"(\d+\.\d+\.\d+)"
+# SECURITY.md names the minor version that receives fixes.
+SUPPORTED = (r"^\| ", r"(\d+\.\d+)", r"\.x \| yes")
+
+
+def version_of(text):
+    return re.search(rf'packageVersion = "{VERSION}"', text).group(1)
 
 
 def changelog_faults(version, text):
@@ -23,21 +55,72 @@ def changelog_faults(version, text):
             yield f"{kind} is not one of {', '.join(sorted(KINDS))}"
 
 
-def faults():
-    source = (ROOT / "Sources/HeadwayTool/Version.swift").read_text()
-    version = re.search(r'packageVersion = "(\d+\.\d+\.\d+)"', source).group(1)
-    readme = (ROOT / "README.md").read_text()
-    if f"Version {version}" not in readme:
-        yield f"README.md: it does not contain Version {version}"
-    for path in [ROOT / "README.md", *sorted(ROOT.glob("Docs/*.md")), *sorted(ROOT.glob("Sources/**/*.md"))]:
-        for named in re.findall(r'github\.com/headway-swift/headway", from: "([\d.]+)"', path.read_text()):
-            if named != version:
-                yield f"{path.relative_to(ROOT)}: it requires {named} instead of {version}"
-    for fault in changelog_faults(version, (ROOT / "CHANGELOG.md").read_text()):
+def documents(root):
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *DOCUMENTS], cwd=root, capture_output=True,
+        text=True, check=True)
+    for name in sorted(listed.stdout.splitlines()):
+        if name not in EXCEPT and (root / name).is_file():
+            yield name
+
+
+def text_faults(name, text, version):
+    """The places of a document that name another version of the package."""
+    for before, after in PLACES:
+        for found in re.finditer(before + VERSION + after, text, re.M):
+            if found[1] != version:
+                yield f"{name}:{text.count(chr(10), 0, found.start()) + 1}: {found[1]} should be {version}"
+    if name == "SECURITY.md":
+        before, form, after = SUPPORTED
+        minor = version.rpartition(".")[0]
+        named = re.findall(before + form + after, text, re.M)
+        if named != [minor]:
+            yield f"{name}: the supported version is {minor}.x, not {', '.join(named) or 'missing'}"
+    if name == "README.md" and not re.search(rf"Version {re.escape(version)}\b", text):
+        yield f"{name}: it does not contain Version {version}"
+
+
+def version_faults(root):
+    version = version_of((root / SOURCE).read_text())
+    for name in documents(root):
+        yield from text_faults(name, (root / name).read_text(), version)
+    for fault in changelog_faults(version, (root / "CHANGELOG.md").read_text()):
         yield f"CHANGELOG.md: {fault}"
 
 
-if __name__ == "__main__":
-    found = list(faults())
+def with_version(name, text, version):
+    """A document with a new version in all places."""
+    for before, after in PLACES:
+        text = re.sub(f"({before}){VERSION}({after})", rf"\g<1>{version}\g<3>", text, flags=re.M)
+    if name == SOURCE:
+        text = re.sub(r'(packageVersion = ")[^"]*', rf"\g<1>{version}", text)
+    if name == "SECURITY.md":
+        before, form, after = SUPPORTED
+        text = re.sub(f"({before}){form}({after})", rf"\g<1>{version.rpartition('.')[0]}\g<3>", text, flags=re.M)
+    return text
+
+
+def set_version(root, version):
+    for name in {SOURCE, *documents(root)}:
+        text = (root / name).read_text()
+        if (changed := with_version(name, text, version)) != text:
+            (root / name).write_text(changed)
+            print(name)
+
+
+def main(arguments):
+    if arguments[:1] == ["--set"]:
+        if len(arguments) != 2 or not re.fullmatch(VERSION, arguments[1]):
+            print("versions.py: --set requires a version, such as 1.2.3", file=sys.stderr)
+            return 64
+        set_version(ROOT, arguments[1])
+        return 0
+    found = list(version_faults(ROOT))
+    for check in [figures, claims, guide_packages, project_files, site_links]:
+        found += check.faults(ROOT)
     print("\n".join(found), end="\n" if found else "")
-    sys.exit(1 if found else 0)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

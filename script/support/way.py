@@ -12,7 +12,7 @@ import tempfile
 ADDITIONS = {
     "block": "queue.addOperation {}",
     "task": "_ = queue.addTask { 1 }",
-    "retry": "_ = queue.addTask(retry: .exponential(maxAttemptCount: 2, initialDelay: .milliseconds(1))) { attempt in\n"
+    "retry": "_ = queue.addTask(.retry(.exponential(maxAttemptCount: 2, initialDelay: .milliseconds(1)))) { attempt in\n"
              "    if attempt == 1 { throw CancelledOnce() }\n  }",
 }
 # Only debug builds execute it.

@@ -42,8 +42,8 @@ struct Client {
 
   func page(_ path: String) -> TaskOperation<String> {
     queue.addTask(
-      name: path, policy: OperationPolicy(timeout: .seconds(10), totalTimeout: .seconds(60)),
-      retry: .exponential(maxAttemptCount: 5, initialDelay: .milliseconds(10))
+      .name(path), .timeout(.seconds(10)), .totalTimeout(.seconds(60)),
+      .retry(.exponential(maxAttemptCount: 5, initialDelay: .milliseconds(10)))
     ) { [server] _ in
       try await server.page(path)
     }

@@ -40,20 +40,20 @@ struct Cache {
 
   @discardableResult
   func store(_ text: String, at path: String) -> TaskOperation<Void> {
-    queue.addTask(name: "store \(path)", policy: OperationPolicy(exclusiveResources: [path])) { [files] in
+    queue.addTask("store \(path)", .exclusiveResources(path)) { [files] in
       files.write(text, to: path)
     }
   }
 
   func text(at path: String) -> TaskOperation<String?> {
-    queue.addTask(name: "read \(path)", policy: OperationPolicy(sharedResources: [path])) { [files] in
+    queue.addTask("read \(path)", .sharedResources(path)) { [files] in
       files.read(path)
     }
   }
 
   /// Needs both files, and gets both or none.
   func move(from source: String, to target: String) -> TaskOperation<Void> {
-    queue.addTask(name: "move", policy: OperationPolicy(exclusiveResources: [source, target])) { [files] in
+    queue.addTask("move", .exclusiveResources(source, target)) { [files] in
       guard let text = files.read(source) else { return }
       files.write(text, to: target)
       files.write("", to: source)

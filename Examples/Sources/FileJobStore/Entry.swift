@@ -28,7 +28,7 @@ enum Entry: Codable {
   }
 
   static func bucket(_ key: String, _ bucket: RateBucket) -> Entry {
-    .bucket(key: key, full: bucket.full, next: bucket.next)
+    .bucket(key: key, full: bucket.fullTime, next: bucket.nextTime)
   }
 
   static func turn(_ place: MemoryLimits.TurnKey, _ turn: KeyTurn) -> Entry {
@@ -60,7 +60,7 @@ extension MemoryJobs {
       put(worker, description, since: start)
       if isStopped { stopped.insert(worker) }
     case .noWorker(let worker): _ = remove(worker)
-    case .bucket(let key, let full, let next): limits.keep(RateBucket(full: full, next: next), ofKey: key)
+    case .bucket(let key, let full, let next): limits.keep(RateBucket(fullTime: full, nextTime: next), ofKey: key)
     case .turn(let place, let key, let isPlainNext, let heavyJobs, let lastGroup):
       let turn = KeyTurn(key: key, isPlainNext: isPlainNext, heavyJobs: heavyJobs, lastGroup: lastGroup)
       limits.keep(turn, at: place)

@@ -10,7 +10,6 @@ final class FileRows: MemoryTableRows {
   var ended: [JobGraph.Standing] = []
   var meetBudget = 0
   var cascadeBudget = 0
-  var awaited: Set<JobID> = []
 
   private var otherEntries: [Entry] = []
   /// A job can change several times in a transaction, but the journal needs only its last state.
@@ -46,22 +45,25 @@ final class FileRows: MemoryTableRows {
 
   func nextPositions(_ count: Int) -> [Int64] { (0..<count).map { _ in memory.nextPosition() } }
 
-  func insert(_ job: JobRecord) { putUnfinished(job) }
+  func insert(_ jobs: [JobRecord]) { putUnfinished(jobs) }
 
-  func putUnfinished(_ job: JobRecord) {
-    memory.put(job)
-    changedJobs.insert(job.id)
+  func putUnfinished(_ jobs: [JobRecord]) {
+    for job in jobs { memory.put(job) }
+    changedJobs.formUnion(jobs.map(\.id))
   }
 
-  func putFinished(_ job: JobRecord) {
-    var job = job
-    job.hasDependents = false
-    putUnfinished(job)
+  func putFinished(_ jobs: [JobRecord]) {
+    putUnfinished(
+      jobs.map { job in
+        var job = job
+        job.hasDependents = false
+        return job
+      })
   }
 
-  func forget(_ id: JobID) {
-    memory.remove(id)
-    changedJobs.insert(id)
+  func forget(_ ids: [JobID]) {
+    for id in ids { memory.remove(id) }
+    changedJobs.formUnion(ids)
   }
 
   func preservingParts(of job: JobRecord, _ write: () throws -> Void) throws {
@@ -69,10 +71,11 @@ final class FileRows: MemoryTableRows {
     try write()
   }
 
-  func hold(_ key: String, by id: JobID, until time: StoreTime) -> Bool {
-    memory.timedKeys[key] = (id, time)
-    otherEntries.append(.key(key, job: id, until: time))
-    return true
+  func hold(_ keys: [(key: String, job: JobID, until: StoreTime)]) {
+    for (key, id, time) in keys {
+      memory.timedKeys[key] = (id, time)
+      otherEntries.append(.key(key, job: id, until: time))
+    }
   }
 
   private func change(_ ids: [JobID], _ body: (inout JobRecord) -> Void) {
@@ -82,14 +85,15 @@ final class FileRows: MemoryTableRows {
 
   // MARK: Attempts
 
-  func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) {
-    memory.checkpoints[id, default: [:]][name] = value
-    otherEntries.append(.checkpoint(id, name: name, value))
+  func putCheckpoints(_ checkpoints: [(job: JobID, name: String, value: JobPayload)]) {
+    for (id, name, value) in checkpoints {
+      memory.checkpoints[id, default: [:]][name] = value
+      otherEntries.append(.checkpoint(id, name: name, value))
+    }
   }
 
-  func deleteCheckpoints(of id: JobID) {
-    guard memory.checkpoints.removeValue(forKey: id) != nil else { return }
-    otherEntries.append(.noCheckpoints(id))
+  func deleteCheckpoints(of ids: [JobID]) {
+    for id in ids where memory.checkpoints.removeValue(forKey: id) != nil { otherEntries.append(.noCheckpoints(id)) }
   }
 
   func setProgress(_ progress: JobProgress, of id: JobID) { change([id]) { $0.progress = progress } }
@@ -97,7 +101,7 @@ final class FileRows: MemoryTableRows {
   // MARK: Commands
 
   func delete(_ ids: [JobID]) -> Int {
-    for id in ids { forget(id) }
+    forget(ids)
     return ids.count
   }
 
@@ -138,11 +142,17 @@ final class FileRows: MemoryTableRows {
       })
   }
 
-  func setCascade(_ culprit: JobID?, of id: JobID) {
+  func noteCascades(_ ends: [JobGraph.Standing]) {
+    for end in ends { setCascade(end.culprit, of: end.id) }
+    hints.hasScheduled = true
+  }
+
+  func removeCascades(of ids: [JobID]) { for id in ids { setCascade(nil, of: id) } }
+
+  private func setCascade(_ culprit: JobID?, of id: JobID) {
     guard memory.graph.cascades[id] != culprit else { return }
     memory.graph.cascades[id] = culprit
     otherEntries.append(.cascade(id, culprit: culprit))
-    if culprit != nil { hints.hasScheduled = true }
   }
 
   // MARK: Time
@@ -152,12 +162,14 @@ final class FileRows: MemoryTableRows {
     otherEntries.append(.schedule(schedule))
   }
 
-  func writeTick(of schedule: ScheduleRecord) { write(schedule) }
+  func writeTicks(of schedules: [ScheduleRecord]) { for schedule in schedules { write(schedule) } }
 
-  func postpone(_ name: String, to time: StoreTime) {
-    guard var schedule = memory.schedules[name] else { return }
-    schedule.next = time
-    write(schedule)
+  func postpone(_ names: [String], to time: StoreTime) {
+    for name in names {
+      guard var schedule = memory.schedules[name] else { continue }
+      schedule.nextTickTime = time
+      write(schedule)
+    }
   }
 
   func removeSchedule(_ name: String) -> Bool {

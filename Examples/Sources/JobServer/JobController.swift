@@ -37,7 +37,7 @@ struct JobController: Sendable {
     guard !queue.isClosed, queue.operationCount < maxJobCount else { return Self.refusal }
 
     let number = ledger.makeNumber()
-    let job = TaskOperation(retry: .constant(maxAttemptCount: 3, delay: .milliseconds(5))) { [ledger] attempt in
+    let job = TaskOperation(.retry(.constant(maxAttemptCount: 3, delay: .milliseconds(5)))) { [ledger] attempt in
       try await Task.sleep(for: .milliseconds(milliseconds))
       if attempt <= failureCount { throw TemporaryFailure() }
       ledger.end(number, .success)

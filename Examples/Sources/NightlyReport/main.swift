@@ -41,9 +41,9 @@ let store = try SQLiteJobStore(path: "\(folder)/jobs.sqlite") { clock.now }
 let jobs = Jobs(store)
 
 // The program sets the schedule each time that it starts. If the schedule has not changed, this has no effect.
-try await jobs.schedule("nightly", .cron("30 2 * * *", in: berlin), missed: .all(limit: 10)) { Report() }
+try await jobs.schedule("nightly", .cron("30 2 * * *", in: berlin), missed: .all(limit: 10), job: Report())
 for schedule in try await jobs.schedules() {
-  print(schedule.name, "next:", schedule.next.map { text($0.date) } ?? "never")
+  print(schedule.name, "next:", schedule.nextTickTime.map { text($0.date) } ?? "never")
 }
 
 // The machine is off.
@@ -73,6 +73,6 @@ try await running.value
 
 for job in try await jobs.jobs() { print(try await jobs.handle(id: job.id, of: Report.self).value) }
 for schedule in try await jobs.schedules() {
-  print(schedule.name, "next:", schedule.next.map { text($0.date) } ?? "never")
+  print(schedule.name, "next:", schedule.nextTickTime.map { text($0.date) } ?? "never")
 }
 await store.close()

@@ -22,7 +22,7 @@ struct Measure: Job {
 
 struct Publish: Job {
   static let kind: JobKind = "publish"
-  static let defaults = JobOptions(retry: .constant(maxAttemptCount: 3, delay: .milliseconds(1)))
+  static let options: JobOptions = [.retry(.constant(maxAttemptCount: 3, delay: .milliseconds(1)))]
   var path: String
 
   func perform(in context: JobContext) async throws -> String {
@@ -54,8 +54,8 @@ try? pool.write { database in
   try jobs.enqueue(Measure(path: "hill.jpg"), in: database)
   throw CancellationError()
 }
-let publishing = try await jobs.enqueue(Publish(path: "lake.jpg"), unique: .unfinished("publish:lake.jpg"))
-let again = try await jobs.enqueue(Publish(path: "lake.jpg"), unique: .unfinished("publish:lake.jpg"))
+let publishing = try await jobs.enqueue(Publish(path: "lake.jpg"), .unique(.unfinished("publish:lake.jpg")))
+let again = try await jobs.enqueue(Publish(path: "lake.jpg"), .unique(.unfinished("publish:lake.jpg")))
 print("jobs:", try await jobs.jobs().map { "\($0.id) \($0.kind)" }, "- the second one is new:", again.isNew)
 
 let worker = JobWorker(jobs, kinds: [Measure.self, Publish.self])

@@ -30,10 +30,8 @@ struct SearchField {
 
   /// Searches for a text if no other text follows within 300 milliseconds.
   func textDidChange(to text: String) -> CoalescedTask<[String]> {
-    queue.addTask(
-      coalescing: "search", .replaceUnfinished, name: "search for ‘\(text)’",
-      policy: OperationPolicy(delay: .milliseconds(300))
-    ) { [server] in
+    queue.addTask(coalescing: "search", by: .replaceUnfinished, "search for ‘\(text)’", .delay(.milliseconds(300))) {
+      [server] in
       try await server.titles(with: text)
     }
   }

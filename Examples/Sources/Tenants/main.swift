@@ -18,7 +18,7 @@ struct ReportService {
   }
 
   func report(for customer: String) -> TaskOperation<String> {
-    queue.addTask(name: "report for \(customer)", policy: OperationPolicy(key: customer)) { [starts] in
+    queue.addTask("report for \(customer)", .key(customer)) { [starts] in
       starts.record(customer)
       if customer == "broken" { throw StorageUnreachable() }
       return "report for \(customer)"

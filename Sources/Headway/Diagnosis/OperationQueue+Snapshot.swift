@@ -79,11 +79,6 @@ extension OperationQueue {
   }
 }
 
-/// An operation that can repeat its function.
-protocol RepeatingOperation {
-  var attempt: Int { get }
-}
-
 extension Operation {
   fileprivate final func makeSnapshot(_ times: OperationTimes?) -> OperationSnapshot {
     let ages = times?.ages(of: self)
@@ -91,7 +86,7 @@ extension Operation {
     return OperationSnapshot(
       name: name, type: "\(type(of: self))", state: snapshotState, isCancelled: isCancelled, diagnosis: diagnosis,
       timeSinceAdded: ages?.added, timeSinceStarted: ages?.started,
-      attempt: timedGate?.hasAttempts == true ? (self as? any RepeatingOperation)?.attempt : nil,
+      attempt: timedGate?.attempts?.number,
       fractionCompleted: progress.flatMap { $0.totalUnitCount > 0 ? $0.fractionCompleted : nil })
   }
 

@@ -14,7 +14,9 @@ extension PageRenderer {
       "tiles": tiles(overview, statistics), "chart": RateChart.view(statistics),
       "queues": queueRows(overview), "hasQueues": !overview.snapshot.queues.isEmpty,
     ]
-    let running = overview.snapshot.workers.flatMap(\.running).sorted { ($0.claimed, $0.id) < ($1.claimed, $1.id) }
+    let running = overview.snapshot.workers.flatMap(\.running).sorted {
+      ($0.claimedTime, $0.id) < ($1.claimedTime, $1.id)
+    }
     view["running"] = running.prefix(Self.rowLimit).map { row($0, at: overview.time) }
     view["hasRunning"] = !running.isEmpty
     view["moreRunning"] =
@@ -65,7 +67,7 @@ extension PageRenderer {
       let text = Readable.number(number, countedTo: overview.countLimit)
       return tile(state.name, text, url("jobs", ["state": state.name]), style: number > 0 ? style : "")
     }
-    let oldest = overview.snapshot.queues.compactMap(\.oldestWaiting).min()
+    let oldest = overview.snapshot.queues.compactMap(\.oldestWaitStartTime).min()
     let waits = statistics.waits.map { "p95 \(Readable.duration($0.slow))" }
     let runs = statistics.runs.map { "p95 \(Readable.duration($0.slow))" }
     return [
@@ -83,7 +85,7 @@ extension PageRenderer {
   private func row(_ job: RunningJob, at now: StoreTime) -> View {
     var view: View = [
       "id": "\(job.id)", "url": url("job/\(job.id)"), "kind": job.kind.rawValue, "queue": job.queue,
-      "attempt": job.attempt, "for": Readable.duration(now - job.claimed),
+      "attempt": job.attempt, "for": Readable.duration(now - job.claimedTime),
     ]
     view["progress"] = job.progress.map(Readable.progress)
     view["fraction"] = job.progress.map { "\(Int($0.fraction * 100))" }

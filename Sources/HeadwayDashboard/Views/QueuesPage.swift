@@ -23,7 +23,7 @@ extension PageRenderer {
         "isUnserved": queue.counts[.waiting] > 0 && !workers.contains { $0.description.serves(queue.name) },
         "ended": Readable.number(ended[queue.name]?.count ?? 0),
         "failed": Readable.number(ended[queue.name]?.failed ?? 0), "hasFailed": ended[queue.name]?.failed ?? 0 > 0,
-        "oldest": queue.oldestWaiting.map { Readable.duration(overview.time - $0) } ?? "–",
+        "oldest": queue.oldestWaitStartTime.map { Readable.duration(overview.time - $0) } ?? "–",
         "failureCount": settings.maxFailureCount == nil ? "" : "\(queue.counts.failureCount)",
         "limit": settings.maxRunningJobCount.map { "\($0)" } ?? "",
         "pendingLimit": settings.maxPendingJobCount.map { "\($0)" } ?? "",

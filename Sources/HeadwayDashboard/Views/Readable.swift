@@ -37,7 +37,7 @@ extension Readable {
     switch job.state {
     case .scheduled: job.dueTime ?? job.enqueuedTime
     case .running: job.claimedTime ?? job.enqueuedTime
-    case .held, .waiting: job.waitingSince
+    case .held, .waiting: job.waitStartTime
     case .succeeded, .failed, .cancelled: job.finishedTime ?? job.enqueuedTime
     }
   }

@@ -10,8 +10,8 @@ extension PageRenderer {
         "name": schedule.name, "times": definition.schedule.description, "kind": definition.kind.rawValue,
         "queue": definition.queue, "isPaused": schedule.isPaused,
       ]
-      view["next"] = schedule.next.map { Readable.time($0, at: now) }
-      view["lastTick"] = schedule.lastTick.map { Readable.time($0, at: now) }
+      view["next"] = schedule.nextTickTime.map { Readable.time($0, at: now) }
+      view["lastTick"] = schedule.lastTickTime.map { Readable.time($0, at: now) }
       view["lastJob"] = schedule.lastJob.map { ["id": "\($0)", "url": url("job/\($0)")] as View }
       view["buttons"] = [
         ChangeButton.view("Run now", "run", ["schedule": schedule.name]),

@@ -12,7 +12,7 @@ extension PageRenderer {
       let state = !worker.isAlive ? "dead" : worker.isStopped ? "stopped" : "working"
       var view: View = [
         "id": "\(worker.id)", "name": description.name, "process": "\(description.processIdentifier)", "state": state,
-        "started": Readable.time(worker.started, at: snapshot.time), "count": Readable.number(worker.running.count),
+        "started": Readable.time(worker.startTime, at: snapshot.time), "count": Readable.number(worker.running.count),
         "queues": description.servedNames.map { ["name": $0, "queueURL": url("jobs", ["queue": $0])] as View },
         "kinds": description.kinds.sorted { $0.key < $1.key }.map { kind, version -> View in
           ["name": version == 1 ? kind.rawValue : "\(kind) v\(version)"]
@@ -21,7 +21,7 @@ extension PageRenderer {
       view["running"] = worker.running.prefix(Self.maxRunningCount).map { job -> View in
         [
           "id": "\(job.id)", "url": url("job/\(job.id)"), "kind": job.kind.rawValue, "queue": job.queue,
-          "attempt": job.attempt, "for": Readable.duration(snapshot.time - job.claimed),
+          "attempt": job.attempt, "for": Readable.duration(snapshot.time - job.claimedTime),
           "progress": job.progress.map(Readable.progress) ?? "",
         ]
       }

@@ -21,7 +21,7 @@ import Synchronization
 /// ``DrawingContext``). The operation then has no image and delivers nothing.
 ///
 /// The operation fails with the error that the closure throws, or with a ``DrawingError``.
-public final class DrawingOperation: Headway.Operation, @unchecked Sendable {
+public final class DrawingOperation: Headway.Operation, ValueOperation, @unchecked Sendable {
   // Sendable, because a lock protects all mutable state.
   private struct State {
     /// The drawing closure, until drawing starts or can no longer start.

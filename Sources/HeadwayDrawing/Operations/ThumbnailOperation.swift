@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// Cancelling the operation ends the decoding at the next row. If the output file does not have its name yet, it is
 /// discarded, and an existing file of that name is kept. The operation fails with an ``ImageFileError``.
-public final class ThumbnailOperation: Headway.Operation, @unchecked Sendable {
+public final class ThumbnailOperation: Headway.Operation, ValueOperation, @unchecked Sendable {
   /// The file that is read.
   public let path: String
   /// The maximum length of the longer side of the thumbnail, in pixels.

@@ -1,10 +1,17 @@
 #if HTTP
 import HTTPTypes
-import Headway
+public import Headway
 import NIOCore
 import Synchronization
 
 /// An operation that sends a request to a server and keeps the response in memory.
+///
+/// ```swift
+/// let response = try await queue.run(RequestOperation("https://example.org/stops.json"))
+/// print(response.body.count)
+/// ```
+///
+/// Or read the ``response`` in an operation that depends on the request:
 ///
 /// ```swift
 /// let request = RequestOperation("https://example.org/stops.json")
@@ -17,7 +24,7 @@ import Synchronization
 /// operation receives the response, `progress` counts its bytes; its `totalUnitCount` is 0 while the length is unknown.
 ///
 /// To process the response in the operation itself, subclass it and override ``handleResponse(_:)``.
-open class RequestOperation: HTTPOperation, @unchecked Sendable {
+open class RequestOperation: HTTPOperation, ValueOperation, @unchecked Sendable {
   /// The response, once it has been received.
   ///
   /// It is not returned by ``response`` if the operation fails or is cancelled after that.

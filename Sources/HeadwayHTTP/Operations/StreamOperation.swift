@@ -1,17 +1,16 @@
 #if HTTP
-import Headway
+public import Headway
 import Synchronization
 
 /// An operation that passes the content of a response to a closure piece by piece, as it arrives.
 ///
 /// ```swift
-/// let count = StreamOperation("https://example.org/events") { response in
+/// let stream = StreamOperation("https://example.org/events") { response in
 ///   var count = 0
 ///   for try await chunk in response.chunks { count += chunk.count }
 ///   return count
 /// }
-/// queue.addOperation(count)
-/// print(try await count.value)
+/// print(try await queue.run(stream))
 /// ```
 ///
 /// Each chunk is received when the closure requests it. Until then, at most a few chunks are in memory and the rest
@@ -21,7 +20,7 @@ import Synchronization
 /// Until the closure is called, a failed request is repeated as in a ``RequestOperation``. The chunks throw later
 /// errors. `progress` counts the bytes that the closure has received; its `totalUnitCount` is 0 if the length is
 /// unknown. The size is not limited, unless you set ``HTTPLimits/maxBodyBytes``.
-public final class StreamOperation<Value: Sendable>: HTTPOperation, @unchecked Sendable {
+public final class StreamOperation<Value: Sendable>: HTTPOperation, ValueOperation, @unchecked Sendable {
   private typealias Receive = @Sendable (HTTPStream) async throws -> Value
 
   // Each property is protected by its lock. The closure is released after the call.

@@ -31,7 +31,7 @@ import Synchronization
 /// - **Progress** counts bytes of the file. Observers of `progress` are notified at most 100 times.
 ///
 /// The operation fails with an ``ImportError``.
-public final class ImportOperation: Headway.Operation, @unchecked Sendable {
+public final class ImportOperation: Headway.Operation, ValueOperation, @unchecked Sendable {
   /// The path of the file.
   public let file: String
   /// The table, as far as you described it.
@@ -108,6 +108,19 @@ public final class ImportOperation: Headway.Operation, @unchecked Sendable {
         (report.rowCount, report.committedByteCount, report.isComplete) = (0, 0, false)
         report.convertedColumns = []
       }
+      return report
+    }
+  }
+
+  /// The results of the import, for a task that waits for it.
+  ///
+  /// If the waiting task is cancelled, the wait ends and the operation continues.
+  ///
+  /// - Throws: The error of the operation; `CancellationError` if the operation or the waiting task is cancelled. The
+  ///   ``report`` of an operation that failed contains the rows that it has committed.
+  public var value: TableReport {
+    get async throws {
+      try await untilSucceeded()
       return report
     }
   }

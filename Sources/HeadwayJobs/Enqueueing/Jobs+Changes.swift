@@ -78,7 +78,7 @@ extension Jobs {
   /// Changes a job that has not started, or that waits for its next attempt.
   ///
   /// ```swift
-  /// let handle = try await jobs.enqueue(Publish(), delay: .seconds(3600))
+  /// let handle = try await jobs.enqueue(Publish(), .delay(.seconds(3600)))
   /// try await jobs.change(handle.id, .runNow)
   /// ```
   ///
@@ -118,7 +118,7 @@ extension Jobs {
   ///   the payload can't be stored. After other errors, some of the jobs might have been changed.
   @discardableResult
   public func replace<Type: Job>(_ filter: JobFilter, with job: Type) async throws -> Int {
-    let payload = try NewJob(job, options: JobOptions()).payload
+    let payload = try NewJob(job, options: []).payload
     let kinds = Set([Type.kind] + Type.aliases)
     var filter = filter
     filter.kinds = filter.kinds?.intersection(kinds) ?? kinds

@@ -1,5 +1,4 @@
-public import FoundationEssentials
-public import Headway
+import Headway
 import Synchronization
 
 /// Adds jobs to a store, and reads and changes the existing ones.
@@ -58,33 +57,23 @@ public final class Jobs: Sendable {
   /// import FoundationEssentials
   ///
   /// let newYear = Date(timeIntervalSince1970: 1_798_761_600)
-  /// try await jobs.enqueue(Publish(), at: newYear)
+  /// try await jobs.enqueue(Publish(), .startDate(newYear), .priority(.high))
   /// ```
   ///
   /// - Parameters:
   ///   - job: The job.
-  ///   - queue: The queue of the store that the job waits in.
-  ///   - priority: The priority among the waiting jobs of the queue.
-  ///   - delay: How long the job waits before it is ready for the first time; not negative.
-  ///   - date: The earliest time at which the job runs, if there is no delay. If it is in the past, the job is ready
-  ///     immediately. See ``JobOptions/startDate``.
-  ///   - unique: A key that only one job can hold at a time.
-  ///   - after: The jobs that the new job waits for: handles or numbers, or their ``JobReference/success``.
-  ///   - options: Other options. The other parameters take precedence.
+  ///   - options: Options of the job. They take precedence over the options of the type.
   /// - Returns: A handle to the new job, or to the one that holds the key.
   /// - Throws: ``JobError``, for example with the code ``JobError/Code/payloadTooLarge``, or
   ///   ``JobError/Code/unknownJob`` if the job waits for one that the store does not have. The job was not stored.
   /// - Precondition: The kind of the job is not empty, no duration is negative, and limits are positive.
   @discardableResult
   public func enqueue<Type: Job>(
-    _ job: Type, queue: String? = nil, priority: Operation.QueuePriority? = nil, delay: Duration? = nil,
-    at date: Date? = nil, unique: UniqueKey? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions()
+    _ job: Type, _ options: JobOption...
   ) async throws -> JobHandle<Type.Output> {
-    let given = JobOptions(
-      queue: queue, priority: priority, delay: delay, startDate: date, unique: unique,
-      after: after.isEmpty ? nil : after.map(\.dependency))
-    let new = try checked(NewJob(job, options: given.merged(over: options)))
-    let enqueued = try await store([new], options.fullQueuePolicy ?? Type.defaults.fullQueuePolicy)[0]
+    let options = JobOptions(options)
+    let new = try checked(NewJob(job, options: options))
+    let enqueued = try await store([new], options.fullQueuePolicy ?? Type.options.fullQueuePolicy)[0]
     noteEnqueued(enqueued, new)
     return handle(enqueued)
   }
@@ -93,16 +82,17 @@ public final class Jobs: Sendable {
   ///
   /// - Parameters:
   ///   - batch: The jobs.
-  ///   - options: The options of each.
+  ///   - options: Options of each job. They take precedence over the options of the type.
   /// - Returns: A handle to each job, in the same order.
   /// - Throws: ``JobError``. None of the jobs was stored.
   @discardableResult
   public func enqueue<Type: Job>(
-    contentsOf batch: some Sequence<Type>, options: JobOptions = JobOptions()
+    contentsOf batch: some Sequence<Type>, _ options: JobOption...
   ) async throws -> [JobHandle<Type.Output>] {
+    let options = JobOptions(options)
     let new = try batch.map { try checked(NewJob($0, options: options)) }
     guard !new.isEmpty else { return [] }
-    let enqueued = try await store(new, options.fullQueuePolicy ?? Type.defaults.fullQueuePolicy)
+    let enqueued = try await store(new, options.fullQueuePolicy ?? Type.options.fullQueuePolicy)
     for (enqueued, new) in zip(enqueued, new) { noteEnqueued(enqueued, new) }
     return enqueued.map(handle)
   }

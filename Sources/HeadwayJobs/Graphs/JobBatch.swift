@@ -7,7 +7,7 @@ import Synchronization
 /// var batch = JobBatch()
 /// let first = batch.add(Resize(path: "first.jpg"))
 /// let second = batch.add(Resize(path: "second.jpg"))
-/// batch.add(Publish(), after: [first.success, second.success])
+/// batch.add(Publish(), .after(first.success, second.success))
 /// let handles = try await jobs.enqueue(batch)
 /// print(try await handles[first].value)
 /// ```
@@ -70,19 +70,16 @@ public struct JobBatch: Sendable {
   ///
   /// - Parameters:
   ///   - job: The job. If it can't be encoded, the batch can't be stored.
-  ///   - queue: The queue of the store that the job waits in.
-  ///   - after: The jobs that the new job waits for: entries of this batch, handles, or numbers of stored jobs.
-  ///   - options: Other options. The other parameters take precedence. If the policy for full queues of any job is
-  ///     ``FullQueuePolicy/fail``, it applies to the batch.
+  ///   - options: Options of the job. They take precedence over the options of the type.
   /// - Returns: The entry of the job, which other jobs of the batch can wait for.
-  /// - Precondition: The entries in `after` belong to this batch.
+  /// - Precondition: The entries that the job waits for belong to this batch.
   @discardableResult
   public mutating func add<Type: Job>(
-    _ job: Type, queue: String? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions()
+    _ job: Type, _ options: JobOption...
   ) -> Entry<Type.Output> {
-    let given = JobOptions(queue: queue, after: after.isEmpty ? nil : after.map(\.dependency))
-    items.append(Result { try NewJob(job, options: given.merged(over: options)) })
-    if options.fullQueuePolicy ?? Type.defaults.fullQueuePolicy == .fail { fullQueuePolicy = .fail }
+    let options = JobOptions(options)
+    items.append(Result { try NewJob(job, options: options) })
+    if options.fullQueuePolicy ?? Type.options.fullQueuePolicy == .fail { fullQueuePolicy = .fail }
     if case .success(let new) = items[count - 1] { for dependency in new.dependencies { check(dependency) } }
     return Entry(index: count - 1, batchNumber: number)
   }

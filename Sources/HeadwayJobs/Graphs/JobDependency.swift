@@ -7,7 +7,7 @@ public import Headway
 ///
 /// ```swift
 /// let photo = try await jobs.enqueue(Resize(path: "photo.jpg"))
-/// try await jobs.enqueue(Publish(), after: [photo.success])
+/// try await jobs.enqueue(Publish(), .after(photo.success))
 /// ```
 public struct JobDependency: JobReference, Hashable {
   /// The job to wait for.

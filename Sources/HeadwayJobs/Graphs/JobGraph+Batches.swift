@@ -54,27 +54,6 @@
   }
 }
 
-@_spi(JobStore) extension JobGraph {
-  /// Returns, for each job of a batch, whether the batch contains a dependent that is certain to be new.
-  ///
-  /// If another job holds the key of a dependent, the dependencies of the dependent have no effect.
-  public static func awaitedIndexes(of jobs: [NewJob]) -> [Bool] {
-    var isAwaited = Array(repeating: false, count: jobs.count)
-    for job in jobs where job.settings.unique == nil {
-      for case .batch(let index) in job.dependencies.lazy.map(\.target) { isAwaited[index] = true }
-    }
-    return isAwaited
-  }
-
-  /// Returns the stored jobs that new jobs wait for, in the order of their numbers.
-  public static func storedDependencies(of jobs: [NewJob]) -> [JobID] {
-    let ids = jobs.flatMap(\.dependencies).compactMap { dependency -> JobID? in
-      if case .job(let id) = dependency.target { id } else { nil }
-    }
-    return Set(ids).sorted()
-  }
-}
-
 extension JobError {
   /// Creates the error for a new job that waits for an unknown job.
   init(unknownJob id: JobID, waitedForBy job: NewJob) {

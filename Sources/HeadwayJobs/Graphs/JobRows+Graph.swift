@@ -14,7 +14,8 @@ public import Headway
       let ends = ended
       try willSettle(ends)
       ended = []
-      for end in try settle(ends) { try setCascade(end.culprit, of: end.id) }
+      let left = try settle(ends)
+      if !left.isEmpty { try noteCascades(left) }
     }
   }
 
@@ -23,7 +24,8 @@ public import Headway
     let ends = try cascades()
     guard !ends.isEmpty else { return }
     let left = Set(try settle(ends).map(\.id))
-    for end in ends where !left.contains(end.id) { try setCascade(nil, of: end.id) }
+    let settled = ends.map(\.id).filter { !left.contains($0) }
+    if !settled.isEmpty { try removeCascades(of: settled) }
     try settle()
   }
 
@@ -51,14 +53,17 @@ public import Headway
   private func cascade(_ failed: [JobGraph.Standing]) throws -> Int {
     let edges = try unmetEdges(from: failed.map(\.id), limit: cascadeBudget)
     cascadeBudget -= edges.count
+    guard !edges.isEmpty else { return 0 }
     try setStatus(.failed, of: edges)
     let culprits = Dictionary(failed.map { ($0.id, $0.culprit) }, uniquingKeysWith: { first, _ in first })
     let reasons = Dictionary(edges.map { ($0.dependent, $0.dependency) }, uniquingKeysWith: { first, _ in first })
+    var cancelled: [JobRecord] = []
     for var job in try findUnfinished(reasons.keys.sorted()) where job.state == .held {
       guard let dependency = reasons[job.id], let culprit = culprits[dependency] else { continue }
       JobGraph.cancel(&job, because: culprit, at: now)
-      try put(job)
+      cancelled.append(job)
     }
+    try put(cancelled)
     return edges.count
   }
 }
@@ -75,68 +80,70 @@ public import Headway
   /// - Returns: The number of each job.
   public func addBatch(_ new: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     guard parent != nil || new.contains(where: { !$0.dependencies.isEmpty }) else {
-      try willAdd(new)
-      return try new.map { try add($0, [], hasDependents: false) }
+      var additions = try prepare(new)
+      let enqueued = try new.map { try add($0, to: &additions) }
+      try write(additions)
+      return enqueued
     }
     let order = try JobGraph.order(of: new)
     if parent != nil { try JobGraph.checkGrowth(new) }
-    try willAdd(order.map { new[$0] })
-    let stored = try standingsBefore(new, isGrowth: parent != nil)
-    let isAwaited = JobGraph.awaitedIndexes(of: new)
-    awaited = []
-    defer { awaited = [] }
-    var answers: [(enqueued: Enqueued, standing: JobGraph.Standing)?] = Array(repeating: nil, count: new.count)
+    var additions = try prepare(order.map { new[$0] })
+    var standings = try standingsBefore(new, additions, isGrowth: parent != nil)
+    var answers: [Enqueued?] = Array(repeating: nil, count: new.count)
     for index in order {
       let requirements = new[index].dependencies.map { dependency -> JobGraph.Requirement in
+        let id: JobID
         switch dependency.target {
-        case .job(let id): return (dependency.requirement, stored[id] ?? JobGraph.Standing(id: id, state: .failed))
+        case .job(let stored): id = stored
         case .batch(let other):
-          guard let standing = answers[other]?.standing else { misuse("The order of a batch is wrong.") }
-          return (dependency.requirement, standing)
+          guard let answer = answers[other] else { misuse("The order of a batch is wrong.") }
+          id = answer.id
         }
+        return (dependency.requirement, standings[id] ?? JobGraph.Standing(id: id, state: .failed))
       }
-      let enqueued = try add(new[index], requirements, hasDependents: isAwaited[index])
-      answers[index] = (enqueued, try standing(of: enqueued, requirements))
-      if isAwaited[index], enqueued.isNew { awaited.insert(enqueued.id) }
+      let enqueued = try add(new[index], requirements, to: &additions)
+      answers[index] = enqueued
+      guard enqueued.isNew else { continue }
+      let culprit = JobGraph.culprit(of: requirements)
+      standings[enqueued.id] = JobGraph.Standing(
+        id: enqueued.id, state: culprit == nil ? .held : .cancelled, culprit: culprit)
     }
-    let enqueued = answers.compactMap { $0?.enqueued }
-    if let parent { try insert(enqueued.filter(\.isNew).map(\.id).sorted(), beforeDependentsOf: parent) }
+    let enqueued = answers.compactMap(\.self)
+    if let parent {
+      try insert(enqueued.filter(\.isNew).map(\.id).sorted(), beforeDependentsOf: parent, &additions)
+    }
+    try write(additions)
     return enqueued
   }
 
-  /// Returns the state of a job of a batch.
-  private func standing(
-    of enqueued: Enqueued, _ requirements: [JobGraph.Requirement]
-  ) throws -> JobGraph.Standing {
-    let id = enqueued.id
-    guard enqueued.isNew else { return try standing(of: id) ?? JobGraph.Standing(id: id, state: .failed) }
-    // A job that was cancelled when it was added might already be deleted.
-    if let culprit = JobGraph.culprit(of: requirements) {
-      return JobGraph.Standing(id: id, state: .cancelled, culprit: culprit)
-    }
-    return JobGraph.Standing(id: id, state: .held)
-  }
-
   /// Returns the states of the stored jobs that a batch waits for, and checks that they exist.
-  private func standingsBefore(_ new: [NewJob], isGrowth: Bool) throws -> [JobID: JobGraph.Standing] {
-    let standings = try standings(of: JobGraph.storedDependencies(of: new))
-    var holders: [Int: JobID?] = [:]
+  private func standingsBefore(
+    _ new: [NewJob], _ additions: JobAdditions, isGrowth: Bool
+  ) throws -> [JobID: JobGraph.Standing] {
+    // Another job might already hold the key of an entry, and then takes its place.
+    func holder(_ index: Int) -> (id: JobID, key: String)? {
+      new[index].settings.unique.flatMap { unique in additions.keys[unique].map { ($0, unique.key) } }
+    }
+    var ids = Set<JobID>()
+    for dependency in new.lazy.flatMap(\.dependencies) {
+      switch dependency.target {
+      case .job(let id): ids.insert(id)
+      case .batch(let index): if let id = holder(index)?.id { ids.insert(id) }
+      }
+    }
+    let standings = try standings(of: ids.sorted())
     for job in new {
       for dependency in job.dependencies {
         switch dependency.target {
         case .job(let id): if standings[id] == nil { throw JobError(unknownJob: id, waitedForBy: job) }
         case .batch(let index):
-          // Another job might already hold the key of the entry, and then takes its place.
-          guard let unique = new[index].settings.unique else { continue }
-          let known = try holders[index] ?? holder(of: unique)
-          holders[index] = known
-          guard let other = known else { continue }
-          if try standing(of: other) == nil { throw JobError(unknownJob: other, waitedForBy: job) }
+          guard let (other, key) = holder(index) else { continue }
+          if standings[other] == nil { throw JobError(unknownJob: other, waitedForBy: job) }
           guard !isGrowth else {
             throw JobError(
               .dependencyCycle,
               "A job of the kind \(job.kind) that is added before the dependents of the running job can't wait for job "
-                + "\(other), which holds the key \(unique.key), because that job might wait for the dependents.")
+                + "\(other), which holds the key \(key), because that job might wait for the dependents.")
           }
         }
       }
@@ -145,32 +152,21 @@ public import Headway
   }
 
   /// Makes the jobs that wait for a running job also wait for its new children.
-  private func insert(_ children: [JobID], beforeDependentsOf parent: JobID) throws {
+  private func insert(
+    _ children: [JobID], beforeDependentsOf parent: JobID, _ additions: inout JobAdditions
+  ) throws {
     guard !children.isEmpty else { return }
     let edges = try unmetEdges(from: [parent], limit: .max)
     let standings = try standings(of: edges.map(\.dependent))
     let held = edges.filter { standings[$0.dependent]?.state == .held }
     guard !held.isEmpty else { return }
     for edge in held {
-      try insert(
-        children.map { JobEdge(dependency: $0, dependent: edge.dependent, requirement: edge.requirement) })
+      additions.edges += children.map {
+        JobEdge(dependency: $0, dependent: edge.dependent, requirement: edge.requirement)
+      }
     }
+    for child in children { additions.noteDependents(of: child) }
     try addUnmet(children.count, to: held.map(\.dependent))
-    try noteDependents(of: children)
-  }
-
-  /// Inserts the edges of a new job, and holds the job or cancels it if necessary.
-  public func insertEdges(of job: inout JobRecord, _ dependencies: [JobGraph.Requirement]) throws {
-    guard !dependencies.isEmpty else { return }
-    let edges = JobGraph.edges(of: job.id, dependencies)
-    try insert(edges)
-    let unnoted = edges.filter { $0.status == .unmet && !awaited.contains($0.dependency) }
-    try noteDependents(of: unnoted.map(\.dependency))
-    if let culprit = JobGraph.culprit(of: dependencies) {
-      JobGraph.cancel(&job, because: culprit, at: now)
-    } else {
-      JobGraph.hold(&job, for: edges.count(where: { $0.status == .unmet }))
-    }
   }
 }
 
@@ -186,12 +182,14 @@ public import Headway
 
   /// Runs jobs again.
   package func restart(_ retries: JobRetries) throws {
+    guard !retries.jobs.isEmpty else { return }
     let ids = retries.jobs.map(\.id)
     let (requirements, awaited) = (try requirements(of: ids), try jobsWithUnmetEdges(ids))
     var (dependencies, changes) = (Set<JobID>(), [JobEdge.Status: [JobEdge]]())
-    for (var job, position) in zip(retries.jobs, try nextPositions(ids.count)) {
+    var jobs = retries.jobs
+    for (index, position) in zip(jobs.indices, try nextPositions(jobs.count)) {
       var count = 0
-      for (edge, state) in requirements[job.id] ?? [] {
+      for (edge, state) in requirements[jobs[index].id] ?? [] {
         let status = retries.status(of: edge, state)
         if status != edge.status { changes[status, default: []].append(edge) }
         if status == .unmet {
@@ -199,12 +197,12 @@ public import Headway
           dependencies.insert(edge.dependency)
         }
       }
-      JobGraph.hold(&job, for: count)
-      job.hasDependents = awaited.contains(job.id)
-      try setCascade(nil, of: job.id)
-      (job.position, job.readyTime) = (position, now)
-      try put(job)
+      JobGraph.hold(&jobs[index], for: count)
+      jobs[index].hasDependents = awaited.contains(jobs[index].id)
+      (jobs[index].position, jobs[index].readyTime) = (position, now)
     }
+    try removeCascades(of: ids)
+    try put(jobs)
     for (status, edges) in changes { try setStatus(status, of: edges) }
     // The rows of the dependencies that run again are unfinished only now.
     try noteDependents(of: dependencies.sorted())

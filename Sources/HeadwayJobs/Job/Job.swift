@@ -32,8 +32,18 @@ public protocol Job: Codable, Sendable {
   /// ones. Jobs of newer versions wait for a newer worker.
   static var version: Int { get }
 
-  /// The options of all jobs of the type. Options that you pass when you enqueue a job take precedence.
-  static var defaults: JobOptions { get }
+  /// The options of all jobs of the type; empty by default.
+  ///
+  /// ```swift
+  /// struct Mail: Job {
+  ///   static let kind: JobKind = "mail"
+  ///   static let options: JobOptions = [.queue("mail"), .retry(.exponential(maxAttemptCount: 5))]
+  ///   func perform(in context: JobContext) async throws {}
+  /// }
+  /// ```
+  ///
+  /// Options that you pass when you enqueue a job take precedence. The property is read each time.
+  static var options: JobOptions { get }
 
   /// The middleware of all jobs of the type; empty by default.
   ///
@@ -54,8 +64,8 @@ public protocol Job: Codable, Sendable {
   /// Runs the job.
   ///
   /// The function runs in an operation of the queue that the worker uses for the job's queue. If the function throws an
-  /// error, the job is run again later, according to ``JobOptions/retry``. To end the attempt in another way, throw a
-  /// ``JobOutcome``. When the job is cancelled or the attempt exceeds its time limit, the task of the function is
+  /// error, the job is run again later, according to ``JobOption/retry(_:)``. To end the attempt in another way, throw
+  /// a ``JobOutcome``. When the job is cancelled or the attempt exceeds its time limit, the task of the function is
   /// cancelled.
   ///
   /// - Parameter context: The attempt. Use it to store intermediate results, for example.
@@ -71,8 +81,8 @@ extension Job {
   /// The first version.
   public static var version: Int { 1 }
 
-  /// The defaults of ``JobOptions``.
-  public static var defaults: JobOptions { JobOptions() }
+  /// No options, so the general defaults apply.
+  public static var options: JobOptions { [] }
 
   /// No middleware.
   public static var middleware: [any JobMiddleware] { [] }

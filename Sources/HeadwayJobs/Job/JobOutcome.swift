@@ -10,6 +10,6 @@ public enum JobOutcome: Error, Hashable, Sendable {
 
   /// The job runs again after this pause. The attempt is not counted.
   ///
-  /// A job can snooze ``JobOptions/maxSnoozeCount`` times.
+  /// A job can snooze ``JobOption/maxSnoozeCount(_:)`` times.
   case snooze(Duration)
 }

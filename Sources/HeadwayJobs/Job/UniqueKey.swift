@@ -1,7 +1,7 @@
 /// A key that at most one job of a store can hold at a time.
 ///
 /// ```swift
-/// try await jobs.enqueue(Resize(path: path), unique: .unfinished("resize:\(path)"))
+/// try await jobs.enqueue(Resize(path: path), .unique(.unfinished("resize:\(path)")))
 /// ```
 ///
 /// The store enforces the key: even if two processes enqueue at the same instant, there is only one job. Jobs of all

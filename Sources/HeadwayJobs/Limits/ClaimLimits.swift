@@ -105,7 +105,7 @@ struct ClaimLimits {
   /// Stores the buckets that have changed.
   func keepBuckets<Source: ClaimSource>(in source: inout Source) throws(Source.Failure) {
     for key in changedBuckets.sorted() {
-      if let bucket = buckets[key] { try source.keep(bucket, ofKey: key, isAwaited: bucket.next != nil) }
+      if let bucket = buckets[key] { try source.keep(bucket, ofKey: key, isAwaited: bucket.nextTime != nil) }
     }
   }
 
@@ -163,7 +163,7 @@ struct ClaimLimits {
     _ key: String, in source: inout Source
   ) throws(Source.Failure) -> RateBucket {
     if let bucket = buckets[key] { return bucket }
-    let bucket = try source.bucket(ofKey: key) ?? RateBucket(full: source.now)
+    let bucket = try source.bucket(ofKey: key) ?? RateBucket(fullTime: source.now)
     buckets[key] = bucket
     return bucket
   }

@@ -3,9 +3,9 @@ import Headway
 /// A limit for all jobs with the same key, which applies to all workers of the store together.
 ///
 /// ```swift
-/// let options = JobOptions(limits: [
-///   .concurrency(2, key: "customer:7"), .concurrency(10, key: "gpu", weight: 3),
-/// ])
+/// let options: JobOptions = [
+///   .limits([.concurrency(2, key: "customer:7"), .concurrency(10, key: "gpu", weight: 3)])
+/// ]
 /// ```
 ///
 /// A job is claimed when all its limits permit it. It then counts toward each of them. Until then, it counts toward

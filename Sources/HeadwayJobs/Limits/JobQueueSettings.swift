@@ -23,7 +23,7 @@ public enum JobQueueChange: Hashable, Sendable {
   case maxRunningJobCount(Int?)
   /// Limits the number of scheduled and waiting jobs of the queue.
   ///
-  /// If the queue has that many jobs, enqueueing waits or fails: see ``JobOptions/fullQueuePolicy``. If the queue is
+  /// If the queue has that many jobs, enqueueing waits or fails: see ``JobOption/fullQueuePolicy(_:)``. If the queue is
   /// not full, a batch of any size is stored as a whole. Jobs that return to the queue are not affected.
   ///
   /// While a queue has this setting, each transaction that adds jobs counts the pending ones. This takes O(*n*) in the

@@ -42,20 +42,20 @@ public struct JobRate: Hashable, Codable, Sendable {
 /// time between two tokens.
 @_spi(JobStore) public struct RateBucket: Hashable, Sendable {
   /// The time at which the bucket is full, if no token is taken until then.
-  public private(set) var full: StoreTime
+  public private(set) var fullTime: StoreTime
   /// The time at which there are enough tokens for a job, if one has to wait for them.
-  public private(set) var next: StoreTime?
+  public private(set) var nextTime: StoreTime?
 
   private static let maxBurst = 1_000_000_000
 
   /// Creates a bucket.
   ///
   /// - Parameters:
-  ///   - full: The time at which the bucket is full.
-  ///   - next: The time at which there are enough tokens for a job, if one has to wait for them.
-  public init(full: StoreTime, next: StoreTime? = nil) {
-    self.full = full
-    self.next = next
+  ///   - fullTime: The time at which the bucket is full.
+  ///   - nextTime: The time at which there are enough tokens for a job, if one has to wait for them.
+  public init(fullTime: StoreTime, nextTime: StoreTime? = nil) {
+    self.fullTime = fullTime
+    self.nextTime = nextTime
   }
 
   /// Returns whether there are enough tokens for a job.
@@ -70,12 +70,12 @@ public struct JobRate: Hashable, Codable, Sendable {
   public mutating func hasTokens(_ count: Int = 1, _ rate: JobRate, at now: StoreTime) -> Bool {
     let burst = min(max(1, rate.burst), Self.maxBurst)
     // If the clock was set back, the bucket is at most empty.
-    full = min(full, now + rate.interval * burst)
-    let available = full + rate.interval * (min(max(1, count), burst) - burst)
+    fullTime = min(fullTime, now + rate.interval * burst)
+    let available = fullTime + rate.interval * (min(max(1, count), burst) - burst)
     // Another job might wait for more tokens than this one needs, or for fewer.
-    if let time = next, time <= now { next = nil }
+    if let time = nextTime, time <= now { nextTime = nil }
     guard available > now else { return true }
-    next = next.map { min($0, available) } ?? available
+    nextTime = nextTime.map { min($0, available) } ?? available
     return false
   }
 
@@ -88,6 +88,6 @@ public struct JobRate: Hashable, Codable, Sendable {
   ///   - rate: The rate of the job.
   ///   - now: The time of the store's clock.
   public mutating func take(_ count: Int = 1, _ rate: JobRate, at now: StoreTime) {
-    full = max(full, now) + rate.interval * min(max(1, count), min(max(1, rate.burst), Self.maxBurst))
+    fullTime = max(fullTime, now) + rate.interval * min(max(1, count), min(max(1, rate.burst), Self.maxBurst))
   }
 }

@@ -121,7 +121,7 @@ struct MemoryClaim<Rows: MemoryTableRows>: ClaimSource {
   mutating func take(_ job: ClaimCandidate) throws -> Bool {
     guard var record = rows.memory.jobs[job.id] else { return false }
     JobTransitions.claim(&record, by: worker, at: rows.now)
-    try rows.put(record)
+    try rows.put([record])
     claimed.append(record)
     return true
   }

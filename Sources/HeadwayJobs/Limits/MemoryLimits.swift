@@ -90,7 +90,7 @@
 
   /// The time of the next token that a job waits for.
   func nextToken(after now: StoreTime) -> StoreTime? {
-    buckets.values.compactMap(\.next).filter { $0 > now }.min()
+    buckets.values.compactMap(\.nextTime).filter { $0 > now }.min()
   }
 
   /// Removes full buckets, and the turns of queues without waiting jobs that have keys.
@@ -99,7 +99,7 @@
   ///   - now: The time of the store's clock.
   ///   - waiting: The waiting jobs of all queues.
   mutating func prune(at now: StoreTime, _ waiting: MemoryWaitingLists) {
-    buckets = buckets.filter { $0.value.full > now }
+    buckets = buckets.filter { $0.value.fullTime > now }
     turns = turns.filter { !waiting.levels(of: $0.key.queue).isEmpty }
   }
 

@@ -27,22 +27,32 @@ extension Jobs {
     if job.state == .held {
       let edges = try await backend.edges(of: [id])
       diagnosis.unmet = edges.filter { $0.dependent == id && $0.status == .unmet }.map(\.dependency)
-    } else if job.state == .waiting, job.settings.limits != nil {
-      diagnosis.running = try await runningJobs(in: snapshot)
+    } else if job.state == .waiting, let limits = job.settings.limits {
+      diagnosis.running = try await runningJobs(in: snapshot, withKeys: Set(limits.map(\.storedKey)))
     }
     return diagnosis.sentence
   }
 
-  /// Returns the jobs that run on the workers of a snapshot.
-  private func runningJobs(in snapshot: JobsSnapshot) async throws -> [JobRecord] {
-    let ids = snapshot.workers.flatMap { $0.running.map(\.id) }
-    return try await backend.jobs(JobFilter(ids: ids, states: [.running]), after: nil, limit: .max)
+  /// The maximum number of running jobs that a diagnosis reads, in total and at a time.
+  private static let (maxRunningCount, maxPartCount) = (10_000, 500)
+
+  /// Returns the jobs that run on the workers of a snapshot and have a limit with one of the keys.
+  private func runningJobs(in snapshot: JobsSnapshot, withKeys keys: Set<String>) async throws -> [JobRecord] {
+    var rest = snapshot.workers.flatMap { $0.running.map(\.id) }.prefix(Self.maxRunningCount)
+    var jobs: [JobRecord] = []
+    while !rest.isEmpty {
+      let part = Array(rest.prefix(Self.maxPartCount))
+      rest = rest.dropFirst(part.count)
+      let running = try await backend.jobs(JobFilter(ids: part, states: [.running]), after: nil, limit: part.count)
+      jobs += running.filter { job in job.settings.limits?.contains { keys.contains($0.storedKey) } == true }
+    }
+    return jobs
   }
 }
 
 extension JobRecord {
   /// When a waiting job began to wait for a worker.
-  public var waitingSince: StoreTime {
+  public var waitStartTime: StoreTime {
     max(history.transitions.last { $0.state == .waiting }?.time ?? enqueuedTime, readyTime)
   }
 }

@@ -159,7 +159,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
   }
 
   private static func schedules(_ schedules: [ScheduleRecord], _ overview: JobsOverview) -> Finding {
-    let late = schedules.filter { $0.next.map { $0 + lateness < overview.time } ?? false }
+    let late = schedules.filter { $0.nextTickTime.map { $0 + lateness < overview.time } ?? false }
     guard let first = late.first else {
       return Finding(level: .good, name: "Schedules", text: "No tick of a schedule is late.")
     }
@@ -206,6 +206,17 @@ extension Jobs {
 @_spi(JobStore) extension JobStoreBackend {
   /// Returns nothing.
   public func findings(measuringCommit measuresCommit: Bool) async throws -> [JobsHealth.Finding] { [] }
+}
+
+@_spi(JobStore) extension JobsHealth.Finding {
+  /// Creates a finding without a problem.
+  public static func good(_ name: String, _ text: String) -> Self { Self(level: .good, name: name, text: text) }
+
+  /// Creates a finding that needs attention.
+  public static func warning(_ name: String, _ text: String) -> Self { Self(level: .warning, name: name, text: text) }
+
+  /// Creates a finding about jobs that wait, fail, or could be lost.
+  public static func bad(_ name: String, _ text: String) -> Self { Self(level: .bad, name: name, text: text) }
 }
 
 extension JobsHealth.Finding {

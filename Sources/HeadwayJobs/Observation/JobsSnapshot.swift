@@ -99,7 +99,7 @@ public struct JobQueueSnapshot: Hashable, Codable, Sendable {
   }
 
   /// When the oldest waiting job began to wait; nil if no job waits.
-  public var oldestWaiting: StoreTime? { waiting.map(\.since).min() }
+  public var oldestWaitStartTime: StoreTime? { waiting.map(\.waitStartTime).min() }
 }
 
 /// The waiting jobs of a queue with the same kind and version.
@@ -113,7 +113,7 @@ public struct WaitingJobs: Hashable, Codable, Sendable {
   /// The job that became ready first.
   public var first: JobID
   /// When that job began to wait for a worker.
-  public var since: StoreTime
+  public var waitStartTime: StoreTime
 
   /// Creates a summary of waiting jobs.
   ///
@@ -122,13 +122,13 @@ public struct WaitingJobs: Hashable, Codable, Sendable {
   ///   - version: The version of the payloads.
   ///   - count: The number of jobs.
   ///   - first: The job that became ready first.
-  ///   - since: When that job began to wait for a worker.
-  @_spi(JobStore) public init(kind: JobKind, version: Int, count: Int, first: JobID, since: StoreTime) {
+  ///   - waitStartTime: When that job began to wait for a worker.
+  @_spi(JobStore) public init(kind: JobKind, version: Int, count: Int, first: JobID, waitStartTime: StoreTime) {
     self.kind = kind
     self.version = version
     self.count = count
     self.first = first
-    self.since = since
+    self.waitStartTime = waitStartTime
   }
 }
 
@@ -139,7 +139,7 @@ public struct JobWorkerSnapshot: Hashable, Codable, Sendable {
   /// The description that the worker has stored.
   public var description: WorkerDescription
   /// When the worker started.
-  public var started: StoreTime
+  public var startTime: StoreTime
   /// Whether the worker's process is alive.
   ///
   /// If not, another worker returns its jobs to their queues.
@@ -154,17 +154,17 @@ public struct JobWorkerSnapshot: Hashable, Codable, Sendable {
   /// - Parameters:
   ///   - id: The identity of the worker.
   ///   - description: The description that the worker has stored.
-  ///   - started: When the worker started.
+  ///   - startTime: When the worker started.
   ///   - isAlive: Whether the worker's process is alive.
   ///   - isStopped: Whether the worker has stopped while code of its jobs still runs.
   ///   - running: The jobs that the worker has claimed.
   @_spi(JobStore) public init(
-    id: WorkerID, description: WorkerDescription, started: StoreTime, isAlive: Bool = true, isStopped: Bool = false,
+    id: WorkerID, description: WorkerDescription, startTime: StoreTime, isAlive: Bool = true, isStopped: Bool = false,
     running: [RunningJob] = []
   ) {
     self.id = id
     self.description = description
-    self.started = started
+    self.startTime = startTime
     self.isAlive = isAlive
     self.isStopped = isStopped
     self.running = running.sorted { $0.id < $1.id }
@@ -193,7 +193,7 @@ public struct RunningJob: Hashable, Codable, Sendable {
   /// The number of the attempt.
   public var attempt: Int
   /// When the worker claimed the job.
-  public var claimed: StoreTime
+  public var claimedTime: StoreTime
   /// The progress of the job; nil if it has stored none.
   public var progress: JobProgress?
 
@@ -201,9 +201,10 @@ public struct RunningJob: Hashable, Codable, Sendable {
   ///
   /// - Parameter job: The job.
   @_spi(JobStore) public init?(_ job: JobRecord) {
-    guard job.state == .running, let claimed = job.claimedTime else { return nil }
+    guard job.state == .running, let claimedTime = job.claimedTime else { return nil }
     self.init(
-      id: job.id, kind: job.kind, queue: job.queue, attempt: job.attempt, claimed: claimed, progress: job.progress)
+      id: job.id, kind: job.kind, queue: job.queue, attempt: job.attempt, claimedTime: claimedTime,
+      progress: job.progress)
   }
 
   /// Creates a summary from its parts.
@@ -213,16 +214,16 @@ public struct RunningJob: Hashable, Codable, Sendable {
   ///   - kind: The kind of the job.
   ///   - queue: The queue of the job.
   ///   - attempt: The number of the attempt.
-  ///   - claimed: When the worker claimed the job.
+  ///   - claimedTime: When the worker claimed the job.
   ///   - progress: The progress of the job; nil if it has stored none.
   @_spi(JobStore) public init(
-    id: JobID, kind: JobKind, queue: String, attempt: Int, claimed: StoreTime, progress: JobProgress? = nil
+    id: JobID, kind: JobKind, queue: String, attempt: Int, claimedTime: StoreTime, progress: JobProgress? = nil
   ) {
     self.id = id
     self.kind = kind
     self.queue = queue
     self.attempt = attempt
-    self.claimed = claimed
+    self.claimedTime = claimedTime
     self.progress = progress
   }
 }

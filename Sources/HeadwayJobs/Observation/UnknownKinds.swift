@@ -21,7 +21,7 @@ struct UnknownKinds {
     var current: Set<Group> = []
     var found: [(jobs: WaitingJobs, queue: String)] = []
     for queue in snapshot.queues {
-      for jobs in queue.waiting where snapshot.time - jobs.since >= Self.patience {
+      for jobs in queue.waiting where snapshot.time - jobs.waitStartTime >= Self.patience {
         let isKnown = workers.contains { worker in
           worker.description.serves(queue.name) && worker.knows(jobs.kind, version: jobs.version)
         }

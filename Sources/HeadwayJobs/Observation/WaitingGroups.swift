@@ -54,7 +54,8 @@
       guard let first = waiting.first.flatMap({ firstJobs[$0] }) else { continue }
       waitingJobs[group.queue, default: []].append(
         WaitingJobs(
-          kind: first.kind, version: group.version, count: waiting.count, first: first.id, since: first.waitingSince))
+          kind: first.kind, version: group.version, count: waiting.count, first: first.id,
+          waitStartTime: first.waitStartTime))
     }
     return waitingJobs
   }

@@ -20,7 +20,7 @@ struct AttemptEnding {
     // The code might have caught the error of the wait.
     let isOtherError = error.map { !($0 is CancellationError || $0 is JobSuspension) } ?? false
     if let suspension, !isCancelled || cause != nil || isOtherError {
-      return .wait(suspension.wait, until: suspension.until)
+      return .wait(suspension.wait, until: suspension.endTime)
     }
     // The error of another attempt is an ordinary error.
     let error = suspension != nil && error is JobSuspension ? nil : error

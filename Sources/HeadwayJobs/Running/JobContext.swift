@@ -184,23 +184,21 @@ public final class JobContext: Sendable {
   ///
   /// - Parameters:
   ///   - job: The other job.
-  ///   - after: The jobs that the other job waits for.
+  ///   - options: Options of the other job. They take precedence over the options of its type.
   ///   - beforeDependents: Whether the jobs that wait for this job also wait for the other one. The other job can't
   ///     wait for any jobs then, so that no cycle can arise. If a third job holds its key, the dependents don't wait
   ///     for that job.
-  ///   - options: The options of the other job. The other parameters take precedence.
   /// - Returns: A handle to the new job, or to the one that holds its key.
   /// - Throws: ``JobError``, with the code ``JobError/Code/queueFull`` if the queue of the other job is full. The other
   ///   job was not stored.
   @discardableResult
   public func enqueue<Type: Job>(
-    _ job: Type, after: [any JobReference] = [], beforeDependents: Bool = false, options: JobOptions = JobOptions()
+    _ job: Type, _ options: JobOption..., beforeDependents: Bool = false
   ) async throws -> JobHandle<Type.Output> {
-    let given = JobOptions(after: after.isEmpty ? nil : after.map(\.dependency))
-    let options = given.merged(over: options)
+    let options = JobOptions(options)
     if beforeDependents {
       var batch = JobBatch()
-      let entry = batch.add(job, options: options)
+      let entry = batch.add(job, .options(options))
       return try await enqueue(batch, beforeDependents: true)[entry]
     }
     let new = try jobs.encode(job, options: options)
@@ -269,10 +267,37 @@ public final class JobContext: Sendable {
     JobError(.leaseLost, "Attempt \(attempt) no longer runs job \(id): the job was abandoned or has ended elsewhere.")
   }
 
+  /// Ends the job by a transaction of its code.
+  ///
+  /// - Parameter commit: Commits the transaction, which records the ending.
+  /// - Returns: The value that the function returns.
+  /// - Throws: The error of the function: the job has not ended. ``JobError`` with the code
+  ///   ``JobError/Code/alreadyFinished`` if an earlier call has ended the job, or has not returned yet;
+  ///   ``JobSuspension`` if the attempt ends with a wait.
+  @_spi(JobStore) public func finishOnce<Value: Sendable>(
+    by commit: () async throws -> Value
+  ) async throws -> Value {
+    try checkNotSuspended()
+    // Noted before the commit. Otherwise, the worker could find after the commit that the attempt no longer runs the
+    // job.
+    guard beginFinishing() else { throw alreadyFinished }
+    do {
+      return try await commit()
+    } catch {
+      cancelFinishing()
+      throw error
+    }
+  }
+
+  /// The error for a second ending of the job by its code.
+  @_spi(JobStore) public var alreadyFinished: JobError {
+    JobError(.alreadyFinished, "A call of finish(_:) has ended job \(id), or is about to. After that call, return.")
+  }
+
   /// Notes that a transaction of the job's code records the ending, so that the worker doesn't.
   ///
   /// - Returns: False if another one has recorded it, or is about to.
-  @_spi(JobStore) public func beginFinishing() -> Bool {
+  private func beginFinishing() -> Bool {
     state.withLock { state in
       defer { state.isFinished = true }
       return !state.isFinished
@@ -280,7 +305,7 @@ public final class JobContext: Sendable {
   }
 
   /// Notes that the transaction has failed.
-  @_spi(JobStore) public func cancelFinishing() { state.withLock { $0.isFinished = false } }
+  private func cancelFinishing() { state.withLock { $0.isFinished = false } }
 
   /// Notes that another client of the database might record the ending.
   ///

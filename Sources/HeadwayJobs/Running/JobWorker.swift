@@ -117,7 +117,7 @@ public final class JobWorker: Sendable {
   /// ```swift
   /// let worker = JobWorker(jobs, kinds: [Resize.self])
   /// worker.serve(matching: "tenant-*", on: OperationQueue(maxConcurrentOperationCount: 8))
-  /// try await jobs.enqueue(Resize(path: "photo.jpg"), queue: "tenant-7")
+  /// try await jobs.enqueue(Resize(path: "photo.jpg"), .queue("tenant-7"))
   /// try await worker.drain()
   /// ```
   ///

@@ -22,26 +22,29 @@
   public func addDueJobs(limit: Int) throws -> Bool {
     let due = try dueSchedules(limit: limit)
     var (ticks, jobCount, isComplete) = ([(schedule: ScheduleRecord, jobs: [NewJob])](), 0, due.count < limit)
+    var unreadable: [String] = []
     for schedule in due {
       guard jobCount < limit else {
         isComplete = false
         break
       }
       guard var record = schedule.record else {
-        // The other schedules continue.
-        try postpone(schedule.name, to: ScheduleTransitions.timeToLookAgain(after: now))
+        unreadable.append(schedule.name)
         continue
       }
       let jobs = ScheduleTransitions.tick(&record, isLastJobUnfinished: schedule.isLastJobUnfinished, at: now)
       ticks.append((record, jobs))
       jobCount += jobs.count
     }
-    try willAdd(ticks.flatMap(\.jobs))
-    for (schedule, jobs) in ticks {
-      var schedule = schedule
-      for job in jobs { schedule.lastJob = try add(job, [], hasDependents: false).id }
-      try writeTick(of: schedule)
+    // The other schedules continue.
+    if !unreadable.isEmpty { try postpone(unreadable, to: ScheduleTransitions.timeToLookAgain(after: now)) }
+    guard !ticks.isEmpty else { return !isComplete }
+    var additions = try prepare(ticks.flatMap(\.jobs))
+    for index in ticks.indices {
+      for job in ticks[index].jobs { ticks[index].schedule.lastJob = try add(job, to: &additions).id }
     }
+    try write(additions)
+    try writeTicks(of: ticks.map(\.schedule))
     return !isComplete
   }
 
@@ -84,10 +87,10 @@
     guard
       let past = ScheduleTransitions.backfill(&schedule, from: start, through: end, limit: limit, at: now)
     else { return ScheduleAnswer(isFound: true) }
-    try willAdd(due + past.jobs)
-    for job in due { schedule.lastJob = try add(job, [], hasDependents: false).id }
-    var addedCount = 0
-    for job in past.jobs where try add(job, [], hasDependents: false).isNew { addedCount += 1 }
+    var (additions, addedCount) = (try prepare(due + past.jobs), 0)
+    for job in due { schedule.lastJob = try add(job, to: &additions).id }
+    for job in past.jobs where try add(job, to: &additions).isNew { addedCount += 1 }
+    try write(additions)
     try write(schedule)
     return ScheduleAnswer(isFound: true, addedCount: addedCount, hasMore: past.hasMore)
   }
@@ -101,8 +104,9 @@
   /// - Returns: The last job of the schedule.
   @discardableResult
   private func write(_ changed: ScheduleRecord, adding jobs: [NewJob]) throws -> JobID? {
-    var schedule = changed
-    for job in jobs { schedule.lastJob = try add(job, [], hasDependents: false).id }
+    var (schedule, additions) = (changed, try prepare(jobs))
+    for job in jobs { schedule.lastJob = try add(job, to: &additions).id }
+    try write(additions)
     try write(schedule)
     return schedule.lastJob
   }

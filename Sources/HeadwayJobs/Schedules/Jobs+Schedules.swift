@@ -27,51 +27,29 @@ extension Jobs {
   ///   - overlap: Whether ticks add jobs while the last job is unfinished.
   ///   - jitter: The maximum time from a tick until its job is due, to spread the load of schedules with equal times.
   ///     The time is random, but the same in all processes. A delay in the options is added to it.
-  ///   - options: The options of each job. A start date and a deadline have no effect.
   ///   - job: The job.
+  ///   - options: Options of each job. They take precedence over the options of the type. A start date and a deadline
+  ///     have no effect.
   /// - Throws: ``JobError``, for example with the code ``JobError/Code/payloadTooLarge``. The schedule was not changed.
   /// - Precondition: The name is not empty, and the jitter is zero to 100 years.
   public func schedule(
     _ name: String, _ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow,
-    jitter: Duration = .zero, options: JobOptions = JobOptions(), job: some Job
+    jitter: Duration = .zero, job: some Job, _ options: JobOption...
   ) async throws {
     require(!name.isEmpty, "A schedule has no name: name it, so that each process sets the same schedule.")
     require(
       jitter >= .zero && jitter <= ScheduleTransitions.maxJitter,
       "The schedule \(name) has the jitter \(jitter): use zero to 100 years.")
     try NameLength.check(name, "The name of a schedule", NameLength.name)
-    var options = options
-    // A start time would replace the default delay of the job's type.
+    var options = JobOptions(options)
+    // A start date would replace the delay of the job's type.
     options.startDate = nil
     var new = try encode(job, options: options)
     // The definition must be the same in all processes.
     new.settings.traceContext = nil
-    (new.start, new.deadline) = (nil, nil)
+    (new.startTime, new.deadline) = (nil, nil)
     let definition = ScheduleDefinition(schedule, missed: missed, overlap: overlap, jitter: jitter, job: new)
     _ = try await backend.perform(.set(definition), on: name)
-  }
-
-  /// Adds a job repeatedly: at times of a local clock, or at equal intervals.
-  ///
-  /// ```swift
-  /// try await jobs.schedule("often", .every(.seconds(30))) { Resize(path: "new") }
-  /// ```
-  ///
-  /// - Parameters:
-  ///   - name: The name of the schedule.
-  ///   - schedule: When jobs are added.
-  ///   - missed: The behavior for ticks at which no worker was running.
-  ///   - overlap: Whether ticks add jobs while the last job is unfinished.
-  ///   - jitter: The maximum time from a tick until its job is due.
-  ///   - options: The options of each job. A start date and a deadline have no effect.
-  ///   - job: Creates the job. It is called once, before the schedule is stored, not for each tick.
-  /// - Throws: ``JobError``, or the error of the function. The schedule was not changed.
-  public func schedule<Type: Job>(
-    _ name: String, _ schedule: JobSchedule, missed: MissedTicks = .latest, overlap: ScheduleOverlap = .allow,
-    jitter: Duration = .zero, options: JobOptions = JobOptions(), job: () throws -> Type
-  ) async throws {
-    try await self.schedule(
-      name, schedule, missed: missed, overlap: overlap, jitter: jitter, options: options, job: try job())
   }
 
   /// Returns all schedules of the store, in the order of their names.

@@ -5,19 +5,19 @@ public struct ScheduleRecord: Hashable, Codable, Sendable {
   /// The definition that a program has set.
   public var definition: ScheduleDefinition
   /// When the current ``ScheduleDefinition/schedule`` was set.
-  @_spi(JobStore) public var anchor: StoreTime
+  @_spi(JobStore) public var anchorTime: StoreTime
   /// All ticks up to this time have been processed.
   ///
-  /// This is ``lastTick``, unless the schedule was set or resumed later.
-  @_spi(JobStore) public var decided: StoreTime
+  /// This is ``lastTickTime``, unless the schedule was set or resumed later.
+  @_spi(JobStore) public var decidedTime: StoreTime
   /// The last tick, even if it has added no job.
-  public var lastTick: StoreTime?
+  public var lastTickTime: StoreTime?
   /// The job that was added last.
   public var lastJob: JobID?
   /// Whether the schedule is paused, so that it adds no jobs.
   public var isPaused = false
   /// The next tick; nil if the schedule is paused.
-  public var next: StoreTime?
+  public var nextTickTime: StoreTime?
   /// The periods in which ticks have added no jobs, in order.
   ///
   /// When the schedule is set for the first time, the only gap is all time before.
@@ -28,14 +28,16 @@ public struct ScheduleRecord: Hashable, Codable, Sendable {
   /// - Parameters:
   ///   - name: The name of the schedule.
   ///   - definition: The definition that a program has set.
-  ///   - anchor: When the schedule was set.
-  ///   - decided: All ticks up to this time have been processed.
-  @_spi(JobStore) public init(name: String, definition: ScheduleDefinition, anchor: StoreTime, decided: StoreTime) {
+  ///   - anchorTime: When the schedule was set.
+  ///   - decidedTime: All ticks up to this time have been processed.
+  @_spi(JobStore) public init(
+    name: String, definition: ScheduleDefinition, anchorTime: StoreTime, decidedTime: StoreTime
+  ) {
     self.name = name
     self.definition = definition
-    self.anchor = anchor
-    self.decided = decided
-    gaps = [ScheduleGap(after: StoreTime(microseconds: .min), through: decided)]
+    self.anchorTime = anchorTime
+    self.decidedTime = decidedTime
+    gaps = [ScheduleGap(after: StoreTime(microseconds: .min), through: decidedTime)]
   }
 }
 

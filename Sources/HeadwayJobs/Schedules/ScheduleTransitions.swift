@@ -20,22 +20,22 @@
   ) -> [NewJob] {
     guard !schedule.isPaused else { return [] }
     defer { setNext(&schedule, at: now) }
-    guard var ticks = schedule.definition.schedule.ticks(from: schedule.anchor) else { return [] }
+    guard var ticks = schedule.definition.schedule.ticks(from: schedule.anchorTime) else { return [] }
     let definition = schedule.definition
     var limit = 1
     if case .all(let number) = definition.missed, definition.overlap == .allow {
       limit = min(max(number, 1), JobCommand.maxChangedCount)
     }
     // One more than the limit, to determine whether there are earlier ticks.
-    let found = ticks.last(limit + 1, after: schedule.decided, through: now)
+    let found = ticks.last(limit + 1, after: schedule.decidedTime, through: now)
     guard let latest = found.last else { return [] }
     var due = Array(found.suffix(limit))
     if definition.missed == .none, now - latest > missedAfter { due = [] }
     if found.count > limit || due.isEmpty {
-      schedule.gaps.extend(after: schedule.decided, through: due.first.map { $0 + .microseconds(-1) } ?? latest)
+      schedule.gaps.extend(after: schedule.decidedTime, through: due.first.map { $0 + .microseconds(-1) } ?? latest)
     }
-    schedule.decided = latest
-    schedule.lastTick = latest
+    schedule.decidedTime = latest
+    schedule.lastTickTime = latest
     guard !due.isEmpty else { return [] }
     if definition.overlap == .skip, isLastJobUnfinished { due = [] }
     return due.map { job(ofTick: $0, of: schedule) }
@@ -55,7 +55,7 @@
     at now: StoreTime
   ) -> (schedule: ScheduleRecord, jobs: [NewJob]) {
     guard var schedule = old else {
-      var new = ScheduleRecord(name: name, definition: definition, anchor: now, decided: now)
+      var new = ScheduleRecord(name: name, definition: definition, anchorTime: now, decidedTime: now)
       setNext(&new, at: now)
       return (new, [])
     }
@@ -67,7 +67,7 @@
       jobs = tick(&schedule, isLastJobUnfinished: isLastJobUnfinished, at: now)
       skip(&schedule, through: now)
       schedule.definition.schedule = definition.schedule
-      schedule.anchor = now
+      schedule.anchorTime = now
     }
     // The rules of the time zone might be newer than those of the process that computed the next tick.
     setNext(&schedule, at: now)
@@ -105,7 +105,7 @@
     let jitter = schedule.definition.jitter
     if jitter > .zero {
       let wait = offset(ofTick: time, of: schedule.name, within: jitter)
-      (job.start, job.delay) = (time + (job.delay ?? .zero) + wait, nil)
+      (job.startTime, job.delay) = (time + (job.delay ?? .zero) + wait, nil)
     }
     return job
   }
@@ -140,7 +140,7 @@
   public static func backfill(
     _ schedule: inout ScheduleRecord, from start: StoreTime, through end: StoreTime, limit: Int, at now: StoreTime
   ) -> (jobs: [NewJob], hasMore: Bool)? {
-    guard var ticks = schedule.definition.schedule.ticks(from: schedule.anchor) else { return nil }
+    guard var ticks = schedule.definition.schedule.ticks(from: schedule.anchorTime) else { return nil }
     if schedule.isPaused { skip(&schedule, through: now) }
     let earliest = max(start + .microseconds(-1), earliestTime)
     var (jobs, gaps, hasMore) = ([NewJob](), [ScheduleGap](), false)
@@ -171,11 +171,11 @@
 
   /// Notes that the ticks up to a time add no jobs.
   private static func skip(_ schedule: inout ScheduleRecord, through now: StoreTime) {
-    guard schedule.decided < now else { return }
-    var ticks = schedule.definition.schedule.ticks(from: schedule.anchor)
-    let hasTicks = ticks == nil || ticks?.next(after: schedule.decided).map { $0 <= now } ?? false
-    if hasTicks { schedule.gaps.extend(after: schedule.decided, through: now) }
-    schedule.decided = now
+    guard schedule.decidedTime < now else { return }
+    var ticks = schedule.definition.schedule.ticks(from: schedule.anchorTime)
+    let hasTicks = ticks == nil || ticks?.next(after: schedule.decidedTime).map { $0 <= now } ?? false
+    if hasTicks { schedule.gaps.extend(after: schedule.decidedTime, through: now) }
+    schedule.decidedTime = now
   }
 
   /// Returns when a process checks a schedule again whose definition or time zone it does not know.
@@ -188,13 +188,13 @@
 
   private static func setNext(_ schedule: inout ScheduleRecord, at now: StoreTime) {
     guard !schedule.isPaused else {
-      schedule.next = nil
+      schedule.nextTickTime = nil
       return
     }
-    guard var ticks = schedule.definition.schedule.ticks(from: schedule.anchor) else {
-      schedule.next = timeToLookAgain(after: now)
+    guard var ticks = schedule.definition.schedule.ticks(from: schedule.anchorTime) else {
+      schedule.nextTickTime = timeToLookAgain(after: now)
       return
     }
-    schedule.next = ticks.next(after: schedule.decided)
+    schedule.nextTickTime = ticks.next(after: schedule.decidedTime)
   }
 }

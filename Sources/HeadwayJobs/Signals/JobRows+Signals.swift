@@ -7,29 +7,36 @@ extension JobRows {
     let jobs = try select(for: command, prepare: { _ in }, where: { _ in true })
     let stored = try checkpoints(StoredSignals.counts, of: jobs.map(\.id))
     var (count, woken, refusal) = (0, [JobRecord](), JobError?.none)
+    var rows: [(job: JobID, name: String, value: JobPayload)] = []
     for var job in jobs {
       var counts = try SignalCounts(stored: stored[job.id])
       guard let row = counts.receive(signal.name) else {
         refusal = refusal ?? JobError(signalsOf: job.id)
         continue
       }
-      try putCheckpoint(row, signal.value, of: job.id)
-      try putCheckpoint(StoredSignals.counts, counts.stored, of: job.id)
+      rows += [(job.id, row, signal.value), (job.id, StoredSignals.counts, counts.stored)]
       count += 1
       if JobTransitions.wake(&job, by: signal.name, at: now) { woken.append(job) }
     }
     if count == 0, let refusal { throw refusal }
+    if count > 0 { try putCheckpoints(rows) }
     try putAtEnd(woken)
     return count
   }
 
-  /// Wakes a job whose attempt has ended with a wait, if its signal has arrived in the meantime.
-  func wakeIfSignalled(_ job: inout JobRecord) throws {
-    guard case .signal(let name)? = job.wait else { return }
-    let stored = try checkpoints(StoredSignals.counts, of: [job.id])[job.id]
-    // If the numbers can't be read, the code of the job receives the error, and endings of other jobs are not affected.
-    let hasPending = (try? SignalCounts(stored: stored))?.hasPending(name) ?? true
-    if hasPending { _ = JobTransitions.wake(&job, by: name, at: now) }
+  /// Wakes jobs whose attempts have ended with waits, if their signals have arrived in the meantime.
+  func wakeIfSignalled(_ jobs: inout [JobRecord]) throws {
+    func signal(_ job: JobRecord) -> String? { if case .signal(let name)? = job.wait { name } else { nil } }
+    let waiting = jobs.indices.filter { signal(jobs[$0]) != nil }
+    guard !waiting.isEmpty else { return }
+    let stored = try checkpoints(StoredSignals.counts, of: waiting.map { jobs[$0].id })
+    for index in waiting {
+      guard let name = signal(jobs[index]) else { continue }
+      // If the numbers can't be read, the code of the job receives the error, and endings of other jobs are not
+      // affected.
+      let hasPending = (try? SignalCounts(stored: stored[jobs[index].id]))?.hasPending(name) ?? true
+      if hasPending { _ = JobTransitions.wake(&jobs[index], by: name, at: now) }
+    }
   }
 
   /// Begins a wait of a running job, or finds out how it has ended.
@@ -43,10 +50,10 @@ extension JobRows {
       if case .signal(let signal) = wait {
         var counts = try SignalCounts(stored: checkpoints(StoredSignals.counts, of: [id])[id])
         record.signal = counts.take(signal)
-        if record.signal != nil { try putCheckpoint(StoredSignals.counts, counts.stored, of: id) }
+        if record.signal != nil { try putCheckpoints([(id, StoredSignals.counts, counts.stored)]) }
       }
       record.isOver = record.signal != nil || record.until <= now
-      if record.isOver || stored == nil { try putCheckpoint(name, record.stored, of: id) }
+      if record.isOver || stored == nil { try putCheckpoints([(id, name, record.stored)]) }
     }
     guard record.isOver else { return .waits(until: record.until) }
     guard let row = record.signal else { return .waited(nil) }

@@ -19,15 +19,17 @@ public struct JobSuspension: Error, Hashable, Sendable, CustomStringConvertible 
   /// What the job waits for.
   public let wait: JobWait
   /// The time limit of the wait, or the end of the sleep.
-  public let until: StoreTime
+  public let endTime: StoreTime
 
   /// Creates an error.
   ///
   /// - Parameters:
   ///   - wait: What the job waits for.
-  ///   - until: The time limit of the wait, or the end of the sleep.
-  @_spi(JobStore) public init(_ wait: JobWait, until: StoreTime) { (self.wait, self.until) = (wait, until) }
+  ///   - endTime: The time limit of the wait, or the end of the sleep.
+  @_spi(JobStore) public init(_ wait: JobWait, until endTime: StoreTime) {
+    (self.wait, self.endTime) = (wait, endTime)
+  }
 
   /// A readable sentence.
-  public var description: String { "The job waits for \(wait), until \(until)." }
+  public var description: String { "The job waits for \(wait), until \(endTime)." }
 }

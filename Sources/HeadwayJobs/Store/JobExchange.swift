@@ -307,6 +307,15 @@ public struct WorkerDescription: Hashable, Codable, Sendable {
     self.kinds = kinds
   }
 
+  /// The stored form.
+  @_spi(JobStore) public var stored: [UInt8] { StoredForm.encode(self) }
+
+  /// Creates a description from its stored form.
+  ///
+  /// - Parameter stored: The stored form.
+  /// - Throws: `DecodingError` if the bytes are not valid.
+  @_spi(JobStore) public init(stored: [UInt8]) throws { self = try StoredForm.decode(Self.self, stored) }
+
   /// Returns whether the worker serves a queue.
   ///
   /// - Parameter queue: The name of the queue.

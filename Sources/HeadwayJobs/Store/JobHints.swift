@@ -35,6 +35,55 @@ import Synchronization
   }
 }
 
+@_spi(JobStore) extension JobHints {
+  /// Returns a message for the other processes of a store; nil if there is nothing to send.
+  ///
+  /// Each part of the message begins with a letter for its meaning. Parts that exceed the length are missing: the other
+  /// processes find the changes when they read the store.
+  ///
+  /// - Parameters:
+  ///   - separator: The character between the parts.
+  ///   - maxLength: The length of the message, in bytes, that is never reached.
+  ///   - maxFinishedCount: The maximum number of ended jobs.
+  /// - Returns: The message.
+  public func message(separator: Character, maxLength: Int, maxFinishedCount: Int) -> String? {
+    var parts: [String] = []
+    parts += claimableQueues.sorted().map { "q\($0)" }
+    parts += queuesWithRoom.sorted().map { "r\($0)" }
+    if hasScheduled { parts.append("s") }
+    if hasCancellation { parts.append("c") }
+    parts += finished.prefix(maxFinishedCount).map { "f\($0.rawValue)" }
+    var message = ""
+    for part in parts where message.utf8.count + part.utf8.count + 1 < maxLength {
+      if !message.isEmpty { message.append(separator) }
+      message += part
+    }
+    return message.isEmpty ? nil : message
+  }
+
+  /// Creates hints from the message of another process.
+  ///
+  /// Parts that are not valid have no effect.
+  ///
+  /// - Parameters:
+  ///   - message: The message.
+  ///   - separator: The character between its parts.
+  public init(message: some StringProtocol, separator: Character) {
+    self.init()
+    for part in message.split(separator: separator) {
+      let text = String(decoding: part.utf8.dropFirst(), as: UTF8.self)
+      switch part.utf8.first {
+      case UInt8(ascii: "q"): claimableQueues.insert(text)
+      case UInt8(ascii: "r"): queuesWithRoom.insert(text)
+      case UInt8(ascii: "s"): hasScheduled = true
+      case UInt8(ascii: "c"): hasCancellation = true
+      case UInt8(ascii: "f"): if let id = Int64(text) { finished.append(JobID(rawValue: id)) }
+      default: break
+      }
+    }
+  }
+}
+
 /// The functions that a store calls with hints.
 @_spi(JobStore) public final class HintObservers: Sendable {
   private struct State {

@@ -90,7 +90,7 @@ public struct JobRecord: Hashable, Sendable {
     version = job.version
     payload = job.payload
     priority = job.priority
-    dueTime = job.delay.map { now + $0 } ?? job.start
+    dueTime = job.delay.map { now + $0 } ?? job.startTime
     deadline = job.deadline
     (enqueuedTime, readyTime) = (now, now)
     settings = job.settings

@@ -1,38 +1,89 @@
 @_spi(JobStore) extension JobRows {
-  /// Records the ending of an attempt.
+  /// Records endings, as if they arrived one after another.
   ///
-  /// - Parameters:
-  ///   - ending: The ending.
-  ///   - job: The job; nil if it does not exist.
-  /// - Throws: ``JobError``, or an error of the store.
-  /// - Returns: Whether the ending is recorded.
-  public func end(_ ending: JobEnding, of job: JobRecord?) throws -> JobExchangeAnswer.Verdict {
-    guard var job else { return .refused }
-    switch JobTransitions.end(&job, ending, at: now) {
-    case .refused: return .refused
-    case .alreadyRecorded: return .recorded
-    case .recorded:
-      try wakeIfSignalled(&job)
-      if !job.state.isFinished, ending.action != .release { try place(&job) }
-      try note(ending.action, of: job.queue)
-      try put(job)
-      return .recorded
+  /// - Parameter endings: The endings.
+  /// - Returns: The result for each ending.
+  /// - Throws: An error of the store.
+  public func end(_ endings: [JobEnding]) throws -> [JobExchangeAnswer.Verdict] {
+    let ids = endings.map(\.fence.id)
+    let order = Dictionary(zip(ids, ids.indices), uniquingKeysWith: { first, _ in first })
+    // If a job has several endings, their order matters.
+    let successes = order.count == ids.count ? try succeed(endings) : [:]
+    let others = ids.filter { successes[$0] == nil }
+    let found = others.isEmpty ? [] : try find(others)
+    var jobs = Dictionary(found.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    var (changed, released) = ([JobID](), Set<JobID>())
+    let verdicts = try endings.map { ending -> JobExchangeAnswer.Verdict in
+      let id = ending.fence.id
+      if let success = successes[id] {
+        try note(success, of: ending)
+        return .recorded
+      }
+      guard var job = jobs[id] else { return .refused }
+      switch JobTransitions.end(&job, ending, at: now) {
+      case .refused: return .refused
+      case .alreadyRecorded: return .recorded
+      case .recorded:
+        jobs[id] = job
+        changed.append(id)
+        if ending.action == .release { released.insert(id) }
+        try note(ending.action, of: job.queue)
+        return .recorded
+      }
     }
+    guard !changed.isEmpty else { return verdicts }
+    var unwritten = changed.compactMap { jobs[$0] }
+    try wakeIfSignalled(&unwritten)
+    try place(&unwritten) { !$0.state.isFinished && !released.contains($0.id) }
+    try put(unwritten)
+    if !successes.isEmpty, ended.count > 1 {
+      ended.sort { order[$0.id, default: -1] < order[$1.id, default: -1] }
+    }
+    return verdicts
+  }
+
+  /// Notes what a success that was recorded without reading the job changes elsewhere.
+  private func note(_ success: JobSuccess, of ending: JobEnding) throws {
+    if success.hasDependents { ended.append(JobGraph.Standing(id: ending.fence.id, state: .succeeded)) }
+    try note(ending.action, of: success.queue)
+    if try queues()[success.queue]?.settings.maxRunningJobCount != nil { hints.claimableQueues.insert(success.queue) }
+    hints.finished.append(ending.fence.id)
   }
 
   /// Returns jobs of a worker that has died or stopped to their queues, or ends them.
   ///
   /// - Returns: The jobs.
   public func rescue(_ jobs: [JobRecord], isCrash: Bool) throws -> [JobID] {
-    for var job in jobs {
-      JobTransitions.rescue(&job, isCrash: isCrash, at: now)
-      try put(job)
-    }
+    var rescued = jobs
+    for index in rescued.indices { JobTransitions.rescue(&rescued[index], isCrash: isCrash, at: now) }
+    try put(rescued)
     return jobs.map(\.id)
   }
 
+  /// Records the endings of attempts, gives back jobs that the worker does not know of, and claims jobs.
+  ///
+  /// - Parameters:
+  ///   - exchange: The endings and claims of the worker.
+  ///   - isRegistered: Returns whether the worker can have jobs.
+  ///   - claim: Claims jobs for each claim in order. Use ``JobExchange/claimed(_:)``.
+  /// - Throws: ``JobError``, or an error of the store.
+  /// - Returns: The result for each ending, and the claimed jobs.
+  public func exchange(
+    _ exchange: JobExchange, isRegistered: () throws -> Bool, claim: () throws -> [[JobRecord]]
+  ) throws -> JobExchangeAnswer {
+    let verdicts = try end(exchange.endings)
+    // The claims can return jobs that have waited for the jobs that end here.
+    try settle()
+    let isWorking = !exchange.claims.isEmpty || exchange.running != nil
+    guard isWorking, try isRegistered() else {
+      return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
+    }
+    if let running = exchange.running { try releaseAll(of: exchange.worker, except: running) }
+    return JobExchangeAnswer(verdicts: verdicts, claimed: try claim())
+  }
+
   /// Gives back the jobs of a worker that the worker does not know of.
-  public func releaseAll(of worker: WorkerID, except known: Set<JobFence>) throws {
+  private func releaseAll(of worker: WorkerID, except known: Set<JobFence>) throws {
     let unknown = try runningJobs(of: worker).compactMap(\.fence).filter { !known.contains($0) }
     _ = try end(unknown.map { JobEnding($0, .release) })
   }
@@ -42,13 +93,13 @@
     guard try isRun(by: write.fence) else { return .refused }
     let id = write.fence.id
     switch write.content {
-    case .checkpoint(let name, let value): try putCheckpoint(name, value, of: id)
+    case .checkpoint(let name, let value): try putCheckpoints([(id, name, value)])
     case .wait(let wait, let number, let limit): return try self.wait(for: wait, number: number, limit: limit, of: id)
     case .progress(let progress): try setProgress(progress, of: id)
     case .log(let text):
       guard var job = try findUnfinished([id]).first else { return .refused }
       job.history.append(JobTransition(time: now, state: .running, worker: job.owner, note: text))
-      try put(job)
+      try put([job])
     case .enqueue(let new):
       do {
         return .enqueued(try enqueue([new], beforeDependentsOf: nil)[0])

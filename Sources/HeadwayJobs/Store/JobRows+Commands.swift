@@ -30,7 +30,7 @@
   /// Changes unfinished jobs by a function that returns whether it has changed the job.
   private func change(for command: JobCommand, _ body: (inout JobRecord) -> Bool) throws -> Int {
     let changed = try select(for: command, prepare: { _ in }, where: body)
-    for job in changed { try put(job) }
+    try put(changed)
     return changed.count
   }
 
@@ -42,15 +42,21 @@
   }
 
   private func retry(_ command: JobCommand) throws -> Int {
-    var retries = JobRetries()
+    var (retries, keys) = (JobRetries(), JobKeys())
     var requirements: [JobID: [(edge: JobEdge, state: JobState?)]] = [:]
     while retries.beginPass() {
       _ = try select(
         for: command,
-        prepare: { jobs in requirements = try self.requirements(of: jobs.filter(retries.accepts).map(\.id)) },
+        prepare: { jobs in
+          let accepted = jobs.filter(retries.accepts)
+          requirements = try self.requirements(of: accepted.map(\.id))
+          // Last, because the first function can wait for locks, and other transactions take keys in the meantime.
+          try keys.read(accepted.compactMap(\.settings.unique).filter { $0.duration == nil }, in: self)
+        },
         where: { job in
           guard retries.accepts(job) else { return false }
-          let (count, holder) = (retries.jobs.count, try job.settings.unique.flatMap(self.holder))
+          let count = retries.jobs.count
+          let holder = job.settings.unique.flatMap { keys[$0] }
           retries.consider(job, requirements[job.id] ?? [], holder: holder, at: now)
           // The selection ends when enough jobs are chosen.
           return retries.jobs.count > count

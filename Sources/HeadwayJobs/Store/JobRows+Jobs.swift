@@ -10,7 +10,7 @@
   /// - Throws: ``JobError``, or an error of the store. The rows might have changed: undo the transaction.
   public func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     try requireRoom(for: batch, fullQueues(for: batch))
-    return try addAll(batch, beforeDependentsOf: parent)
+    return try addBatch(batch, beforeDependentsOf: parent)
   }
 
   /// Returns the queues of new jobs that have reached their pending limits, with the limits.
@@ -18,95 +18,89 @@
     let limits = try queues().compactMapValues(\.settings.maxPendingJobCount)
     guard !limits.isEmpty else { return [:] }
     let names = Set(batch.map(\.queue))
-    return try limits.filter { queue, limit in try names.contains(queue) && hasPending(limit, in: queue) }
+    let full = try fullQueues(limits.filter { names.contains($0.key) })
+    return limits.filter { full.contains($0.key) }
   }
 
   /// Throws an error if a job needs room in a full queue: one whose key is held needs none.
   public func requireRoom(for batch: [NewJob], _ full: [String: Int]) throws {
     guard !full.isEmpty else { return }
-    for new in batch {
-      guard let limit = full[new.queue] else { continue }
-      if try new.settings.unique.flatMap(holder) == nil { throw JobError(full: new.queue, limit: limit) }
+    let new = batch.filter { full[$0.queue] != nil }
+    var keys = JobKeys()
+    try keys.read(new.compactMap(\.settings.unique), in: self)
+    for new in new where new.settings.unique.flatMap({ keys[$0] }) == nil {
+      throw JobError(full: new.queue, limit: full[new.queue] ?? 0)
     }
-  }
-
-  /// Adds a job, unless another one holds its key.
-  ///
-  /// - Parameters:
-  ///   - new: The job.
-  ///   - dependencies: The requirements of the job, with the states of the jobs that it depends on.
-  ///   - hasDependents: Whether other jobs of the same batch wait for the job.
-  /// - Returns: The new job, or the one that holds its key.
-  /// - Throws: An error of the store.
-  public func add(
-    _ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool
-  ) throws -> Enqueued {
-    if let unique = new.settings.unique, let other = try holder(of: unique) {
-      if unique.conflict == .replace, let old = try find(other) { try replace(old, with: new) }
-      return Enqueued(id: other, isNew: false)
-    }
-    let (id, position) = try nextNumbers()
-    var job = JobRecord(id: id, new, at: now)
-    (job.position, job.readyTime) = (position, now)
-    if let unique = job.settings.unique {
-      if let duration = unique.duration {
-        _ = try hold(unique.key, by: id, until: now + duration)
-      } else {
-        job.holdsKey = true
-      }
-    }
-    try insertEdges(of: &job, dependencies)
-    job.hasDependents = hasDependents && !job.state.isFinished
-    if job.state.isFinished {
-      try put(job)
-    } else {
-      try insert(job)
-      try noteUnfinished(job)
-    }
-    return Enqueued(id: id, isNew: true)
-  }
-
-  /// Replaces a job that holds the key of a new one, unless the job has started.
-  public func replace(_ old: JobRecord, with new: NewJob) throws {
-    var job = old
-    guard JobTransitions.replace(&job, with: new, at: now) else { return }
-    // The job becomes ready now, so it comes after those that were already ready.
-    if old.state == .scheduled, job.state == .waiting { try place(&job) }
-    try put(job)
   }
 }
 
 // MARK: Changed jobs
 
 @_spi(JobStore) extension JobRows {
-  /// Writes a changed job.
-  public func put(_ changed: JobRecord) throws {
-    var job = changed
-    if job.needsKey, let unique = job.settings.unique {
-      if let other = try holder(of: unique), other != job.id {
-        JobTransitions.supersede(&job, by: other, at: now)
-      } else {
-        job.holdsKey = true
+  /// Writes changed jobs, as if they were written one after another.
+  public func put(_ changed: [JobRecord]) throws {
+    guard !changed.isEmpty else { return }
+    var rest: [JobRecord] = []
+    for var job in try holdingKeys(changed) {
+      guard let damage = job.damage else {
+        rest.append(job)
+        continue
       }
+      try write(rest)
+      rest = []
+      if !job.state.isFinished, job.state != .running { JobTransitions.fail(&job, because: damage, at: now) }
+      try preservingParts(of: job) { try write([job]) }
     }
-    guard let damage = job.damage else { return try write(job) }
-    if !job.state.isFinished, job.state != .running { JobTransitions.fail(&job, because: damage, at: now) }
-    try preservingParts(of: job) { try write(job) }
+    try write(rest)
   }
 
-  private func write(_ job: JobRecord) throws {
-    guard job.state.isFinished else {
-      try putUnfinished(job)
-      return try noteUnfinished(job)
+  /// Makes jobs hold the keys that they need, and cancels those whose key is held by another job.
+  private func holdingKeys(_ changed: [JobRecord]) throws -> [JobRecord] {
+    var (jobs, keys) = (changed, JobKeys())
+    let needed = jobs.lazy.filter(\.needsKey).compactMap(\.settings.unique)
+    guard !needed.isEmpty else { return jobs }
+    try keys.read(Array(needed), in: self)
+    for index in jobs.indices {
+      let id = jobs[index].id
+      guard let unique = jobs[index].settings.unique else { continue }
+      if jobs[index].needsKey {
+        if let other = keys[unique], other != id {
+          JobTransitions.supersede(&jobs[index], by: other, at: now)
+        } else {
+          jobs[index].holdsKey = true
+          keys[unique] = id
+        }
+      } else if jobs[index].state.isFinished, keys[unique] == id {
+        keys[unique] = nil
+      }
     }
-    hints.finished.append(job.id)
-    try noteLimits(of: job)
-    if job.hasDependents { ended.append(JobGraph.Standing(job)) }
-    // Dependents might read the result.
-    let isForgotten = !job.hasDependents && job.expirationTime.map { $0 <= job.finishedTime ?? now } ?? false
-    // Failed and cancelled jobs can be run again, and must not repeat their steps.
-    if job.state == .succeeded || isForgotten { try deleteCheckpoints(of: job.id) }
-    if isForgotten { try forget(job.id) } else { try putFinished(job) }
+    return jobs
+  }
+
+  /// Writes jobs that can be read and hold their keys.
+  private func write(_ jobs: [JobRecord]) throws {
+    var (unfinished, finished) = ([JobRecord](), [JobRecord]())
+    var (forgotten, withoutCheckpoints) = ([JobID](), [JobID]())
+    for job in jobs {
+      guard job.state.isFinished else {
+        unfinished.append(job)
+        try noteUnfinished(job)
+        continue
+      }
+      hints.finished.append(job.id)
+      try noteLimits(of: job)
+      if job.hasDependents { ended.append(JobGraph.Standing(job)) }
+      // Dependents might read the result.
+      let isForgotten = !job.hasDependents && job.expirationTime.map { $0 <= job.finishedTime ?? now } ?? false
+      // Failed and cancelled jobs can be run again, and must not repeat their steps.
+      if job.state == .succeeded || isForgotten { withoutCheckpoints.append(job.id) }
+      if isForgotten { forgotten.append(job.id) } else { finished.append(job) }
+    }
+    if !withoutCheckpoints.isEmpty { try deleteCheckpoints(of: withoutCheckpoints) }
+    if !forgotten.isEmpty { try forget(forgotten) }
+    // First, because these jobs no longer hold their keys.
+    if !finished.isEmpty { try putFinished(finished) }
+    if !unfinished.isEmpty { try putUnfinished(unfinished) }
   }
 
   /// Notes what observers have to know about a job that has not ended.
@@ -125,18 +119,20 @@
     if !job.state.isPending, settings?.maxPendingJobCount != nil { hints.queuesWithRoom.insert(job.queue) }
   }
 
-  /// Moves a job that waits again to the end of its queue, unless it keeps its place.
-  public func place(_ job: inout JobRecord) throws {
-    if !job.keepsPlace { (job.position, job.readyTime) = (try nextPositions(1)[0], now) }
+  /// Moves jobs that are ready now to the end of their queues, unless they keep their places.
+  func place(_ jobs: inout [JobRecord], where isReady: (JobRecord) -> Bool) throws {
+    let moved = jobs.indices.filter { !jobs[$0].keepsPlace && isReady(jobs[$0]) }
+    guard !moved.isEmpty else { return }
+    for (index, position) in zip(moved, try nextPositions(moved.count)) {
+      (jobs[index].position, jobs[index].readyTime) = (position, now)
+    }
   }
 
-  /// Writes changed jobs, and moves those that are ready now to the end of their queue, unless they keep their place.
-  func putAtEnd(_ jobs: [JobRecord]) throws {
-    guard !jobs.isEmpty else { return }
-    for (var job, position) in zip(jobs, try nextPositions(jobs.count)) {
-      if job.state == .waiting, !job.keepsPlace { (job.position, job.readyTime) = (position, now) }
-      try put(job)
-    }
+  /// Writes changed jobs, and moves those that wait now to the end of their queues, unless they keep their places.
+  func putAtEnd(_ changed: [JobRecord]) throws {
+    var jobs = changed
+    try place(&jobs) { $0.state == .waiting }
+    try put(jobs)
   }
 
   /// Changes the record of a queue.
@@ -162,11 +158,9 @@
   ///
   /// - Returns: Whether there might be more.
   public func expireLateJobs(limit: Int) throws -> Bool {
-    let late = try lateJobs(limit: limit)
-    for var job in late {
-      JobTransitions.expire(&job, at: now)
-      try put(job)
-    }
+    var late = try lateJobs(limit: limit)
+    for index in late.indices { JobTransitions.expire(&late[index], at: now) }
+    try put(late)
     try settle()
     return late.count == limit
   }

@@ -18,57 +18,60 @@
   var meetBudget: Int { get set }
   /// The number of edges that can still fail in this transaction.
   var cascadeBudget: Int { get set }
-  /// The new jobs of a batch that were stored with the note that they have dependents.
-  var awaited: Set<JobID> { get set }
 
   // MARK: Jobs
 
-  /// Returns an unfinished or finished job.
-  func find(_ id: JobID) throws -> JobRecord?
+  /// Returns the unfinished and finished jobs among several jobs, in any order.
+  func find(_ ids: [JobID]) throws -> [JobRecord]
   /// Returns the unfinished jobs among several jobs, in the order of their numbers.
   func findUnfinished(_ ids: [JobID]) throws -> [JobRecord]
+  /// Called with the maximum number of the next calls of ``nextNumbers()``, and with 0 after the last of them.
+  func reserveNumbers(_ count: Int) throws
   /// Returns a new number for a job, and a place behind all other jobs.
   func nextNumbers() throws -> (id: JobID, position: Int64)
   /// Returns places behind all other jobs.
   func nextPositions(_ count: Int) throws -> [Int64]
-  /// Called with the jobs that ``add(_:_:hasDependents:)`` will add next, in their order.
-  func willAdd(_ new: [NewJob]) throws
-  /// Adds a job, unless another one holds its key.
-  func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool) throws -> Enqueued
-  /// Adds all jobs of a batch, or none, without regard to full queues.
-  func addAll(_ new: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued]
-  /// Inserts a new job, which has not ended.
-  func insert(_ job: JobRecord) throws
-  /// Writes a job that has not ended; it might be among the finished ones.
-  func putUnfinished(_ job: JobRecord) throws
-  /// Writes a job that has ended, and removes it from the unfinished ones.
-  func putFinished(_ job: JobRecord) throws
-  /// Removes a job that has ended and is not kept.
-  func forget(_ id: JobID) throws
-  /// Removes the checkpoints of a job.
-  func deleteCheckpoints(of id: JobID) throws
+  /// Inserts new jobs, which have not ended.
+  func insert(_ jobs: [JobRecord]) throws
+  /// Writes jobs that have not ended; some might be among the finished ones.
+  func putUnfinished(_ jobs: [JobRecord]) throws
+  /// Writes jobs that have ended, and removes them from the unfinished ones.
+  func putFinished(_ jobs: [JobRecord]) throws
+  /// Removes jobs that have ended and are not kept, and their edges.
+  func forget(_ ids: [JobID]) throws
+  /// Removes the checkpoints of jobs.
+  func deleteCheckpoints(of ids: [JobID]) throws
   /// Calls a function that writes a damaged job, and preserves the stored parts of the job.
   func preservingParts(of job: JobRecord, _ write: () throws -> Void) throws
 
   // MARK: Keys
 
-  /// Returns the job that holds a key.
-  func holder(of unique: UniqueKey) throws -> JobID?
-  /// Makes a job hold a key until a time; returns false if another job holds it.
-  func hold(_ key: String, by id: JobID, until time: StoreTime) throws -> Bool
+  /// Returns the job that holds each key, or nil if none does.
+  ///
+  /// If the caller replaces the jobs, unfinished ones are locked.
+  func holders(of keys: [UniqueKey], toReplace: Bool) throws -> [JobID?]
+  /// Makes jobs hold keys until a time.
+  ///
+  /// No job held the keys when the transaction read their holders. If another transaction has taken a key since, repeat
+  /// this one.
+  func hold(_ keys: [(key: String, job: JobID, until: StoreTime)]) throws
 
   // MARK: Attempts
 
-  /// Records endings, as if they arrived one after another.
-  func end(_ endings: [JobEnding]) throws -> [JobExchangeAnswer.Verdict]
+  /// Records successes without reading the jobs, if the store has a faster way for this most frequent ending.
+  ///
+  /// - Parameter endings: Endings of different jobs.
+  /// - Throws: An error of the store.
+  /// - Returns: The jobs that have succeeded. The caller records the other endings, and notes all ends.
+  func succeed(_ endings: [JobEnding]) throws -> [JobID: JobSuccess]
   /// Returns whether an attempt runs its job.
   func isRun(by fence: JobFence) throws -> Bool
   /// Returns the jobs that a worker runs, in the order of their numbers.
   func runningJobs(of worker: WorkerID) throws -> [JobRecord]
   /// Returns the values of one name that jobs have stored.
   func checkpoints(_ name: String, of ids: [JobID]) throws -> [JobID: JobPayload]
-  /// Stores a value with a name for an unfinished job.
-  func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) throws
+  /// Stores values of unfinished jobs, each with a name.
+  func putCheckpoints(_ checkpoints: [(job: JobID, name: String, value: JobPayload)]) throws
   /// Stores the progress of a running job.
   func setProgress(_ progress: JobProgress, of id: JobID) throws
 
@@ -102,15 +105,13 @@
   func put(_ queue: JobQueueRecord, named name: String) throws
   /// Notes how an attempt has ended, in the record of its queue.
   func note(_ action: JobEnding.Action, of queue: String) throws
-  /// Returns whether a queue has at least a number of scheduled and waiting jobs.
-  func hasPending(_ count: Int, in queue: String) throws -> Bool
+  /// Returns the queues that have at least as many scheduled and waiting jobs as their limits.
+  func fullQueues(_ limits: [String: Int]) throws -> Set<String>
   /// Adds all jobs, or none if a queue is full or a dependency is unknown.
   func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued]
 
   // MARK: Dependencies
 
-  /// Returns the state of a job; nil if the job does not exist.
-  func standing(of id: JobID) throws -> JobGraph.Standing?
   /// The states of the jobs that exist.
   func standings(of ids: [JobID]) throws -> [JobID: JobGraph.Standing]
   /// Notes that unfinished jobs have dependents.
@@ -137,15 +138,12 @@
   func willSettle(_ ends: [JobGraph.Standing]) throws
   /// The jobs that have ended and still have unmet edges.
   func cascades() throws -> [JobGraph.Standing]
-  /// Notes that a job that has ended still has unmet edges, or that it no longer has any.
+  /// Notes that jobs that have ended still have unmet edges.
   ///
   /// The store must be advanced while there are such jobs: set ``JobHints/hasScheduled``.
-  ///
-  /// - Parameters:
-  ///   - culprit: The job that failed or was cancelled first; nil if there are no unmet edges.
-  ///   - id: The job that has ended.
-  /// - Throws: An error of the store.
-  func setCascade(_ culprit: JobID?, of id: JobID) throws
+  func noteCascades(_ ends: [JobGraph.Standing]) throws
+  /// Notes that jobs no longer have unmet edges.
+  func removeCascades(of ids: [JobID]) throws
 
   // MARK: Time
 
@@ -161,20 +159,31 @@
   func isUnfinished(_ id: JobID) throws -> Bool
   /// Writes a schedule, which might be new.
   func write(_ schedule: ScheduleRecord) throws
-  /// Writes the changes of ``ScheduleTransitions/tick(_:isLastJobUnfinished:at:)``, and the last job.
-  func writeTick(of schedule: ScheduleRecord) throws
-  /// Sets the time of the next tick, without changing anything else.
-  func postpone(_ name: String, to time: StoreTime) throws
+  /// Writes the changes of ``ScheduleTransitions/tick(_:isLastJobUnfinished:at:)``, and the last jobs.
+  func writeTicks(of schedules: [ScheduleRecord]) throws
+  /// Sets the time of the next ticks, without changing anything else.
+  func postpone(_ names: [String], to time: StoreTime) throws
   /// Removes a schedule, and returns whether there was one.
   func removeSchedule(_ name: String) throws -> Bool
+}
+
+/// A job whose success was recorded without reading the job.
+@_spi(JobStore) public struct JobSuccess: Hashable, Sendable {
+  /// The queue of the job. It can be empty if no queue has settings.
+  public let queue: String
+  /// Whether other jobs wait for the job, or have waited for it.
+  public let hasDependents: Bool
+
+  /// Creates the description of a success.
+  public init(queue: String, hasDependents: Bool) { (self.queue, self.hasDependents) = (queue, hasDependents) }
 }
 
 // What most stores need not implement.
 @_spi(JobStore) extension JobRows {
   /// Does nothing.
   ///
-  /// - Parameter new: The jobs that will be added next.
-  public func willAdd(_ new: [NewJob]) {}
+  /// - Parameter count: The maximum number of the next calls.
+  public func reserveNumbers(_ count: Int) {}
 
   /// Does nothing.
   ///
@@ -186,25 +195,11 @@
   /// - Parameter ends: The jobs that have ended.
   public func willSettle(_ ends: [JobGraph.Standing]) {}
 
-  /// Adds the jobs one after another.
+  /// Records no success.
   ///
-  /// - Parameters:
-  ///   - new: The jobs.
-  ///   - parent: A running job whose dependents also wait for the new jobs; nil for none.
-  /// - Returns: The number of each job.
-  /// - Throws: ``JobError``, or an error of the store.
-  public func addAll(_ new: [NewJob], beforeDependentsOf parent: JobID?) throws -> [Enqueued] {
-    try addBatch(new, beforeDependentsOf: parent)
-  }
-
-  /// Records the endings one after another.
-  ///
-  /// - Parameter endings: The endings.
-  /// - Returns: The result for each ending.
-  /// - Throws: An error of the store.
-  public func end(_ endings: [JobEnding]) throws -> [JobExchangeAnswer.Verdict] {
-    try endings.map { try end($0, of: find($0.fence.id)) }
-  }
+  /// - Parameter endings: Endings of different jobs.
+  /// - Returns: No jobs.
+  public func succeed(_ endings: [JobEnding]) -> [JobID: JobSuccess] { [:] }
 
   /// Returns the queue without locking it.
   ///

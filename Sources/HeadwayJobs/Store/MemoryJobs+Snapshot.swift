@@ -27,7 +27,7 @@
 
   private func snapshot(of worker: WorkerID, _ description: WorkerDescription) -> JobWorkerSnapshot {
     JobWorkerSnapshot(
-      id: worker, description: description, started: starts[worker] ?? StoreTime(microseconds: 0),
+      id: worker, description: description, startTime: starts[worker] ?? StoreTime(microseconds: 0),
       isAlive: !dead.contains(worker), isStopped: stopped.contains(worker),
       running: runningJobs(of: worker).compactMap { RunningJob($0) })
   }
@@ -45,7 +45,8 @@
       guard let first = jobs.min(by: { $0.position < $1.position }) else { continue }
       waitingJobs[group.queue, default: []].append(
         WaitingJobs(
-          kind: group.kind, version: group.version, count: jobs.count, first: first.id, since: first.waitingSince))
+          kind: group.kind, version: group.version, count: jobs.count, first: first.id,
+          waitStartTime: first.waitStartTime))
     }
     return waitingJobs
   }

@@ -145,7 +145,7 @@
   /// - Returns: The time, or nil if there is none.
   public func nextTime(after now: StoreTime) -> StoreTime? {
     let times = timed.compactMap { jobs[$0] }.flatMap { [$0.scheduledTime, $0.deadline] }
-    let nextTick = schedules.values.compactMap(\.next).min()
+    let nextTick = schedules.values.compactMap(\.nextTickTime).min()
     return (times + [nextTick, limits.nextToken(after: now)]).compactMap(\.self).min()
   }
 

@@ -8,7 +8,6 @@ final class MemoryRows: MemoryTableRows {
   var ended: [JobGraph.Standing] = []
   var meetBudget = 0
   var cascadeBudget = 0
-  var awaited: Set<JobID> = []
 
   /// Begins a transaction.
   func begin(at now: StoreTime) {
@@ -23,31 +22,31 @@ final class MemoryRows: MemoryTableRows {
 
   func nextPositions(_ count: Int) -> [Int64] { (0..<count).map { _ in memory.nextPosition() } }
 
-  func insert(_ job: JobRecord) { memory.put(job) }
+  func insert(_ jobs: [JobRecord]) { for job in jobs { memory.put(job) } }
 
-  func putUnfinished(_ job: JobRecord) { memory.put(job) }
+  func putUnfinished(_ jobs: [JobRecord]) { insert(jobs) }
 
-  func putFinished(_ job: JobRecord) {
-    var job = job
-    job.hasDependents = false
-    memory.put(job)
+  func putFinished(_ jobs: [JobRecord]) {
+    for var job in jobs {
+      job.hasDependents = false
+      memory.put(job)
+    }
   }
 
-  func forget(_ id: JobID) { memory.remove(id) }
+  func forget(_ ids: [JobID]) { for id in ids { memory.remove(id) } }
 
-  func deleteCheckpoints(of id: JobID) { memory.checkpoints[id] = nil }
+  func deleteCheckpoints(of ids: [JobID]) { for id in ids { memory.checkpoints[id] = nil } }
 
   func preservingParts(of job: JobRecord, _ write: () throws -> Void) throws { try write() }
 
-  func hold(_ key: String, by id: JobID, until time: StoreTime) -> Bool {
-    memory.timedKeys[key] = (id, time)
-    return true
+  func hold(_ keys: [(key: String, job: JobID, until: StoreTime)]) {
+    for (key, id, time) in keys { memory.timedKeys[key] = (id, time) }
   }
 
   // MARK: Attempts
 
-  func putCheckpoint(_ name: String, _ value: JobPayload, of id: JobID) {
-    memory.checkpoints[id, default: [:]][name] = value
+  func putCheckpoints(_ checkpoints: [(job: JobID, name: String, value: JobPayload)]) {
+    for (id, name, value) in checkpoints { memory.checkpoints[id, default: [:]][name] = value }
   }
 
   func setProgress(_ progress: JobProgress, of id: JobID) { memory.change(id) { $0.progress = progress } }
@@ -61,7 +60,7 @@ final class MemoryRows: MemoryTableRows {
   // MARK: Commands
 
   func delete(_ ids: [JobID]) -> Int {
-    for id in ids { memory.remove(id) }
+    forget(ids)
     return ids.count
   }
 
@@ -92,18 +91,22 @@ final class MemoryRows: MemoryTableRows {
     }
   }
 
-  func setCascade(_ culprit: JobID?, of id: JobID) {
-    memory.graph.cascades[id] = culprit
-    if culprit != nil { hints.hasScheduled = true }
+  func noteCascades(_ ends: [JobGraph.Standing]) {
+    for end in ends { memory.graph.cascades[end.id] = end.culprit }
+    hints.hasScheduled = true
   }
+
+  func removeCascades(of ids: [JobID]) { for id in ids { memory.graph.cascades[id] = nil } }
 
   // MARK: Time
 
   func write(_ schedule: ScheduleRecord) { memory.schedules[schedule.name] = schedule }
 
-  func writeTick(of schedule: ScheduleRecord) { write(schedule) }
+  func writeTicks(of schedules: [ScheduleRecord]) { for schedule in schedules { write(schedule) } }
 
-  func postpone(_ name: String, to time: StoreTime) { memory.schedules[name]?.next = time }
+  func postpone(_ names: [String], to time: StoreTime) {
+    for name in names { memory.schedules[name]?.nextTickTime = time }
+  }
 
   func removeSchedule(_ name: String) -> Bool { memory.schedules.removeValue(forKey: name) != nil }
 }

@@ -2,11 +2,11 @@
 @_spi(JobStore) extension MemoryTableRows {
   // MARK: Jobs
 
-  /// Returns an unfinished or finished job.
+  /// Returns the unfinished and finished jobs among several jobs.
   ///
-  /// - Parameter id: The number of the job.
-  /// - Returns: The job; nil if it does not exist.
-  public func find(_ id: JobID) -> JobRecord? { memory.jobs[id] }
+  /// - Parameter ids: The numbers of the jobs.
+  /// - Returns: The jobs, in the same order.
+  public func find(_ ids: [JobID]) -> [JobRecord] { ids.compactMap { memory.jobs[$0] } }
 
   /// Returns the unfinished jobs among several jobs.
   ///
@@ -22,11 +22,15 @@
   /// - Returns: Whether it does.
   public func isUnfinished(_ id: JobID) -> Bool { memory.isUnfinished(id) }
 
-  /// Returns the job that holds a key.
+  /// Returns the jobs that hold keys.
   ///
-  /// - Parameter unique: The key.
-  /// - Returns: The job; nil if there is none.
-  public func holder(of unique: UniqueKey) -> JobID? { memory.holder(of: unique, at: now) }
+  /// - Parameters:
+  ///   - keys: The keys.
+  ///   - toReplace: Not used, because only one transaction runs at a time.
+  /// - Returns: The job that holds each key; nil if there is none.
+  public func holders(of keys: [UniqueKey], toReplace: Bool) -> [JobID?] {
+    keys.map { memory.holder(of: $0, at: now) }
+  }
 
   /// Returns jobs that a command can change, in the order of their numbers, up to ``JobCommand/maxChangedCount``.
   ///
@@ -104,21 +108,15 @@
   /// - Returns: The queues, by name.
   public func queues() -> [String: JobQueueRecord] { memory.queues }
 
-  /// Returns whether a queue has at least a number of scheduled and waiting jobs.
+  /// Returns the queues that have at least as many scheduled and waiting jobs as their limits.
   ///
-  /// - Parameters:
-  ///   - count: The number.
-  ///   - queue: The queue.
-  /// - Returns: Whether it has.
-  public func hasPending(_ count: Int, in queue: String) -> Bool { memory.limits.pendingCount(of: queue) >= count }
+  /// - Parameter limits: The limits of queues.
+  /// - Returns: The queues.
+  public func fullQueues(_ limits: [String: Int]) -> Set<String> {
+    Set(limits.filter { memory.limits.pendingCount(of: $0) >= $1 }.keys)
+  }
 
   // MARK: Dependencies
-
-  /// Returns the state of a job.
-  ///
-  /// - Parameter id: The number of the job.
-  /// - Returns: The state; nil if the job does not exist.
-  public func standing(of id: JobID) -> JobGraph.Standing? { memory.jobs[id].map { JobGraph.Standing($0) } }
 
   /// Returns the states of the jobs that exist.
   ///
@@ -174,9 +172,10 @@
     }
     try setStatus(.met, of: edges)
     for edge in edges {
-      guard var job = memory.jobs[edge.dependent], job.state == .held else { continue }
-      if JobGraph.meet(&job, at: now) { try place(&job) }
-      try put(job)
+      guard let job = memory.jobs[edge.dependent], job.state == .held else { continue }
+      var jobs = [job]
+      if JobGraph.meet(&jobs[0], at: now) { try place(&jobs) { _ in true } }
+      try put(jobs)
     }
     return edges.count
   }
@@ -210,7 +209,7 @@
   /// - Returns: The schedules, in the order of the ticks.
   public func dueSchedules(limit: Int) -> [DueSchedule] {
     let due = memory.schedules.values.compactMap { schedule in
-      schedule.next.flatMap { $0 <= now ? (time: $0, name: schedule.name) : nil }
+      schedule.nextTickTime.flatMap { $0 <= now ? (time: $0, name: schedule.name) : nil }
     }
     return due.sorted(by: <).prefix(limit).map { _, name in
       let schedule = memory.schedules[name]

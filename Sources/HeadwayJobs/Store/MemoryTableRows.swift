@@ -22,15 +22,9 @@
   /// - Returns: The result for each ending, and the claimed jobs.
   /// - Throws: An error of the store.
   public func exchange(_ exchange: JobExchange) throws -> JobExchangeAnswer {
-    let verdicts = try end(exchange.endings)
-    // The claims can return jobs that have waited for the jobs that end here.
-    try settle()
-    guard memory.workers[exchange.worker] != nil else {
-      return JobExchangeAnswer(verdicts: verdicts, claimed: exchange.claims.map { _ in [] })
+    try self.exchange(exchange, isRegistered: { memory.workers[exchange.worker] != nil }) {
+      try exchange.claimed { try claim($0, by: exchange.worker) }
     }
-    if let running = exchange.running { try releaseAll(of: exchange.worker, except: running) }
-    return JobExchangeAnswer(
-      verdicts: verdicts, claimed: try exchange.claimed { try claim($0, by: exchange.worker) })
   }
 
   /// Makes the changes that are due, such as adding the jobs of ticks.

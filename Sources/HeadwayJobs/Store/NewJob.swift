@@ -15,8 +15,8 @@ import Headway
   public var priority: Int
   /// How long the job waits before it is ready for the first time, by the store's clock.
   public var delay: Duration?
-  /// The earliest time at which the job runs, if there is no delay.
-  public var start: StoreTime?
+  /// The earliest time at which the job runs; nil if there is a delay.
+  public var startTime: StoreTime?
   /// The time at which the job is cancelled if it has not started.
   public var deadline: StoreTime?
   /// The other options.
@@ -27,7 +27,7 @@ import Headway
   public var dependencies: [JobDependency] = []
 
   private enum CodingKeys: String, CodingKey {
-    case queue, kind, version, payload, priority, delay, start, deadline, settings
+    case queue, kind, version, payload, priority, delay, startTime, deadline, settings
   }
 
   /// Creates a job from its parts.
@@ -36,9 +36,9 @@ import Headway
   ///   - kind: The kind of the job.
   ///   - version: The version of the payload.
   ///   - payload: The encoded job.
-  ///   - options: The options. Defaults of a job's type are not added.
+  ///   - options: The options. The options of a job's type are not added.
   /// - Precondition: The kind is not empty, no duration in the options is negative, and limits are positive.
-  public init(kind: JobKind, version: Int = 1, payload: JobPayload, options: JobOptions = JobOptions()) {
+  public init(kind: JobKind, version: Int = 1, payload: JobPayload, options: JobOptions = []) {
     options.requireValid(for: kind)
     self.kind = kind
     self.version = version
@@ -46,17 +46,17 @@ import Headway
     queue = options.queue ?? JobOptions.defaultQueue
     priority = (options.priority ?? .normal).rawValue
     delay = options.delay
-    start = options.startDate.map { StoreTime($0) }
+    startTime = options.startDate.map { StoreTime($0) }
     deadline = options.deadline.map { StoreTime($0) }
     settings = JobSettings(options)
-    dependencies = options.after ?? []
+    dependencies = options.after
   }
 
   /// Encodes a job.
   ///
   /// - Parameters:
   ///   - job: The job.
-  ///   - options: The options. Nil options have the defaults of the type.
+  ///   - options: The options. They take precedence over the options of the type.
   /// - Throws: ``JobError`` with the code ``JobError/Code/unencodablePayload``.
   /// - Precondition: The kind is not empty, no duration in the options is negative, and limits are positive.
   public init<Type: Job>(_ job: Type, options: JobOptions) throws {
@@ -68,7 +68,7 @@ import Headway
         .unencodablePayload, "A job of the kind \(Type.kind) can't be encoded: \(error)", underlyingError: error)
     }
     self.init(
-      kind: Type.kind, version: Type.version, payload: payload, options: options.merged(over: Type.defaults))
+      kind: Type.kind, version: Type.version, payload: payload, options: options.merged(over: Type.options))
   }
 }
 

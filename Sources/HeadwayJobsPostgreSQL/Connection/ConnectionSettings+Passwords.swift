@@ -55,23 +55,25 @@ extension ConnectionSettings {
   /// The location of the database, without a password, as a URL that leads to the same database.
   var place: String {
     func value(_ name: String) -> String { parameters.first { $0.name == name }?.value ?? "" }
-    let (user, host, ports) = (value("user"), value("host"), value("port").split(separator: ","))
+    let (user, database) = (Self.encoded(value("user")), Self.encoded(value("dbname")))
+    let (host, ports) = (value("host"), value("port").split(separator: ","))
     let hosts = host.split(separator: ",").enumerated().map { index, host in
       let port = ports.count > 1 ? ports[min(index, ports.count - 1)] : ports.first
-      return (host.contains(":") ? "[\(host)]" : "\(host)") + (port.map { ":\($0)" } ?? "")
+      let name = Self.encoded(String(host), keeping: ":")
+      return (host.contains(":") ? "[\(name)]" : name) + (port.map { ":\($0)" } ?? "")
     }
     let prefix = "postgres://" + (user.isEmpty ? "" : "\(user)@")
     guard host.hasPrefix("/") || host.hasPrefix("@") else {
-      return prefix + hosts.joined(separator: ",") + "/\(value("dbname"))"
+      return prefix + hosts.joined(separator: ",") + "/\(database)"
     }
     // The folder of a socket can't precede the path in a URL.
     let port = value("port")
-    return prefix + "/\(value("dbname"))?host=\(Self.queryValue(host))" + (port.isEmpty ? "" : "&port=\(port)")
+    return prefix + "/\(database)?host=\(Self.encoded(host, keeping: "/:,"))" + (port.isEmpty ? "" : "&port=\(port)")
   }
 
-  /// Returns a string in the form that the query of a URL requires.
-  private static func queryValue(_ text: String) -> String {
-    let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/:,".utf8)
+  /// Returns a text in the form that a part of a URL requires.
+  private static func encoded(_ text: String, keeping others: String = "") -> String {
+    let plain = Set(("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~" + others).utf8)
     return text.utf8.map { byte -> String in
       if plain.contains(byte) { return "\(Unicode.Scalar(byte))" }
       return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)

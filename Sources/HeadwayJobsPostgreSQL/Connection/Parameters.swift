@@ -3,66 +3,49 @@
 
 /// A value in the binary format of PostgreSQL.
 protocol BinaryValue {
-  /// The number of the type in the server's catalog, which never changes.
-  static var type: UInt32 { get }
-  /// The number of the type of arrays.
-  static var arrayType: UInt32 { get }
+  /// The numbers of the type, and of the type of arrays, in the server's catalog, which never change.
+  static var types: (element: UInt32, array: UInt32) { get }
 
   func append(to bytes: inout [UInt8])
 }
 
 extension Int64: BinaryValue {
-  static var type: UInt32 { 20 }
-  static var arrayType: UInt32 { 1016 }
-
+  static var types: (element: UInt32, array: UInt32) { (20, 1016) }
   func append(to bytes: inout [UInt8]) { bytes.append(bigEndian: self) }
 }
 
 extension Int32: BinaryValue {
-  static var type: UInt32 { 23 }
-  static var arrayType: UInt32 { 1007 }
-
+  static var types: (element: UInt32, array: UInt32) { (23, 1007) }
   func append(to bytes: inout [UInt8]) { bytes.append(bigEndian: self) }
 }
 
 extension Int: BinaryValue {
-  static var type: UInt32 { Int64.type }
-  static var arrayType: UInt32 { Int64.arrayType }
-
+  static var types: (element: UInt32, array: UInt32) { Int64.types }
   func append(to bytes: inout [UInt8]) { bytes.append(bigEndian: Int64(self)) }
 }
 
 extension Bool: BinaryValue {
-  static var type: UInt32 { 16 }
-  static var arrayType: UInt32 { 1000 }
-
+  static var types: (element: UInt32, array: UInt32) { (16, 1000) }
   func append(to bytes: inout [UInt8]) { bytes.append(self ? 1 : 0) }
 }
 
 extension Double: BinaryValue {
-  static var type: UInt32 { 701 }
-  static var arrayType: UInt32 { 1022 }
-
+  static var types: (element: UInt32, array: UInt32) { (701, 1022) }
   func append(to bytes: inout [UInt8]) { bytes.append(bigEndian: bitPattern) }
 }
 
 extension String: BinaryValue {
-  static var type: UInt32 { 25 }
-  static var arrayType: UInt32 { 1009 }
-
+  static var types: (element: UInt32, array: UInt32) { (25, 1009) }
   func append(to bytes: inout [UInt8]) { bytes.append(contentsOf: utf8) }
 }
 
 extension [UInt8]: BinaryValue {
-  static var type: UInt32 { 17 }
-  static var arrayType: UInt32 { 1001 }
-
+  static var types: (element: UInt32, array: UInt32) { (17, 1001) }
   func append(to bytes: inout [UInt8]) { bytes.append(contentsOf: self) }
 }
 
 extension StoreTime: BinaryValue {
-  static var type: UInt32 { 1184 }
-  static var arrayType: UInt32 { 1185 }
+  static var types: (element: UInt32, array: UInt32) { (1184, 1185) }
 
   /// The beginning of 2000, where PostgreSQL's times start.
   private static let epoch: Int64 = 946_684_800_000_000
@@ -107,27 +90,26 @@ struct Parameters: Sendable {
   mutating func add<Value: BinaryValue>(_ value: Value?) {
     let start = bytes.count
     value?.append(to: &bytes)
-    append(type: Value.type, range: value == nil ? nil : start..<bytes.count, format: 1)
+    append(type: Value.types.element, range: value == nil ? nil : start..<bytes.count, format: 1)
   }
 
   mutating func add<Value: BinaryValue>(array values: some Collection<Value?>) {
+    var list = ValueList(of: Value.self)
+    for value in values { list.append(value) }
+    add(list)
+  }
+
+  mutating func add(_ list: ValueList) {
     let start = bytes.count
-    bytes.append(bigEndian: Int32(values.isEmpty ? 0 : 1))
-    bytes.append(bigEndian: Int32(values.contains { $0 == nil } ? 1 : 0))
-    bytes.append(bigEndian: Value.type)
-    if !values.isEmpty {
-      bytes.append(bigEndian: Int32(values.count))
+    bytes.append(bigEndian: Int32(list.count == 0 ? 0 : 1))
+    bytes.append(bigEndian: Int32(list.hasNull ? 1 : 0))
+    bytes.append(bigEndian: list.type)
+    if list.count > 0 {
+      bytes.append(bigEndian: list.count)
       bytes.append(bigEndian: 1 as Int32)
     }
-    for value in values {
-      let position = bytes.count
-      bytes.append(bigEndian: -1 as Int32)
-      guard let value else { continue }
-      value.append(to: &bytes)
-      let length = Int32(bytes.count - position - 4)
-      withUnsafeBytes(of: length.bigEndian) { for index in 0..<4 { bytes[position + index] = $0[index] } }
-    }
-    append(type: Value.arrayType, range: start..<bytes.count, format: 1)
+    bytes += list.bytes
+    append(type: list.arrayType, range: start..<bytes.count, format: 1)
   }
 
   /// Adds a value in text format, whose type the server infers.
@@ -142,6 +124,30 @@ struct Parameters: Sendable {
     types.append(type)
     ranges.append(range)
     formats.append(format)
+  }
+}
+
+/// The elements of an array, without its header.
+struct ValueList: Sendable {
+  let type: UInt32
+  let arrayType: UInt32
+  private(set) var bytes: [UInt8] = []
+  private(set) var count: Int32 = 0
+  private(set) var hasNull = false
+
+  init<Value: BinaryValue>(of type: Value.Type) { (self.type, arrayType) = Value.types }
+
+  mutating func append(_ value: (some BinaryValue)?) {
+    let position = bytes.count
+    bytes.append(bigEndian: -1 as Int32)
+    count += 1
+    guard let value else {
+      hasNull = true
+      return
+    }
+    value.append(to: &bytes)
+    let length = Int32(bytes.count - position - 4)
+    withUnsafeBytes(of: length.bigEndian) { for index in 0..<4 { bytes[position + index] = $0[index] } }
   }
 }
 

@@ -3,16 +3,6 @@ import Headway
 @_spi(JobStore) import HeadwayJobs
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 // See Docs/decisions/0041-postgresql.md.
 
 /// A thread with a connection to a server, which it opens when there is something to do, and again after a loss.
@@ -153,7 +143,7 @@ final class PostgresConnection: Sendable {
       defer { state.requests = [] }
       return state.requests
     }
-    let error = JobError(.storeFailed, "No thread can be started: \(String(cString: strerror(code))).")
+    let error = JobError(.storeFailed, "No thread can be started: \(systemMessage(code)).")
     for request in failed { request.fail(error) }
   }
 
@@ -290,15 +280,7 @@ final class PostgresConnection: Sendable {
     }
 
     private func wait(until time: ContinuousClock.Instant?) {
-      var entries = [pollfd(fd: owner.pipe.reader, events: Int16(POLLIN), revents: 0)]
-      if let session { entries.append(pollfd(fd: session.descriptor, events: Int16(POLLIN), revents: 0)) }
-      var limit: Int32 = -1
-      if let time {
-        let rest = time - ContinuousClock.now
-        limit = rest <= .zero ? 0 : Int32(rest.milliseconds) + 1
-      }
-      _ = poll(&entries, nfds_t(entries.count), limit)
-      owner.pipe.clear()
+      owner.pipe.wait(for: session?.descriptor, upTo: time.map { $0 - ContinuousClock.now })
     }
   }
 }

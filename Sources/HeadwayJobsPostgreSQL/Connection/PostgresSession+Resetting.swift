@@ -35,34 +35,19 @@ extension PostgresSession {
 
   /// The statements that reset the state of the session, except its own prepared statements.
   private var resetting: [Statement] {
-    let reset = [
-      "SET SESSION AUTHORIZATION DEFAULT", "RESET ROLE", "RESET ALL", "UNLISTEN *", "CLOSE ALL", "DISCARD TEMP",
-      "DISCARD SEQUENCES", "SELECT pg_catalog.pg_advisory_unlock_all()",
-    ].map { Statement($0) }
-    guard !isPooled else { return reset + [Statement(Self.deallocation)] }
-    return reset + [
-      settingStatement(isLocal: false),
-      Statement(
-        """
-        SELECT count(*) FILTER (WHERE from_sql), count(*) FILTER (WHERE NOT from_sql)
-        FROM pg_catalog.pg_prepared_statements
-        """, isFrequent: true),
-    ]
+    let reset = SessionSQL.resetting.map { Statement($0) }
+    return reset
+      + (isPooled
+        ? [Statement(SessionSQL.deallocateForeign)]
+        : [settingStatement(isLocal: false), Statement(SessionSQL.preparedCounts, isFrequent: true)])
   }
-
-  /// Deallocates only the prepared statements of an application behind a pooler.
-  private static let deallocation = """
-    DO $$DECLARE statement text; BEGIN
-    FOR statement IN SELECT name FROM pg_catalog.pg_prepared_statements WHERE from_sql
-    LOOP EXECUTE pg_catalog.format('DEALLOCATE %I', statement); END LOOP; END$$
-    """
 
   /// Deallocates all prepared statements if application code has added or deallocated some.
   private func noteReset(_ results: [QueryResult]) throws {
     guard !isPooled, let row = results.last?.first else { return }
     guard row.int(0) > 0 || row.int(1) != prepared.count + outdated.count else { return }
     (prepared, outdated) = ([:], [])
-    if let failure = try exchange([Statement("DEALLOCATE ALL")]).failure { loss = failure.error }
+    if let failure = try exchange([Statement(SessionSQL.deallocateAll)]).failure { loss = failure.error }
   }
 }
 #endif

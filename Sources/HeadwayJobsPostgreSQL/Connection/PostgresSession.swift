@@ -110,12 +110,7 @@ final class PostgresSession {
 
   /// Finds out whether there is a pooler, and sets the time limits.
   private func configure() throws {
-    let process = try run(
-      Statement(
-        """
-        SELECT pg_backend_pid(), (extract(epoch FROM backend_start) * 1000000)::bigint, pg_is_in_recovery()
-        FROM pg_stat_activity WHERE pid = pg_backend_pid()
-        """))
+    let process = try run(Statement(SessionSQL.process))
     guard let row = process.first else { throw PostgresError.lost("The server does not describe its process.") }
     backend = Backend(process: row.int64(0), start: row.int64(1))
     isStandby = row.bool(2)
@@ -125,20 +120,8 @@ final class PostgresSession {
   }
 
   /// Sets the time limits, and makes commits durable, whatever the defaults of the role are.
-  ///
-  /// Each execution has its own plan, because the sizes of the tables change quickly. The plan of a prepared statement
-  /// that was made for an empty queue reads the whole table. Jobs are drained three times as fast without such plans.
   func settingStatement(isLocal: Bool) -> Statement {
-    var statement = Statement(
-      """
-      SELECT set_config('lock_timeout', $1, $3), set_config('statement_timeout', $2, $3), set_config('jit', 'off', $3),
-      set_config('default_transaction_read_only', 'off', $3),
-      set_config('default_transaction_isolation', 'read committed', $3),
-      set_config('idle_in_transaction_session_timeout', $4, $3),
-      set_config('plan_cache_mode', 'force_custom_plan', $3),
-      CASE WHEN current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
-      THEN set_config('synchronous_commit', 'on', $3) END
-      """)
+    var statement = Statement(SessionSQL.settings)
     statement.add("\(settings.limits.lock.milliseconds)")
     statement.add("\(settings.limits.statement.milliseconds)")
     statement.add(isLocal)
@@ -155,15 +138,11 @@ final class PostgresSession {
   /// cause a warning outside of a transaction block. They must come before any query.
   var requestSettings: [Statement] {
     guard isPooled else { return [] }
-    return [
-      Statement("SET transaction_isolation = 'read committed'"), Self.writingMode,
-    ] + transactionSettings
+    return [Statement(SessionSQL.readCommitted), Statement(SessionSQL.writing)] + transactionSettings
   }
 
-  private static let writingMode = Statement("SET transaction_read_only = off")
-
   /// Begins a transaction that writes.
-  static let begin = Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+  static let begin = Statement(SessionSQL.begin)
 
   /// Ends the session of a standby, which does not show what the primary server has committed.
   func requirePrimary() throws {
@@ -178,8 +157,7 @@ final class PostgresSession {
   /// Otherwise, it can add jobs only through the function `enqueue`. The first call queries the server.
   func mayInsertJobs(_ schema: SchemaName) throws -> Bool {
     if let mayInsertJobs { return mayInsertJobs }
-    let sql = schema.sql("SELECT has_table_privilege('headway.job', 'INSERT')")
-    let answer = try run(Statement(sql)).first?.bool(0) ?? false
+    let answer = try run(Statement(schema.sql(SessionSQL.mayInsertJobs))).first?.bool(0) ?? false
     mayInsertJobs = answer
     return answer
   }
@@ -276,7 +254,7 @@ final class PostgresSession {
   /// Deallocates outdated statements, which is not possible in a transaction that has failed.
   private func deallocateOutdated() throws {
     guard !outdated.isEmpty, PQtransactionStatus(connection) == PQTRANS_IDLE else { return }
-    let statements = outdated.map { Statement("DEALLOCATE \($0)") }
+    let statements = outdated.map { Statement(SessionSQL.deallocate($0)) }
     outdated = []
     _ = try exchange(statements)
   }
@@ -286,7 +264,7 @@ final class PostgresSession {
   /// - Throws: `PostgresError`. If the connection was lost, it is not known whether the transaction was committed.
   /// - Returns: False if the transaction was rolled back instead, because a statement had failed before.
   func commit() throws -> Bool {
-    let result = try run(Statement("COMMIT"))
+    let result = try run(Statement(SessionSQL.commit))
     return PQcmdStatus(result.handle).map { String(cString: $0) } == "COMMIT"
   }
 
@@ -298,7 +276,7 @@ final class PostgresSession {
     var isPrepared = false
 
     /// Whether it sets the mode of a transaction, which a standby refuses.
-    var isForWriting: Bool { sql == PostgresSession.begin.sql || sql == PostgresSession.writingMode.sql }
+    var isForWriting: Bool { sql == SessionSQL.begin || sql == SessionSQL.writing }
   }
 
   /// Sends a statement, and prepares it first if it is frequent.
@@ -394,7 +372,7 @@ final class PostgresSession {
       var entry = pollfd(fd: descriptor, events: events, revents: 0)
       let count = poll(&entry, 1, Int32(rest) + 1)
       if count > 0 { return true }
-      if count < 0, errno != EINTR { throw PostgresError.lost(String(cString: strerror(errno))) }
+      if count < 0, errno != EINTR { throw PostgresError.lost(systemMessage(errno)) }
       if ContinuousClock.now >= end { return false }
     }
   }

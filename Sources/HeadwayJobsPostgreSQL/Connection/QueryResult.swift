@@ -23,7 +23,7 @@ final class QueryResult {
 }
 
 /// A row of a result.
-struct ResultRow {
+struct ResultRow: StoredRow {
   let result: QueryResult
   let index: Int32
 
@@ -46,8 +46,6 @@ struct ResultRow {
     }
   }
 
-  func int(_ column: Int) -> Int { Int(int64(column)) }
-
   func bool(_ column: Int) -> Bool { raw(column).first == 1 }
 
   func double(_ column: Int) -> Double {
@@ -59,11 +57,7 @@ struct ResultRow {
 
   func bytes(_ column: Int) -> [UInt8] { [UInt8](raw(column)) }
 
-  func optional<Value>(_ column: Int, _ read: (Int) -> Value) -> Value? { isNull(column) ? nil : read(column) }
-
   func time(_ column: Int) -> StoreTime { StoreTime(binary: int64(column)) }
-
-  func id(_ column: Int) -> JobID { JobID(rawValue: int64(column)) }
 
   /// The elements of a one-dimensional array of 64-bit integers.
   func int64s(_ column: Int) -> [Int64] {

@@ -1,6 +1,5 @@
 #if PostgreSQL
-public import FoundationEssentials
-public import Headway
+import Headway
 @_spi(JobStore) public import HeadwayJobs
 
 extension PostgresJobStore {
@@ -65,27 +64,16 @@ extension Jobs {
   /// - Precondition: The store is the ``PostgresJobStore`` of the transaction.
   /// - Parameters:
   ///   - job: The job.
-  ///   - queue: The queue of the store that the job waits in.
-  ///   - priority: The priority among the waiting jobs of the queue.
-  ///   - delay: How long the job waits before it is ready for the first time. The delay begins with this call.
-  ///   - date: The earliest time at which the job runs, if there is no delay.
-  ///   - unique: A key that only one job can hold at a time.
-  ///   - after: The jobs that the new job waits for: handles or numbers, or their `success`.
-  ///   - options: Other options. The other parameters take precedence.
+  ///   - options: Options of the job. They take precedence over the options of the type. A delay begins with this call.
   ///   - transaction: The transaction.
   /// - Returns: A handle to the new job, or to the one that holds the key.
   /// - Throws: `JobError`, for example with the code `payloadTooLarge`, or `queueFull`, because the call never waits
   ///   for room; or ``PostgresError``. The job was not stored.
   @discardableResult
   public func enqueue<Type: Job>(
-    _ job: Type, queue: String? = nil, priority: Operation.QueuePriority? = nil, delay: Duration? = nil,
-    at date: Date? = nil, unique: UniqueKey? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions(),
-    in transaction: PostgresTransaction
+    _ job: Type, _ options: JobOption..., in transaction: PostgresTransaction
   ) throws -> JobHandle<Type.Output> {
-    let given = JobOptions(
-      queue: queue, priority: priority, delay: delay, startDate: date, unique: unique,
-      after: after.isEmpty ? nil : after.map(\.dependency))
-    return handle(try add([try encode(job, options: given.merged(over: options))], in: transaction)[0])
+    handle(try add([try encode(job, options: JobOptions(options))], in: transaction)[0])
   }
 
   /// Stores the jobs of a batch in a transaction of the application; they exist if the transaction is committed.
@@ -128,7 +116,7 @@ extension Jobs {
 
   private func add(_ new: [NewJob], in transaction: PostgresTransaction) throws -> [Enqueued] {
     requireStore(of: transaction)
-    let hasKeys = new.count { $0.settings.unique != nil } > 1
+    let hasKeys = new.contains { $0.settings.unique != nil }
     return try transaction.change(isRepeatable: hasKeys, { try $0.enqueue(new) }) { [self] enqueued in
       for (enqueued, new) in zip(enqueued, new) { noteEnqueued(enqueued, new) }
     }
@@ -188,7 +176,7 @@ extension JobContext {
       let payload = try self.encodedCheckpoint(name, value)
       let isRun = try transaction.change({ rows in
         guard try rows.isRun(by: fence) else { return false }
-        try rows.putCheckpoint(name, payload, of: fence.id)
+        try rows.putCheckpoints([(fence.id, name, payload)])
         return true
       }) { _ in }
       guard isRun else { throw leaseLost }
@@ -229,26 +217,15 @@ extension JobContext {
   public func finish<Value: Sendable>(
     within limit: Duration = .seconds(5), _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
   ) async throws -> Value {
-    let (fence, leaseLost) = (fence, leaseLost)
     let store = jobs.postgresStore
-    try checkNotSuspended()
-    // Noted before the commit. Otherwise, the worker could find after the commit that the attempt no longer runs the
-    // job.
-    guard beginFinishing() else { throw alreadyFinished }
-    var isCommitted = false
-    defer { if !isCommitted { cancelFinishing() } }
-    let value = try await store.runTransaction(within: limit) { transaction in
-      let value = try body(transaction)
-      let result = try self.encodedResult(value)
-      guard try transaction.end(fence, result) else { throw leaseLost }
-      return value
+    return try await finishOnce {
+      try await store.runTransaction(within: limit) { [fence, leaseLost] transaction in
+        let value = try body(transaction)
+        let result = try self.encodedResult(value)
+        guard try transaction.end(fence, result) else { throw leaseLost }
+        return value
+      }
     }
-    isCommitted = true
-    return value
-  }
-
-  var alreadyFinished: JobError {
-    JobError(.alreadyFinished, "A call of finish(_:) has ended job \(id), or is about to. After that call, return.")
   }
 }
 #endif

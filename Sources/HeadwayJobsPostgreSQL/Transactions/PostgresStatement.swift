@@ -23,13 +23,14 @@ extension Jobs {
   /// - Precondition: The store is a ``PostgresJobStore``, and the job waits for no others.
   /// - Parameters:
   ///   - job: The job.
-  ///   - options: The options of the job. The conflict of a unique key is always `keep`.
+  ///   - options: Options of the job. They take precedence over the options of the type. The conflict of a unique key
+  ///     is always `keep`.
   /// - Returns: The statement.
   /// - Throws: `JobError`, for example with the code `payloadTooLarge`, or `unencodablePayload` if a name or a key
   ///   contains a null character.
-  public func enqueueStatement(_ job: some Job, options: JobOptions = JobOptions()) throws -> PostgresStatement {
+  public func enqueueStatement(_ job: some Job, _ options: JobOption...) throws -> PostgresStatement {
     let store = postgresStore
-    var new = try encode(job, options: options)
+    var new = try encode(job, options: JobOptions(options))
     require(
       new.dependencies.isEmpty,
       "A statement can't store a job that waits for others. Use enqueue(_:in:) with a transaction of the store.")
@@ -101,7 +102,8 @@ extension PostgresJobStore {
     let values: [(name: String, type: String, value: String?)] = [
       ("kind", "text", new.kind.rawValue), ("payload", "bytea", new.payload.bytes.postgresText),
       ("queue", "text", new.queue), ("version", "bigint", "\(new.version)"), ("priority", "bigint", "\(new.priority)"),
-      ("delay", "interval", new.delay.map { Self.interval($0) }), ("start", "timestamptz", new.start.map(Self.time)),
+      ("delay", "interval", new.delay.map { Self.interval($0) }),
+      ("start", "timestamptz", new.startTime.map(Self.time)),
       ("deadline", "timestamptz", new.deadline.map(Self.time)), ("unique_key", "text", unique?.key),
       ("unique_scope", "text", scope), ("unique_for", "interval", time),
       ("settings", "bytea", new.settings.stored?.postgresText),
@@ -131,9 +133,9 @@ extension PostgresJobStore {
   private func call(
     _ function: String, columns: String, _ arguments: [(name: String, type: String, value: String?)]
   ) -> PostgresStatement {
-    let list = arguments.enumerated().map { "\($1.name) => $\($0 + 1)::\($1.type)" }.joined(separator: ", ")
-    return PostgresStatement(
-      sql: "SELECT \(columns) FROM \(schema.name).\(function)(\(list))", parameters: arguments.map(\.value))
+    PostgresStatement(
+      sql: PrivilegeSQL.call("\(schema.name).\(function)", columns: columns, arguments),
+      parameters: arguments.map(\.value))
   }
 
   private static func interval(_ duration: Duration) -> String {

@@ -91,7 +91,7 @@ public final class PostgresTransaction {
     let rest = end - ContinuousClock.now
     guard rest > .zero else { throw timeLimitExceeded }
     let milliseconds = min(rest, store.statementLimit).milliseconds + 1
-    return Statement("SELECT set_config('statement_timeout', $1, true)", "\(milliseconds)")
+    return Statement(SessionSQL.limitStatements, "\(milliseconds)")
   }
 
   /// Throws an error if the time is over.

@@ -3,16 +3,6 @@ import Headway
 @_spi(JobStore) import HeadwayJobs
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// The leases of this process's workers.
 ///
 /// A connection with its own thread renews them, so neither jobs that block Swift's threads nor other requests of the
@@ -101,19 +91,7 @@ final class LeaseKeeper: Sendable {
     let due = due()
     guard !due.isEmpty else { return next }
     let sent = ContinuousClock.now
-    // The statement does not wait for locks. A worker whose row is locked keeps its lease, and its renewal is tried
-    // again.
-    var renewal = Statement(
-      schema.sql(
-        """
-        WITH free AS (
-          SELECT id FROM headway.worker WHERE id = ANY($1) AND lease > clock_timestamp() FOR UPDATE SKIP LOCKED),
-        renewed AS (
-          UPDATE headway.worker w SET lease = clock_timestamp() + $2 * interval '1 microsecond' FROM free
-          WHERE w.id = free.id RETURNING w.id)
-        SELECT id, true FROM renewed UNION ALL SELECT id, false FROM headway.worker
-        WHERE id = ANY($1) AND lease > clock_timestamp() AND id NOT IN (SELECT id FROM renewed)
-        """))
+    var renewal = Statement(schema.sql(WorkerSQL.renew))
     renewal.add(array: due.map(\.rawValue))
     renewal.add(Int64(length / .microseconds(1)))
     var answers: [WorkerID: Renewal] = [:]
@@ -181,7 +159,6 @@ final class LeaseKeeper: Sendable {
   /// Reports lost leases until there are no others.
   private func reportLosses() {
     while true {
-      pipe.clear()
       let now = ContinuousClock.now
       let (lost, nextLoss) = state.withLock { state in
         var lost: Set<WorkerID> = []
@@ -196,9 +173,7 @@ final class LeaseKeeper: Sendable {
       if !lost.isEmpty { report(lost) }
       guard let nextLoss else { return }
       // The time of `poll` stops while the machine sleeps.
-      let rest = min(nextLoss - now, safetyMargin)
-      var entry = pollfd(fd: pipe.reader, events: Int16(POLLIN), revents: 0)
-      _ = poll(&entry, 1, Int32(rest.milliseconds) + 1)
+      pipe.wait(upTo: min(nextLoss - now, safetyMargin))
     }
   }
 

@@ -53,20 +53,9 @@ struct ClaimableJobs: ClaimSource {
 
   // MARK: Statements
 
-  private static let plain = "state = 2 AND crashes = 0 AND limit_key IS NULL"
-  static let keyed = "state = 2 AND crashes = 0 AND limit_key IS NOT NULL"
-  private static let suspects = "state = 2 AND crashes > 0"
-  private static let isKnown = """
-    queue = $1 AND (deadline IS NULL OR deadline > $2) AND EXISTS (
-    SELECT FROM unnest($3::text[], $4::bigint[]) AS x(known, newest) WHERE known = kind AND version <= newest)
-    """
-
   /// Returns a statement whose first parameters are the queue, the time, and the kinds that the worker supports.
-  private func statement(
-    _ condition: String, _ rest: String, as whole: (_ select: String) -> String = { $0 }
-  ) -> Statement {
-    var statement = transaction.statement(
-      whole("SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE \(condition) AND \(Self.isKnown) \(rest)"))
+  private func statement(_ sql: String) -> Statement {
+    var statement = transaction.statement(sql)
     let kinds = claim.kinds.sorted { $0.key < $1.key }
     statement.add(claim.queue)
     statement.add(transaction.now)
@@ -76,7 +65,7 @@ struct ClaimableJobs: ClaimSource {
   }
 
   private func jobs(_ statement: Statement) throws -> [JobRecord] {
-    try transaction.run(statement).rows.map(JobRow.read)
+    try transaction.run(statement).rows.map { JobRow.read($0) }
   }
 
   /// Returns jobs that might be claimed together with others, so their limits are needed.
@@ -108,22 +97,14 @@ struct ClaimableJobs: ClaimSource {
   }
 
   private func plainJobs(_ count: Int) throws -> [JobRecord] {
-    var select = statement(Self.plain, "ORDER BY priority DESC, position LIMIT $5 FOR UPDATE SKIP LOCKED")
+    var select = statement(ClaimSQL.plainJobs)
     select.add(count)
     return try jobs(select)
   }
 
   /// Returns jobs after the marks of their priorities, in order.
   private func plainJobs(_ count: Int, in levels: [(priority: Int, position: Int64)]) throws -> [JobRecord] {
-    // The server executes this as a loop over the levels, which ends as soon as there are enough jobs.
-    var select = statement(
-      Self.plain, "AND priority = level.value AND position > mark ORDER BY position LIMIT $5 FOR UPDATE SKIP LOCKED"
-    ) { select in
-      """
-      SELECT waiting.* FROM unnest($6::bigint[], $7::bigint[]) AS level(value, mark)
-      CROSS JOIN LATERAL (\(select)) waiting LIMIT $5
-      """
-    }
+    var select = statement(ClaimSQL.plainJobsAfterMarks)
     select.add(count)
     select.add(array: levels.map { Int64($0.priority) })
     select.add(array: levels.map(\.position))
@@ -135,7 +116,7 @@ struct ClaimableJobs: ClaimSource {
   mutating func open(hasKeys: Bool) throws {
     self.hasKeys = hasKeys
     for isSuspect in claim.allowsSuspect ? [false, true] : [false] {
-      for priority in try isAging ? priorities(isSuspect ? Self.suspects : Self.plain) : [nil] {
+      for priority in try isAging ? priorities(isSuspect ? ClaimSQL.suspects : ClaimSQL.plain) : [nil] {
         var list = PlainList(isSuspect: isSuspect, priority: priority, page: [], isComplete: false)
         try fill(&list)
         if list.job != nil { lists.append(list) }
@@ -148,13 +129,7 @@ struct ClaimableJobs: ClaimSource {
     guard list.job == nil, !list.isComplete else { return }
     let last = list.page.last
     let size = max(8, claim.count)
-    var select = statement(
-      list.isSuspect ? Self.suspects : Self.plain,
-      """
-      AND ($5::bigint IS NULL OR priority = $5)
-      AND ($6::bigint IS NULL OR priority < $6 OR priority = $6 AND position > $7)
-      ORDER BY priority DESC, position LIMIT $8 FOR UPDATE SKIP LOCKED
-      """)
+    var select = statement(ClaimSQL.page(of: list.isSuspect ? ClaimSQL.suspects : ClaimSQL.plain))
     select.add(list.priority)
     select.add(last?.priority)
     select.add(last?.position)
@@ -165,16 +140,8 @@ struct ClaimableJobs: ClaimSource {
   }
 
   /// Returns the priorities of waiting jobs, highest first.
-  private func priorities(_ condition: String) throws -> [Int?] {
-    try transaction.run(
-      """
-      WITH RECURSIVE level AS (
-        SELECT max(priority) AS priority FROM headway.job WHERE \(condition) AND queue = $1
-        UNION ALL SELECT (SELECT max(priority) FROM headway.job WHERE \(condition) AND queue = $1
-        AND priority < level.priority) FROM level WHERE level.priority IS NOT NULL)
-      SELECT priority FROM level WHERE priority IS NOT NULL
-      """, claim.queue
-    ).rows.map { $0.int(0) }
+  private func priorities(_ part: String) throws -> [Int?] {
+    try transaction.run(ClaimSQL.priorities(in: part), claim.queue).rows.map { $0.int(0) }
   }
 
   private func candidate(_ job: JobRecord, isSuspect: Bool) -> ClaimCandidate {
@@ -208,7 +175,7 @@ struct ClaimableJobs: ClaimSource {
   mutating func levels() throws -> [ClaimLevel] {
     guard hasKeys else { return [] }
     let limit = claim.groupLimit
-    let levels = try transaction.turns(of: claim.queue, where: Self.keyed).map { level, turn in
+    let levels = try transaction.turns(of: claim.queue).map { level, turn in
       var groups = try groups(after: turn.lastGroup ?? "", level: level, limit: limit)
       if let last = turn.lastGroup, groups.count <= limit {
         groups += try self.groups(after: "", upTo: last, level: level, limit: limit - groups.count)
@@ -221,17 +188,7 @@ struct ClaimableJobs: ClaimSource {
 
   /// Returns groups in order, and one more than the limit if there are more.
   private func groups(after group: String, upTo last: String? = nil, level: Int, limit: Int) throws -> [String] {
-    let condition =
-      "\(Self.keyed) AND queue = $1 AND priority = $2 AND ($4::text IS NULL OR further <= $4) AND further >"
-    var select = transaction.statement(
-      """
-      WITH RECURSIVE step(value) AS (
-        (SELECT further FROM headway.job WHERE \(condition) $3 ORDER BY further LIMIT 1)
-        UNION ALL SELECT (
-          SELECT further FROM headway.job WHERE \(condition) step.value ORDER BY further LIMIT 1
-        ) FROM step WHERE value IS NOT NULL)
-      SELECT value FROM step WHERE value IS NOT NULL LIMIT $5
-      """)
+    var select = transaction.statement(ClaimSQL.groups)
     select.add(claim.queue)
     select.add(level)
     select.add(group)
@@ -248,7 +205,7 @@ struct ClaimableJobs: ClaimSource {
     guard let free = try firstKeyWithRoom(after: key ?? "", in: group, level: level, orHeavyJobs: hasHeavyJobs) else {
       return nil
     }
-    return try firstJob("limit_key >= $6", free, group, level)
+    return try firstJob(ofKey: .atOrAfter, free, group, level)
   }
 
   /// Returns the first job of a group after a key.
@@ -262,19 +219,13 @@ struct ClaimableJobs: ClaimSource {
       (firsts, roundCounts[level]) = ((level, key, jobs), roundCount + 1)
       return jobs[group]
     }
-    return try firstJob("limit_key > $6", key, group, level)
+    return try firstJob(ofKey: .after, key, group, level)
   }
 
   private mutating func firstJobs(
     after key: String, in groups: [String], level: Int
   ) throws -> [String: ClaimCandidate] {
-    var select = statement(
-      Self.keyed,
-      """
-      AND priority = $5 AND further = listed.value AND limit_key > $6 AND id <> ALL($7)
-      ORDER BY limit_key, position LIMIT 1 FOR UPDATE SKIP LOCKED
-      """
-    ) { "SELECT waiting.* FROM unnest($8::text[]) AS listed(value) CROSS JOIN LATERAL (\($0)) waiting" }
+    var select = statement(ClaimSQL.firstJobs)
     select.add(level)
     select.add(key)
     select.add(array: taken.map(\.rawValue))
@@ -291,29 +242,7 @@ struct ClaimableJobs: ClaimSource {
   private func firstKeyWithRoom(
     after key: String, in group: String, level: Int, orHeavyJobs hasHeavyJobs: Bool
   ) throws -> String? {
-    let condition = "\(Self.keyed) AND queue = $1 AND priority = $5 AND further = $7 AND limit_key >"
-    var select = statement(
-      "\(Self.keyed) AND priority = $5 AND further = $7 AND limit_key = key.value", "ORDER BY position LIMIT 1"
-    ) {
-      """
-      WITH RECURSIVE key(value) AS (
-        SELECT min(limit_key) FROM headway.job WHERE \(condition) $6
-        UNION ALL SELECT (SELECT min(limit_key) FROM headway.job WHERE \(condition) key.value) FROM key
-        WHERE value IS NOT NULL)
-      SELECT value FROM key CROSS JOIN LATERAL (\($0)) waiting
-      CROSS JOIN LATERAL (
-        SELECT coalesce(sum(weight), 0) AS used FROM headway.job
-        WHERE state = 3 AND limit_key IS NOT NULL AND limit_key = key.value
-      ) running
-      WHERE CASE
-        WHEN slots > 0 THEN $8 AND waiting.weight > 1 OR used + waiting.weight <= slots
-        WHEN slots = 0 THEN used = 0 AND NOT EXISTS (
-          SELECT FROM headway.job other WHERE other.slots = 0 AND other.state > 0 AND other.limit_key = key.value
-          AND other.position < waiting.position)
-        ELSE true END
-      LIMIT 1
-      """
-    }
+    var select = statement(ClaimSQL.firstKeyWithRoom)
     select.add(level)
     select.add(key)
     select.add(group)
@@ -322,18 +251,13 @@ struct ClaimableJobs: ClaimSource {
   }
 
   mutating func firstJob(ofKey key: String, in group: String, level: Int) throws -> ClaimCandidate? {
-    try firstJob("limit_key = $6", key, group, level)
+    try firstJob(ofKey: .equal, key, group, level)
   }
 
   private mutating func firstJob(
-    _ condition: String, _ key: String, _ group: String, _ level: Int
+    ofKey relation: ClaimSQL.KeyRelation, _ key: String, _ group: String, _ level: Int
   ) throws -> ClaimCandidate? {
-    var select = statement(
-      Self.keyed,
-      """
-      AND priority = $5 AND further = $8 AND \(condition) AND id <> ALL($7)
-      ORDER BY limit_key, position LIMIT 1 FOR UPDATE SKIP LOCKED
-      """)
+    var select = statement(ClaimSQL.firstJob(ofKey: relation))
     select.add(level)
     select.add(key)
     select.add(array: taken.map(\.rawValue))
@@ -342,15 +266,12 @@ struct ClaimableJobs: ClaimSource {
   }
 
   mutating func heavyJob(_ id: JobID, level: Int) throws -> HeavyJob {
-    var select = statement(Self.keyed, "AND priority = $5 AND id = $6 FOR UPDATE SKIP LOCKED")
+    var select = statement(ClaimSQL.heavyJob)
     select.add(level)
     select.add(id.rawValue)
     if let job = try candidates(select).first { return .waiting(candidate(job, isSuspect: false)) }
     let exists = try transaction.run(
-      """
-      SELECT FROM headway.job WHERE id = $1 AND \(Self.keyed) AND queue = $2 AND priority = $3
-      AND (deadline IS NULL OR deadline > $4)
-      """, id.rawValue, claim.queue, level, transaction.now)
+      ClaimSQL.heavyJobWaits, id.rawValue, claim.queue, level, transaction.now)
     return exists.isEmpty ? .gone : .unavailable
   }
 
@@ -373,10 +294,8 @@ struct ClaimableJobs: ClaimSource {
 
   func bucket(ofKey key: String) throws -> RateBucket? { try transaction.bucket(ofKey: key) }
 
-  func keep(_ bucket: RateBucket, ofKey key: String, isAwaited: Bool) {
-    transaction.write(bucket, ofKey: key)
-    // Workers must try again when there are enough tokens.
-    if isAwaited { transaction.hints.hasScheduled = true }
+  func keep(_ bucket: RateBucket, ofKey key: String, isAwaited: Bool) throws {
+    try transaction.keep(bucket, ofKey: key, isAwaited: isAwaited)
   }
 
   // MARK: Claiming
@@ -390,7 +309,7 @@ struct ClaimableJobs: ClaimSource {
     return record.damage == nil
   }
 
-  func keep(_ turn: KeyTurn, level: Int) throws { transaction.keep(turn, of: claim.queue, level: level) }
+  func keep(_ turn: KeyTurn, level: Int) throws { try transaction.keep(turn, of: claim.queue, level: level) }
 
   /// Claims the chosen jobs.
   func takeAll() throws -> [JobRecord] { try transaction.take(chosen, by: worker) }

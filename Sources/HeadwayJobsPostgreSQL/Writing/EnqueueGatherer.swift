@@ -198,11 +198,7 @@ final class EnqueueGatherer: Sendable {
   }
 
   private func isRunning(_ backend: PostgresSession.Backend, _ session: PostgresSession) throws -> Bool {
-    let statement = Statement(
-      """
-      SELECT FROM pg_stat_activity
-      WHERE pid = $1 AND (extract(epoch FROM backend_start) * 1000000)::bigint IS NOT DISTINCT FROM $2
-      """, backend.process, backend.start)
+    let statement = Statement(EnqueueSQL.isRunning, backend.process, backend.start)
     return try !session.run(statement).isEmpty
   }
 

@@ -15,13 +15,10 @@ extension JobTransaction {
     _ claim: JobClaim, by worker: WorkerID, in queues: WaitingQueues, after mark: inout ClaimMark
   ) throws -> [JobRecord] {
     let queue = try self.queues()[claim.queue] ?? JobQueueRecord()
-    var count = claim.count
-    guard count > 0, !queue.isPaused, let waiting = queues.queues[claim.queue] else { return [] }
-    if let limit = queue.settings.maxRunningJobCount {
-      try lockLimits()
-      count = min(count, limit - (try runningCount(ofQueue: claim.queue)))
-      guard count > 0 else { return [] }
-    }
+    guard let waiting = queues.queues[claim.queue] else { return [] }
+    if queue.settings.maxRunningJobCount != nil, claim.count > 0, !queue.isPaused { try lockLimits() }
+    let count = try maxCount(of: claim, in: queue)
+    guard count > 0 else { return [] }
     let claimed = try take(claim, count, queue, waiting, by: worker, after: &mark, queues.snapshot)
     if !claimed.isEmpty, queue.settings.maxPendingJobCount != nil { hints.queuesWithRoom.insert(claim.queue) }
     return claimed
@@ -47,29 +44,65 @@ extension JobTransaction {
   ///
   /// - Returns: The claimed jobs.
   func take(_ jobs: [JobRecord], by worker: WorkerID) throws -> [JobRecord] {
-    var claimed: [JobRecord] = []
+    var (claimed, damaged) = ([JobRecord](), [JobRecord]())
     for var job in jobs {
       if max(job.epoch, job.attempt) == JobRow.numbers.upperBound { job.damage = "it was claimed too often" }
       guard job.damage == nil else {
-        try put(job)
+        damaged.append(job)
         continue
       }
       JobTransitions.claim(&job, by: worker, at: now)
       claimed.append(job)
     }
-    guard !claimed.isEmpty else { return [] }
-    var update = statement(
-      """
-      UPDATE headway.job SET state = 3, owner = $2, claimed = $3, first_claimed = coalesce(first_claimed, $3),
-      epoch = epoch + 1, attempt = attempt + 1,
-      unique_key = CASE WHEN flags & \(JobRow.holdsKeyUntilClaim) <> 0 THEN NULL ELSE unique_key END
-      WHERE id = ANY($1)
-      """)
-    update.add(array: claimed.map(\.id.rawValue))
-    update.add(worker.rawValue)
-    update.add(now)
-    runLater(update)
+    try put(damaged)
+    try run(
+      JobSQL.claim, for: claimed, { $1.add($0.id.rawValue) },
+      constants: {
+        $0.add(worker.rawValue)
+        $0.add(now)
+      })
     return claimed
+  }
+
+  // MARK: Limits
+
+  /// Waits until no other claim counts jobs, so that the counts remain true until this transaction ends.
+  func lockLimits() throws {
+    guard !holdsLimitsLock else { return }
+    holdsLimitsLock = true
+    runLater(LockSQL.lock, schema.lockClass, StoreLock.limits.rawValue)
+  }
+
+  /// Returns the sum for a key, and the sums of the weights of running jobs by the keys of their further limits.
+  func runningWeights(ofKey key: String) throws -> (first: Int, further: [String: Int]) {
+    let counts = try rows(LimitSQL.runningWeights, { $0.add(key) }) { row in
+      (group: row.optional(0, row.text), count: row.int(1))
+    }
+    let further = counts.compactMap { count in count.group.map { (group: $0, count: count.count) } }
+    return (counts.first { $0.group == nil }?.count ?? 0, JobSettings.furtherWeights(further))
+  }
+
+  /// Returns the priorities of waiting jobs with keys, highest first, with the turn of each.
+  func turns(of queue: String) throws -> [(level: Int, turn: KeyTurn)] {
+    try rows(LimitSQL.turns, { $0.add(queue) }) { ($0.int(0), Self.readTurn($0, at: 1)) }
+  }
+
+  // MARK: Queues
+
+  func lockedQueue(_ name: String) throws -> JobQueueRecord? {
+    // Read again, because others could have changed it before its row was locked.
+    try rows(LimitSQL.lockQueue, { $0.add(name) }) { QueueRow.read($0).queue }.first
+  }
+
+  /// Notes how an attempt has ended, in the record of its queue.
+  func note(_ action: JobEnding.Action, of queue: String) throws {
+    guard let known = try queues()[queue], known.settings.maxFailureCount != nil else { return }
+    if case .succeed = action, known.failureCount == 0 { return }
+    if !hasLockedFailureCounts {
+      hasLockedFailureCounts = true
+      runLater(LimitSQL.lockFailureCounts)
+    }
+    try changeQueue(queue) { $0.note(action) }
   }
 }
 #endif

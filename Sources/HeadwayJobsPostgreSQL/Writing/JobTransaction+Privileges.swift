@@ -1,8 +1,25 @@
 #if PostgreSQL
 @_spi(JobStore) import HeadwayJobs
 
-/// Adds jobs through the function `enqueue` of the schema, for roles that can't write to the tables.
 extension JobTransaction {
+  /// Adds jobs; by the function `enqueue` of the schema if the role can't write to the tables.
+  func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
+    let full = try fullQueues(for: batch)
+    guard try session.mayInsertJobs(schema) else { return try call(batch, full) }
+    try requireRoom(for: batch, full)
+    return try addBatch(batch, beforeDependentsOf: parent)
+  }
+
+  func fullQueues(_ limits: [String: Int]) throws -> Set<String> {
+    let full = try rows(
+      LimitSQL.fullQueues, for: limits.sorted { $0.key < $1.key },
+      { limit, values in
+        values.add(limit.key)
+        values.add(limit.value)
+      }, constants: { _ in }, { $0.text(0) })
+    return Set(full)
+  }
+
   /// Calls the function for all jobs.
   ///
   /// - Parameters:
@@ -10,7 +27,7 @@ extension JobTransaction {
   ///   - full: The limits of the queues that are full.
   /// - Throws: `JobError` if a queue is full; `PostgresError`.
   /// - Returns: The number of each job.
-  func call(_ batch: [NewJob], _ full: [String: Int]) throws -> [Enqueued] {
+  private func call(_ batch: [NewJob], _ full: [String: Int]) throws -> [Enqueued] {
     for new in batch {
       guard new.dependencies.isEmpty, new.settings.unique?.conflict != .replace else { throw PostgresError.needsWork }
       // The function determines whether the key is held.
@@ -29,29 +46,18 @@ extension JobTransaction {
 
   private func isDue(_ new: NewJob) -> Bool {
     if let delay = new.delay { return delay <= .zero }
-    return new.start.map { $0 <= now } ?? true
+    return new.startTime.map { $0 <= now } ?? true
   }
 
   private func callStatement(_ batch: [NewJob], _ full: [String: Int]) -> Statement {
-    var call = statement(
-      """
-      SELECT e.id, e.is_new FROM unnest($1::text[], $2::bytea[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
-      $7::timestamptz[], $8::timestamptz[], $9::text[], $10::text[], $11::bigint[], $12::bytea[], $13::bigint[],
-      $14::text[], $15::bigint[], $16::boolean[], $17::bigint[], $18::text[]) WITH ORDINALITY AS x(kind, payload, queue,
-      version, priority, delay, start, deadline, key, scope, duration, settings, keep, limit_key, slots, needs_room,
-      weight, further, place)
-      CROSS JOIN LATERAL headway.enqueue(x.kind, x.payload, x.queue, x.version, x.priority,
-      x.delay * interval '1 microsecond', x.start, x.deadline, x.key, x.scope, x.duration * interval '1 microsecond',
-      x.settings, x.keep, x.limit_key, x.slots, x.needs_room, x.weight, x.further) e
-      ORDER BY x.place
-      """)
+    var call = statement(EnqueueSQL.call)
     call.add(array: batch.map(\.kind.rawValue))
     call.add(array: batch.map(\.payload.bytes))
     call.add(array: batch.map(\.queue))
     call.add(array: batch.map { Int64($0.version) })
     call.add(array: batch.map { Int64($0.priority) })
     call.add(array: batch.map { $0.delay.map(Self.microseconds) })
-    call.add(array: batch.map(\.start))
+    call.add(array: batch.map(\.startTime))
     call.add(array: batch.map(\.deadline))
     call.add(array: batch.map { $0.settings.unique?.key })
     call.add(array: batch.map { $0.settings.unique?.scope == .waiting ? "waiting" : "unfinished" })

@@ -8,56 +8,35 @@ extension JobTransaction {
   ///
   /// The caller holds the lock of the store, and a rescue holds it exclusively. Therefore, the worker is not removed
   /// before the end of this transaction.
-  func isAlive(_ worker: WorkerID) throws -> Bool {
-    try !run("SELECT FROM headway.worker WHERE id = $1 AND lease > clock_timestamp()", worker.rawValue).isEmpty
-  }
+  func isAlive(_ worker: WorkerID) throws -> Bool { try !run(WorkerSQL.isAlive, worker.rawValue).isEmpty }
 
-  /// Returns jobs of a worker to their queues, and deletes the worker if it has no other jobs.
+  /// Returns jobs of a worker that has stopped to their queues, and deletes the worker if it has no other jobs.
   ///
-  /// - Parameters:
-  ///   - worker: The worker.
-  ///   - isDead: Whether the worker has died. This counts as a crash unless the worker had already stopped.
-  ///   - limit: The maximum number of jobs.
-  /// - Throws: `PostgresError`.
-  /// - Returns: The jobs; none if the worker was already deleted.
-  func remove(_ worker: WorkerID, isDead: Bool, limit: Int) throws -> [JobID] {
-    let found = try run("SELECT stopped FROM headway.worker WHERE id = $1 FOR UPDATE", worker.rawValue)
-    guard let isStopped = found.first?.bool(0) else { return [] }
-    // A rescue must not wait for a transaction of the application that has locked a job. The worker remains until all
-    // of its jobs are rescued.
-    let left = try rescue(running(by: worker, skipsLocked: isDead, limit: limit), isCrash: isDead && !isStopped)
+  /// - Returns: The jobs, up to a limit; none if the worker was already deleted.
+  func remove(_ worker: WorkerID, limit: Int) throws -> [JobID] {
+    guard try !run(WorkerSQL.lock, worker.rawValue).isEmpty else { return [] }
+    let left = try rescue(runningJobs(of: worker, limit: limit), isCrash: false)
     // If its process ends before the other jobs have been returned, the end does not count as a crash.
-    if !isDead { runLater("UPDATE headway.worker SET stopped = true WHERE id = $1", worker.rawValue) }
-    runLater(
-      """
-      DELETE FROM headway.worker WHERE id = $1 AND NOT EXISTS (SELECT FROM headway.job WHERE state = 3 AND owner = $1)
-      """, worker.rawValue)
+    runLater(WorkerSQL.stop, worker.rawValue)
+    try run(WorkerSQL.deleteIdle, for: [worker]) { $1.add($0.rawValue) }
     return left
   }
 
   /// Returns jobs of workers whose lease has expired to their queues, up to a limit.
+  ///
+  /// A crash is counted for a job unless its worker had already stopped. A worker remains until all of its jobs are
+  /// rescued.
   func rescue(limit: Int) throws -> [JobID] {
-    let dead = try run(
-      "SELECT id FROM headway.worker WHERE lease <= clock_timestamp() ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED",
-      limit)
-    var rescued: [JobID] = []
-    for row in dead.rows where rescued.count < limit {
-      rescued += try remove(WorkerID(rawValue: row.int64(0)), isDead: true, limit: limit - rescued.count)
-    }
-    return rescued
-  }
-
-  func runningJobs(of worker: WorkerID) throws -> [JobRecord] { try running(by: worker) }
-
-  private func running(
-    by worker: WorkerID, skipsLocked: Bool = false, limit: Int = .max
-  ) throws -> [JobRecord] {
-    try run(
-      """
-      SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE state = 3 AND owner = $1 ORDER BY id
-      LIMIT $2 FOR UPDATE \(skipsLocked ? "SKIP LOCKED" : "")
-      """, worker.rawValue, limit
-    ).rows.map(JobRow.read)
+    let dead = try rows(WorkerSQL.lockDead, { $0.add(limit) }) { (worker: $0.worker(0), isStopped: $0.bool(1)) }
+    let stopped = Set(dead.lazy.filter(\.isStopped).map(\.worker))
+    let jobs = try rows(
+      WorkerSQL.jobsOfDead, for: dead, { $1.add($0.worker.rawValue) }, constants: { $0.add(limit) }
+    ) { JobRow.read($0) }
+    func isStopped(_ job: JobRecord) -> Bool { job.owner.map(stopped.contains) ?? false }
+    _ = try rescue(jobs.filter { !isStopped($0) }, isCrash: true)
+    _ = try rescue(jobs.filter(isStopped), isCrash: false)
+    try run(WorkerSQL.deleteIdle, for: dead) { $1.add($0.worker.rawValue) }
+    return jobs.map(\.id)
   }
 
   // MARK: Time
@@ -71,23 +50,9 @@ extension JobTransaction {
   func advance() throws -> Bool {
     let limit = JobCommand.maxChangedCount
     let hasMoreTicks = try addDueJobs(limit: limit)
-    newRows.numbers = []
     try continueCascades()
     let (hasMoreLate, hasMoreDue) = (try expireLateJobs(limit: limit), try startDueJobs(limit: limit))
     return try hasMoreTicks || hasMoreLate || hasMoreDue || !cascades().isEmpty
-  }
-
-  func lateJobs(limit: Int) throws -> [JobRecord] {
-    try jobs("deadline <= $1 AND deadline IS NOT NULL AND state < 3 ORDER BY deadline, id LIMIT \(limit)")
-  }
-
-  func dueJobs(limit: Int) throws -> [JobRecord] {
-    try jobs("state = 1 AND due <= $1 ORDER BY due, id LIMIT \(limit)")
-  }
-
-  private func jobs(_ condition: String) throws -> [JobRecord] {
-    try run("SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE \(condition) FOR UPDATE SKIP LOCKED", now)
-      .rows.map(JobRow.read)
   }
 }
 #endif

@@ -22,7 +22,13 @@
 ///
 /// If there is a deadlock nevertheless, because a transaction of the application takes locks in another order,
 /// PostgreSQL ends one of the transactions, and the store repeats its own.
-final class JobTransaction: JobRows {
+final class JobTransaction: SQLJobRows {
+  typealias Jobs = JobSQL
+  typealias Checkpoints = CheckpointSQL
+  typealias Graph = GraphSQL
+  typealias Limits = LimitSQL
+  typealias Schedules = ScheduleSQL
+
   let session: PostgresSession
   let schema: SchemaName
   let now: StoreTime
@@ -31,24 +37,14 @@ final class JobTransaction: JobRows {
   var hints = JobHints()
   /// The places of changed jobs that wait, which can be before the marks of claims.
   var waitingAgain: [ClaimMarks.Place] = []
-  /// The queues that are paused or have settings, or nil if they have not been read.
   var knownQueues: [String: JobQueueRecord]?
   var ended: [JobGraph.Standing] = []
   var meetBudget = JobGraph.maxMetCount
   var cascadeBudget = JobGraph.maxCascadeCount
-  var awaited: Set<JobID> = []
-  /// Whether the changes are repeated after a conflict.
-  var isRepeatable = true
-  /// The keys of jobs that will be added or run again, each with its holder; nil if it is free.
-  var preparedKeys: [String: JobID?] = [:]
-  /// The timed keys of jobs that will be added, each with its holder; nil if it was taken for the new job.
-  var preparedTimedKeys: [String: JobID?] = [:]
   /// The jobs whose retention has expired, for a command that prunes the store.
   var expired: [JobID] = []
-  /// The numbers of the job that is being added.
-  private var numbers: NewRows.Numbers?
-  /// The new rows that have not been written yet.
-  var newRows = NewRows()
+  /// Numbers and positions for new jobs, in descending order.
+  private var numbers: [(id: JobID, position: Int64)] = []
   /// The jobs that were read from the table of finished ones, and have not been written since.
   var finishedJobs: Set<JobID> = []
   var holdsLimitsLock = false
@@ -62,7 +58,7 @@ final class JobTransaction: JobRows {
   /// A transaction that shares the lock of the store must be repeated with the exclusive lock.
   struct MustBeAlone: Error {}
 
-  /// A row that another transaction has deleted in the meantime.
+  /// A row that another transaction has inserted or deleted in the meantime.
   struct Conflict: Error {}
 
   init(_ session: PostgresSession, _ schema: SchemaName, hold: Hold, at now: StoreTime) {
@@ -83,10 +79,7 @@ final class JobTransaction: JobRows {
   }
 
   /// Executes a statement, and the ones before it that were not sent yet.
-  func run(_ statement: Statement) throws -> QueryResult {
-    writeNewRowsLater()
-    return try session.run(statement)
-  }
+  func run(_ statement: Statement) throws -> QueryResult { try session.run(statement) }
 
   func run(_ sql: String, _ values: any BinaryValue...) throws -> QueryResult {
     var statement = statement(sql)
@@ -95,10 +88,7 @@ final class JobTransaction: JobRows {
   }
 
   /// Executes a statement whose result is not needed together with the next one.
-  func runLater(_ statement: Statement) {
-    writeNewRowsLater()
-    session.runLater(statement)
-  }
+  func runLater(_ statement: Statement) { session.runLater(statement) }
 
   func runLater(_ sql: String, _ values: any BinaryValue...) {
     var statement = statement(sql)
@@ -106,219 +96,153 @@ final class JobTransaction: JobRows {
     runLater(statement)
   }
 
+  private func statement(_ sql: String, _ values: RowValues) -> Statement {
+    var statement = statement(sql)
+    statement.parameters = values.parameters
+    return statement
+  }
+
+  func rows<Value>(
+    _ sql: String, _ write: (inout RowValues) -> Void, _ read: (ResultRow) throws -> Value
+  ) throws -> [Value] {
+    var values = RowValues()
+    write(&values)
+    return try session.run(statement(sql, values)).rows.map(read)
+  }
+
+  func rows<Element, Value>(
+    _ sql: String, for elements: [Element], _ write: (Element, inout RowValues) -> Void,
+    constants: (inout RowValues) -> Void, _ read: (ResultRow) throws -> Value
+  ) throws -> [Value] {
+    var rest = elements[...]
+    guard !rest.isEmpty else { return [] }
+    return try session.run(statement(sql, values(of: &rest, isBounded: false, write, constants))).rows.map(read)
+  }
+
+  func run(_ sql: String, _ write: (inout RowValues) -> Void) throws {
+    try session.sendDeferredIfMany()
+    var values = RowValues()
+    write(&values)
+    session.runLater(statement(sql, values))
+  }
+
+  func run<Element>(
+    _ sql: String, for elements: [Element], _ write: (Element, inout RowValues) -> Void,
+    constants: (inout RowValues) -> Void
+  ) throws {
+    try session.sendDeferredIfMany()
+    var rest = elements[...]
+    while !rest.isEmpty {
+      session.runLater(statement(sql, values(of: &rest, isBounded: true, write, constants)))
+      // No request takes long.
+      if !rest.isEmpty { _ = try session.run([]) }
+    }
+  }
+
+  /// The maximum number of elements, and of bytes, that one statement writes.
+  private static let maxCount = 2_000
+  private static let maxSize = 1_024 * 1_024
+
+  /// Removes elements that one statement writes, and returns the values of its parameters.
+  private func values<Element>(
+    of rest: inout ArraySlice<Element>, isBounded: Bool, _ write: (Element, inout RowValues) -> Void,
+    _ constants: (inout RowValues) -> Void
+  ) -> RowValues {
+    var (values, count) = (RowValues(), 0)
+    while let element = rest.first, !isBounded || count < Self.maxCount && values.size < Self.maxSize {
+      rest.removeFirst()
+      count += 1
+      values.beginElement()
+      write(element, &values)
+    }
+    values.endElements()
+    constants(&values)
+    return values
+  }
+
   /// Requires that no other transaction changes several jobs.
   func requireAlone() throws { if hold == .shared { throw MustBeAlone() } }
 
   // MARK: Numbers
 
+  func reserveNumbers(_ count: Int) throws {
+    numbers = []
+    guard count > 0 else { return }
+    numbers = try run(JobSQL.nextNumbers, count).rows.reversed().map { ($0.id(0), $0.int64(1)) }
+  }
+
+  func nextNumbers() throws -> (id: JobID, position: Int64) {
+    if numbers.isEmpty { try reserveNumbers(1) }
+    guard let next = numbers.popLast() else { throw Conflict() }
+    return next
+  }
+
   func nextPositions(_ count: Int) throws -> [Int64] {
     // A job that takes the place of a new one also takes its position.
-    if let numbers, count == 1 { return [numbers.position] }
-    return try run("SELECT nextval('headway.position') FROM generate_series(1, $1)", count).rows.map { $0.int64(0) }
+    if count == 1, let next = numbers.popLast() { return [next.position] }
+    return try run(JobSQL.nextPositions, count).rows.map { $0.int64(0) }
   }
 
-  // MARK: New jobs
+  // MARK: Keys
 
-  func add(_ new: NewJob, _ dependencies: [JobGraph.Requirement], hasDependents: Bool) throws -> Enqueued {
-    // Each job has its own numbers, even if it is not stored, so that the numbers have the same order as the jobs.
-    numbers = try nextNumbers()
-    defer { numbers = nil }
-    if let unique = new.settings.unique,
-      let known = unique.isHeldByState
-        ? preparedKeys.removeValue(forKey: unique.key) : preparedTimedKeys.removeValue(forKey: unique.key)
-    {
-      if let other = known, unique.conflict == .keep { return Enqueued(id: other, isNew: false) }
-      if known == nil, let id = try insert(new, dependencies, hasDependents, isKeyFree: true) {
-        return Enqueued(id: id, isNew: true)
-      }
-    }
-    while true {
-      if let unique = new.settings.unique, let other = try holder(of: unique) {
-        guard unique.conflict == .replace else { return Enqueued(id: other, isNew: false) }
-        let old = try find(other)
-        // The other job can end before its row is locked.
-        if unique.isHeldByState, old.map(\.state.isFinished) ?? true { continue }
-        if let old { try replace(old, with: new) }
-        return Enqueued(id: other, isNew: false)
-      }
-      if let id = try insert(new, dependencies, hasDependents) { return Enqueued(id: id, isNew: true) }
-    }
+  func holders(of keys: [UniqueKey], toReplace: Bool) throws -> [JobID?] {
+    try holders(of: keys, toReplace ? JobSQL.lockHolders : JobSQL.holders)
   }
 
-  /// Inserts a job; returns nil if another transaction has inserted its key in the meantime.
-  private func insert(
-    _ new: NewJob, _ dependencies: [JobGraph.Requirement], _ hasDependents: Bool, isKeyFree: Bool = false
-  ) throws -> JobID? {
-    let numbers = try numbers ?? nextNumbers()
-    var job = JobRecord(id: numbers.id, new, at: now)
-    (job.position, job.readyTime) = (numbers.position, now)
-    if let unique = job.settings.unique {
-      if case .duration(let duration) = unique.scope {
-        guard try isKeyFree || hold(unique.key, by: job.id, until: now + duration) else { return nil }
-      } else {
-        job.holdsKey = true
-      }
-    }
-    let heldKey = job.holdsKey
-    try insertEdges(of: &job, dependencies)
-    job.hasDependents = hasDependents && !job.state.isFinished
-    guard !job.state.isFinished else {
-      try putNewFinished(job)
-      return job.id
-    }
-    if heldKey, !isKeyFree {
-      var statement = statement(JobRow.insertIfUnique)
-      JobRow.addUnfinished([job], to: &statement)
-      if try run(statement).isEmpty {
-        // The edges of the job that was not inserted.
-        deleteEdges(to: job.id)
-        return nil
-      }
-    } else {
-      try insert(job)
-    }
-    try noteUnfinished(job)
-    return job.id
+  func hold(_ keys: [(key: String, job: JobID, until: StoreTime)]) throws {
+    // In the same order in all transactions.
+    let held = try rows(
+      JobSQL.holdKeys, for: keys.sorted { $0.key < $1.key },
+      { key, values in
+        values.add(key.key)
+        values.add(key.job.rawValue)
+        values.add(key.until)
+      }, constants: { $0.add(now) }, { $0.text(0) })
+    if held.count < keys.count { throw Conflict() }
   }
 
-  func insert(_ job: JobRecord) throws {
-    newRows.add(job)
-    try writeNewRowsIfFull()
-  }
+  // MARK: Jobs
 
-  /// Inserts a job that was cancelled when it was added.
-  private func putNewFinished(_ job: JobRecord) throws {
-    hints.finished.append(job.id)
-    try noteLimits(of: job)
-    if job.expirationTime.map({ $0 <= job.finishedTime ?? now }) ?? false { return deleteEdges(to: job.id) }
-    try insert(job)
-  }
-
-  func hold(_ key: String, by id: JobID, until time: StoreTime) throws -> Bool {
-    var take = statement(Self.takeKeys)
-    take.add(array: [key])
-    take.add(array: [id.rawValue])
-    take.add(array: [time])
-    take.add(now)
-    return try !run(take).isEmpty
-  }
-
-  func holder(of unique: UniqueKey) throws -> JobID? {
-    if let known = unique.isHeldByState ? preparedKeys[unique.key] : preparedTimedKeys[unique.key] { return known }
-    let rows =
-      if case .duration = unique.scope {
-        try run("SELECT job FROM headway.key WHERE key = $1 AND until > $2", unique.key, now)
-      } else {
-        try run("SELECT id FROM headway.job WHERE unique_key = $1", unique.key)
-      }
-    return rows.first?.id(0)
-  }
-
-  // MARK: Rows
-
-  /// Returns an unfinished or finished job, and locks its row.
-  func find(_ id: JobID) throws -> JobRecord? {
+  func find(_ ids: [JobID]) throws -> [JobRecord] {
+    var (found, missing) = ([JobRecord](), Set(ids))
     // A job that ends or is run again in between moves from one table to the other.
-    for _ in 0..<2 {
-      if let job = try findUnfinished([id]).first { return job }
-      if let job = try findFinished(id) { return job }
+    for _ in 0..<2 where !missing.isEmpty {
+      found += try findUnfinished(missing.sorted())
+      missing.subtract(found.map(\.id))
+      let finished = try rows(JobSQL.findFinished, for: missing.sorted()) { JobRow.read($0) }
+      found += finished
+      missing.subtract(finished.map(\.id))
+      finishedJobs.formUnion(finished.map(\.id))
     }
-    return nil
+    return found
   }
 
-  /// Returns unfinished jobs, and locks their rows in the order of their numbers.
-  func findUnfinished(_ ids: [JobID]) throws -> [JobRecord] {
-    guard !ids.isEmpty else { return [] }
-    var find = statement(
-      "SELECT \(JobRow.unfinishedColumns) FROM headway.job WHERE id = ANY($1) ORDER BY id FOR UPDATE")
-    find.add(array: ids.map(\.rawValue))
-    return try run(find).rows.map(JobRow.read)
+  func insert(_ jobs: [JobRecord]) throws {
+    try run(JobSQL.insert, for: jobs) { JobRow.writeUnfinished($0, to: &$1) }
   }
 
-  private func findFinished(_ id: JobID) throws -> JobRecord? {
-    let found = try run("SELECT \(JobRow.finishedColumns) FROM headway.done WHERE id = $1 FOR UPDATE", id.rawValue)
-    guard let row = found.first else { return nil }
-    finishedJobs.insert(id)
-    return JobRow.read(row)
-  }
-
-  func putUnfinished(_ job: JobRecord) throws {
-    try session.sendDeferredIfMany()
-    let wasFinished = finishedJobs.remove(job.id) != nil
-    if wasFinished { delete(job.id, from: "headway.done", "id") }
-    var statement = statement(JobRow.put)
-    JobRow.addUnfinished([job], to: &statement, flags: wasFinished ? JobRow.hasCheckpoints : 0)
-    runLater(statement)
-    if job.state == .waiting {
-      waitingAgain.append(ClaimMarks.Place(queue: job.queue, priority: job.priority, position: job.position))
+  func putUnfinished(_ jobs: [JobRecord]) throws {
+    let restarted = finishedJobs.intersection(jobs.map(\.id))
+    finishedJobs.subtract(restarted)
+    try run(JobSQL.deleteFinished, for: restarted.sorted())
+    try run(JobSQL.put, for: jobs) { job, values in
+      JobRow.writeUnfinished(job, flags: restarted.contains(job.id) ? JobRow.hasCheckpoints : 0, to: &values)
+    }
+    waitingAgain += jobs.lazy.filter { $0.state == .waiting }.map { job in
+      ClaimMarks.Place(queue: job.queue, priority: job.priority, position: job.position)
     }
   }
 
-  func putFinished(_ job: JobRecord) throws {
-    try session.sendDeferredIfMany()
-    finishedJobs.remove(job.id)
-    delete(job.id, from: "headway.job", "id")
-    var statement = statement(JobRow.putFinished)
-    JobRow.addFinished([job], to: &statement)
-    runLater(statement)
+  func putFinished(_ jobs: [JobRecord]) throws {
+    let ids = jobs.map(\.id)
+    finishedJobs.subtract(ids)
+    try run(JobSQL.deleteUnfinished, for: ids)
+    try run(JobSQL.putFinished, for: jobs) { JobRow.writeFinished($0, to: &$1) }
   }
 
-  func forget(_ id: JobID) throws {
-    try session.sendDeferredIfMany()
-    finishedJobs.remove(id)
-    deleteEdges(to: id)
-    delete(id, from: "headway.job", "id")
-    delete(id, from: "headway.done", "id")
-  }
-
-  func deleteCheckpoints(of id: JobID) { delete(id, from: "headway.checkpoint", "job") }
-
-  private func deleteEdges(to id: JobID) { delete(id, from: "headway.edge", "dependent") }
-
-  private func delete(_ id: JobID, from table: String, _ column: String) {
-    runLater("DELETE FROM \(table) WHERE \(column) = $1", id.rawValue)
-  }
-}
-
-extension UniqueKey {
-  /// Whether the key is free when the job has ended, at the latest.
-  var isHeldByState: Bool { duration == nil }
-}
-
-// MARK: Damage
-
-/// Preserves the stored parts of jobs that can't be read completely.
-///
-/// The parts remain as they are stored, for people to inspect, and for a newer release that might be able to read them.
-extension JobTransaction {
-  private struct StoredParts {
-    let settings: [UInt8]?
-    let history: [UInt8]?
-  }
-
-  func preservingParts(of job: JobRecord, _ write: () throws -> Void) throws {
-    let parts = try parts(of: job.id)
-    try write()
-    restore(parts, of: job.id, in: job.state.isFinished ? "headway.done" : "headway.job")
-  }
-
-  private func parts(of id: JobID) throws -> StoredParts {
-    let rows = try run(
-      """
-      SELECT settings, history FROM headway.job WHERE id = $1
-      UNION ALL SELECT settings, history FROM headway.done WHERE id = $1
-      """, id.rawValue)
-    return StoredParts(
-      settings: rows.first?.optional(0) { rows.first?.bytes($0) } ?? nil,
-      history: rows.first?.optional(1) { rows.first?.bytes($0) } ?? nil)
-  }
-
-  private func restore(_ parts: StoredParts, of id: JobID, in table: String) {
-    var statement = statement("UPDATE \(table) SET settings = $2, history = $3 WHERE id = $1")
-    statement.add(id.rawValue)
-    statement.add(parts.settings)
-    statement.add(parts.history)
-    runLater(statement)
+  func forget(_ ids: [JobID]) throws {
+    finishedJobs.subtract(ids)
+    try deleteRows(of: ids)
   }
 }
 #endif

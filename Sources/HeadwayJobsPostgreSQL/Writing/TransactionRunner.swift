@@ -45,7 +45,6 @@ struct TransactionRunner: Sendable {
       let transaction = try begin(session, hold)
       let answer = try body(transaction)
       try transaction.settle()
-      transaction.writeNewRowsLater()
       try commit(session)
       marks.moveBack(to: transaction.waitingAgain)
       return (answer, transaction.hints)
@@ -60,15 +59,15 @@ struct TransactionRunner: Sendable {
     for statement in head { session.runLater(statement) }
     switch hold {
     case .none: break
-    case .shared: session.runLater(lock("SELECT pg_advisory_xact_lock_shared($1, $2)"))
-    case .alone: session.runLater(lock("SELECT pg_advisory_xact_lock($1, $2)"))
+    case .shared: session.runLater(lock(LockSQL.share))
+    case .alone: session.runLater(lock(LockSQL.lock))
     }
     // The time and the queues are read after the lock was acquired.
     let results = try session.run([
-      Statement("SELECT clock_timestamp()", isFrequent: true), Statement(schema.sql(QueueRow.select), isFrequent: true),
+      Statement(WorkerSQL.now, isFrequent: true), Statement(schema.sql(LimitSQL.queues), isFrequent: true),
     ])
     let transaction = JobTransaction(session, schema, hold: hold, at: note(results[0]))
-    transaction.knownQueues = QueueRow.readAll(results[1])
+    transaction.knownQueues = Dictionary(uniqueKeysWithValues: results[1].rows.map { QueueRow.read($0) })
     return transaction
   }
 
@@ -104,22 +103,23 @@ struct TransactionRunner: Sendable {
   func join<Answer>(
     _ session: PostgresSession, isRepeatable: Bool = false, _ body: (JobTransaction) throws -> Answer
   ) throws -> (answer: Answer, hints: JobHints) {
-    var conflicts = 0
+    var (conflicts, hasDeadlocked) = (0, false)
     while true {
       if isRepeatable { session.runLater(Statement("SAVEPOINT headway_changes")) }
-      let time = try session.run(Statement("SELECT clock_timestamp()", isFrequent: true))
+      let time = try session.run(Statement(WorkerSQL.now, isFrequent: true))
       let transaction = JobTransaction(session, schema, hold: .none, at: note(time))
-      transaction.isRepeatable = isRepeatable
       do {
         let answer = try body(transaction)
         try transaction.settle()
-        transaction.writeNewRowsLater()
         if isRepeatable { _ = try session.run(Statement("RELEASE headway_changes")) }
         return (answer, transaction.hints)
-      } catch let error as PostgresError
-        where isRepeatable && error.isConflict && conflicts < Self.maxConflictCount
+      } catch
+        where isRepeatable && conflicts < Self.maxConflictCount && !(hasDeadlocked && error.isDeadlock)
+        && (error as? PostgresError)?.isConflict ?? (error is JobTransaction.Conflict)
       {
         conflicts += 1
+        // If the transaction of the application has taken a lock before, only its end resolves the deadlock.
+        hasDeadlocked = hasDeadlocked || error.isDeadlock
         session.forgetDeferred()
         _ = try session.run([Statement("ROLLBACK TO headway_changes"), Statement("RELEASE headway_changes")])
       }
@@ -174,7 +174,7 @@ struct TransactionRunner: Sendable {
     do {
       session.runLater(Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
       for statement in session.transactionSettings { session.runLater(statement) }
-      let time = try session.run(Statement("SELECT clock_timestamp()", isFrequent: true))
+      let time = try session.run(Statement(WorkerSQL.now, isFrequent: true))
       let answer = try body(JobReader(session: session, schema: schema, now: note(time)))
       _ = try session.run(Statement("COMMIT"))
       return answer
@@ -183,5 +183,10 @@ struct TransactionRunner: Sendable {
       throw error
     }
   }
+}
+
+extension Error {
+  /// Whether a transaction has waited for another one that waits for it.
+  fileprivate var isDeadlock: Bool { (self as? PostgresError)?.sqlState == "40P01" }
 }
 #endif

@@ -32,6 +32,9 @@ final class HintMessages: Sendable {
 
   /// The maximum time until a new process is noticed.
   private static let folderInterval = Duration.milliseconds(100)
+  /// The maximum length of a message in bytes.
+  private static let maxLength = 32 * 1_024
+  private static let maxFinishedCount = 1_000
   static let suffix = ".socket"
 
   init(folder: String) {
@@ -39,7 +42,7 @@ final class HintMessages: Sendable {
     descriptor = HintReceiver.makeSocket()
   }
 
-  deinit { if descriptor >= 0 { _ = HintReceiver.closeDescriptor(descriptor) } }
+  deinit { if descriptor >= 0 { _ = closeSocket(descriptor) } }
 
   /// Begins to receive hints; called when an observer is added.
   func receive(_ observers: HintObservers) {
@@ -59,9 +62,13 @@ final class HintMessages: Sendable {
 
   /// Sends hints without waiting.
   func send(_ hints: JobHints) {
-    guard descriptor >= 0, let message = HintMessage.encode(hints) else { return }
+    guard descriptor >= 0,
+      let message = hints.message(
+        separator: HintReceiver.separator, maxLength: Self.maxLength, maxFinishedCount: Self.maxFinishedCount)
+    else { return }
+    let bytes = Array(message.utf8)
     for path in others() {
-      let code = HintReceiver.send(message, to: path, descriptor)
+      let code = HintReceiver.send(bytes, to: path, descriptor)
       // A process has ended without deleting its socket.
       if code == ECONNREFUSED { unlink(path) }
     }
@@ -98,6 +105,8 @@ final class HintReceiver: Sendable {
   private let isClosed = Atomic(false)
 
   private static let maxLength = 64 * 1_024
+  /// The character between the parts of a message.
+  static let separator: Character = "\0"
 
   /// Creates the socket and starts the thread; nil if either fails.
   init?(folder: String, _ observers: HintObservers) {
@@ -106,7 +115,7 @@ final class HintReceiver: Sendable {
     guard descriptor >= 0 else { return nil }
     let code = Self.withAddress(path) { bind(descriptor, $0, $1) }
     guard code == 0, startThread(named: "headway-hints", { self.run(observers) }) == 0 else {
-      _ = Self.closeDescriptor(descriptor)
+      _ = closeSocket(descriptor)
       unlink(path)
       return nil
     }
@@ -124,10 +133,13 @@ final class HintReceiver: Sendable {
     var buffer = [UInt8](repeating: 0, count: Self.maxLength)
     while !isClosed.load(ordering: .sequentiallyConsistent) {
       let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
-      if count > 0 { observers.send(HintMessage.decode(buffer[..<count])) }
+      if count > 0 {
+        let message = String(decoding: buffer[..<count], as: UTF8.self)
+        observers.send(JobHints(message: message, separator: Self.separator))
+      }
       if count < 0, errno != EINTR { break }
     }
-    _ = Self.closeDescriptor(descriptor)
+    _ = closeSocket(descriptor)
   }
 
   // MARK: Sockets
@@ -142,18 +154,6 @@ final class HintReceiver: Sendable {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM) | Int32(SOCK_CLOEXEC), 0)
     #endif
     return descriptor
-  }
-
-  static func closeDescriptor(_ descriptor: Int32) -> Int32 {
-    #if canImport(Darwin)
-    Darwin.close(descriptor)
-    #elseif canImport(Glibc)
-    Glibc.close(descriptor)
-    #elseif canImport(Musl)
-    Musl.close(descriptor)
-    #elseif canImport(Android)
-    Android.close(descriptor)
-    #endif
   }
 
   /// Sends a message without waiting.
@@ -186,47 +186,5 @@ final class HintReceiver: Sendable {
   }
 }
 
-/// Encodes hints as a message of parts.
-///
-/// Each part begins with a letter for its meaning, and ends with a zero byte.
-enum HintMessage {
-  /// The maximum number of ended jobs in a message.
-  ///
-  /// Observers find further ones when they read the store.
-  private static let maxFinishedCount = 1_000
-  private static let maxLength = 32 * 1_024
-
-  /// Encodes hints; nil if there is nothing to send.
-  static func encode(_ hints: JobHints) -> [UInt8]? {
-    var message: [UInt8] = []
-    func add(_ part: String) {
-      if message.count + part.utf8.count < maxLength { message += Array(part.utf8) + [0] }
-    }
-    for queue in hints.claimableQueues { add("q\(queue)") }
-    for queue in hints.queuesWithRoom { add("r\(queue)") }
-    if hints.hasScheduled { add("s") }
-    if hints.hasCancellation { add("c") }
-    for id in hints.finished.prefix(maxFinishedCount) { add("f\(id.rawValue)") }
-    return message.isEmpty ? nil : message
-  }
-
-  /// Decodes a message.
-  ///
-  /// Parts that are not valid have no effect.
-  static func decode(_ message: some Sequence<UInt8>) -> JobHints {
-    var hints = JobHints()
-    for part in Array(message).split(separator: 0) {
-      let text = String(decoding: part.dropFirst(), as: UTF8.self)
-      switch part.first {
-      case UInt8(ascii: "q"): hints.claimableQueues.insert(text)
-      case UInt8(ascii: "r"): hints.queuesWithRoom.insert(text)
-      case UInt8(ascii: "s"): hints.hasScheduled = true
-      case UInt8(ascii: "c"): hints.hasCancellation = true
-      case UInt8(ascii: "f"): if let id = Int64(text) { hints.finished.append(JobID(rawValue: id)) }
-      default: break
-      }
-    }
-    return hints
-  }
-}
+private func closeSocket(_ descriptor: Int32) -> Int32 { close(descriptor) }
 #endif

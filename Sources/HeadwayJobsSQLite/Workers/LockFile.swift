@@ -87,6 +87,17 @@ final class LockFile: Sendable {
 
   private static var errorText: String { String(cString: strerror(errno)) }
 
+  /// Creates a folder for lock files, unless it exists.
+  ///
+  /// - Throws: `JobError` with the code `unusableStore`.
+  static func makeFolder(_ path: String) throws {
+    guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+      throw JobError(
+        .unusableStore,
+        "The folder \(path) can't be created: \(errorText). The store needs it for the locks of its workers.")
+    }
+  }
+
   /// Proves that locks on the file system exclude each other.
   ///
   /// - Parameter path: The path of a file that no other process uses. It is created and deleted.
@@ -100,6 +111,20 @@ final class LockFile: Sendable {
         "File locks have no effect at \(path), so the store can't determine which workers are alive. Put the "
           + "database on a local file system.")
     }
+  }
+}
+
+extension LockFile {
+  /// Returns the size of another file in bytes; 0 if there is no such file.
+  static func size(_ path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  /// Returns the free blocks of a disk, and the size of a block in bytes; nil if they are unknown.
+  static func freeBlocks(_ path: String) -> (count: UInt64, size: UInt64)? {
+    var status = statvfs()
+    return statvfs(path, &status) == 0 ? (UInt64(status.f_bavail), UInt64(status.f_frsize)) : nil
   }
 }
 #endif

@@ -3,16 +3,6 @@ import FoundationEssentials
 @_spi(JobStore) import HeadwayJobs
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// The locks that show which workers of a store are alive.
 ///
 /// A worker is alive as long as its file is locked. The kernel releases the lock when the process ends for any reason.

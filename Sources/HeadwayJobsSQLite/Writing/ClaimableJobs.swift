@@ -44,44 +44,27 @@ struct ClaimableJobs: ClaimSource {
   // MARK: Opening
 
   mutating func open() throws {
-    for group in try groups(in: .plain) {
-      for priority in try isAging ? priorities(in: .plain, of: group) : [nil] {
+    for group in try groups(in: ClaimSQL.plain) {
+      for priority in try isAging ? priorities(in: ClaimSQL.plain, of: group) : [nil] {
         let rows = try statement(
-          """
-          SELECT id, priority, position\(isAging ? ", ready" : "") FROM headway_job WHERE \(Part.plain.rawValue)
-          AND queue = ?1 AND kind = ?3 AND version = ?4 \(priority == nil ? "" : "AND priority = ?5")
-          AND (deadline IS NULL OR deadline > ?2) ORDER BY priority DESC, position -- \(lists.count)
-          """)
+          ClaimSQL.plainJobs(readsReady: isAging, hasPriority: priority != nil, list: lists.count))
         bind(group, to: rows)
         if let priority { rows.bind(priority, at: 5) }
         try add(rows, isSuspect: false)
       }
     }
     if claim.allowsSuspect {
-      for priority in try isAging ? priorities(in: .suspects, of: nil) : [nil] {
-        let rows = try statement(
-          """
-          SELECT id, priority, position, ready, kind, version, limit_key, slots, weight, further FROM headway_job
-          WHERE \(Part.suspects.rawValue) AND queue = ?1 \(priority == nil ? "" : "AND priority = ?3")
-          AND (deadline IS NULL OR deadline > ?2) ORDER BY priority DESC, position -- \(lists.count)
-          """)
+      for priority in try isAging ? priorities(in: ClaimSQL.suspects, of: nil) : [nil] {
+        let rows = try statement(ClaimSQL.suspectJobs(hasPriority: priority != nil, list: lists.count))
         if let priority { rows.bind(priority, at: 3) }
         try add(rows, isSuspect: true)
       }
     }
-    if try hasKeys() { keyed = try groups(in: .keyed) }
-  }
-
-  /// The parts of the waiting jobs, each with its own index.
-  private enum Part: String {
-    case plain = "state = 2 AND crashes = 0 AND limit_key IS NULL"
-    case keyed = "state = 2 AND crashes = 0 AND limit_key NOT NULL"
-    case suspects = "state = 2 AND crashes > 0"
+    if try hasKeys() { keyed = try groups(in: ClaimSQL.keyed) }
   }
 
   /// Returns a statement whose first parameters are the queue and the time.
   private func statement(_ sql: String) throws -> SQLStatement {
-    // Statements that are used at the same time have different texts, so that each has its own entry in the cache.
     let statement = try transaction.statement(sql)
     statement.bind(claim.queue, at: 1)
     statement.bind(transaction.now.microseconds, at: 2)
@@ -117,7 +100,7 @@ struct ClaimableJobs: ClaimSource {
   }
 
   /// Reads the columns `limit_key`, `slots`, `weight` and `further`.
-  private func readLimits(_ row: SQLStatement, at column: Int32, of job: inout ClaimCandidate) {
+  private func readLimits(_ row: SQLStatement, at column: Int, of job: inout ClaimCandidate) {
     guard !row.isNull(column) else { return }
     job.limit = ClaimLimit(
       key: row.text(column), slots: row.isNull(column + 1) ? nil : row.int(column + 1), weight: row.int(column + 2))
@@ -129,18 +112,14 @@ struct ClaimableJobs: ClaimSource {
   }
 
   private func hasKeys() throws -> Bool {
-    let any = try statement("SELECT 1 FROM headway_job WHERE \(Part.keyed.rawValue) AND queue = ?1 LIMIT 1")
+    let any = try statement(ClaimSQL.hasKeys)
     defer { any.reset() }
     return try any.step()
   }
 
   /// Returns the kinds that the worker supports, with the versions of their waiting jobs.
-  private func groups(in part: Part) throws -> [KindVersion] {
-    let next = try statement(
-      """
-      SELECT version FROM headway_job WHERE \(part.rawValue) AND queue = ?1 AND kind = ?3 AND version > ?4
-      AND version <= ?5 ORDER BY version LIMIT 1
-      """)
+  private func groups(in part: String) throws -> [KindVersion] {
+    let next = try statement(ClaimSQL.nextVersion(in: part))
     var groups: [KindVersion] = []
     for (kind, known) in claim.kinds {
       next.bind(kind.rawValue, at: 3)
@@ -157,12 +136,8 @@ struct ClaimableJobs: ClaimSource {
   }
 
   /// Returns the priorities of the jobs of a kind and version, or of all kinds, highest first.
-  private func priorities(in part: Part, of group: KindVersion?) throws -> [Int?] {
-    let next = try statement(
-      """
-      SELECT priority FROM headway_job WHERE \(part.rawValue) AND queue = ?1
-      \(group == nil ? "" : "AND kind = ?3 AND version = ?4") AND priority <= ?5 ORDER BY priority DESC LIMIT 1
-      """)
+  private func priorities(in part: String, of group: KindVersion?) throws -> [Int?] {
+    let next = try statement(ClaimSQL.nextPriority(in: part, hasKind: group != nil))
     if let group { bind(group, to: next) }
     next.bind(Int64.max, at: 5)
     var priorities: [Int?] = []
@@ -197,7 +172,7 @@ struct ClaimableJobs: ClaimSource {
   // MARK: Keys
 
   func levels() throws -> [ClaimLevel] {
-    let levels = Set(try keyed.flatMap { try priorities(in: .keyed, of: $0) }.compactMap(\.self))
+    let levels = Set(try keyed.flatMap { try priorities(in: ClaimSQL.keyed, of: $0) }.compactMap(\.self))
     return try levels.sorted(by: >).map { level in
       let turn = try transaction.turn(of: claim.queue, level: level)
       let groups = try ClaimLevel.groups(after: turn.lastGroup, limit: claim.groupLimit) { group in
@@ -209,11 +184,7 @@ struct ClaimableJobs: ClaimSource {
 
   /// Returns the first group after another one.
   private func firstGroup(after group: String, level: Int) throws -> String? {
-    let rows = try statement(
-      """
-      SELECT further FROM headway_job WHERE \(Part.keyed.rawValue) AND queue = ?1 AND kind = ?3 AND version = ?4
-      AND priority = ?5 AND further > ?6 ORDER BY further LIMIT 1
-      """)
+    let rows = try statement(ClaimSQL.nextGroup)
     var first: String?
     for kind in keyed {
       bind(kind, to: rows)
@@ -230,20 +201,15 @@ struct ClaimableJobs: ClaimSource {
   func firstJob(
     ofKeyAfter key: String?, in group: String, level: Int, skipping skipped: SkippedKeys
   ) throws -> ClaimCandidate? {
-    try firstJob("limit_key > ?7", key ?? "", group, level)
+    try firstJob(isAfterKey: true, key ?? "", group, level)
   }
 
   func firstJob(ofKey key: String, in group: String, level: Int) throws -> ClaimCandidate? {
-    try firstJob("limit_key = ?7", key, group, level)
+    try firstJob(isAfterKey: false, key, group, level)
   }
 
-  private func firstJob(_ condition: String, _ key: String, _ group: String, _ level: Int) throws -> ClaimCandidate? {
-    let rows = try statement(
-      """
-      SELECT id, position\(isAging ? ", ready" : ", NULL"), limit_key, slots, weight, further FROM headway_job
-      WHERE \(Part.keyed.rawValue) AND queue = ?1 AND kind = ?3 AND version = ?4 AND priority = ?5 AND further = ?6
-      AND \(condition) AND (deadline IS NULL OR deadline > ?2) ORDER BY limit_key, position LIMIT 1
-      """)
+  private func firstJob(isAfterKey: Bool, _ key: String, _ group: String, _ level: Int) throws -> ClaimCandidate? {
+    let rows = try statement(ClaimSQL.firstJob(isAfterKey: isAfterKey, readsReady: isAging))
     var first: ClaimCandidate?
     for kind in keyed {
       bind(kind, to: rows)
@@ -262,12 +228,7 @@ struct ClaimableJobs: ClaimSource {
   }
 
   func heavyJob(_ id: JobID, level: Int) throws -> HeavyJob {
-    let row = try statement(
-      """
-      SELECT position, ready, kind, version, limit_key, slots, weight, further FROM headway_job
-      WHERE id = ?3 AND \(Part.keyed.rawValue) AND queue = ?1 AND priority = ?4
-      AND (deadline IS NULL OR deadline > ?2)
-      """)
+    let row = try statement(ClaimSQL.heavyJob)
     defer { row.reset() }
     row.bind(id.rawValue, at: 3)
     row.bind(level, at: 4)
@@ -297,9 +258,7 @@ struct ClaimableJobs: ClaimSource {
   func bucket(ofKey key: String) throws -> RateBucket? { try transaction.bucket(ofKey: key) }
 
   func keep(_ bucket: RateBucket, ofKey key: String, isAwaited: Bool) throws {
-    try transaction.write(bucket, ofKey: key)
-    // Workers must try again when there are enough tokens.
-    if isAwaited { transaction.hints.hasScheduled = true }
+    try transaction.keep(bucket, ofKey: key, isAwaited: isAwaited)
   }
 
   // MARK: Claiming

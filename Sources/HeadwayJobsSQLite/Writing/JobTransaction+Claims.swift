@@ -5,11 +5,8 @@ import GRDB
 extension JobTransaction {
   func claim(_ claim: JobClaim, by worker: WorkerID) throws -> [JobRecord] {
     let queue = try queues()[claim.queue] ?? JobQueueRecord()
-    var count = claim.count
-    if let limit = queue.settings.maxRunningJobCount {
-      count = min(count, limit - (try runningCount(ofQueue: claim.queue)))
-    }
-    guard count > 0, !queue.isPaused else { return [] }
+    let count = try maxCount(of: claim, in: queue)
+    guard count > 0 else { return [] }
     var jobs = ClaimableJobs(self, claim, worker, queue)
     defer { jobs.close() }
     try jobs.open()
@@ -23,17 +20,17 @@ extension JobTransaction {
   ///
   /// - Returns: The job; nil if it is damaged and has failed for this reason.
   func take(_ id: JobID, by worker: WorkerID) throws -> JobRecord? {
-    guard var job = try findUnfinished(id) else {
+    guard var job = try findUnfinished([id]).first else {
       throw JobError(.storeFailed, "Job \(id) is in an index but not in its table. Run PRAGMA integrity_check.")
     }
     if max(job.epoch, job.attempt) == JobRow.numbers.upperBound { job.damage = "it was claimed too often" }
     guard job.damage == nil else {
-      try put(job)
+      try put([job])
       return nil
     }
     let heldKey = job.holdsKey
     JobTransitions.claim(&job, by: worker, at: now)
-    let update = try statement(heldKey == job.holdsKey ? Self.take : Self.takeAndReleaseKey)
+    let update = try statement(heldKey == job.holdsKey ? JobSQL.claim : JobSQL.claimAndReleaseKey)
     update.bind(id.rawValue, at: 1)
     update.bind(worker.rawValue, at: 2)
     update.bind(now.microseconds, at: 3)
@@ -43,10 +40,42 @@ extension JobTransaction {
     return job
   }
 
-  private static let take = "UPDATE headway_job SET \(columnsOfTaking) WHERE id = ?1"
-  private static let takeAndReleaseKey = "UPDATE headway_job SET \(columnsOfTaking), unique_key = NULL WHERE id = ?1"
-  private static let columnsOfTaking = """
-    state = 3, owner = ?2, claimed = ?3, first_claimed = coalesce(first_claimed, ?3), epoch = ?4, attempt = ?5
-    """
+  // MARK: Limits
+
+  /// Returns the sums of the weights of running jobs by the keys of their further limits.
+  func furtherWeights() throws -> [String: Int] {
+    JobSettings.furtherWeights(try rows(LimitSQL.furtherCounts, { _ in }) { (group: $0.text(0), count: $0.int(1)) })
+  }
+
+  /// Returns the rate of a job whose first limit is a rate; nil if the rate can't be read.
+  ///
+  /// The job is damaged then, and fails when it is claimed.
+  func rate(of id: JobID) throws -> JobRate? {
+    let settings = try rows(LimitSQL.settings, for: [id]) { $0.bytes(0) }.first
+    return settings.flatMap { (try? JobSettings(stored: $0))?.firstLimit?.jobRate }
+  }
+
+  func turn(of queue: String, level: Int) throws -> KeyTurn {
+    let found = try rows(
+      LimitSQL.turn,
+      {
+        $0.add(queue)
+        $0.add(level)
+      }, { Self.readTurn($0, at: 0) })
+    return found.first ?? KeyTurn()
+  }
+
+  func fullQueues(_ limits: [String: Int]) throws -> Set<String> {
+    let full = try limits.filter { queue, limit in
+      let count = try rows(
+        LimitSQL.pendingCount,
+        {
+          $0.add(queue)
+          $0.add(limit)
+        }, { $0.int(0) })
+      return count.first ?? 0 >= limit
+    }
+    return Set(full.keys)
+  }
 }
 #endif

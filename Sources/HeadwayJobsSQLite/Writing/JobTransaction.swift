@@ -7,18 +7,21 @@ import GRDBSQLite
 ///
 /// `JobTransitions` and `JobGraph` determine all changes of a job's state. The most frequent ones, claims and
 /// successes, write only the columns that change.
-final class JobTransaction: JobRows {
+final class JobTransaction: SQLJobRows {
+  typealias Jobs = JobSQL
+  typealias Checkpoints = CheckpointSQL
+  typealias Graph = GraphSQL
+  typealias Limits = LimitSQL
+  typealias Schedules = ScheduleSQL
+
   let database: Database
   let now: StoreTime
   /// The hints for observers, which are called after the commit.
   var hints = JobHints()
-  /// The queues that are paused or have settings, or nil if they have not been read.
   var knownQueues: [String: JobQueueRecord]?
   var ended: [JobGraph.Standing] = []
   var meetBudget = JobGraph.maxMetCount
   var cascadeBudget = JobGraph.maxCascadeCount
-  var awaited: Set<JobID> = []
-  /// The definitions of due schedules.
   var knownDefinitions: ScheduleRow.KnownDefinitions = [:]
   /// The jobs whose retention has expired, for a command that prunes the store.
   var expired: [JobID] = []
@@ -59,7 +62,47 @@ final class JobTransaction: JobRows {
     self.now = now
   }
 
+  // MARK: Statements
+
   func statement(_ sql: String) throws -> SQLStatement { try SQLStatement(sql, database) }
+
+  func rows<Value>(
+    _ sql: String, _ write: (inout ParameterBinder) -> Void, _ read: (SQLStatement) throws -> Value
+  ) throws -> [Value] {
+    try rows(sql, for: [()], { write(&$1) }, constants: { _ in }, read)
+  }
+
+  func rows<Element, Value>(
+    _ sql: String, for elements: [Element], _ write: (Element, inout ParameterBinder) -> Void,
+    constants: (inout ParameterBinder) -> Void, _ read: (SQLStatement) throws -> Value
+  ) throws -> [Value] {
+    var values: [Value] = []
+    let statement = try statement(sql)
+    for element in elements {
+      var binder = ParameterBinder(statement)
+      write(element, &binder)
+      constants(&binder)
+      try statement.forEachRow { values.append(try read($0)) }
+    }
+    return values
+  }
+
+  func run(_ sql: String, _ write: (inout ParameterBinder) -> Void) throws {
+    try run(sql, for: [()], { write(&$1) }, constants: { _ in })
+  }
+
+  func run<Element>(
+    _ sql: String, for elements: [Element], _ write: (Element, inout ParameterBinder) -> Void,
+    constants: (inout ParameterBinder) -> Void
+  ) throws {
+    let statement = try statement(sql)
+    for element in elements {
+      var binder = ParameterBinder(statement)
+      write(element, &binder)
+      constants(&binder)
+      try statement.run()
+    }
+  }
 
   var mark: Mark { Mark(hints: hints, counters: counters) }
 
@@ -75,7 +118,7 @@ final class JobTransaction: JobRows {
   }
 
   private func readCounters() throws -> Counters {
-    let statement = try statement("SELECT value FROM headway_meta WHERE name = ?1")
+    let statement = try statement(MetaSQL.find)
     return Counters(
       try Counters.names.map { name in
         statement.bind(name, at: 1)
@@ -88,7 +131,7 @@ final class JobTransaction: JobRows {
   func storeCounters() throws {
     guard let used = counters else { return }
     counters = nil
-    let statement = try statement("UPDATE headway_meta SET value = ?2 WHERE name = ?1")
+    let statement = try statement(MetaSQL.set)
     for (index, value) in used.current.enumerated() where value != used.stored[index] {
       statement.bind(Counters.names[index], at: 1)
       statement.bind(value, at: 2)
@@ -120,105 +163,58 @@ final class JobTransaction: JobRows {
 
   func noteDeleted(_ count: Int) throws { try withCounters { $0.deleted += Int64(count) } }
 
-  // MARK: New jobs
+  // MARK: Jobs
 
-  /// Adds jobs without keys or dependencies.
-  func addPlain(_ new: ArraySlice<NewJob>) throws -> [Enqueued] {
-    let insert = try statement(JobRow.insertBatch)
-    let added = try new.enumerated().map { row, new in
-      let (id, position) = try nextNumbers()
-      var job = JobRecord(id: id, new, at: now)
-      (job.position, job.readyTime) = (position, now)
-      JobRow.bindUnfinished(job, to: insert, row: row)
-      try noteUnfinished(job)
-      return Enqueued(id: id, isNew: true)
+  func find(_ ids: [JobID]) throws -> [JobRecord] {
+    let unfinished = try findUnfinished(ids)
+    guard unfinished.count < ids.count else { return unfinished }
+    let found = Set(unfinished.map(\.id))
+    return try unfinished + rows(JobSQL.findFinished, for: ids.filter { !found.contains($0) }) { JobRow.read($0) }
+  }
+
+  func insert(_ jobs: [JobRecord]) throws {
+    let batchEnd = jobs.count - jobs.count % JobSQL.batchSize
+    for first in stride(from: 0, to: batchEnd, by: JobSQL.batchSize) {
+      let insert = try statement(JobSQL.insertBatch)
+      for row in 0..<JobSQL.batchSize { JobRow.bindUnfinished(jobs[first + row], to: insert, row: row) }
+      try insert.run()
     }
-    try insert.run()
-    return added
+    try run(JobSQL.insert, for: Array(jobs[batchEnd...])) { JobRow.writeUnfinished($0, to: &$1) }
   }
 
-  func hold(_ key: String, by id: JobID, until time: StoreTime) throws -> Bool {
-    let statement = try statement("INSERT OR REPLACE INTO headway_key (key, job, until) VALUES (?1, ?2, ?3)")
-    statement.bind(key, at: 1)
-    statement.bind(id.rawValue, at: 2)
-    statement.bind(time.microseconds, at: 3)
-    return try statement.run() > 0
-  }
-
-  func holder(of unique: UniqueKey) throws -> JobID? {
-    let statement: SQLStatement
-    if case .duration = unique.scope {
-      statement = try self.statement("SELECT job FROM headway_key WHERE key = ?1 AND until > ?2")
-      statement.bind(now.microseconds, at: 2)
-    } else {
-      statement = try self.statement("SELECT id FROM headway_job WHERE unique_key = ?1")
+  func putUnfinished(_ jobs: [JobRecord]) throws {
+    for job in jobs {
+      let update = try statement(JobSQL.update)
+      JobRow.bindUnfinished(job, to: update)
+      guard try update.run() == 0 else { continue }
+      // The job was finished.
+      try run(JobSQL.deleteFinished, for: [job.id])
+      let insert = try statement(JobSQL.insert)
+      JobRow.bindUnfinished(job, to: insert, flags: JobRow.hasCheckpoints)
+      try insert.run()
     }
-    statement.bind(unique.key, at: 1)
-    defer { statement.reset() }
-    return try statement.step() ? JobID(rawValue: statement.int64(0)) : nil
   }
 
-  // MARK: Rows
-
-  /// Returns an unfinished or finished job.
-  func find(_ id: JobID) throws -> JobRecord? { try findUnfinished(id) ?? findFinished(id) }
-
-  func findUnfinished(_ ids: [JobID]) throws -> [JobRecord] { try ids.compactMap(findUnfinished) }
-
-  func findUnfinished(_ id: JobID) throws -> JobRecord? {
-    try find(id, "SELECT \(JobRow.unfinishedColumns) FROM headway_job WHERE id = ?1")
+  func putFinished(_ jobs: [JobRecord]) throws {
+    try run(JobSQL.deleteUnfinished, for: jobs.map(\.id))
+    try run(JobSQL.putFinished, for: jobs) { JobRow.writeFinished($0, to: &$1) }
   }
 
-  private func findFinished(_ id: JobID) throws -> JobRecord? {
-    try find(id, "SELECT \(JobRow.finishedColumns) FROM headway_done WHERE id = ?1")
+  func forget(_ ids: [JobID]) throws {
+    try noteDeleted(ids.count)
+    try deleteRows(of: ids)
   }
 
-  private func find(_ id: JobID, _ sql: String) throws -> JobRecord? {
-    let statement = try statement(sql)
-    defer { statement.reset() }
-    statement.bind(id.rawValue, at: 1)
-    return try statement.step() ? JobRow.read(statement) : nil
-  }
+  // MARK: Keys
 
-  func insert(_ job: JobRecord) throws {
-    let statement = try statement(JobRow.insert)
-    JobRow.bindUnfinished(job, to: statement)
-    try statement.run()
-  }
+  func holders(of keys: [UniqueKey], toReplace: Bool) throws -> [JobID?] { try holders(of: keys, JobSQL.holders) }
 
-  func putUnfinished(_ job: JobRecord) throws {
-    let update = try statement(JobRow.update)
-    JobRow.bindUnfinished(job, to: update)
-    guard try update.run() == 0 else { return }
-    // The job was finished.
-    try delete(job.id, from: "headway_done", "id")
-    let insert = try statement(JobRow.insert)
-    JobRow.bindUnfinished(job, to: insert, flags: JobRow.hasCheckpoints)
-    try insert.run()
-  }
-
-  func putFinished(_ job: JobRecord) throws {
-    try delete(job.id, from: "headway_job", "id")
-    let insert = try statement(JobRow.insertFinished)
-    JobRow.bindFinished(job, to: insert)
-    try insert.run()
-  }
-
-  func forget(_ id: JobID) throws {
-    try noteDeleted(1)
-    try deleteEdges(to: id)
-    try delete(id, from: "headway_job", "id")
-    try delete(id, from: "headway_done", "id")
-  }
-
-  func deleteCheckpoints(of id: JobID) throws { try delete(id, from: "headway_checkpoint", "job") }
-
-  func deleteEdges(to id: JobID) throws { try delete(id, from: "headway_edge", "dependent") }
-
-  func delete(_ id: JobID, from table: String, _ column: String) throws {
-    let statement = try statement("DELETE FROM \(table) WHERE \(column) = ?1")
-    statement.bind(id.rawValue, at: 1)
-    try statement.run()
+  func hold(_ keys: [(key: String, job: JobID, until: StoreTime)]) throws {
+    try run(JobSQL.holdKey, for: keys) { key, values in
+      values.add(key.key)
+      values.add(key.job.rawValue)
+      values.add(key.until)
+    }
   }
 }
 #endif

@@ -10,9 +10,7 @@ struct WaitingQueues {
   private var queues: Set<String>?
 
   /// The conditions of the indexes that contain the waiting jobs.
-  private static let parts = [
-    "limit_key IS NULL AND crashes = 0", "limit_key NOT NULL AND crashes = 0", "crashes > 0",
-  ]
+  private static let parts = [ClaimSQL.plain, ClaimSQL.keyed, ClaimSQL.suspects]
 
   /// Up to this number of queues, claims search for jobs themselves.
   private static let maxDirectCount = 4
@@ -23,8 +21,7 @@ struct WaitingQueues {
     let names = claims.map(\.queue).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     var found: Set<String> = []
     for part in Self.parts {
-      let first = try SQLStatement(
-        "SELECT queue FROM headway_job WHERE state = 2 AND \(part) AND queue >= ?1 ORDER BY queue LIMIT 1", database)
+      let first = try SQLStatement(ClaimSQL.firstQueue(in: part), database)
       defer { first.reset() }
       // Each step finds the first queue with waiting jobs that is not before the next name, and continues with the name
       // after that queue.
@@ -51,10 +48,7 @@ struct WaitingQueues {
   ///
   /// Each step finds the next queue of each index.
   static func names(after name: String?, limit: Int, _ database: Database) throws -> [String] {
-    let parts = try Self.parts.map { part in
-      try SQLStatement(
-        "SELECT queue FROM headway_job WHERE state = 2 AND \(part) AND queue > ?1 ORDER BY queue LIMIT 1", database)
-    }
+    let parts = try Self.parts.map { try SQLStatement(ClaimSQL.nextQueue(in: $0), database) }
     defer { for part in parts { part.reset() } }
     var (names, last) = ([String](), name ?? "")
     while names.count < limit {

@@ -6,7 +6,7 @@ extension JobStoreConformance {
     JobStoreCheck("J251: with a jitter, a job is due after a time that depends on the name and the tick") { probe in
       let start = probe.store.now
       let jitter = Duration.seconds(30)
-      let job = probe.job(options: JobOptions(delay: .seconds(40)))
+      let job = probe.job(options: [.delay(.seconds(40))])
       try await probe.set("jitter", .every(.seconds(60)), jitter: jitter, job: job)
       for number in 1...3 {
         try await probe.pass(.seconds(60))
@@ -66,8 +66,8 @@ extension JobStoreConformance {
       try probe.expect(try await probe.tickTimes("minute"), expected, "the ticks")
       let schedule = try await probe.schedule("minute")
       try probe.expect(schedule.lastJob, job, "the last job, which a backfill does not change")
-      try probe.expect(schedule.lastTick, start + .seconds(180), "the last tick")
-      try probe.expect(schedule.next, start + .seconds(420), "the next tick")
+      try probe.expect(schedule.lastTickTime, start + .seconds(180), "the last tick")
+      try probe.expect(schedule.nextTickTime, start + .seconds(420), "the next tick")
     },
     JobStoreCheck("J252: a backfill adds no tick that is due or was skipped because of an unfinished job") { probe in
       let start = probe.store.now

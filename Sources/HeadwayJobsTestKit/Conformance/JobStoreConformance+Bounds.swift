@@ -31,8 +31,8 @@ extension JobStoreConformance {
     JobStoreCheck("J185: at most 1,000 jobs become due, and 1,000 miss their deadline, in a transaction") { probe in
       let limit = JobCommand.maxChangedCount
       let deadline = (probe.store.now + .seconds(2)).date
-      let late = probe.job(options: JobOptions(delay: .seconds(9), deadline: deadline))
-      let due = probe.job(options: JobOptions(delay: .seconds(2)))
+      let late = probe.job(options: [.delay(.seconds(9)), .deadline(deadline)])
+      let due = probe.job(options: [.delay(.seconds(2))])
       _ = try await probe.store.enqueue(Array(repeating: late, count: limit + 5))
       _ = try await probe.store.enqueue(Array(repeating: due, count: limit + 5))
       try probe.expect(try await probe.pass(.seconds(2)), probe.store.now, "the next time, with jobs left")
@@ -48,7 +48,7 @@ extension JobStoreConformance {
       let count = JobGraph.maxMetCount + 5
       var dependent = probe.job()
       dependent.dependencies = [JobDependency(.batch(0))]
-      let first = probe.job(options: JobOptions(priority: .high))
+      let first = probe.job(options: [.priority(.high)])
       let ids = try await probe.store.enqueue([first] + Array(repeating: dependent, count: count)).map(\.id)
       let worker = try await probe.register()
       try await probe.end(probe.claimOne(by: worker), .succeed(result: nil))
@@ -64,7 +64,7 @@ extension JobStoreConformance {
     JobStoreCheck("J185: the claims of an exchange return at most 1,000 jobs together") { probe in
       for queue in ["first", "second", "third"] {
         _ = try await probe.store.enqueue(
-          Array(repeating: probe.job(options: JobOptions(queue: queue)), count: 600))
+          Array(repeating: probe.job(options: [.queue(queue)]), count: 600))
       }
       let worker = try await probe.register()
       let claims = ["first", "second", "third"].map {
@@ -77,18 +77,20 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J10, J185: a batch with many keys, some of them held, is stored in its order") { probe in
       let held = try await probe.store.enqueue([
-        probe.job(options: JobOptions(unique: .held("timed 3", for: .seconds(60)))),
-        probe.job(options: JobOptions(unique: .unfinished("key 4"))),
-        probe.job(options: JobOptions(unique: .held("old 5", for: .seconds(1)))),
+        probe.job(options: [.unique(.held("timed 3", for: .seconds(60)))]),
+        probe.job(options: [.unique(.unfinished("key 4"))]),
+        probe.job(options: [.unique(.held("old 5", for: .seconds(1)))]),
       ]).map(\.id)
       _ = try await probe.pass(.seconds(2))
-      let keys: [@Sendable (Int) -> UniqueKey?] = [
-        { .held("timed \($0)", for: .seconds(60)) }, { .unfinished("key \($0)") },
-        { .held("old \($0)", for: .seconds(60)) },
-        // The same string as a key of another kind.
-        { .held("key \($0)", for: .seconds(60)) }, { _ in nil },
-      ]
-      let new = (0..<10).flatMap { number in keys.map { probe.job(options: JobOptions(unique: $0(number))) } }
+      let new = (0..<10).flatMap { number in
+        let keys: [UniqueKey] = [
+          .held("timed \(number)", for: .seconds(60)), .unfinished("key \(number)"),
+          .held("old \(number)", for: .seconds(60)),
+          // The same string as a key of another kind.
+          .held("key \(number)", for: .seconds(60)),
+        ]
+        return keys.map { probe.job(options: [.unique($0)]) } + [probe.job()]
+      }
       let stored = try await probe.store.enqueue(new)
       let others = stored.enumerated().filter { !$1.isNew }
       try probe.expect(others.map(\.offset), [15, 21], "the places of the jobs whose keys are held")
@@ -103,7 +105,7 @@ extension JobStoreConformance {
     JobStoreCheck("J44, J185: many jobs with dependencies and keys run again together") { probe in
       let first = try await probe.enqueue()
       let jobs = (0..<300).map { number in
-        var job = probe.job(options: JobOptions(unique: .unfinished("key \(number)"), after: [first.success]))
+        var job = probe.job(options: [.unique(.unfinished("key \(number)")), .after(first.success)])
         if number % 3 == 2 { job.dependencies.append(JobDependency(.batch(number - 1), requiring: .success)) }
         return job
       }
@@ -111,7 +113,7 @@ extension JobStoreConformance {
       let worker = try await probe.register()
       try await probe.end(probe.claimOne(by: worker), .fail(JobEndReason(.failed), nil))
       _ = try await probe.store.advance()
-      let holder = try await probe.enqueue(options: JobOptions(unique: .unfinished("key 7")))
+      let holder = try await probe.enqueue(options: [.unique(.unfinished("key 7"))])
       try probe.expect(try await probe.store.perform(.retry(.all)), 299, "the number of jobs that run again")
       try probe.expect(try await probe.counts()[.held], 298, "the number of held jobs")
       try probe.expect(try await probe.stored(ids[7]).state, .cancelled, "the job whose key is held")
@@ -143,15 +145,15 @@ extension JobStoreConformance {
       let failed = try await probe.enqueue()
       let worker = try await probe.register()
       try await probe.end(probe.claimOne(by: worker), .fail(JobEndReason(.failed), nil))
-      let held = try await probe.enqueue(options: JobOptions(unique: .unfinished("key 7")))
+      let held = try await probe.enqueue(options: [.unique(.unfinished("key 7"))])
       var jobs = (0..<2_000).map { number in
-        probe.job(options: JobOptions(unique: number < 500 ? .unfinished("key \(number)") : nil))
+        probe.job(options: number < 500 ? [.unique(.unfinished("key \(number)"))] : [])
       }
       // The first job waits for all others. Other jobs wait for the job before them, or for the success of a failed
       // job.
       jobs[0].dependencies = (1..<1_500).map { JobDependency(.batch($0), requiring: .success) }
       for number in 1_500..<2_000 { jobs[number].dependencies = [JobDependency(.batch(number - 1))] }
-      for _ in 0..<1_000 { jobs.append(probe.job(options: JobOptions(after: [failed.success]))) }
+      for _ in 0..<1_000 { jobs.append(probe.job(options: [.after(failed.success)])) }
       let stored = try await probe.store.enqueue(jobs)
       try probe.expect(stored.count { !$0.isNew }, 1, "the number of jobs that others hold the key of")
       try probe.expect(stored[7].id, held, "the job that holds the key")
@@ -178,15 +180,15 @@ extension JobStoreConformance {
       try probe.expect(try await claim(), none, "the jobs of an empty store")
       // Queues before, between and after those of the claims, and jobs of an unknown kind, are not claimed.
       for queue in ["a", "queue", "queue 5a", "queue 999\u{10FFFF}", "z", "\u{E4}"] {
-        try await probe.enqueue(options: JobOptions(queue: queue))
+        try await probe.enqueue(options: [.queue(queue)])
       }
-      try await probe.enqueue(kind: "other", options: JobOptions(queue: queues[3]))
+      try await probe.enqueue(kind: "other", options: [.queue(queues[3])])
       try probe.expect(try await claim(), none, "the jobs of other queues and kinds")
       var expected = none
       for number in [0, 1, 7, 500, 998, 999] {
-        for _ in 0..<2 { expected[number].append(try await probe.enqueue(options: JobOptions(queue: queues[number]))) }
+        for _ in 0..<2 { expected[number].append(try await probe.enqueue(options: [.queue(queues[number])])) }
       }
-      expected[10] = [try await probe.enqueue(options: JobOptions(queue: queues[10], limits: [.serial(key: "key")]))]
+      expected[10] = [try await probe.enqueue(options: [.queue(queues[10]), .limits([.serial(key: "key")])])]
       try probe.expect(try await claim(), expected, "the claimed jobs")
       try probe.expect(try await claim(), none, "the jobs after all were claimed")
     },

@@ -5,7 +5,7 @@ extension JobStoreConformance {
   static let cancelling = [
     JobStoreCheck("J50: a job that has not started is cancelled immediately, from any process") { probe in
       let waiting = try await probe.enqueue()
-      let scheduled = try await probe.enqueue(options: JobOptions(delay: .seconds(9)))
+      let scheduled = try await probe.enqueue(options: [.delay(.seconds(9))])
       let other = try await probe.enqueue()
       let again = try await probe.fixture.openAgain()
       for id in [waiting, scheduled] {
@@ -77,9 +77,9 @@ extension JobStoreConformance {
       }
     },
     JobStoreCheck("J54: an abandoned job is cancelled immediately, and its worker is notified") { probe in
-      let options = JobOptions(unique: .unfinished("key"))
+      let options: JobOptions = [.unique(.unfinished("key"))]
       let id = try await probe.enqueue(options: options)
-      let waiting = try await probe.enqueue(options: JobOptions(queue: "other"))
+      let waiting = try await probe.enqueue(options: [.queue("other")])
       let worker = try await probe.register()
       let job = try await probe.claimOne(by: worker)
       try probe.expect(try await probe.perform(.abandon(.all)), 1, "the number of changes")

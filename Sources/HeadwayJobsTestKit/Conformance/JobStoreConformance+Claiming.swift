@@ -47,7 +47,7 @@ extension JobStoreConformance {
       try probe.expect(claimed.joined().map(\.id).sorted(), ids, "the claimed jobs")
     },
     JobStoreCheck("J30: the claims of an exchange are served one after another, each for its queue") { probe in
-      let mail = try await probe.enqueue(options: JobOptions(queue: "mail"))
+      let mail = try await probe.enqueue(options: [.queue("mail")])
       let (first, second) = (try await probe.enqueue(), try await probe.enqueue())
       let claim = JobClaim(queue: "default", count: 1, allowsSuspect: true, kinds: ["test": 1])
       var (other, none, unknown) = (claim, claim, claim)
@@ -73,7 +73,7 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J22: the claims of a group return at most the requested number together, in their order") { probe in
       for queue in ["first", "second", "third"] {
-        for _ in 0..<2 { try await probe.enqueue(options: JobOptions(queue: queue)) }
+        for _ in 0..<2 { try await probe.enqueue(options: [.queue(queue)]) }
       }
       func claim(_ queue: String, _ count: Int, _ group: Int?) -> JobClaim {
         JobClaim(queue: queue, count: count, allowsSuspect: false, kinds: ["test": 1], group: group)
@@ -104,7 +104,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.perform(.setPaused(queue: "default", true)), 1, "the number of changes")
       try probe.expect(try await probe.perform(.setPaused(queue: "default", true)), 0, "the number of repeated changes")
       let id = try await probe.enqueue()
-      let other = try await probe.enqueue(options: JobOptions(queue: "other"))
+      let other = try await probe.enqueue(options: [.queue("other")])
       try probe.expect(try await probe.claim(9, by: worker).count, 0, "the number of jobs of the paused queue")
       try probe.expect(
         probe.numbers(try await probe.claim(9, by: worker, queue: "other")), [other], "the jobs of another queue")
@@ -121,7 +121,7 @@ extension JobStoreConformance {
     JobStoreCheck("J134: jobs are claimed by priority, then in the order of becoming ready") { probe in
       var ids: [Operation.QueuePriority: [JobID]] = [:]
       for priority in [.low, .normal, .veryHigh, .low, .veryLow, .high, .veryHigh] as [Operation.QueuePriority] {
-        ids[priority, default: []].append(try await probe.enqueue(options: JobOptions(priority: priority)))
+        ids[priority, default: []].append(try await probe.enqueue(options: [.priority(priority)]))
       }
       let expected = Operation.QueuePriority.allCases.sorted(by: >).flatMap { ids[$0, default: []] }
       let worker = try await probe.register()
@@ -129,9 +129,9 @@ extension JobStoreConformance {
       try probe.expect(probe.numbers(try await probe.claim(9, by: worker)), Array(expected[3...]), "the other jobs")
     },
     JobStoreCheck("J134: a job comes after those that were ready before it was due") { probe in
-      let late = try await probe.enqueue(options: JobOptions(delay: .seconds(2)))
-      let early = try await probe.enqueue(options: JobOptions(delay: .seconds(1)))
-      let same = try await probe.enqueue(options: JobOptions(delay: .seconds(2)))
+      let late = try await probe.enqueue(options: [.delay(.seconds(2))])
+      let early = try await probe.enqueue(options: [.delay(.seconds(1))])
+      let same = try await probe.enqueue(options: [.delay(.seconds(2))])
       let first = try await probe.enqueue()
       try await probe.pass(.seconds(3))
       let last = try await probe.enqueue()
@@ -148,9 +148,9 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J134: a replaced job that becomes ready comes after those that were ready before") { probe in
       let key = UniqueKey.unfinished("key", onConflict: .replace)
-      let replaced = try await probe.enqueue(options: JobOptions(delay: .seconds(9), unique: key))
+      let replaced = try await probe.enqueue(options: [.delay(.seconds(9)), .unique(key)])
       let other = try await probe.enqueue()
-      try await probe.enqueue(options: JobOptions(unique: key))
+      try await probe.enqueue(options: [.unique(key)])
       let jobs = try await probe.claim(9, by: probe.register())
       try probe.expect(probe.numbers(jobs), [other, replaced], "the claimed jobs")
     },

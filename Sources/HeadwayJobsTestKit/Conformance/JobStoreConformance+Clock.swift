@@ -9,7 +9,7 @@ extension JobStoreConformance {
         let worker = try await probe.register()
         let job = try await probe.claimOne(by: worker)
         let waiting = try await probe.enqueue()
-        let delayed = try await probe.enqueue(options: JobOptions(delay: .seconds(60)))
+        let delayed = try await probe.enqueue(options: [.delay(.seconds(60))])
         _ = try await probe.pass(jump)
         try probe.expect(try await probe.store.rescue(), [], "the rescued jobs")
         let fence = try probe.fence(of: job)

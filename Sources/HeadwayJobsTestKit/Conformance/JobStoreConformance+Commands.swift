@@ -54,7 +54,7 @@ extension JobStoreConformance {
       let worker = try await probe.register()
       let parent = try await probe.enqueue()
       let success = JobDependency(.job(parent), requiring: .success)
-      let dependent = try await probe.enqueue(options: JobOptions(after: [success]))
+      let dependent = try await probe.enqueue(options: [.after(success)])
       let running = try await probe.claimOne(by: worker)
       try await probe.enqueueBatch(of: JobCommand.maxChangedCount)
       let fence = try probe.fence(of: running)
@@ -93,7 +93,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.store.counts()["default"]?[.running], count, "the number of running jobs")
     },
     JobStoreCheck("J55: only finished jobs are deleted") { probe in
-      let scheduled = try await probe.enqueue(options: JobOptions(delay: .seconds(1)))
+      let scheduled = try await probe.enqueue(options: [.delay(.seconds(1))])
       let running = try await probe.enqueue()
       let worker = try await probe.register()
       let job = try await probe.claimOne(by: worker)
@@ -108,12 +108,12 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J55: the priority and the queue of jobs that have not started can be changed") { probe in
       let (running, waiting) = (try await probe.enqueue(), try await probe.enqueue())
-      let scheduled = try await probe.enqueue(options: JobOptions(delay: .seconds(1)))
+      let scheduled = try await probe.enqueue(options: [.delay(.seconds(1))])
       let ended = try await probe.enqueue()
       try await probe.perform(.cancel(.id(ended)))
       let worker = try await probe.register()
       try await probe.claimOne(by: worker)
-      let first = try await probe.enqueue(options: JobOptions(queue: "other"))
+      let first = try await probe.enqueue(options: [.queue("other")])
       try probe.expect(try await probe.perform(.change(.all, .priority(.high))), 3, "the number of changed priorities")
       try probe.expect(try await probe.perform(.change(.all, .queue("other"))), 2, "the number of moved jobs")
       for id in [running, ended] {
@@ -122,7 +122,7 @@ extension JobStoreConformance {
         try probe.expect(job.queue, "default", "its queue")
       }
       try await probe.pass(.seconds(1))
-      let last = try await probe.enqueue(options: JobOptions(queue: "other"))
+      let last = try await probe.enqueue(options: [.queue("other")])
       // The jobs keep their places, in the order in which they became ready.
       let jobs = try await probe.claim(9, by: worker, queue: "other")
       try probe.expect(probe.numbers(jobs), [waiting, first, scheduled, last], "the claimed jobs")
@@ -135,9 +135,9 @@ extension JobStoreConformance {
       try await probe.end(probe.claimOne(by: worker), .retry(after: .seconds(60), error))
       let running = try await probe.enqueue()
       try await probe.claimOne(by: worker)
-      let scheduled = try await probe.enqueue(options: JobOptions(delay: .seconds(60)))
+      let scheduled = try await probe.enqueue(options: [.delay(.seconds(60))])
       let waiting = try await probe.enqueue()
-      let held = try await probe.enqueue(options: JobOptions(after: [running.dependency]))
+      let held = try await probe.enqueue(options: [.after(running.dependency)])
       let later = probe.store.now + .seconds(30)
       let postponed = try await probe.perform(.change(.id(waiting), .dueTime(later)))
       try probe.expect(postponed, 1, "the number of postponed jobs")
@@ -155,7 +155,7 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J203: the payload and the deadline of jobs that have not started can be changed") { probe in
       let (running, waiting, late) = (try await probe.enqueue(), try await probe.enqueue(), try await probe.enqueue())
-      let held = try await probe.enqueue(options: JobOptions(after: [running.dependency]))
+      let held = try await probe.enqueue(options: [.after(running.dependency)])
       let worker = try await probe.register()
       let attempt = try await probe.claimOne(by: worker)
       let payload = JobPayload(bytes: Array("\"changed\"".utf8))
@@ -179,11 +179,11 @@ extension JobStoreConformance {
       try probe.expect(claimed.payload, payload, "its payload")
     },
     JobStoreCheck("J55: a filter selects jobs that meet all of its conditions") { probe in
-      let job = try await probe.enqueue(kind: "a", options: JobOptions(queue: "one", tags: ["x", "y"]))
-      try await probe.enqueue(kind: "a", options: JobOptions(queue: "one"))
-      try await probe.enqueue(kind: "b", options: JobOptions(queue: "one", tags: ["x"]))
-      try await probe.enqueue(kind: "a", options: JobOptions(queue: "two", tags: ["x"]))
-      try await probe.enqueue(kind: "a", options: JobOptions(queue: "one", delay: .seconds(1), tags: ["x"]))
+      let job = try await probe.enqueue(kind: "a", options: [.queue("one"), .tags(["x", "y"])])
+      try await probe.enqueue(kind: "a", options: [.queue("one")])
+      try await probe.enqueue(kind: "b", options: [.queue("one"), .tags(["x"])])
+      try await probe.enqueue(kind: "a", options: [.queue("two"), .tags(["x"])])
+      try await probe.enqueue(kind: "a", options: [.queue("one"), .delay(.seconds(1)), .tags(["x"])])
       let filter = JobFilter(states: [.waiting], queues: ["one"], kinds: ["a"], tag: "x")
       let none = [
         JobFilter(ids: []), JobFilter(states: []), JobFilter(queues: []), JobFilter(kinds: []), JobFilter(tag: "z"),
@@ -209,7 +209,7 @@ extension JobStoreConformance {
       try await probe.enqueue()
       try await probe.claimOne(by: worker)
       for _ in 0..<2 { try await probe.enqueue() }
-      try await probe.enqueue(options: JobOptions(queue: "other", delay: .seconds(1)))
+      try await probe.enqueue(options: [.queue("other"), .delay(.seconds(1))])
       try await probe.perform(.setPaused(queue: "empty", true))
       let expected = [
         "default": JobQueueCounts(byState: [.succeeded: 1, .failed: 1, .cancelled: 1, .running: 1, .waiting: 2]),

@@ -72,10 +72,10 @@ private struct JobAudit {
 
   private mutating func enqueue() async throws {
     let new = (0..<Int.random(in: 1...4, using: &generator)).map { _ in
-      var options = JobOptions(queue: Bool.random(using: &generator) ? "a" : "b", maxCrashCount: 2)
-      if Int.random(in: 0..<3, using: &generator) == 0 { options.delay = .seconds(2) }
+      var options: JobOptions = [.queue(Bool.random(using: &generator) ? "a" : "b"), .maxCrashCount(2)]
+      if Int.random(in: 0..<3, using: &generator) == 0 { options.set(.delay(.seconds(2))) }
       if Int.random(in: 0..<3, using: &generator) == 0 {
-        options.unique = UniqueKey("\(Int.random(in: 0..<3, using: &generator))", scope: .waiting)
+        options.set(.unique(UniqueKey("\(Int.random(in: 0..<3, using: &generator))", scope: .waiting)))
       }
       return probe.job(options: options)
     }

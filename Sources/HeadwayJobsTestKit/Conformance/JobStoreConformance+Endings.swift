@@ -111,7 +111,7 @@ extension JobStoreConformance {
       try probe.expect(job.history.errors, [], "the errors")
     },
     JobStoreCheck("J41: a snooze does not count as an attempt, and the number of snoozes is limited") { probe in
-      let id = try await probe.enqueue(options: JobOptions(maxSnoozeCount: 2))
+      let id = try await probe.enqueue(options: [.maxSnoozeCount(2)])
       let worker = try await probe.register()
       for number in 1...3 {
         let job = try await probe.claimOne(by: worker)
@@ -170,7 +170,7 @@ extension JobStoreConformance {
       }
     },
     JobStoreCheck("J44: a job whose key is held by another job is not run again") { probe in
-      let options = JobOptions(unique: .unfinished("key"))
+      let options: JobOptions = [.unique(.unfinished("key"))]
       let first = try await probe.enqueue(options: options)
       try await probe.perform(.cancel(.all))
       let cancelled = try await probe.record(first)
@@ -187,7 +187,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.enqueue(options: options), first, "the holder")
     },
     JobStoreCheck("J44: jobs whose keys are held don't prevent a command from running others again") { probe in
-      let options = JobOptions(unique: .unfinished("key"))
+      let options: JobOptions = [.unique(.unfinished("key"))]
       let other = try await probe.enqueue()
       let first = try await probe.enqueue(options: options)
       try await probe.perform(.cancel(.all))

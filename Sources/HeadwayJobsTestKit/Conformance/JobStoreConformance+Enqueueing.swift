@@ -35,11 +35,13 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J12: all options are stored and returned") { probe in
       let date = probe.store.now.date.addingTimeInterval(86_400)
-      let options = JobOptions(
-        queue: "mail", priority: .high, qualityOfService: .utility, startDate: date,
-        deadline: date.addingTimeInterval(60), label: "Größe “1”", tags: ["a", "b'\"\\"], timeout: .milliseconds(1_500),
-        retry: .constant(maxAttemptCount: 3, delay: .seconds(7)), maxSnoozeCount: 5, maxCrashCount: 2,
-        unique: .unfinished("key"), retention: JobRetention(succeeded: .seconds(1), cancelled: .zero, failed: .zero))
+      let options: JobOptions = [
+        .queue("mail"), .priority(.high), .qualityOfService(.utility), .startDate(date),
+        .deadline(date.addingTimeInterval(60)), .label("Größe “1”"), .tags(["a", "b'\"\\"]),
+        .timeout(.milliseconds(1_500)), .retry(.constant(maxAttemptCount: 3, delay: .seconds(7))), .maxSnoozeCount(5),
+        .maxCrashCount(2), .unique(.unfinished("key")),
+        .retention(JobRetention(succeeded: .seconds(1), cancelled: .zero, failed: .zero)),
+      ]
       let job = try await probe.stored(probe.enqueue("[1]", kind: "kind", version: 7, options: options))
       try probe.expect(job.queue, "mail", "the queue")
       try probe.expect(job.kind, "kind", "the kind")
@@ -60,11 +62,11 @@ extension JobStoreConformance {
       let now = probe.store.now
       let batch = (0..<100).map { number in
         let date = now.date.addingTimeInterval(Double(number + 1))
-        let options = JobOptions(
-          queue: "queue \(number % 3)", priority: number % 2 == 0 ? .high : .low,
-          startDate: number % 5 == 0 ? date : nil, deadline: number % 7 == 0 ? date : nil,
-          label: number % 4 == 0 ? "label \(number)" : nil,
-          limits: number % 6 == 0 ? [.concurrency(2, key: "\(number)")] : nil)
+        var options: JobOptions = [.queue("queue \(number % 3)"), .priority(number % 2 == 0 ? .high : .low)]
+        if number % 5 == 0 { options.set(.startDate(date)) }
+        if number % 7 == 0 { options.set(.deadline(date)) }
+        if number % 4 == 0 { options.set(.label("label \(number)")) }
+        if number % 6 == 0 { options.set(.limits([.concurrency(2, key: "\(number)")])) }
         let kind = JobKind(rawValue: "kind \(number % 4)")
         return probe.job("\(number)", kind: kind, version: number, options: options)
       }
@@ -76,14 +78,14 @@ extension JobStoreConformance {
       try probe.expect(stored.map(\.version), batch.map(\.version), "the versions")
       try probe.expect(stored.map(\.payload), batch.map(\.payload), "the payloads")
       try probe.expect(stored.map(\.priority), batch.map(\.priority), "the priorities")
-      try probe.expect(stored.map(\.dueTime), batch.map(\.start), "when they are due")
+      try probe.expect(stored.map(\.dueTime), batch.map(\.startTime), "when they are due")
       try probe.expect(stored.map(\.deadline), batch.map(\.deadline), "the deadlines")
       try probe.expect(stored.map(\.settings), batch.map(\.settings), "the other options")
       try probe.expect(stored.map(\.enqueuedTime), stored.map { _ in now }, "when they were stored")
     },
     JobStoreCheck("J12: a job waits for its start date, and claims skip it until then") { probe in
       let start = probe.store.now.date.addingTimeInterval(10)
-      let id = try await probe.enqueue(options: JobOptions(startDate: start))
+      let id = try await probe.enqueue(options: [.startDate(start)])
       let worker = try await probe.register()
       try probe.expect(try await probe.store.advance(), StoreTime(start), "when the next job is due")
       try probe.expect(try await probe.claim(1, by: worker).count, 0, "the number of jobs that are due")
@@ -95,12 +97,12 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J12: a start date in the past has no effect") { probe in
       let past = probe.store.now.date.addingTimeInterval(-10)
-      let id = try await probe.enqueue(options: JobOptions(startDate: past))
+      let id = try await probe.enqueue(options: [.startDate(past)])
       try probe.expect(try await probe.state(id), .waiting, "the state")
       try probe.expect(try await probe.store.advance(), nil, "when the next job is due")
     },
     JobStoreCheck("J16: a delay begins when the job is stored, by the store's clock") { probe in
-      let new = probe.job(options: JobOptions(delay: .seconds(10)))
+      let new = probe.job(options: [.delay(.seconds(10))])
       probe.fixture.advanceClock(by: .seconds(3_600))
       let id = try await probe.store.enqueue([new])[0].id
       try probe.expect(try await probe.record(id)?.dueTime, probe.store.now + .seconds(10), "when the job is due")
@@ -108,9 +110,9 @@ extension JobStoreConformance {
     JobStoreCheck("J26: a job that has not started by its deadline is cancelled as expired, and is never claimed") {
       probe in
       let deadline = probe.store.now.date.addingTimeInterval(10)
-      let waiting = try await probe.enqueue(options: JobOptions(deadline: deadline))
-      let scheduled = try await probe.enqueue(options: JobOptions(delay: .seconds(20), deadline: deadline))
-      let running = try await probe.enqueue(options: JobOptions(priority: .high, deadline: deadline))
+      let waiting = try await probe.enqueue(options: [.deadline(deadline)])
+      let scheduled = try await probe.enqueue(options: [.delay(.seconds(20)), .deadline(deadline)])
+      let running = try await probe.enqueue(options: [.priority(.high), .deadline(deadline)])
       let worker = try await probe.register()
       let job = try await probe.claimOne(by: worker)
       try probe.expect(job.id, running, "the job that has started")

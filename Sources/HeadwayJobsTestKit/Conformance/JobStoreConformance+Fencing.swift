@@ -25,7 +25,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.end(job, .succeed(result: nil)), .recorded, "the ending")
     },
     JobStoreCheck("J31: if another job holds the key of a child, the child is not stored") { probe in
-      let options = JobOptions(unique: .unfinished("key"))
+      let options: JobOptions = [.unique(.unfinished("key"))]
       let holder = try await probe.enqueue(options: options)
       let job = try await probe.claimOne(by: probe.register())
       try probe.expect(

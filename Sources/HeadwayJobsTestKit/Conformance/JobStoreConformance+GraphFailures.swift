@@ -5,7 +5,7 @@ extension JobStoreConformance {
   static let graphFailures = [
     JobStoreCheck("J63: a failure propagates down the graph, and the reasons name the job that failed") { probe in
       let ids = try await probe.batch([[], [0], [1], []])
-      let loose = try await probe.enqueue(options: JobOptions(after: [ids[2].dependency, ids[3].success]))
+      let loose = try await probe.enqueue(options: [.after(ids[2].dependency, ids[3].success)])
       try await probe.end(probe.claimOne(by: probe.register()), .fail(JobEndReason(.failed), nil))
       for id in ids[1...2] {
         let job = try await probe.stored(id)
@@ -22,9 +22,10 @@ extension JobStoreConformance {
       let worker = try await probe.register()
       for end in 0..<5 {
         let deadline = (probe.store.now + .seconds(1)).date
-        let first = try await probe.enqueue(
-          options: JobOptions(deadline: end == 4 ? deadline : nil, maxCrashCount: 1, retention: JobRetention.none))
-        let id = try await probe.enqueue(options: JobOptions(after: [first.success]))
+        var options: JobOptions = [.maxCrashCount(1), .retention(.none)]
+        if end == 4 { options.set(.deadline(deadline)) }
+        let first = try await probe.enqueue(options: options)
+        let id = try await probe.enqueue(options: [.after(first.success)])
         switch end {
         case 0: try await probe.end(probe.claimOne(by: worker), .cancel(JobEndReason(.cancelled)))
         case 1: try await probe.perform(.cancel(.id(first)))
@@ -39,10 +40,10 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J63: a transaction cancels at most 1,000 dependents, and none of the others can start") { probe in
       let count = 2 * JobGraph.maxCascadeCount + 10
-      let first = try await probe.enqueue(options: JobOptions(priority: .high))
-      let dependent = probe.job(options: JobOptions(after: [first.success]))
+      let first = try await probe.enqueue(options: [.priority(.high)])
+      let dependent = probe.job(options: [.after(first.success)])
       let ids = try await probe.store.enqueue(Array(repeating: dependent, count: count)).map(\.id)
-      let last = try await probe.enqueue(options: JobOptions(after: [ids[count - 1].success]))
+      let last = try await probe.enqueue(options: [.after(ids[count - 1].success)])
       let worker = try await probe.register()
       try await probe.end(probe.claimOne(by: worker), .fail(JobEndReason(.failed), nil))
       let other = try await probe.fixture.openAgain()

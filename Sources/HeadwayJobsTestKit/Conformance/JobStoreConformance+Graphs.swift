@@ -6,8 +6,8 @@ extension JobStoreConformance {
     JobStoreCheck("J60: a job waits until jobs of any queue have ended, no matter how they end") { probe in
       let worker = try await probe.register()
       let first = try await probe.enqueue()
-      let second = try await probe.enqueue(options: JobOptions(queue: "other"))
-      let id = try await probe.enqueue(options: JobOptions(after: [first.dependency, second.dependency]))
+      let second = try await probe.enqueue(options: [.queue("other")])
+      let id = try await probe.enqueue(options: [.after(first.dependency, second.dependency)])
       try probe.expect(try await probe.stored(id).unmetCount, 2, "the number of dependencies")
       let job = try await probe.claimOne(by: worker)
       try probe.expect(job.id, first, "the job that was claimed")
@@ -33,8 +33,8 @@ extension JobStoreConformance {
     {
       probe in
       let first = try await probe.enqueue()
-      let later = try await probe.enqueue(options: JobOptions(delay: .seconds(10), after: [first.dependency]))
-      let sooner = try await probe.enqueue(options: JobOptions(delay: .seconds(1), after: [first.dependency]))
+      let later = try await probe.enqueue(options: [.delay(.seconds(10)), .after(first.dependency)])
+      let sooner = try await probe.enqueue(options: [.delay(.seconds(1)), .after(first.dependency)])
       try await probe.pass(.seconds(2))
       try probe.expect(try await probe.state(sooner), .held, "the state of a held job whose time has come")
       try await probe.end(probe.claimOne(by: probe.register()), .succeed(result: nil))
@@ -46,24 +46,24 @@ extension JobStoreConformance {
     JobStoreCheck("J60: a held job keeps its key and its deadline, and its priority and queue can be changed") {
       probe in
       let first = try await probe.enqueue()
-      let options = JobOptions(unique: .waiting("key"), after: [first.dependency])
+      let options: JobOptions = [.unique(.waiting("key")), .after(first.dependency)]
       let held = try await probe.enqueue(options: options)
-      let other = try await probe.store.enqueue([probe.job(options: JobOptions(unique: .waiting("key")))])[0]
+      let other = try await probe.store.enqueue([probe.job(options: [.unique(.waiting("key"))])])[0]
       try probe.expect(other, Enqueued(id: held, isNew: false), "the job with the key")
-      try await probe.enqueue("new", options: JobOptions(unique: .waiting("key", onConflict: .replace)))
+      try await probe.enqueue("new", options: [.unique(.waiting("key", onConflict: .replace))])
       try probe.expect(try await probe.stored(held).payload.bytes, Array("new".utf8), "the payload")
       try probe.expect(
         try await probe.perform(.change(.id(held), .priority(.veryHigh))), 1, "the number of changed jobs")
       try probe.expect(try await probe.perform(.change(.id(held), .queue("other"))), 1, "the number of moved jobs")
       try probe.expect(try await probe.state(held), .held, "the state of a job with new content")
       let deadline = (probe.store.now + .seconds(5)).date
-      let late = try await probe.enqueue(options: JobOptions(deadline: deadline, after: [held.dependency]))
+      let late = try await probe.enqueue(options: [.deadline(deadline), .after(held.dependency)])
       try await probe.pass(.seconds(5))
       try probe.expect(try await probe.stored(late).reason?.code, .expired, "the reason after the deadline")
     },
     JobStoreCheck("J61: an attempt that is retried, snoozed, given back or rescued releases no dependent") { probe in
       let first = try await probe.enqueue()
-      let id = try await probe.enqueue(options: JobOptions(after: [first.dependency]))
+      let id = try await probe.enqueue(options: [.after(first.dependency)])
       let worker = try await probe.register()
       let error = JobErrorDescription(type: "Test", text: "")
       for action in [.retry(after: .zero, error), .snooze(.zero), .release] as [JobEnding.Action] {
@@ -95,7 +95,7 @@ extension JobStoreConformance {
       let dependencies = try await probe.enqueueBatch(of: 12)
       let after = dependencies.map(\.dependency)
       let dependents = try await probe.store.enqueue(
-        (0..<8).map { number in probe.job(options: JobOptions(after: number % 2 == 0 ? after : after.reversed())) })
+        (0..<8).map { number in probe.job(options: [.after(number % 2 == 0 ? after : after.reversed())]) })
       var claimed: [JobRecord] = []
       for store in stores {
         let worker = try await probe.register(in: store)
@@ -126,11 +126,11 @@ extension JobStoreConformance {
       try await probe.end(probe.claimOne(by: worker), .succeed(result: nil))
       let failed = try await probe.enqueue()
       try await probe.end(probe.claimOne(by: worker), .fail(JobEndReason(.failed), nil))
-      let ready = try await probe.enqueue(options: JobOptions(after: [done.success, failed.dependency]))
+      let ready = try await probe.enqueue(options: [.after(done.success, failed.dependency)])
       try probe.expect(try await probe.state(ready), .waiting, "the state after ended dependencies")
-      let free = try await probe.enqueue(options: JobOptions(after: []))
+      let free = try await probe.enqueue(options: [.after([])])
       try probe.expect(try await probe.state(free), .waiting, "the state without dependencies")
-      let cancelled = try await probe.enqueue(options: JobOptions(after: [done.success, failed.success]))
+      let cancelled = try await probe.enqueue(options: [.after(done.success, failed.success)])
       try probe.expect(try await probe.stored(cancelled).reason?.culprit, failed, "the culprit")
       let both = try await probe.batch([[], [0]], after: [failed.success])
       for id in both { try probe.expect(try await probe.stored(id).reason?.culprit, failed, "the culprit of a batch") }
@@ -140,7 +140,7 @@ extension JobStoreConformance {
       try await probe.end(probe.claimOne(by: probe.register()), .succeed(result: nil))
       try probe.expect(try await probe.perform(.delete(.id(id))), 1, "the number of deleted jobs")
       for unknown in [id, JobID(rawValue: 1_000_000_000)] {
-        let dependent = probe.job(options: JobOptions(after: [unknown.dependency]))
+        let dependent = probe.job(options: [.after(unknown.dependency)])
         do {
           _ = try await probe.store.enqueue([probe.job(), dependent])
           throw probe.fail("a job waits for job \(unknown), which does not exist")
@@ -165,7 +165,7 @@ extension JobStoreConformance {
     JobStoreCheck("J66: jobs that wait for a running job also wait for children that are added before its dependents") {
       probe in
       let ids = try await probe.batch([[], [0]], requiring: .completion)
-      let strict = try await probe.enqueue(options: JobOptions(after: [ids[0].success]))
+      let strict = try await probe.enqueue(options: [.after(ids[0].success)])
       let worker = try await probe.register()
       let parent = try await probe.claimOne(by: worker)
       var second = probe.job()
@@ -186,11 +186,11 @@ extension JobStoreConformance {
       let ids = try await probe.batch([[], [0]])
       let parent = try await probe.claimOne(by: probe.register())
       let fence = try probe.fence(of: parent)
-      let holder = try await probe.enqueue(options: JobOptions(unique: .unfinished("key"), after: [ids[1].dependency]))
-      let outside = probe.job(options: JobOptions(after: [ids[1].dependency]))
+      let holder = try await probe.enqueue(options: [.unique(.unfinished("key")), .after(ids[1].dependency)])
+      let outside = probe.job(options: [.after(ids[1].dependency)])
       var inside = probe.job()
       inside.dependencies = [JobDependency(.batch(1))]
-      for batch in [[outside], [inside, probe.job(options: JobOptions(unique: .unfinished("key")))]] {
+      for batch in [[outside], [inside, probe.job(options: [.unique(.unfinished("key"))])]] {
         do {
           try await probe.write(.enqueueBatch(batch, beforeDependents: true), by: fence)
           throw probe.fail("children wait for stored jobs")
@@ -199,7 +199,7 @@ extension JobStoreConformance {
         }
       }
       // If another job holds the key of a child, the dependents don't wait for that job.
-      let keyed = probe.job(options: JobOptions(unique: .unfinished("key")))
+      let keyed = probe.job(options: [.unique(.unfinished("key"))])
       let answer = try await probe.write(.enqueueBatch([keyed], beforeDependents: true), by: fence)
       try probe.expect(answer, .enqueuedBatch([Enqueued(id: holder, isNew: false)]), "the answer")
       try await probe.end(parent, .succeed(result: nil))
@@ -209,8 +209,8 @@ extension JobStoreConformance {
     JobStoreCheck("J67: a result is kept until the dependents have ended, regardless of the retention") { probe in
       let worker = try await probe.register()
       for retention in [JobRetention.none, JobRetention(succeeded: .seconds(1))] {
-        let id = try await probe.enqueue(options: JobOptions(retention: retention))
-        let dependent = try await probe.enqueue(options: JobOptions(after: [id.success]))
+        let id = try await probe.enqueue(options: [.retention(retention)])
+        let dependent = try await probe.enqueue(options: [.after(id.success)])
         try await probe.end(probe.claimOne(by: worker), .succeed(result: JobPayload(bytes: [7])))
         try await probe.pass(.seconds(100))
         try probe.expect(try await probe.perform(.prune), 0, "the number of pruned jobs")

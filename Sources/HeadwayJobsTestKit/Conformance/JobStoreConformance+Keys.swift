@@ -5,7 +5,7 @@ extension JobStoreConformance {
   static let keys = [
     JobStoreCheck("J13: processes that enqueue the same key at the same time add one job") { probe in
       let stores = [probe.store, try await probe.fixture.openAgain()]
-      let new = probe.job(options: JobOptions(unique: .unfinished("key")))
+      let new = probe.job(options: [.unique(.unfinished("key"))])
       let answers = try await withThrowingTaskGroup(of: Enqueued.self) { group in
         for number in 0..<16 { group.addTask { try await stores[number % 2].enqueue([new])[0] } }
         return try await group.reduce(into: []) { $0.append($1) }
@@ -15,13 +15,13 @@ extension JobStoreConformance {
       try probe.expect(try await probe.store.jobs(.all, after: nil, limit: 9).map(\.id), [answers[0].id], "the jobs")
     },
     JobStoreCheck("J13: two jobs of a batch with the same key are one job") { probe in
-      let keyed = probe.job(options: JobOptions(unique: .unfinished("key")))
+      let keyed = probe.job(options: [.unique(.unfinished("key"))])
       let answers = try await probe.store.enqueue([keyed, probe.job(), keyed])
       try probe.expect(answers.map(\.isNew), [true, true, false], "whether the jobs are new")
       try probe.expect(answers[2].id, answers[0].id, "the job that holds the key")
     },
     JobStoreCheck("J14: a key with the scope waiting is free when the job is claimed") { probe in
-      let options = JobOptions(unique: .waiting("key"))
+      let options: JobOptions = [.unique(.waiting("key"))]
       let first = try await probe.enqueue(options: options)
       try probe.expect(try await probe.enqueue(options: options), first, "the job that holds the key")
       try await probe.claimOne(by: probe.register())
@@ -30,7 +30,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.enqueue(options: options), second.id, "the next holder")
     },
     JobStoreCheck("J14: a key with the scope unfinished is free after each kind of end, and not before") { probe in
-      let options = JobOptions(unique: .unfinished("key"))
+      let options: JobOptions = [.unique(.unfinished("key"))]
       let worker = try await probe.register()
       let error = JobErrorDescription(type: "Test", text: "")
       let ends: [JobEnding.Action] = [
@@ -58,12 +58,12 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J14: a key that is held for a time stays held when the job ends, is deleted or is pruned earlier") {
       probe in
-      let options = JobOptions(unique: .held("key", for: .seconds(10)))
+      let options: JobOptions = [.unique(.held("key", for: .seconds(10)))]
       let id = try await probe.enqueue(options: options)
       let free = probe.store.now + .seconds(10)
       try probe.expect(try await probe.enqueue(options: options), id, "the holder")
       try probe.expect(
-        try await probe.enqueue(options: JobOptions(unique: .unfinished("key"))) == id, false,
+        try await probe.enqueue(options: [.unique(.unfinished("key"))]) == id, false,
         "whether keys of the other scopes are the same")
       try await probe.perform(.cancel(.all))
       try probe.expect(try await probe.enqueue(options: options), id, "the holder after the end")
@@ -78,16 +78,16 @@ extension JobStoreConformance {
       try probe.expect(try await probe.store.enqueue([probe.job(options: options)])[0].isNew, true, "the next job")
     },
     JobStoreCheck("J14: with the conflict keep, the other job is not changed") { probe in
-      let id = try await probe.enqueue("1", options: JobOptions(unique: .unfinished("key")))
+      let id = try await probe.enqueue("1", options: [.unique(.unfinished("key"))])
       let before = try await probe.record(id)
-      let options = JobOptions(priority: .high, delay: .seconds(1), unique: .unfinished("key"))
+      let options: JobOptions = [.priority(.high), .delay(.seconds(1)), .unique(.unfinished("key"))]
       try probe.expect(try await probe.enqueue("2", options: options), id, "the holder")
       try probe.expect(try await probe.record(id), before, "the job")
     },
     JobStoreCheck("J14: with the conflict replace, a job that has not started is changed") { probe in
       let key = UniqueKey.unfinished("key", onConflict: .replace)
-      let id = try await probe.enqueue("1", options: JobOptions(unique: key))
-      let delayed = JobOptions(priority: .high, delay: .seconds(1), unique: key)
+      let id = try await probe.enqueue("1", options: [.unique(key)])
+      let delayed: JobOptions = [.priority(.high), .delay(.seconds(1)), .unique(key)]
       try probe.expect(
         try await probe.store.enqueue([probe.job("2", kind: "other", version: 2, options: delayed)]),
         [Enqueued(id: id, isNew: false)], "the answer")
@@ -98,20 +98,20 @@ extension JobStoreConformance {
       try probe.expect(replaced.priority, 4, "the priority")
       try probe.expect(replaced.dueTime, probe.store.now + .seconds(1), "when it is due")
       try probe.expect(replaced.state, .scheduled, "the state")
-      try await probe.enqueue("3", options: JobOptions(unique: key))
+      try await probe.enqueue("3", options: [.unique(key)])
       let job = try await probe.claimOne(by: probe.register())
       try probe.expect(job.payload, probe.job("3").payload, "the payload after the second replacement")
       try probe.expect(job.dueTime, nil, "when it is due after the second replacement")
     },
     JobStoreCheck("J14: with the conflict replace, a running job is not changed") { probe in
-      let options = JobOptions(unique: .unfinished("key", onConflict: .replace))
+      let options: JobOptions = [.unique(.unfinished("key", onConflict: .replace))]
       let id = try await probe.enqueue("1", options: options)
       let job = try await probe.claimOne(by: probe.register())
       try probe.expect(try await probe.enqueue("2", options: options), id, "the holder")
       try probe.expect(try await probe.record(id), job, "the job")
     },
     JobStoreCheck("J15: only a job that returns to its queue while another job holds its key is superseded") { probe in
-      let options = JobOptions(unique: .waiting("key"))
+      let options: JobOptions = [.unique(.waiting("key"))]
       let error = JobErrorDescription(type: "Test", text: "")
       let actions: [JobEnding.Action] = [.retry(after: .seconds(1), error), .snooze(.seconds(1)), .release]
       for action in actions {
@@ -136,7 +136,7 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J15: a rescued job whose key is held by another job is superseded, and the others are rescued") {
       probe in
-      let options = JobOptions(unique: .waiting("key"))
+      let options: JobOptions = [.unique(.waiting("key"))]
       let (first, beside) = (try await probe.enqueue(options: options), try await probe.enqueue())
       let worker = try await probe.register()
       try probe.expect(try await probe.claim(9, by: worker).count, 2, "the number of claimed jobs")

@@ -6,7 +6,7 @@ extension JobStoreConformance {
   static let limits = [
     JobStoreCheck("J80: the limit of a queue applies to all workers together, until it is changed") { probe in
       let ids = try await probe.enqueueBatch(of: 6)
-      let other = try await probe.enqueue(options: JobOptions(queue: "other"))
+      let other = try await probe.enqueue(options: [.queue("other")])
       try probe.expect(
         try await probe.perform(.configure(queue: "default", .maxRunningJobCount(2))), 1, "the number of changes")
       try probe.expect(
@@ -22,12 +22,12 @@ extension JobStoreConformance {
       try probe.expect(probe.numbers(try await probe.claim(9, by: second)), Array(ids[3...]), "the rest")
     },
     JobStoreCheck("J80: the limit of a key applies to all workers and queues") { probe in
-      let options = JobOptions(limits: [.concurrency(2, key: "key")])
+      let options: JobOptions = [.limits([.concurrency(2, key: "key")])]
       var moved = options
-      moved.queue = "other"
+      moved.set(.queue("other"))
       let ids = try await [probe.enqueue(options: options), probe.enqueue(options: options)]
       let elsewhere = try await probe.enqueue(options: moved)
-      let free = try await probe.enqueue(options: JobOptions(queue: "other", limits: [.concurrency(1, key: "free")]))
+      let free = try await probe.enqueue(options: [.queue("other"), .limits([.concurrency(1, key: "free")])])
       let (first, second) = (try await probe.register(), try await probe.register())
       let jobs = try await probe.claim(9, by: first)
       try probe.expect(probe.numbers(jobs), ids, "the claimed jobs")
@@ -39,7 +39,7 @@ extension JobStoreConformance {
       try probe.expect(try await probe.claim(9, by: first).count, 0, "the number of jobs that are due")
     },
     JobStoreCheck("J80: workers of several processes that claim at the same time don't exceed a limit") { probe in
-      let options = JobOptions(limits: [.concurrency(3, key: "key")])
+      let options: JobOptions = [.limits([.concurrency(3, key: "key")])]
       _ = try await probe.store.enqueue((0..<40).map { _ in probe.job(options: options) })
       let stores = [probe.store, try await probe.fixture.openAgain()]
       let count = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -53,7 +53,7 @@ extension JobStoreConformance {
       try probe.expect(count, 3, "the number of claimed jobs")
     },
     JobStoreCheck("J81: a worker that dies frees the slots of its jobs, and a late ending frees none twice") { probe in
-      let options = JobOptions(limits: [.concurrency(1, key: "key")])
+      let options: JobOptions = [.limits([.concurrency(1, key: "key")])]
       let ids = try await [probe.enqueue(options: options), probe.enqueue(options: options)]
       let dead = try await probe.crash()
       let worker = try await probe.register()
@@ -67,9 +67,9 @@ extension JobStoreConformance {
       probe in
       let serial = JobLimit.serial(key: "key")
       let ids = try await [
-        probe.enqueue(options: JobOptions(priority: .low, limits: [serial])),
-        probe.enqueue(options: JobOptions(priority: .high, limits: [serial])),
-        probe.enqueue(options: JobOptions(queue: "other", limits: [serial])),
+        probe.enqueue(options: [.priority(.low), .limits([serial])]),
+        probe.enqueue(options: [.priority(.high), .limits([serial])]),
+        probe.enqueue(options: [.queue("other"), .limits([serial])]),
       ]
       let worker = try await probe.register()
       for (id, queue) in zip(ids, ["default", "default", "other"]) {
@@ -83,9 +83,9 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J82: a serial job keeps its place when it is scheduled, retried, snoozed, given back or rescued") {
       probe in
-      let serial = JobOptions(limits: [.serial(key: "key")])
+      let serial: JobOptions = [.limits([.serial(key: "key")])]
       var delayed = serial
-      delayed.delay = .seconds(1)
+      delayed.set(.delay(.seconds(1)))
       let first = try await probe.enqueue(options: delayed)
       let second = try await probe.enqueue(options: serial)
       let worker = try await probe.register()
@@ -110,7 +110,7 @@ extension JobStoreConformance {
     JobStoreCheck("J83: keys are served in turn, and a key whose limit is reached misses its turn") { probe in
       let worker = try await probe.register()
       for key in ["big", "big", "big", "big", "big", "small", "other"] {
-        try await probe.enqueue("{}", options: JobOptions(label: key, limits: [.concurrency(2, key: key)]))
+        try await probe.enqueue("{}", options: [.label(key), .limits([.concurrency(2, key: key)])])
       }
       // Three rounds, in two claims: each key has one job in the first round.
       let first = try await probe.claim(2, by: worker) + probe.claim(1, by: worker)
@@ -118,7 +118,7 @@ extension JobStoreConformance {
         Set(first.compactMap(\.settings.label)), ["big", "small", "other"], "the keys of the first round")
       let second = try await probe.claim(9, by: worker)
       try probe.expect(second.compactMap(\.settings.label), ["big"], "the keys of the second round")
-      try await probe.enqueue("{}", options: JobOptions(label: "new", limits: [.concurrency(2, key: "new")]))
+      try await probe.enqueue("{}", options: [.label("new"), .limits([.concurrency(2, key: "new")])])
       try probe.expect(try await probe.claim(9, by: worker).compactMap(\.settings.label), ["new"], "the new key")
     },
     JobStoreCheck("J83: a claim finds the keys with room among many whose limit is reached") { probe in
@@ -129,7 +129,7 @@ extension JobStoreConformance {
         default: JobLimit.rate(1, per: .seconds(10), key: "\(number)")
         }
       }
-      for limit in limits + limits { try await probe.enqueue(options: JobOptions(label: limit.key, limits: [limit])) }
+      for limit in limits + limits { try await probe.enqueue(options: [.label(limit.key), .limits([limit])]) }
       let worker = try await probe.register()
       let jobs = try await probe.claim(24, by: worker)
       try probe.expect(Set(jobs.compactMap(\.settings.label)).count, 24, "the number of keys in the first round")
@@ -151,10 +151,10 @@ extension JobStoreConformance {
       let worker = try await probe.register()
       for number in 0..<3 {
         try await probe.enqueue("\(number)")
-        try await probe.enqueue("\(number + 10)", options: JobOptions(limits: [.concurrency(9, key: "key")]))
+        try await probe.enqueue("\(number + 10)", options: [.limits([.concurrency(9, key: "key")])])
       }
-      try await probe.enqueue("20", options: JobOptions(priority: .high, limits: [.concurrency(9, key: "key")]))
-      try await probe.enqueue("30", options: JobOptions(priority: .low))
+      try await probe.enqueue("20", options: [.priority(.high), .limits([.concurrency(9, key: "key")])])
+      try await probe.enqueue("30", options: [.priority(.low)])
       var texts: [String] = []
       while let job = try await probe.claim(1, by: worker).first {
         texts.append(String(decoding: job.payload.bytes, as: UTF8.self))
@@ -162,7 +162,7 @@ extension JobStoreConformance {
       try probe.expect(texts, ["20", "10", "0", "11", "1", "12", "2", "30"], "the order of the jobs")
     },
     JobStoreCheck("J84: jobs of a key are claimed at its rate, and a crash returns no token") { probe in
-      let options = JobOptions(limits: [.rate(2, per: .seconds(10), burst: 3, key: "key")])
+      let options: JobOptions = [.limits([.rate(2, per: .seconds(10), burst: 3, key: "key")])]
       _ = try await probe.store.enqueue((0..<9).map { _ in probe.job(options: options) })
       let worker = try await probe.register()
       try probe.expect(try await probe.claim(9, by: worker).count, 3, "the number of jobs at first")
@@ -185,7 +185,7 @@ extension JobStoreConformance {
       let observation = probe.store.observeHints { hint in
         if case .scheduled = hint { hintCount.withLock { $0 += 1 } }
       }
-      let options = JobOptions(limits: [.rate(1, per: .seconds(10), key: "key")])
+      let options: JobOptions = [.limits([.rate(1, per: .seconds(10), key: "key")])]
       _ = try await probe.store.enqueue((0..<3).map { _ in probe.job(options: options) })
       let worker = try await probe.register()
       for (token, expected) in [(1, 1), (0, 1), (1, 2)] {
@@ -198,12 +198,12 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J85: a waiting job rises above later ones of a higher priority if the queue has an aging interval") {
       probe in
-      let low = try await probe.enqueue(options: JobOptions(priority: .veryLow))
+      let low = try await probe.enqueue(options: [.priority(.veryLow)])
       let keyed = try await probe.enqueue(
-        options: JobOptions(priority: .veryLow, limits: [.concurrency(1, key: "key")]))
+        options: [.priority(.veryLow), .limits([.concurrency(1, key: "key")])])
       let worker = try await probe.register()
       try await probe.pass(.seconds(30))
-      let (normal, high) = (try await probe.enqueue(), try await probe.enqueue(options: JobOptions(priority: .high)))
+      let (normal, high) = (try await probe.enqueue(), try await probe.enqueue(options: [.priority(.high)]))
       try await probe.perform(.configure(queue: "default", .agingInterval(.seconds(10))))
       // They have risen by three priorities.
       let jobs = try await probe.claim(2, by: worker) + probe.claim(1, by: worker)
@@ -216,10 +216,10 @@ extension JobStoreConformance {
       try probe.expect(strict[0].id == normal || strict[0].id == high, true, "whether the priority is strict")
     },
     JobStoreCheck("J39: a suspect is claimed in the order of priority and place, but not ahead") { probe in
-      let suspect = try await probe.enqueue(options: JobOptions(priority: .low))
+      let suspect = try await probe.enqueue(options: [.priority(.low)])
       try await probe.crash()
-      let high = try await probe.enqueue(options: JobOptions(priority: .high))
-      let low = try await probe.enqueue(options: JobOptions(priority: .low))
+      let high = try await probe.enqueue(options: [.priority(.high)])
+      let low = try await probe.enqueue(options: [.priority(.low)])
       let worker = try await probe.register()
       try probe.expect(probe.numbers(try await probe.claim(1, by: worker)), [high], "the first job")
       let next = try await probe.enqueue()
@@ -233,14 +233,14 @@ extension JobStoreConformance {
   static let queueSettings = [
     JobStoreCheck("J18: a full queue accepts no new jobs, and one that is not full accepts a whole batch") { probe in
       try await probe.perform(.configure(queue: "default", .maxPendingJobCount(3)))
-      try await probe.enqueue(options: JobOptions(delay: .seconds(1)))
+      try await probe.enqueue(options: [.delay(.seconds(1))])
       try await probe.enqueueBatch(of: 4)
-      let unique = JobOptions(queue: "other", unique: .unfinished("key"))
+      let unique: JobOptions = [.queue("other"), .unique(.unfinished("key"))]
       let held = try await probe.enqueue(options: unique)
       try await Self.expectFull(probe) { try await $0.enqueue() }
       try await Self.expectFull(probe) { try await $0.store.enqueue([$0.job(options: unique), $0.job()]) }
       // A job whose key is held needs no room.
-      try probe.expect(try await probe.enqueue(options: JobOptions(unique: .unfinished("key"))), held, "the holder")
+      try probe.expect(try await probe.enqueue(options: [.unique(.unfinished("key"))]), held, "the holder")
       let worker = try await probe.register()
       let jobs = try await probe.claim(2, by: worker)
       try await Self.expectFull(probe) { try await $0.enqueue() }

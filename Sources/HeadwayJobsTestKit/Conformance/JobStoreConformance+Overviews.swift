@@ -11,8 +11,8 @@ extension JobStoreConformance {
         try await probe.end(probe.claimOne(by: worker), action)
       }
       try await probe.claimOne(by: worker)
-      expected.append(try await probe.enqueue(options: JobOptions(delay: .seconds(9))))
-      expected.append(try await probe.enqueue(options: JobOptions(after: [JobDependency(.job(expected[6]))])))
+      expected.append(try await probe.enqueue(options: [.delay(.seconds(9))]))
+      expected.append(try await probe.enqueue(options: [.after(JobDependency(.job(expected[6])))]))
       let store = probe.store
       try probe.expect(try await probe.ids(.all, limit: 99), expected.reversed(), "all jobs")
       try probe.expect(try await probe.ids(.all, limit: 2), expected.reversed(), "all jobs, in pages")
@@ -34,12 +34,12 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J154: numbers are those of the filter, also by label, tag and time") { probe in
       let start = probe.store.now
-      let first = try await probe.enqueue(options: JobOptions(label: "Invoice \"7\" / é", tags: ["a/b", "new"]))
+      let first = try await probe.enqueue(options: [.label("Invoice \"7\" / é"), .tags(["a/b", "new"])])
       try await probe.pass(.seconds(10))
-      let second = try await probe.enqueue(kind: "other", options: JobOptions(queue: "mail", label: "invoice 8"))
+      let second = try await probe.enqueue(kind: "other", options: [.queue("mail"), .label("invoice 8")])
       try await probe.perform(.cancel(.id(first)))
       try await probe.pass(.seconds(10))
-      let third = try await probe.enqueue(options: JobOptions(queue: "mail", tags: ["new"]))
+      let third = try await probe.enqueue(options: [.queue("mail"), .tags(["new"])])
       let filters: [(JobFilter, [JobID])] = [
         (JobFilter(label: "nvoice"), [second, first]), (JobFilter(label: "\"7\" / é"), [first]),
         (JobFilter(label: "INVOICE"), []), (JobFilter(label: ""), [second, first]), (JobFilter(tag: "a/b"), [first]),
@@ -62,9 +62,9 @@ extension JobStoreConformance {
     JobStoreCheck("J274: a filter selects jobs whose payload contains a string, among any number of jobs") { probe in
       let first = try await probe.enqueue(#"{"path":"a%b_é.jpg"}"#)
       try await probe.enqueueBatch(of: 2_100)
-      let second = try await probe.enqueue(#"{"path":"b.jpg"}"#, options: JobOptions(queue: "mail", label: "b"))
+      let second = try await probe.enqueue(#"{"path":"b.jpg"}"#, options: [.queue("mail"), .label("b")])
       let third = try await probe.enqueue("\0x'\\\"")
-      let last = try await probe.enqueue("", options: JobOptions(queue: "mail"))
+      let last = try await probe.enqueue("", options: [.queue("mail")])
       try await probe.perform(.cancel(.id(first)))
       let filters: [(JobFilter, [JobID])] = [
         (JobFilter(payload: "b_é"), [first]), (JobFilter(payload: "e\u{301}"), []), (JobFilter(payload: "%"), [first]),
@@ -90,8 +90,8 @@ extension JobStoreConformance {
       probe in
       let worker = try await probe.register()
       try await probe.enqueueBatch(of: 5)
-      let scheduled = try await probe.enqueue(options: JobOptions(queue: "mail", delay: .seconds(9)))
-      try await probe.enqueue(options: JobOptions(queue: "mail", after: [JobDependency(.job(scheduled))]))
+      let scheduled = try await probe.enqueue(options: [.queue("mail"), .delay(.seconds(9))])
+      try await probe.enqueue(options: [.queue("mail"), .after(JobDependency(.job(scheduled)))])
       try await probe.perform(.setPaused(queue: "paused", true))
       try await probe.claimOne(by: worker)
       let all = try await probe.store.overview(countingTo: 9).snapshot
@@ -113,20 +113,20 @@ extension JobStoreConformance {
         [], [.serial(key: "key")], [.concurrency(9, key: "key"), .rate(9, per: .seconds(1), key: "key", weight: 2)],
       ] as [[JobLimit]] {
         for priority in [Operation.QueuePriority.low, .normal, .high] {
-          try await probe.enqueue(options: JobOptions(priority: priority, limits: limits))
-          try await probe.enqueue(options: JobOptions(queue: "mail", limits: limits))
+          try await probe.enqueue(options: [.priority(priority), .limits(limits)])
+          try await probe.enqueue(options: [.queue("mail"), .limits(limits)])
         }
       }
-      try await probe.enqueue(options: JobOptions(queue: "mail"))
+      try await probe.enqueue(options: [.queue("mail")])
       for (limit, expected) in [(12, [9, 10]), (10, [9, 10]), (9, [9, nil]), (8, [nil, nil])] {
         let counts = try await probe.store.overview(countingTo: limit).snapshot.queues.map(\.counts[.waiting])
         try probe.expect(counts.map { $0 > limit ? nil : $0 }, expected, "the numbers up to \(limit)")
       }
     },
     JobStoreCheck("J154: an overview finds the oldest waiting job, whatever its priority") { probe in
-      let old = try await probe.enqueue(options: JobOptions(priority: .veryLow))
+      let old = try await probe.enqueue(options: [.priority(.veryLow)])
       try await probe.pass(.seconds(5))
-      for _ in 0..<5 { try await probe.enqueue(options: JobOptions(priority: .high)) }
+      for _ in 0..<5 { try await probe.enqueue(options: [.priority(.high)]) }
       try await probe.enqueue(kind: "other", version: 2)
       let waiting = try await probe.store.overview(countingTo: 2).snapshot.queues[0].waiting
       try probe.expect(waiting.map(\.kind), ["other", "test"], "the kinds")

@@ -8,17 +8,17 @@ extension JobStoreConformance {
       // Suspects wait, too.
       try await probe.enqueue()
       try await probe.crash()
-      try await probe.enqueue(options: JobOptions(queue: "keyed", limits: [.serial(key: "key")]))
+      try await probe.enqueue(options: [.queue("keyed"), .limits([.serial(key: "key")])])
       var expected: Set = ["default", "keyed"]
       for number in 0..<7 {
         let queue = "queue-\(number)"
-        for _ in 0..<2 { try await probe.enqueue(options: JobOptions(queue: queue)) }
+        for _ in 0..<2 { try await probe.enqueue(options: [.queue(queue)]) }
         expected.insert(queue)
       }
-      let scheduled = try await probe.enqueue(options: JobOptions(queue: "scheduled", delay: .seconds(9)))
-      try await probe.enqueue(options: JobOptions(queue: "held", after: [scheduled.dependency]))
+      let scheduled = try await probe.enqueue(options: [.queue("scheduled"), .delay(.seconds(9))])
+      try await probe.enqueue(options: [.queue("held"), .after(scheduled.dependency)])
       for queue in ["running", "finished"] {
-        try await probe.enqueue(options: JobOptions(queue: queue))
+        try await probe.enqueue(options: [.queue(queue)])
         let claimed = try await probe.claim(1, by: worker, queue: queue)
         if queue == "finished", let job = claimed.first { try await probe.end(job, .succeed(result: nil)) }
       }

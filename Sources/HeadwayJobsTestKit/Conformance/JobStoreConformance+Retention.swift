@@ -31,14 +31,14 @@ extension JobStoreConformance {
       let worker = try await probe.register()
       let retention = JobRetention(succeeded: .seconds(1), cancelled: .seconds(2), failed: .seconds(3))
       for end in ends {
-        let id = try await probe.enqueue(options: JobOptions(retention: retention))
+        let id = try await probe.enqueue(options: [.retention(retention)])
         try await probe.end(probe.claimOne(by: worker), end.action)
         let expected = probe.store.now + retention.duration(after: end.state)
         try probe.expect(try await probe.record(id)?.expirationTime, expected, "when it is deleted")
       }
     },
     JobStoreCheck("J91: with the retention none, a job is deleted at each kind of end") { probe in
-      let options = JobOptions(unique: .unfinished("key"), retention: JobRetention.none)
+      let options: JobOptions = [.unique(.unfinished("key")), .retention(.none)]
       for end in ends {
         let id = try await probe.enqueue(options: options)
         let job = try await probe.claimOne(by: probe.register())
@@ -50,11 +50,11 @@ extension JobStoreConformance {
       }
       try await probe.enqueue(options: options)
       try await probe.perform(.cancel(.all))
-      try await probe.enqueue(options: JobOptions(deadline: probe.store.now.date, retention: JobRetention.none))
+      try await probe.enqueue(options: [.deadline(probe.store.now.date), .retention(.none)])
       try await probe.pass(.seconds(1))
-      try await probe.enqueue(options: JobOptions(maxCrashCount: 1, retention: JobRetention.none))
+      try await probe.enqueue(options: [.maxCrashCount(1), .retention(.none)])
       try await probe.crash()
-      try await probe.enqueue(options: JobOptions(retention: JobRetention.none))
+      try await probe.enqueue(options: [.retention(.none)])
       try await probe.claimOne(by: probe.register())
       try await probe.perform(.abandon(.all))
       try probe.expect(try await probe.store.counts(), [:], "the counts after ends without an ending")
@@ -98,9 +98,7 @@ extension JobStoreConformance {
         .fail(JobEndReason(.failed), error),
         .cancel(JobEndReason(.cancelled)), nil,
       ]
-      for options in [
-        JobOptions(), JobOptions(retention: JobRetention.none), JobOptions(limits: [.serial(key: "key")]),
-      ] {
+      for options in [[], [.retention(.none)], [.limits([.serial(key: "key")])]] as [JobOptions] {
         for end in ends where options.retention == nil || end?.isFinal != true {
           let id = try await probe.enqueue(options: options)
           let first = try await probe.claimOne(by: worker)
@@ -123,7 +121,7 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J92: the checkpoints of an attempt whose worker has died are deleted when the job succeeds") {
       probe in
-      for options in [JobOptions(), JobOptions(retention: JobRetention.none)] {
+      for options in [[], [.retention(.none)]] as [JobOptions] {
         let id = try await probe.enqueue(options: options)
         let (worker, other) = (try await probe.register(), try await probe.register())
         let first = try await probe.claimOne(by: worker)

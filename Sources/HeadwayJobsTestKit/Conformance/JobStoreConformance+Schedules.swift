@@ -5,7 +5,7 @@ extension JobStoreConformance {
   static let ticks = [
     JobStoreCheck("J70: each tick adds a job, with the options of the schedule and the time of the tick") { probe in
       let start = probe.store.now
-      let job = probe.job("1", version: 2, options: JobOptions(queue: "other", priority: .high, tags: ["x"]))
+      let job = probe.job("1", version: 2, options: [.queue("other"), .priority(.high), .tags(["x"])])
       try await probe.set("five", .cron("*/5 * * * *"), job: job)
       try probe.expect(try await probe.pass(.seconds(299)), start + .seconds(300), "the next time")
       try probe.expect(try await probe.tickTimes("five"), [], "the ticks before the first time")
@@ -50,7 +50,7 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J71: no tick is repeated after its job was deleted, or when a clock is behind") { probe in
       try await probe.set(
-        "minute", .cron("* * * * *"), job: probe.job(options: JobOptions(retention: JobRetention.none)))
+        "minute", .cron("* * * * *"), job: probe.job(options: [.retention(.none)]))
       try await probe.pass(.seconds(60))
       try await probe.end(probe.claimOne(by: probe.register()), .succeed(result: nil))
       try await probe.perform(.prune)
@@ -102,7 +102,7 @@ extension JobStoreConformance {
     JobStoreCheck("J74: ticks add jobs while the last one is unfinished, unless the schedule skips them") { probe in
       let start = probe.store.now
       let worker = try await probe.register()
-      try await probe.set("allow", .every(.seconds(60)), job: probe.job(options: JobOptions(queue: "other")))
+      try await probe.set("allow", .every(.seconds(60)), job: probe.job(options: [.queue("other")]))
       try await probe.set("skip", .every(.seconds(60)), missed: .all(limit: 9), overlap: .skip)
       try await probe.pass(.seconds(120))
       try await probe.pass(.seconds(60))
@@ -117,7 +117,7 @@ extension JobStoreConformance {
       try probe.expect(
         try await probe.tickTimes("allow"), (2...6).map { start + .seconds(60 * $0) }, "the ticks that overlap")
       let schedule = try await probe.schedule("skip")
-      try probe.expect(schedule.lastTick, start + .seconds(360), "the last tick")
+      try probe.expect(schedule.lastTickTime, start + .seconds(360), "the last tick")
     },
     JobStoreCheck("J75: changed times take effect immediately, for later ticks") { probe in
       let start = probe.store.now
@@ -163,8 +163,8 @@ extension JobStoreConformance {
         try probe.expect(jobs.last?.settings.tick, tick, "the tick")
       }
       let schedule = try await probe.schedule("run")
-      try probe.expect(schedule.next, start + .seconds(60), "the next tick")
-      try probe.expect(schedule.lastTick, nil, "the last tick")
+      try probe.expect(schedule.nextTickTime, start + .seconds(60), "the next tick")
+      try probe.expect(schedule.lastTickTime, nil, "the last tick")
       try await probe.pass(.seconds(50))
       try probe.expect(try await probe.tickTimes("run").count, 2, "the number of jobs after a tick that was skipped")
     },
@@ -179,8 +179,8 @@ extension JobStoreConformance {
       let definition = try ScheduleDefinition(
         .cron("0 9 * * *"), missed: .all(limit: 3), overlap: .skip, job: probe.job("2"))
       try probe.expect(listed[0].definition, definition, "the definition")
-      try probe.expect(listed[0].next, start + .seconds(3_600), "the next tick")
-      try probe.expect(listed[1].lastTick, start + .seconds(60), "the last tick")
+      try probe.expect(listed[0].nextTickTime, start + .seconds(3_600), "the next tick")
+      try probe.expect(listed[1].lastTickTime, start + .seconds(60), "the last tick")
       try probe.expect(listed[1].lastJob, try await probe.store.jobs(.all, after: nil, limit: 9).first?.id, "the job")
       let commands: [ScheduleCommand] = [.remove, .remove, .run, .setPaused(true)]
       for (command, isFound) in zip(commands, [true, false, false, false]) {

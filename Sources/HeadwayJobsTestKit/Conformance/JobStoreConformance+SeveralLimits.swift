@@ -6,9 +6,9 @@ extension JobStoreConformance {
       let shared = JobLimit.concurrency(2, key: "shared")
       var ids: [JobID] = []
       for customer in ["a", "a", "b", "c"] {
-        ids.append(try await probe.enqueue(options: JobOptions(limits: [.concurrency(1, key: customer), shared])))
+        ids.append(try await probe.enqueue(options: [.limits([.concurrency(1, key: customer), shared])]))
       }
-      let free = try await probe.enqueue(options: JobOptions(limits: [.concurrency(1, key: "d")]))
+      let free = try await probe.enqueue(options: [.limits([.concurrency(1, key: "d")])])
       let (first, second) = (try await probe.register(), try await probe.register())
       let jobs = try await probe.claim(1, by: first) + probe.claim(9, by: second)
       try probe.expect(jobs.count, 3, "the number of claimed jobs")
@@ -20,14 +20,14 @@ extension JobStoreConformance {
       try await probe.perform(.abandon(.all))
       try probe.expect(try await probe.claim(9, by: second).count, 1, "the jobs after the others were abandoned")
       // The shared key is also the first one of a job.
-      try await probe.enqueue(options: JobOptions(limits: [shared]))
-      try await probe.enqueue(options: JobOptions(limits: [shared]))
+      try await probe.enqueue(options: [.limits([shared])])
+      try await probe.enqueue(options: [.limits([shared])])
       try probe.expect(try await probe.claim(9, by: second).count, 1, "the jobs whose first limit is the shared one")
     },
     JobStoreCheck("J240: the sum of running weights never exceeds the limit, even after endings and crashes") {
       probe in
       func options(_ weight: Int, _ key: String) -> JobOptions {
-        JobOptions(limits: [.concurrency(9, key: key), .concurrency(10, key: "shared", weight: weight)])
+        [.limits([.concurrency(9, key: key), .concurrency(10, key: "shared", weight: weight)])]
       }
       let heavy = try await [probe.enqueue(options: options(6, "a")), probe.enqueue(options: options(6, "a"))]
       let dead = try await probe.crash()
@@ -54,14 +54,14 @@ extension JobStoreConformance {
         .rate(2, per: .seconds(10), key: "rate", weight: 2), .concurrency(1, key: "shared"),
       ]
       let worker = try await probe.register()
-      try await probe.enqueue(options: JobOptions(limits: [.concurrency(1, key: "shared")]))
+      try await probe.enqueue(options: [.limits([.concurrency(1, key: "shared")])])
       let holder = try await probe.claimOne(by: worker)
-      let id = try await probe.enqueue(options: JobOptions(limits: limits))
+      let id = try await probe.enqueue(options: [.limits(limits)])
       for _ in 0..<3 { try probe.expect(try await probe.claim(9, by: worker).count, 0, "the jobs without a unit") }
       try await probe.end(holder, .succeed(result: nil))
       let jobs = try await probe.claim(9, by: worker)
       try probe.expect(probe.numbers(jobs), [id], "the job with both tokens")
-      try await probe.enqueue(options: JobOptions(limits: limits))
+      try await probe.enqueue(options: [.limits(limits)])
       try await probe.end(jobs[0], .succeed(result: nil))
       try probe.expect(try await probe.claim(9, by: worker).count, 0, "the jobs without tokens")
       try await probe.pass(.seconds(5))
@@ -72,15 +72,15 @@ extension JobStoreConformance {
     JobStoreCheck("J242: an exhausted limit does not delay jobs without this limit, even if they have the same key") {
       probe in
       let shared = JobLimit.concurrency(1, key: "shared")
-      try await probe.enqueue(options: JobOptions(limits: [shared]))
+      try await probe.enqueue(options: [.limits([shared])])
       let worker = try await probe.register()
       let holder = try await probe.claimOne(by: worker)
       for number in 0..<40 {
-        try await probe.enqueue(options: JobOptions(limits: [.concurrency(1, key: "\(number)"), shared]))
+        try await probe.enqueue(options: [.limits([.concurrency(1, key: "\(number)"), shared])])
       }
       let free = try await [
-        probe.enqueue(options: JobOptions(limits: [.concurrency(1, key: "7")])),
-        probe.enqueue(options: JobOptions(limits: [.serial(key: "own")])), probe.enqueue(),
+        probe.enqueue(options: [.limits([.concurrency(1, key: "7")])]),
+        probe.enqueue(options: [.limits([.serial(key: "own")])]), probe.enqueue(),
       ]
       let jobs = try await probe.claim(9, by: worker)
       try probe.expect(Set(jobs.map(\.id)), Set(free), "the claimed jobs")
@@ -89,7 +89,7 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J243: units are kept for a heavy job until there are enough") { probe in
       func options(_ key: String, _ weight: Int) -> JobOptions {
-        JobOptions(limits: [.concurrency(9, key: key), .concurrency(4, key: "shared", weight: weight)])
+        [.limits([.concurrency(9, key: key), .concurrency(4, key: "shared", weight: weight)])]
       }
       let worker = try await probe.register()
       for number in 0..<4 { try await probe.enqueue(options: options("\(number)", 1)) }
@@ -138,9 +138,7 @@ extension JobStoreConformance {
     JobStoreCheck("J243: the store reports when a heavy job can have its tokens, although there is one for others") {
       probe in
       func options(_ key: String, _ weight: Int) -> JobOptions {
-        JobOptions(limits: [
-          .concurrency(9, key: key), .rate(4, per: .seconds(40), key: "rate", weight: weight),
-        ])
+        [.limits([.concurrency(9, key: key), .rate(4, per: .seconds(40), key: "rate", weight: weight)])]
       }
       let worker = try await probe.register()
       try await probe.enqueue(options: options("first", 3))
@@ -158,9 +156,9 @@ extension JobStoreConformance {
       probe in
       let jobs = (0..<60).map { number in
         probe.job(
-          options: JobOptions(limits: [
-            .concurrency(2, key: "\(number % 6)"), .concurrency(7, key: "shared", weight: 1 + number % 2),
-          ]))
+          options: [
+            .limits([.concurrency(2, key: "\(number % 6)"), .concurrency(7, key: "shared", weight: 1 + number % 2)])
+          ])
       }
       _ = try await probe.store.enqueue(jobs)
       let stores = [probe.store, try await probe.fixture.openAgain()]

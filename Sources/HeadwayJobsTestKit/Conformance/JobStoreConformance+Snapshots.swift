@@ -15,10 +15,10 @@ extension JobStoreConformance {
       let progress = JobProgress(fraction: 0.5, text: "half")
       try await probe.write(.progress(progress), by: probe.fence(of: job))
       let description = WorkerDescription(name: "check", processIdentifier: 1, queues: ["default"], kinds: ["test": 1])
-      let running = RunningJob(id: id, kind: "test", queue: "default", attempt: 1, claimed: now, progress: progress)
+      let running = RunningJob(id: id, kind: "test", queue: "default", attempt: 1, claimedTime: now, progress: progress)
       let expected = [
-        JobWorkerSnapshot(id: first, description: description, started: started),
-        JobWorkerSnapshot(id: second, description: description, started: now, running: [running]),
+        JobWorkerSnapshot(id: first, description: description, startTime: started),
+        JobWorkerSnapshot(id: second, description: description, startTime: now, running: [running]),
       ]
       try probe.expect(try await probe.store.snapshot(.workers).workers, expected, "the workers")
       let elsewhere = try await probe.fixture.openAgain().snapshot(.workers)
@@ -41,28 +41,28 @@ extension JobStoreConformance {
       probe in
       let enqueued = probe.store.now
       let first = try await probe.enqueue()
-      let delayed = try await probe.enqueue(kind: "other", version: 2, options: JobOptions(delay: .seconds(10)))
+      let delayed = try await probe.enqueue(kind: "other", version: 2, options: [.delay(.seconds(10))])
       try await probe.pass(.seconds(10))
       for _ in 0..<2 { try await probe.enqueue() }
       try await probe.perform(.setPaused(queue: "paused", true))
       let snapshot = try await probe.store.snapshot(.waiting)
       let waiting = [
-        WaitingJobs(kind: "other", version: 2, count: 1, first: delayed, since: probe.store.now),
-        WaitingJobs(kind: "test", version: 1, count: 3, first: first, since: enqueued),
+        WaitingJobs(kind: "other", version: 2, count: 1, first: delayed, waitStartTime: probe.store.now),
+        WaitingJobs(kind: "test", version: 1, count: 3, first: first, waitStartTime: enqueued),
       ]
       let queues = [
         JobQueueSnapshot(name: "default", waiting: waiting),
         JobQueueSnapshot(name: "paused", counts: JobQueueCounts(isPaused: true)),
       ]
       try probe.expect(snapshot, JobsSnapshot(time: probe.store.now, queues: queues), "the snapshot")
-      try probe.expect(snapshot.queues[0].oldestWaiting, enqueued, "since when the oldest waits")
+      try probe.expect(snapshot.queues[0].oldestWaitStartTime, enqueued, "since when the oldest waits")
     },
     JobStoreCheck("J113: the waiting time of a job that returns to its queue begins then") { probe in
       let id = try await probe.enqueue()
       try await probe.pass(.seconds(5))
       try await probe.crash()
       let waiting = try await probe.store.snapshot(.waiting).queues[0].waiting
-      let expected = WaitingJobs(kind: "test", version: 1, count: 1, first: id, since: probe.store.now)
+      let expected = WaitingJobs(kind: "test", version: 1, count: 1, first: id, waitStartTime: probe.store.now)
       try probe.expect(waiting, [expected], "the waiting jobs")
     },
     JobStoreCheck("J113: a snapshot contains the failed jobs by kind") { probe in

@@ -26,7 +26,7 @@ extension JobStoreConformance {
       try probe.expect(second, .waits(until: probe.store.now + .seconds(60)), "the second sleep")
     },
     JobStoreCheck("J227: after a wait, a job has all its attempts, crashes and snoozes again") { probe in
-      let id = try await probe.enqueue(options: JobOptions(maxSnoozeCount: 2, maxCrashCount: 2))
+      let id = try await probe.enqueue(options: [.maxSnoozeCount(2), .maxCrashCount(2)])
       let worker = try await probe.register()
       let error = JobErrorDescription(type: "Test", text: "")
       try await probe.end(probe.claimOne(by: worker), .retry(after: .zero, error))
@@ -63,7 +63,7 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J228: the deadline of a job also ends its waits") { probe in
       let date = (probe.store.now + .seconds(30)).date
-      let id = try await probe.enqueue(options: JobOptions(deadline: date))
+      let id = try await probe.enqueue(options: [.deadline(date)])
       try await probe.suspend(probe.claimOne(by: probe.register()), .signal("paid"))
       try await probe.pass(.seconds(31))
       try probe.expect(try await probe.stored(id).reason?.code, .expired, "the reason")
@@ -88,14 +88,14 @@ extension JobStoreConformance {
     },
     JobStoreCheck("J230: a job that waits uses no units of its limits, and keeps its turn for a serial key") { probe in
       let worker = try await probe.register()
-      let limit = JobOptions(limits: [.concurrency(1, key: "one")])
+      let limit: JobOptions = [.limits([.concurrency(1, key: "one")])]
       try await probe.enqueue(options: limit)
       let next = try await probe.enqueue(options: limit)
       try await probe.suspend(probe.claimOne(by: worker), .signal("paid"))
       try await probe.end(probe.claimOne(by: worker), .succeed(result: nil))
       try probe.expect(try await probe.state(next), .succeeded, "the state of the next job")
       try await probe.perform(.cancel(.all))
-      let serial = JobOptions(limits: [.serial(key: "line")])
+      let serial: JobOptions = [.limits([.serial(key: "line")])]
       let first = try await probe.enqueue(options: serial)
       let second = try await probe.enqueue(options: serial)
       try await probe.suspend(probe.claimOne(by: worker), .signal("paid"))

@@ -283,24 +283,25 @@ private struct ModelProgram {
 
   private mutating func newJob() -> NewJob {
     let now = comparison.model.now
-    var options = JobOptions(queue: pick(queues), priority: pick([.low, .normal, .normal, .high]))
-    if odds(4) { options.delay = pick([.zero, .seconds(1), .seconds(60)]) }
-    if odds(8) { options.startDate = (now + pick([.seconds(-5), .zero, .seconds(5)])).date }
-    if odds(8) { options.deadline = (now + pick([.zero, .seconds(2), .seconds(90)])).date }
-    if odds(4) { options.tags = [pick(["x", "y"])] }
-    if odds(4) { options.maxSnoozeCount = pick([0, 1]) }
-    if odds(3) { options.maxCrashCount = pick([1, 2]) }
+    var options: JobOptions = [.queue(pick(queues)), .priority(pick([.low, .normal, .normal, .high]))]
+    if odds(4) { options.set(.delay(pick([.zero, .seconds(1), .seconds(60)]))) }
+    if odds(8) { options.set(.startDate((now + pick([.seconds(-5), .zero, .seconds(5)])).date)) }
+    if odds(8) { options.set(.deadline((now + pick([.zero, .seconds(2), .seconds(90)])).date)) }
+    if odds(4) { options.set(.tags([pick(["x", "y"])])) }
+    if odds(4) { options.set(.maxSnoozeCount(pick([0, 1]))) }
+    if odds(3) { options.set(.maxCrashCount(pick([1, 2]))) }
     if odds(4) {
-      options.retention = pick([
-        JobRetention.none, JobRetention(succeeded: .seconds(1)), JobRetention(cancelled: .zero, failed: .seconds(30)),
+      let retention: JobRetention = pick([
+        .none, JobRetention(succeeded: .seconds(1)), JobRetention(cancelled: .zero, failed: .seconds(30)),
       ])
+      options.set(.retention(retention))
     }
     if odds(3) {
       let time: Duration = pick([.seconds(5), .seconds(100)])
       let scope: UniqueKey.Scope = pick([.waiting, .waiting, .unfinished, .duration(time)])
-      options.unique = UniqueKey(pick(["k", "l", "m"]), scope: scope, conflict: odds(2) ? .replace : .keep)
+      options.set(.unique(UniqueKey(pick(["k", "l", "m"]), scope: scope, conflict: odds(2) ? .replace : .keep)))
     }
-    if odds(2) { options.limits = limits() }
+    if odds(2) { options.set(.limits(limits())) }
     let payload = JobPayload(bytes: [UInt8.random(in: 0...255, using: &generator)])
     return NewJob(kind: pick(kinds), version: odds(5) ? 2 : 1, payload: payload, options: options)
   }

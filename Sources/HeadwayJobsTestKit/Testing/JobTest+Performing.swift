@@ -22,26 +22,24 @@ extension JobTest {
   ///
   /// - Parameters:
   ///   - job: The job, whose code runs on a decoded copy.
+  ///   - options: Options of the job, for example the ended jobs whose results the code reads
+  ///     (`JobOption.after(_:)`). The queue, and the options that delay or prevent the job, have no effect.
   ///   - attempt: The number of the attempt that the code reads from its context; at least 1. The earlier attempts are
   ///     recorded as failed, even if the job's retry policy permits fewer attempts.
-  ///   - after: Jobs that have ended, and whose results the code reads.
-  ///   - options: Options of the job. The queue, and the options that delay or prevent the job, have no effect.
   /// - Returns: The value that the code returns.
   /// - Throws: The error of the code or of its middleware, which can be a `JobOutcome`, or `JobSuspension` if the code
   ///   waits. If the job or its result can't
   ///   be stored and read, `JobError` with the code `undecodablePayload`, `unencodablePayload` or `payloadTooLarge`. If
   ///   middleware makes the job succeed without a result, and its output is not `Void`, `JobError` with the code
-  ///   `undecodablePayload`. If a job of `after` has not ended, `JobError` with the code `unfinishedJob`.
+  ///   `undecodablePayload`. If a job that it waits for has not ended, `JobError` with the code `unfinishedJob`.
   /// - Precondition: `attempt` is positive.
   @discardableResult
   public func perform<Type: Job>(
-    _ job: Type, attempt: Int = 1, after: [any JobReference] = [], options: JobOptions = JobOptions()
+    _ job: Type, _ options: JobOption..., attempt: Int = 1
   ) async throws -> Type.Output {
     require(attempt > 0, "A test performs attempt \(attempt) of a job of the kind \(Type.kind): use a positive number.")
-    var options = options
-    if !after.isEmpty { options.after = after.map(\.dependency) }
-    var new = try jobs.encode(job, options: options)
-    (new.queue, new.delay, new.start, new.deadline) = ("JobTest \(UUID())", nil, nil, nil)
+    var new = try jobs.encode(job, options: JobOptions(options))
+    (new.queue, new.delay, new.startTime, new.deadline) = ("JobTest \(UUID())", nil, nil, nil)
     (new.settings.unique, new.settings.limits) = (nil, nil)
     let id = try await jobs.backend.enqueue([new])[0].id
     let worker = try await jobs.backend.register(

@@ -74,14 +74,14 @@ extension ImportCommand {
   // MARK: What the arguments name
 
   /// The arguments that specify what to import.
-  var named: [String] { into == nil && isDatabaseNamed ? source.dropLast() : source }
+  var named: [String] { output == nil && isDatabaseNamed ? source.dropLast() : source }
 
   /// Whether the arguments contain a database, which a dry run does not need.
   ///
   /// The last argument of a dry run is a source, unless it is a database, or it is the second argument and names a file
   /// that does not exist.
   var isDatabaseNamed: Bool {
-    guard dryRun, into == nil, let last = source.last else { return true }
+    guard dryRun, output == nil, let last = source.last else { return true }
     guard source.count > 1, last != "-", !last.contains(where: { "*?[".contains($0) }), !last.contains("://") else {
       return false
     }
@@ -91,7 +91,7 @@ extension ImportCommand {
     return kind == .file(size: 0) || ImportDatabase.isDatabase(last)
   }
 
-  var database: String { into ?? source.last ?? "" }
+  var database: String { output ?? source.last ?? "" }
 
   /// Checks that there is something to import, and a database to import it into.
   ///
@@ -100,7 +100,7 @@ extension ImportCommand {
   func requireNames() throws {
     if named.contains("-"), table == nil { throw ValidationError("Standard input has no name: use --table NAME.") }
     if source.isEmpty { throw ValidationError("Name what to import, <source>, and the <database>.") }
-    guard into == nil, source.count != 2, isDatabaseNamed else { return }
+    guard output == nil, source.count != 2, isDatabaseNamed else { return }
     throw ValidationError(
       source.count == 1
         ? "Name the <database> into which to import \(source[0])."

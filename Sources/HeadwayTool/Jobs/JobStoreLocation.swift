@@ -54,7 +54,8 @@ struct JobStoreLocation {
   /// The last part of the location.
   var title: String {
     guard isOnServer else { return URL(fileURLWithPath: text).lastPathComponent }
-    return String(place.prefix { $0 != "?" }.split(separator: "/").last ?? "") + suffix
+    let name = String(place.prefix { $0 != "?" }.split(separator: "/").last ?? "")
+    return (name.removingPercentEncoding ?? name) + suffix
   }
 
   private var suffix: String { schema.map { ", schema \($0)" } ?? "" }

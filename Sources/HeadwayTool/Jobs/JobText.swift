@@ -32,7 +32,7 @@ enum JobText {
     switch job.state {
     case .scheduled: job.dueTime ?? job.enqueuedTime
     case .running: job.claimedTime ?? job.enqueuedTime
-    case .held, .waiting: job.waitingSince
+    case .held, .waiting: job.waitStartTime
     case .succeeded, .failed, .cancelled: job.finishedTime ?? job.enqueuedTime
     }
   }
@@ -62,7 +62,7 @@ enum JobText {
     let description = worker.description
     return "worker \(worker.id) (\(description.name), process \(description.processIdentifier)) \(state): "
       + "\(count(worker.running.count, "job")), queues \(description.servedNames.joined(separator: ", ")), started "
-      + "\(duration(now - worker.started)) ago"
+      + "\(duration(now - worker.startTime)) ago"
   }
 
   static func line(_ queue: JobQueueSnapshot) -> String {

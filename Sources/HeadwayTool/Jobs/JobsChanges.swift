@@ -52,7 +52,7 @@ struct JobsChanges {
     let id: JobID
     let claimed: StoreTime
 
-    init(_ job: RunningJob) { (id, claimed) = (job.id, job.claimed) }
+    init(_ job: RunningJob) { (id, claimed) = (job.id, job.claimedTime) }
   }
 }
 #endif

@@ -181,11 +181,11 @@ enum JobsJSON {
       failureCount = settings.maxFailureCount == nil ? nil : queue.counts.failureCount
       agingSeconds = settings.agingInterval.map { $0 / .seconds(1) }
       counts = Dictionary(uniqueKeysWithValues: states.map { ($0, queue.counts[$0]) })
-      oldestWaitingSeconds = queue.oldestWaiting.map { max(0, (now - $0) / .seconds(1)) }
+      oldestWaitingSeconds = queue.oldestWaitStartTime.map { max(0, (now - $0) / .seconds(1)) }
       waiting = queue.waiting.map {
         Waiting(
           kind: $0.kind.rawValue, version: $0.version, count: $0.count, first: $0.first.rawValue,
-          since: $0.since.description)
+          since: $0.waitStartTime.description)
       }
     }
   }
@@ -215,12 +215,12 @@ enum JobsJSON {
       self.event = event
       let description = worker.description
       (id, name, process) = (worker.id.rawValue, description.name, description.processIdentifier)
-      (queues, kinds, started) = (description.servedNames, description.kinds, worker.started.description)
+      (queues, kinds, started) = (description.servedNames, description.kinds, worker.startTime.description)
       state = !worker.isAlive ? "dead" : worker.isStopped ? "stopped" : "working"
       jobs = worker.running.map { job in
         Running(
           id: job.id.rawValue, kind: job.kind.rawValue, queue: job.queue, attempt: job.attempt,
-          claimed: job.claimed.description, progress: job.progress.map { Progress($0) })
+          claimed: job.claimedTime.description, progress: job.progress.map { Progress($0) })
       }
     }
   }

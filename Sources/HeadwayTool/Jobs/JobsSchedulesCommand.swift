@@ -34,7 +34,7 @@ struct JobsSchedulesListCommand: AsyncParsableCommand {
         let definition = schedule.definition
         return [
           schedule.name, definition.schedule.description, definition.job.kind.rawValue, definition.job.queue,
-          schedule.next?.description ?? "-", schedule.lastTick?.description ?? "-",
+          schedule.nextTickTime?.description ?? "-", schedule.lastTickTime?.description ?? "-",
           schedule.lastJob?.description ?? "-", schedule.isPaused ? "paused" : "",
         ]
       }
@@ -172,8 +172,8 @@ extension JobsJSON {
         }
       overlap = "\(definition.overlap)"
       jitterSeconds = definition.jitter > .zero ? definition.jitter / .seconds(1) : nil
-      (isPaused, next) = (schedule.isPaused, schedule.next?.description)
-      (lastTick, lastJob) = (schedule.lastTick?.description, schedule.lastJob?.rawValue)
+      (isPaused, next) = (schedule.isPaused, schedule.nextTickTime?.description)
+      (lastTick, lastJob) = (schedule.lastTickTime?.description, schedule.lastJob?.rawValue)
     }
   }
 }

@@ -18,7 +18,7 @@ struct JobsStatusCommand: AsyncParsableCommand {
   private static func lines(_ snapshot: JobsSnapshot) -> [String] {
     let titles = ["queue"] + JobState.allCases.map(\.name) + ["oldest", ""]
     let rows = snapshot.queues.map { queue in
-      let oldest = queue.oldestWaiting.map { JobText.duration(snapshot.time - $0) } ?? "-"
+      let oldest = queue.oldestWaitStartTime.map { JobText.duration(snapshot.time - $0) } ?? "-"
       return [queue.name] + JobState.allCases.map { "\(queue.counts[$0])" }
         + [oldest, queue.counts.isPaused ? "paused" : ""]
     }

@@ -14,12 +14,15 @@ struct ThumbnailFiles {
   /// The file for the single thumbnail, if its name was specified.
   private var outputFile: String?
 
+  /// Where thumbnails are written: to a folder, under the names of their pictures, or one to a file.
+  enum Destination { case folder(String), file(String) }
+
   /// - Parameters:
   ///   - source: A folder, or a picture.
-  ///   - output: The folder for the thumbnails. For one picture, it can be a file name with the extension of a picture.
+  ///   - destination: A folder; for a picture, also a file.
   /// - Throws: ``ImageFileError`` if the source can't be read; `ValidationError` if the thumbnails would replace the
-  ///   pictures.
-  init(of source: String, output: String) throws {
+  ///   pictures, or if a folder of pictures should go to a file.
+  init(of source: String, to destination: Destination) throws {
     switch FileSystem.kind(of: source) {
     case nil: throw ImageFileError(.fileNotFound, path: source)
     case .other?:
@@ -27,21 +30,27 @@ struct ThumbnailFiles {
         .notRegularFile, path: source, context: "This is not a regular file: name a picture, or a folder with pictures."
       )
     case .folder?:
-      (folder, outputFolder) = (Self.withoutEndingSlash(source), Self.withoutEndingSlash(output))
-      guard !Self.areSame(folder, outputFolder) else { throw Self.replacing(output) }
+      guard case .folder(let path) = destination else { throw Self.manyPictures(destination, source) }
+      (folder, outputFolder) = (Self.withoutEndingSlash(source), Self.withoutEndingSlash(path))
+      guard !Self.areSame(folder, outputFolder) else { throw Self.replacing(destination) }
       (names, closedFolders) = try Self.pictures(in: folder, except: outputFolder)
     case .file?:
       folder = FileSystem.folder(of: source)
       (names, closedFolders) = ([String(source.split(separator: "/").last ?? "")], [])
-      let isFile = !FileSystem.isFolder(output) && ImageFileFormat(pathExtensionOf: output) != nil
-      outputFolder = isFile ? FileSystem.folder(of: output) : Self.withoutEndingSlash(output)
-      outputFile = isFile ? output : nil
-      guard !Self.areSame(source, self.output(names[0])) else { throw Self.replacing(output) }
+      switch destination {
+      case .folder(let path): outputFolder = Self.withoutEndingSlash(path)
+      case .file(let path): (outputFolder, outputFile) = (FileSystem.folder(of: path), path)
+      }
+      guard !Self.areSame(source, self.output(names[0])) else { throw Self.replacing(destination) }
     }
   }
 
-  private static func replacing(_ output: String) -> ValidationError {
-    ValidationError("--output \(output): the thumbnails would replace the pictures.")
+  private static func replacing(_ destination: Destination) -> ValidationError {
+    ValidationError("\(destination.option): the thumbnails would replace the pictures.")
+  }
+
+  private static func manyPictures(_ destination: Destination, _ source: String) -> ValidationError {
+    ValidationError("\(destination.option) requires a single picture, but \(source) is a folder. Use --into.")
   }
 
   private static func withoutEndingSlash(_ path: String) -> String {
@@ -95,6 +104,16 @@ struct ThumbnailFiles {
         throw ImageFileError(
           .cannotWrite, path: folder, context: "The folder can't be created.", systemErrorNumber: error.errorNumber)
       }
+    }
+  }
+}
+
+extension ThumbnailFiles.Destination {
+  /// The option of the command that specifies it.
+  fileprivate var option: String {
+    switch self {
+    case .folder(let path): "--into \(path)"
+    case .file(let path): "--output \(path)"
     }
   }
 }

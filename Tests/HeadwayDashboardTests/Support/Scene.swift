@@ -17,7 +17,7 @@ struct Scene: Sendable {
 
   @discardableResult
   func enqueue(
-    _ kind: JobKind = "mail", _ payload: String = "{}", options: JobOptions = JobOptions()
+    _ kind: JobKind = "mail", _ payload: String = "{}", options: JobOptions = []
   ) async throws -> JobID {
     let job = NewJob(kind: kind, payload: JobPayload(bytes: Array(payload.utf8)), options: options)
     return try await jobs.backend.enqueue([job])[0].id

@@ -47,8 +47,8 @@ import Testing
 
   @Test("J252: jobs whose key is held are not counted, and their ticks are not added later")
   func heldKey() async throws {
-    let options = JobOptions(unique: .unfinished("key"))
-    try await jobs.schedule("hourly", .cron("0 * * * *"), options: options, job: Sum(left: 1, right: 2))
+    let options: JobOptions = [.unique(.unfinished("key"))]
+    try await jobs.schedule("hourly", .cron("0 * * * *"), job: Sum(left: 1, right: 2), .options(options))
     let now = workshop.store.now.date
     let start = now.addingTimeInterval(-10 * 3_600)
     #expect(try await jobs.backfill("hourly", from: start, to: now) == 1)

@@ -10,7 +10,7 @@ import Testing
     let workshop = Workshop()
     let log = Log()
     let start = workshop.store.now
-    try await workshop.jobs.schedule("often", .every(.seconds(5))) { Scheduled() }
+    try await workshop.jobs.schedule("often", .every(.seconds(5)), job: Scheduled())
     try await Log.$current.withValue(log) {
       let worker = workshop.worker(Scheduled.self)
       try await workshop.run(worker) {
@@ -63,10 +63,10 @@ import Testing
   func options() async throws {
     let jobs = Workshop().jobs
     let date = jobs.store.now.date
-    let options = JobOptions(queue: "other", priority: .high, startDate: date, deadline: date, label: "label")
-    try await jobs.schedule("name", .every(.seconds(5)), options: options, job: Scheduled())
+    let options: JobOptions = [.queue("other"), .priority(.high), .startDate(date), .deadline(date), .label("label")]
+    try await jobs.schedule("name", .every(.seconds(5)), job: Scheduled(), .options(options))
     let job = try await jobs.schedules()[0].definition.job
-    let expected = try NewJob(Scheduled(), options: JobOptions(queue: "other", priority: .high, label: "label"))
+    let expected = try NewJob(Scheduled(), options: [.queue("other"), .priority(.high), .label("label")])
     #expect(job == expected)
   }
 
@@ -82,7 +82,7 @@ import Testing
 
   @Test("J70: definitions can be stored")
   func stored() throws {
-    let job = try NewJob(Scheduled(), options: JobOptions(unique: .unfinished("key")))
+    let job = try NewJob(Scheduled(), options: [.unique(.unfinished("key"))])
     let schedules = [
       JobSchedule.every(.milliseconds(1_500)), try .cron("@daily"), .cron(try CronExpression("1 2 3 4 5")),
     ]

@@ -122,7 +122,7 @@ import Testing
           scope.addOperation(inner)
         }
       case .shared:
-        let share = other.addTask(coalescing: "key", name: "inner", policy: policy) {}
+        let share = other.addTask(coalescing: "key", "inner", .policy(policy)) {}
         inners.withLock { $0 = other.operations }
         try await share.value
       }
@@ -212,7 +212,7 @@ import Testing
     let (queue, policy) = (OperationQueue(), OperationPolicy(exclusiveResources: ["pause"]))
     let awaited = Mutex<Headway.Operation?>(nil)
     let outer = operation("outer", policy) { awaited.withLock { $0 }?.waitUntilFinished() }
-    let retried = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .milliseconds(1))) { attempt in
+    let retried = TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .milliseconds(1)))) { attempt in
       guard attempt == 1 else { return }
       queue.addOperation(outer)
       await until { ResourceTable.shared.withLock { $0.obstacle(of: outer.resourceGate!) } != nil }

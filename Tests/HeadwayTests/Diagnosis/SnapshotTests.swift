@@ -51,7 +51,7 @@ import Glibc
   func attempts() async throws {
     let (queue, clock) = (OperationQueue(), ManualClock())
     queue.clock = clock
-    let task = queue.addTask(name: "upload", retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
+    let task = queue.addTask("upload", .retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))) { attempt in
       if attempt == 1 { throw Mishap() }
     }
     await clock.waitForSleepers(count: 1)
@@ -77,7 +77,7 @@ import Glibc
     }
     let token = observed.observe(\.isExecuting) { _, _ in }
     queue.addOperation(observed)
-    let task = queue.addTask(name: "in a task") {
+    let task = queue.addTask("in a task") {
       await Task.yield()
       begun[2].open()
       blockThread(until: end)

@@ -82,7 +82,7 @@ import Testing
       operation = add(policy)
     case .delay: operation = add(OperationPolicy(delay: .seconds(1)))
     case .pause:
-      operation = queue.addTask(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
+      operation = queue.addTask(.retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))) { attempt in
         if attempt == 1 { throw Mishap() }
       }
     case .timeout:

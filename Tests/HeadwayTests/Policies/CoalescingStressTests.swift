@@ -22,7 +22,7 @@ import Testing
   private struct Round {
     let seed: UInt64
     /// The cases of the round; nil for a mixture of all.
-    let only: [Coalescing]
+    let only: [CoalescingPolicy]
     let queue: OperationQueue
     let crowds = (0..<3).map { _ in Crowd() }
     let complaints = EventRecorder<String>()
@@ -58,7 +58,7 @@ import Testing
         let coalescing = only.randomElement(using: &random) ?? .joinWaiting
         let before = calls.increment()
         let (yields, fails) = (Int.random(in: 0..<3, using: &random), Int.random(in: 0..<8, using: &random) == 0)
-        let share = queue.addTask(coalescing: "\(key)", coalescing) { [crowds, calls] in
+        let share = queue.addTask(coalescing: "\(key)", by: coalescing) { [crowds, calls] in
           crowds[key].enter()
           defer { crowds[key].leave() }
           let seen = calls.value
@@ -72,7 +72,7 @@ import Testing
 
     /// Uses a share in one of several ways.
     private func use(
-      _ share: CoalescedTask<Int>, _ coalescing: Coalescing, _ before: Int, _ random: inout SeededGenerator
+      _ share: CoalescedTask<Int>, _ coalescing: CoalescingPolicy, _ before: Int, _ random: inout SeededGenerator
     ) async {
       let cancels = Int.random(in: 0..<3, using: &random)
       if cancels == 1 { share.cancel() }

@@ -9,10 +9,10 @@ import Testing
   private func work(_ key: String = "a") -> CoalescedWork { CoalescedWork(key, in: keys, type: Int.self) }
 
   private func register(
-    _ work: CoalescedWork, _ operation: Operation = BlockOperation {}, _ coalescing: Coalescing = .joinWaiting
+    _ work: CoalescedWork, _ operation: Operation = BlockOperation {}, _ coalescing: CoalescingPolicy = .joinWaiting
   ) -> CoalescingTable.Entry { keys.table.withLock { $0.register(work, operation, coalescing) } }
 
-  private func joined(_ coalescing: Coalescing = .joinWaiting) -> CoalescedWork? {
+  private func joined(_ coalescing: CoalescingPolicy = .joinWaiting) -> CoalescedWork? {
     guard case .joined(let work, _)? = keys.table.withLock({ $0.join("a", coalescing, type: Int.self) }) else {
       return nil
     }

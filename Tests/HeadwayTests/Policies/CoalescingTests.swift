@@ -31,7 +31,7 @@ import Testing
       return calls.increment()
     }
     await started.untilOpen()
-    let joined = queue.addTask(coalescing: "a", .joinUnfinished) { calls.increment() }
+    let joined = queue.addTask(coalescing: "a", by: .joinUnfinished) { calls.increment() }
     let second = queue.addTask(coalescing: "a") { calls.increment() }
     #expect(joined.hasJoined && joined.operation === first.operation && !second.hasJoined)
     #expect(try await second.value == 1)
@@ -60,7 +60,7 @@ import Testing
   func ended() async throws {
     let calls = Counter()
     for number in 1...200 {
-      #expect(try await queue.addTask(coalescing: "a", .joinUnfinished) { calls.increment() }.value == number)
+      #expect(try await queue.addTask(coalescing: "a", by: .joinUnfinished) { calls.increment() }.value == number)
     }
   }
 
@@ -88,9 +88,9 @@ import Testing
   @Test("X5: an operation gets the highest priority and quality of service of its callers")
   func urgency() async throws {
     let end = queue.occupy()
-    let share = queue.addTask(coalescing: "a", priority: .low) {}
-    queue.addTask(coalescing: "a", priority: .veryHigh, qualityOfService: .userInitiated) {}
-    queue.addTask(coalescing: "a", priority: .veryLow, qualityOfService: .background) {}
+    let share = queue.addTask(coalescing: "a", .priority(.low)) {}
+    queue.addTask(coalescing: "a", .priority(.veryHigh), .qualityOfService(.userInitiated)) {}
+    queue.addTask(coalescing: "a", .priority(.veryLow), .qualityOfService(.background)) {}
     #expect(share.operation.queuePriority == .veryHigh)
     #expect(share.operation.state.current.raisedQualityLevel == QualityOfService.userInitiated.level)
     end.open()
@@ -133,14 +133,14 @@ import Testing
   @Test("X5: the caller that came first takes nothing away from the others when it loses interest")
   func firstLeaves() async throws {
     let (started, end) = (Gate(), Gate())
-    let first = queue.addTask(coalescing: "a", .joinUnfinished) {
+    let first = queue.addTask(coalescing: "a", by: .joinUnfinished) {
       started.open()
       await end.untilOpen()
       try Task.checkCancellation()
       return 1
     }
     await started.untilOpen()
-    let second = queue.addTask(coalescing: "a", .joinUnfinished) { 2 }
+    let second = queue.addTask(coalescing: "a", by: .joinUnfinished) { 2 }
     let waiting = Task {
       try await withTaskCancellationHandler {
         try await first.value
@@ -183,7 +183,7 @@ import Testing
   @Test("X5: no call joins a cancelled operation, no matter how it was cancelled", arguments: 0..<4)
   func cancelled(way: Int) async throws {
     let end = queue.occupy()
-    let first = queue.addTask(coalescing: "a", .joinUnfinished) { 1 }
+    let first = queue.addTask(coalescing: "a", by: .joinUnfinished) { 1 }
     switch way {
     case 0: first.cancel()
     case 1: first.operation.cancel()
@@ -193,7 +193,7 @@ import Testing
       OperationQueue().addOperations([failed], waitUntilFinished: true)
       first.operation.addDependency(failed, requiring: .success)
     }
-    let second = queue.addTask(coalescing: "a", .joinUnfinished) { 2 }
+    let second = queue.addTask(coalescing: "a", by: .joinUnfinished) { 2 }
     #expect(!second.hasJoined && first.isCancelled && !second.isCancelled)
     end.open()
     #expect(try await second.value == 2)
@@ -203,7 +203,7 @@ import Testing
   @Test("X5: a function whose callers have lost interest, and the next one with the key, do not overlap")
   func noOverlap() async throws {
     let (queue, started, end, crowd) = (OperationQueue(), Gate(), Gate(), Crowd())
-    let first = queue.addTask(coalescing: "a", .joinUnfinished) {
+    let first = queue.addTask(coalescing: "a", by: .joinUnfinished) {
       crowd.enter()
       started.open()
       await end.untilOpen()  // Reacts to no cancellation.
@@ -211,9 +211,9 @@ import Testing
     }
     await started.untilOpen()
     first.cancel()
-    let second = queue.addTask(coalescing: "a", .joinUnfinished) { crowd.enter() }
+    let second = queue.addTask(coalescing: "a", by: .joinUnfinished) { crowd.enter() }
     second.cancel()
-    let third = queue.addTask(coalescing: "a", .joinUnfinished) { crowd.enter() }
+    let third = queue.addTask(coalescing: "a", by: .joinUnfinished) { crowd.enter() }
     await #expect(throws: CancellationError.self) { try await first.value }
     #expect(third.operation.dependencies.contains(first.operation) && !third.operation.isReady)
     end.open()
@@ -242,7 +242,7 @@ import Testing
     }
     await started.untilOpen()
     let old = [1, 2].map { number in queue.addTask(coalescing: "a") { number } }
-    let new = queue.addTask(coalescing: "a", .replaceWaiting) { 3 }
+    let new = queue.addTask(coalescing: "a", by: .replaceWaiting) { 3 }
     #expect(old.allSatisfy { $0.isCancelled } && !running.isCancelled && !new.isCancelled && !new.hasJoined)
     end.open()
     #expect(try await [running.value, new.value] == [0, 3])
@@ -261,7 +261,7 @@ import Testing
       }
     }
     await started.untilOpen()
-    let new = queue.addTask(coalescing: "a", .replaceUnfinished) {}
+    let new = queue.addTask(coalescing: "a", by: .replaceUnfinished) {}
     await #expect(throws: CancellationError.self) { try await running.value }
     try await new.value
   }
@@ -270,14 +270,14 @@ import Testing
   func drops() async throws {
     let (queue, calls, started, end) = (OperationQueue(limit: 1), Counter(), Gate(), Gate())
     let place = queue.occupy()
-    let first = queue.addTask(coalescing: "a", .dropNew) {
+    let first = queue.addTask(coalescing: "a", by: .dropNew) {
       started.open()
       await end.untilOpen()
     }
-    let whileWaiting = queue.addTask(coalescing: "a", .dropNew) { _ = calls.increment() }
+    let whileWaiting = queue.addTask(coalescing: "a", by: .dropNew) { _ = calls.increment() }
     place.open()
     await started.untilOpen()
-    let whileRunning = queue.addTask(coalescing: "a", .dropNew) { _ = calls.increment() }
+    let whileRunning = queue.addTask(coalescing: "a", by: .dropNew) { _ = calls.increment() }
     for share in [whileWaiting, whileRunning] {
       #expect(share.isCancelled && share.operation.isFinished && !share.hasJoined)
       share.cancel()
@@ -285,7 +285,7 @@ import Testing
     }
     end.open()
     try await first.value
-    try await queue.addTask(coalescing: "a", .dropNew) { _ = calls.increment() }.value
+    try await queue.addTask(coalescing: "a", by: .dropNew) { _ = calls.increment() }.value
     #expect(calls.value == 1)
   }
 
@@ -295,7 +295,7 @@ import Testing
     let last = queue.addTask(coalescing: "a") { 1 }
     queue.close()
     let joined = queue.addTask(coalescing: "a") { 2 }
-    let refused = queue.addTask(coalescing: "a", .replaceWaiting) { 3 }
+    let refused = queue.addTask(coalescing: "a", by: .replaceWaiting) { 3 }
     await #expect(throws: QueueClosedError.self) { try await refused.value }
     end.open()
     #expect(try await [last.value, joined.value] == [1, 1])
@@ -309,7 +309,7 @@ import Testing
     let (clock, searches) = (ManualClock(), EventRecorder<String>())
     let queue = OperationQueue(on: clock)
     func type(_ text: String) -> CoalescedTask<Void> {
-      queue.addTask(coalescing: "search", .replaceUnfinished, policy: OperationPolicy(delay: .milliseconds(300))) {
+      queue.addTask(coalescing: "search", by: .replaceUnfinished, .delay(.milliseconds(300))) {
         searches.record(text)
       }
     }
@@ -331,7 +331,7 @@ import Testing
     let queue = OperationQueue(on: clock)
     queue.setKeyPolicy(KeyPolicy(rateLimit: RateLimit(1, per: .seconds(1))), forKey: "preview")
     @discardableResult func show(_ text: String) -> CoalescedTask<Void> {
-      queue.addTask(coalescing: "preview", .replaceWaiting, policy: OperationPolicy(key: "preview")) {
+      queue.addTask(coalescing: "preview", by: .replaceWaiting, .key("preview")) {
         previews.record(text)
       }
     }
@@ -351,7 +351,7 @@ import Testing
     let (clock, saves) = (ManualClock(), Counter())
     let queue = OperationQueue(on: clock)
     func change() -> CoalescedTask<Int> {
-      queue.addTask(coalescing: "save", policy: OperationPolicy(delay: .seconds(1))) { saves.increment() }
+      queue.addTask(coalescing: "save", .delay(.seconds(1))) { saves.increment() }
     }
     let first = change()
     await clock.waitForSleepers(count: 1)
@@ -365,15 +365,16 @@ import Testing
   @Test("X5, X2: an operation that pauses between two attempts counts as running")
   func retries() async throws {
     let clock = ManualClock()
-    let queue = OperationQueue(on: clock)
+    let (queue, calls) = (OperationQueue(on: clock), Counter())
     let first = queue.addTask(
-      coalescing: "a", .joinUnfinished, retry: .constant(maxAttemptCount: 2, delay: .seconds(1))
+      coalescing: "a", by: .joinUnfinished, .retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))
     ) {
-      if $0 == 1 { throw Mishap() }
-      return $0
+      let number = calls.increment()
+      if number == 1 { throw Mishap() }
+      return number
     }
     await clock.waitForSleepers(count: 1)
-    let joined = queue.addTask(coalescing: "a", .joinUnfinished) { 0 }
+    let joined = queue.addTask(coalescing: "a", by: .joinUnfinished) { 0 }
     let other = queue.addTask(coalescing: "a") { 0 }
     #expect(joined.hasJoined && !other.hasJoined)
     clock.advance(by: .seconds(1))
@@ -397,7 +398,7 @@ import Testing
     let (queue, order) = (OperationQueue(order: .fifo), EventRecorder<Int>())
     queue.isSuspended = true
     let shares = [1, 2, 1, 2].map { key in queue.addTask(coalescing: "\(key)") { order.record(key) } }
-    let replaced = queue.addTask(coalescing: "1", .replaceWaiting) { order.record(3) }
+    let replaced = queue.addTask(coalescing: "1", by: .replaceWaiting) { order.record(3) }
     #expect(shares[0].isCancelled && !shares[1].isCancelled)
     shares[1].cancel()
     queue.isSuspended = false
@@ -410,7 +411,7 @@ import Testing
   func dependencies() async throws {
     let failed = BlockOperation { throw Mishap() }
     OperationQueue().addOperations([failed], waitUntilFinished: true)
-    let share = queue.addTask(coalescing: "a", dependingOn: [failed]) { 1 }
+    let share = queue.addTask(coalescing: "a", .dependingOn(failed)) { 1 }
     await #expect(throws: DependencyError.self) { try await share.value }
     #expect(queue.keyCount == 0)
     #expect(try await queue.addTask(coalescing: "a") { 2 }.value == 2)
@@ -424,7 +425,7 @@ import Testing
     defer { end.open() }
     queue.isSuspended = true
     let shares = (0..<2).map { _ in
-      queue.addTask(coalescing: "a", policy: OperationPolicy(totalTimeout: .seconds(1))) {}
+      queue.addTask(coalescing: "a", .totalTimeout(.seconds(1))) {}
     }
     await clock.waitForSleepers(count: 1)
     clock.advance(by: .seconds(1))
@@ -442,7 +443,7 @@ import Testing
       freed.object = queue
       for number in 0..<100 {
         let object = Counted(objects)
-        let share = queue.addTask(coalescing: "\(number % 7)", [.joinWaiting, .replaceUnfinished][number % 2]) {
+        let share = queue.addTask(coalescing: "\(number % 7)", by: [.joinWaiting, .replaceUnfinished][number % 2]) {
           withExtendedLifetime(object) {}
         }
         if number.isMultiple(of: 3) { share.cancel() }

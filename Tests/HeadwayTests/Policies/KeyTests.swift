@@ -269,7 +269,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     let breaker = CircuitBreaker(maxFailureCount: 2, openDuration: .seconds(10))
     queue.setKeyPolicy(KeyPolicy(circuitBreaker: breaker), forKey: "a")
     func task(_ error: (any Error)?) -> TaskOperation<Void> {
-      queue.addTask(policy: OperationPolicy(key: "a")) {
+      queue.addTask(.key("a")) {
         if error is CancellationError { withUnsafeCurrentTask { $0?.cancel() } }
         if let error { throw error }
       }
@@ -396,9 +396,9 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     let queue = OperationQueue(on: clock)
     let breaker = CircuitBreaker(maxFailureCount: 2, openDuration: .seconds(60))
     queue.defaultKeyPolicy = KeyPolicy(maxConcurrentOperationCount: 1, circuitBreaker: breaker)
-    let upload = queue.addTask(
-      policy: OperationPolicy(key: "a"), retry: .constant(maxAttemptCount: 3, delay: .seconds(1))
-    ) { attempt in if attempt < 3 { throw Failure() } }
+    let upload = queue.addTask(.key("a"), .retry(.constant(maxAttemptCount: 3, delay: .seconds(1)))) { attempt in
+      if attempt < 3 { throw Failure() }
+    }
     await clock.waitForSleepers(count: 1)
     // The pause holds no slot.
     try await add("a", key: "a", to: queue).untilSucceeded()
@@ -409,7 +409,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     #expect(queue.circuitBreakerState(forKey: "a") == .closed)
     queue.setKeyPolicy(
       KeyPolicy(circuitBreaker: CircuitBreaker(maxFailureCount: 1, openDuration: .seconds(60))), forKey: "a")
-    let failing = queue.addTask(policy: OperationPolicy(key: "a")) { () async throws -> Void in throw Failure() }
+    let failing = queue.addTask(.key("a")) { () async throws -> Void in throw Failure() }
     try await failing.untilFinished()
     #expect(queue.circuitBreakerState(forKey: "a") == .open)
     // The pause is over, but the breaker is open.
@@ -428,7 +428,7 @@ private final class OpenEnded: AsynchronousOperation, @unchecked Sendable {
     queue.defaultKeyPolicy = KeyPolicy(circuitBreaker: CircuitBreaker(maxFailureCount: 2, openDuration: .seconds(60)))
     let retry = RetryPolicy(
       maxAttemptCount: 3, backoff: .constant(.zero), jitter: .none, maxElapsedTime: nil, keepsSlot: true)
-    let upload = queue.addTask(policy: OperationPolicy(key: "a"), retry: retry) { attempt in
+    let upload = queue.addTask(.key("a"), .retry(retry)) { attempt in
       if attempt < 3 { throw Failure() }
     }
     try await upload.untilSucceeded()

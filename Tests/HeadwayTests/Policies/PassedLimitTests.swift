@@ -119,7 +119,7 @@ import Testing
       retry.keepsSlot = keepsSlot
       if !limitsTotal { retry.maxElapsedTime = .seconds(3) }
       let policy = OperationPolicy(totalTimeout: limitsTotal ? .seconds(3) : nil)
-      let operation = queue.addTask(policy: policy, retry: retry) { attempt in throw Mishap(name: "\(attempt)") }
+      let operation = queue.addTask(.policy(policy), .retry(retry)) { attempt in throw Mishap(name: "\(attempt)") }
       await clock.waitForSleepers(count: 1)
       await until { operation.timedGate?.pause.isActive == true }
       clock.advance(by: .seconds(10))
@@ -138,7 +138,7 @@ import Testing
     let queue = OperationQueue(on: clock, limit: 1)
     var retry = RetryPolicy.constant(maxAttemptCount: 5, delay: .seconds(2))
     retry.maxElapsedTime = .seconds(3)
-    let operation = queue.addTask(retry: retry) { attempt in throw Mishap(name: "\(attempt)") }
+    let operation = queue.addTask(.retry(retry)) { attempt in throw Mishap(name: "\(attempt)") }
     await until { operation.timedGate?.pause.isActive == true }
     let end = queue.occupy()
     await clock.waitForSleepers(count: 1)

@@ -17,7 +17,7 @@ import Testing
     let (queue, attempts) = (OperationQueue(on: clock), EventRecorder<Int>())
     let events = EventRecorder(observing: queue)
     let operation = TaskOperation(
-      retry: RetryPolicy(maxAttemptCount: 4, backoff: .custom([.seconds(1), .seconds(5)]), jitter: .none)
+      .retry(RetryPolicy(maxAttemptCount: 4, backoff: .custom([.seconds(1), .seconds(5)]), jitter: .none))
     ) { attempt in
       attempts.record(attempt)
       if attempt < 3 { throw Mishap(name: "\(attempt)") }
@@ -44,7 +44,7 @@ import Testing
   func lastAttempt() async throws {
     let (queue, operation) = (
       OperationQueue(on: clock),
-      TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt -> Int in
+      TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))) { attempt -> Int in
         throw Mishap(name: "\(attempt)")
       }
     )
@@ -58,8 +58,8 @@ import Testing
   func notRetried() async throws {
     struct Denied: RetryableError { var isRetryable: Bool { false } }
     let queue = OperationQueue(on: clock)
-    let denied = TaskOperation(retry: .exponential(maxAttemptCount: 9)) { _ in throw Denied() }
-    let refused = TaskOperation(retry: .exponential(maxAttemptCount: 9), retrying: { !($0 is Mishap) }) { _ in
+    let denied = TaskOperation(.retry(.exponential(maxAttemptCount: 9))) { throw Denied() }
+    let refused = TaskOperation(.retry(.exponential(maxAttemptCount: 9), if: { !($0 is Mishap) })) {
       throw Mishap()
     }
     queue.addOperations([denied, refused], waitUntilFinished: false)
@@ -76,7 +76,7 @@ import Testing
     }
     let queue = OperationQueue(on: clock)
     queue.setKeyPolicy(KeyPolicy(circuitBreaker: CircuitBreaker(maxFailureCount: 9)), forKey: "key")
-    let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
+    let operation = TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))) { attempt in
       if attempt == 1 { throw Reading(queue: queue) }
     }
     operation.policy.key = "key"
@@ -91,7 +91,7 @@ import Testing
     let (queue, other) = (OperationQueue(on: clock, limit: 1), BlockOperation {})
     var policy = RetryPolicy.constant(maxAttemptCount: 2, delay: .seconds(1))
     policy.keepsSlot = keepsSlot
-    let operation = TaskOperation(retry: policy) { attempt in if attempt == 1 { throw Mishap() } }
+    let operation = TaskOperation(.retry(policy)) { attempt in if attempt == 1 { throw Mishap() } }
     queue.addOperation(operation)
     await clock.waitForSleepers(count: 1)
     queue.addOperation(other)
@@ -135,9 +135,9 @@ import Testing
     }
     queue.defaultKeyPolicy = keyPolicy
     policy.key = "key"
-    let operation = queue.addTask(
-      policy: policy, retry: .constant(maxAttemptCount: 2, delay: .seconds(1))
-    ) { attempt in if attempt == 1 { throw Mishap() } }
+    let operation = queue.addTask(.policy(policy), .retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))) {
+      attempt in if attempt == 1 { throw Mishap() }
+    }
     await clock.waitForSleeper(for: .seconds(1))
     if [.key, .resource, .slot].contains(obstacle) {
       let other = BlockOperation(name: "other") { go.wait() }
@@ -160,7 +160,7 @@ import Testing
     arguments: [false, true])
   func cancelled(waitsForSlot: Bool) async throws {
     let (queue, go) = (OperationQueue(on: clock, limit: 1), Gate())
-    let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { _ in throw Mishap() }
+    let operation = TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))) { throw Mishap() }
     queue.addOperation(operation)
     await clock.waitForSleepers(count: 1)
     let other = queue.addTask { await go.untilOpen() }
@@ -180,7 +180,7 @@ import Testing
   @Test("X2, X1: an operation that pauses releases its resources, and gets them again for the next attempt")
   func resources() async throws {
     let (queue, order) = (OperationQueue(on: clock), EventRecorder<String>())
-    let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
+    let operation = TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))) { attempt in
       order.record("attempt \(attempt)")
       if attempt == 1 { throw Mishap() }
     }
@@ -199,7 +199,7 @@ import Testing
   @Test("X2, X3: the timeout applies to each attempt, and the total timeout to all of them")
   func timeouts() async throws {
     let (queue, begun) = (OperationQueue(on: clock), EventRecorder<Int>())
-    let operation = TaskOperation(retry: .constant(maxAttemptCount: 9, delay: .seconds(1))) { [clock] attempt in
+    let operation = TaskOperation(.retry(.constant(maxAttemptCount: 9, delay: .seconds(1)))) { [clock] attempt in
       begun.record(attempt)
       try await clock.sleep(for: .seconds(1_000))
     }
@@ -228,7 +228,7 @@ import Testing
   func rate() async throws {
     let queue = OperationQueue(on: clock)
     queue.rateLimit = RateLimit(1, per: .seconds(10))
-    let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
+    let operation = TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))) { attempt in
       if attempt == 1 { throw Mishap() }
     }
     queue.addOperation(operation)
@@ -242,7 +242,7 @@ import Testing
   @Test("X2, Q8: a barrier waits until the attempts before it are over") func barrier() async throws {
     let (queue, order) = (OperationQueue(on: clock), EventRecorder<String>())
     queue.addOperation(
-      TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { attempt in
+      TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))) { attempt in
         order.record("attempt \(attempt)")
         if attempt == 1 { throw Mishap() }
       })
@@ -256,9 +256,9 @@ import Testing
     let queue = OperationQueue(on: clock)
     let failed = queue.addTask { throw Mishap() }
     try await failed.untilFinished()
-    let retried = queue.addTask(retry: .exponential(maxAttemptCount: 3), dependingOn: [failed]) { $0 }
+    let retried = queue.addTask(.retry(.exponential(maxAttemptCount: 3)), .dependingOn(failed)) { $0 }
     await #expect(throws: DependencyError.self) { try await retried.value }
-    let limited = queue.addTask(policy: OperationPolicy(timeout: .seconds(1)), dependingOn: [failed]) {}
+    let limited = queue.addTask(.timeout(.seconds(1)), .dependingOn(failed)) {}
     await #expect(throws: DependencyError.self) { try await limited.value }
   }
 
@@ -278,7 +278,7 @@ import Testing
     async throws
   {
     let (queue, begun) = (OperationQueue(on: clock), Gate())
-    let operation = TaskOperation(retry: .constant(maxAttemptCount: 2, delay: .seconds(1))) { [clock] _ in
+    let operation = TaskOperation(.retry(.constant(maxAttemptCount: 2, delay: .seconds(1)))) { [clock] _ in
       begun.open()
       try await clock.sleep(for: .seconds(1_000))
     }
@@ -297,7 +297,7 @@ import Testing
     do {
       let counter = Counter()
       freed = counter
-      let operation = TaskOperation(retry: .exponential(maxAttemptCount: 3)) { _ in counter.increment() }
+      let operation = TaskOperation(.retry(.exponential(maxAttemptCount: 3))) { counter.increment() }
       operation.cancel()
       OperationQueue(on: clock).addOperation(operation)
       try await operation.untilFinished()

@@ -20,7 +20,7 @@ final class PolicyStorm: Sendable {
     let queue: OperationQueue
     let limit: Int?
     let keyLimits: [String: Int]
-    let coalescing: [Coalescing]
+    let coalescing: [CoalescingPolicy]
   }
 
   private let seed: UInt64
@@ -65,7 +65,7 @@ final class PolicyStorm: Sendable {
       queue.setKeyPolicy(policy, forKey: key)
     }
     if generator.chance(25) { queue.rateLimit = makeRate(&generator) }
-    let modes: [Coalescing] = [.joinUnfinished, .dropNew, .joinWaiting, .replaceWaiting, .replaceUnfinished]
+    let modes: [CoalescingPolicy] = [.joinUnfinished, .dropNew, .joinWaiting, .replaceWaiting, .replaceUnfinished]
     return Target(
       queue: queue, limit: limit, keyLimits: keyLimits,
       coalescing: (0..<3).map { _ in modes.randomElement(using: &generator)! })
@@ -209,7 +209,7 @@ final class PolicyStorm: Sendable {
       let retry = RetryPolicy(
         maxAttemptCount: 1 + number % 4, backoff: .constant(.microseconds(number * 37 % 2_000)),
         jitter: number % 2 == 0 ? .full : .none, keepsSlot: number % 5 == 0)
-      operation = TaskOperation(retry: retry) { attempt in
+      operation = TaskOperation(.retry(retry)) { attempt in
         body(1 + number % 4)
         if number % 3 == 0 { await Task.yield() }
         if attempt < number % 5 { throw Failure() }
@@ -264,7 +264,7 @@ final class PolicyStorm: Sendable {
     let (held, witness) = (StormWitness.Held(witness), witness)
     var policy = OperationPolicy()
     if generator.chance(30) { policy.delay = .microseconds(Int.random(in: 0...2_000, using: &generator)) }
-    let share = target.queue.addTask(coalescing: "\(key)", mode, policy: policy) {
+    let share = target.queue.addTask(coalescing: "\(key)", by: mode, .policy(policy)) {
       witness.enter(OperationPolicy(), limits)
       if number % 2 == 0 { await Task.yield() }
       witness.leave(OperationPolicy(), limits)

@@ -44,7 +44,7 @@ import Testing
         exclusiveResources: resource < 3 ? ["stress \(seed) \(resource)"] : [], key: key < 3 ? "\(key)" : nil)
       let retry = RetryPolicy.constant(
         maxAttemptCount: 3, delay: .microseconds(Int.random(in: 0...1_000, using: &generator)))
-      let operation = TaskOperation(retry: retry) { attempt in
+      let operation = TaskOperation(.retry(retry)) { attempt in
         let inside =
           [crowds.all] + (resource < 3 ? [crowds.resources[resource]] : []) + (key < 3 ? [crowds.keys[key]] : [])
         inside.forEach { $0.enter() }

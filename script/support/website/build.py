@@ -21,6 +21,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = "https://github.com/headway-swift/headway"
+# Where the released site is. Links from one module's guides to another's contain it.
+SITE = "https://headway-swift.github.io/headway"
 DOCUMENTS = ["*.md", "Docs/**/*.md", "Examples/README.md", "Benchmarks/README.md", "Models/README.md"]
 FILES = ["Docs/**/*.svg", "Docs/**/*.png"]
 GUIDE = re.compile(r"Sources/(\w+)/\1\.docc/(?:Types/)?([\w.]+)\.md$")
@@ -113,7 +115,7 @@ def guides(modules):
     others = [
         article(module, name) for module in modules if module != "Headway"
         if (ROOT / f"Sources/{module}/{module}.docc").exists() for _, names in topics(module) for name in names]
-    pages = [("Docs/tool.md", "The command line tool"), ("Docs/lab.md", "The lab")]
+    pages = [("Docs/how-do-i.md", "How do I …?"), ("Docs/tool.md", "The command line tool"), ("Docs/lab.md", "The lab")]
     others += [f'<li><a href="{path.removesuffix(".md")}.html">{title}</a></li>' for path, title in pages]
     columns.append(("Other modules", others))
     for title, entries in columns:

@@ -3,7 +3,7 @@
 /// ```swift
 /// let feed = GroupOperation(name: "feed", maxConcurrentOperationCount: 4) { group in
 ///   let page = group.addTask { try await fetch(addresses[0]) }
-///   group.addTask(dependingOn: page) { try await render(page.value) }
+///   group.addTask(.dependingOn(page)) { try await render(page.value) }
 /// }
 /// queue.addOperation(feed)
 /// try await feed.untilSucceeded()

@@ -6,7 +6,7 @@ extension OperationQueueProtocol {
   ///
   /// ```swift
   /// let page = queue.addTask { try await fetch(addresses[0]) }
-  /// let image = queue.addTask(name: "render", priority: .high, dependingOn: page) { try await render(page.value) }
+  /// let image = queue.addTask("render", .priority(.high), .dependingOn(page)) { try await render(page.value) }
   /// ```
   ///
   /// By default, the operation runs only if its dependencies succeed. An operation that handles their failure, or
@@ -14,103 +14,76 @@ extension OperationQueueProtocol {
   ///
   /// ```swift
   /// let page = queue.addTask { try await fetch(addresses[0]) }
-  /// let text = queue.addTask(dependingOn: page, requiring: .completion) { (try? await page.value) ?? "no page" }
+  /// let text = queue.addTask(.dependingOn(page, requiring: .completion)) { (try? await page.value) ?? "no page" }
   /// ```
   ///
   /// To isolate the function to an actor, annotate it: `{ @MainActor in … }`.
   ///
   /// - Parameters:
-  ///   - name: The name of the operation in descriptions and messages.
-  ///   - priority: The priority among the ready operations of the queue.
-  ///   - qualityOfService: How important the work is to the user. By default, it matches the priority of the current
-  ///     task.
-  ///   - dependencies: The operations that must finish first.
-  ///   - requirement: The outcome that the new operation requires of the dependencies. With
-  ///     ``DependencyRequirement/success``, if one of them fails or is cancelled, the new operation is cancelled, with
-  ///     a ``DependencyError`` that names it. If the dependencies have different requirements, create a
-  ///     ``TaskOperation``, and use ``Operation/addDependency(_:requiring:)``.
+  ///   - options: The name, the priority, the policy and the dependencies of the operation. A string literal is its
+  ///     name.
   ///   - body: The function to run.
   /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
-  /// - Complexity: O(1) for the operation and for each dependency.
+  /// - Complexity: O(*n*) in the number of options and dependencies.
   @discardableResult
   public func addTask<Success: Sendable>(
-    name: String? = nil, priority: QueuePriority = .normal, qualityOfService: QualityOfService? = nil,
-    dependingOn dependencies: Operation..., requiring requirement: DependencyRequirement = .success,
-    operation body: sending @escaping @isolated(any) () async throws -> Success
+    _ options: OperationOption..., operation body: sending @escaping @isolated(any) () async throws -> Success
   ) -> TaskOperation<Success> {
-    addTask(
-      name: name, priority: priority, qualityOfService: qualityOfService, dependingOn: dependencies,
-      requiring: requirement, operation: body)
-  }
-
-  /// Adds an operation that runs an asynchronous function and returns a value, after all operations of a list.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the operation in descriptions and messages.
-  ///   - priority: The priority among the ready operations of the queue.
-  ///   - qualityOfService: How important the work is to the user. By default, it matches the priority of the current
-  ///     task.
-  ///   - dependencies: The operations that must finish first.
-  ///   - requirement: The outcome that the new operation requires of the dependencies. With
-  ///     ``DependencyRequirement/success``, if one of them fails or is cancelled, the new operation is cancelled, with
-  ///     a ``DependencyError`` that names it.
-  ///   - body: The function to run.
-  /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
-  /// - Complexity: O(*n*) in the number of dependencies.
-  @discardableResult
-  public func addTask<Success: Sendable>(
-    name: String? = nil, priority: QueuePriority = .normal, qualityOfService: QualityOfService? = nil,
-    dependingOn dependencies: [Operation], requiring requirement: DependencyRequirement = .success,
-    operation body: sending @escaping @isolated(any) () async throws -> Success
-  ) -> TaskOperation<Success> {
-    let operation = TaskOperation(body)
-    operation.configure(name, priority, qualityOfService, dependencies, requirement)
+    let operation = TaskOperation(TaskBody.function(body), options)
     addOperation(operation)
     return operation
   }
 
-  /// Adds an operation, and suspends the task until it has finished.
+  /// Adds an operation that runs an asynchronous function, which receives the number of the attempt.
   ///
-  /// If the task is cancelled, the operation is cancelled. This method still returns only after the operation has
-  /// finished.
+  /// ```swift
+  /// let page = queue.addTask("load", .retry(.exponential(maxAttemptCount: 5))) { attempt in
+  ///   try await fetch(addresses[attempt % addresses.count])
+  /// }
+  /// ```
   ///
-  /// - Parameter operation: The operation to add and wait for.
-  /// - Throws: The operation's error if it failed; `CancellationError` if it was cancelled.
-  @_disfavoredOverload  // For a task operation, the overload that returns its value is preferred.
-  public func run(_ operation: Operation) async throws {
+  /// - Parameters:
+  ///   - options: The name, the priority, the policy and the dependencies of the operation.
+  ///   - body: The function to run. It receives the number of the attempt, from 1.
+  /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
+  /// - Complexity: O(*n*) in the number of options and dependencies.
+  @discardableResult
+  public func addTask<Success: Sendable>(
+    _ options: OperationOption...,
+    operation body: sending @escaping @isolated(any) (_ attempt: Int) async throws -> Success
+  ) -> TaskOperation<Success> {
+    let operation = TaskOperation(TaskBody.functionOfAttempt(body), options)
     addOperation(operation)
-    await withTaskCancellationHandler {
-      await withPriority(raising: operation.raiseQuality) { await operation.ended() }
-    } onCancel: {
-      operation.cancel()
-    }
-    try operation.requireSuccess()
+    return operation
   }
 
-  /// Adds an operation, suspends the task until it has finished, and returns its value.
+  /// Adds an operation that runs an asynchronous function, once the queue holds fewer than ``maxOperationCount``
+  /// operations.
   ///
-  /// If the task is cancelled, the operation is cancelled. This method still returns only after the operation has
-  /// finished.
+  /// ```swift
+  /// queue.maxOperationCount = 100
+  /// for address in addresses {
+  ///   try await queue.addTaskWhenBelowLimit { _ = try await fetch(address) }
+  /// }
+  /// ```
   ///
-  /// - Parameter operation: The operation to add and wait for.
-  /// - Returns: The operation's ``TaskOperation/value``.
-  /// - Throws: The operation's error if it failed; `CancellationError` if it was cancelled.
-  public func run<Success>(_ operation: TaskOperation<Success>) async throws -> Success {
-    try await run(operation as Operation)
-    return try await operation.value
-  }
-
-  /// Adds an operation, suspends the task until it has finished, and returns its value.
+  /// The method suspends while the queue is full, like ``addOperationWhenBelowLimit(_:)-(Operation)``. It returns when
+  /// the operation has been added, and does not wait for the operation to finish.
   ///
-  /// If the task is cancelled, the operation is cancelled. This method still returns only after the operation has
-  /// finished.
-  ///
-  /// - Parameter operation: The operation to add and wait for.
-  /// - Returns: The operation's ``AsynchronousValueOperation/value``.
-  /// - Throws: The operation's error if it failed; `CancellationError` if it was cancelled.
-  public func run<Success>(_ operation: AsynchronousValueOperation<Success>) async throws -> Success {
-    try await run(operation as Operation)
-    return try await operation.value
+  /// - Parameters:
+  ///   - options: The name, the priority, the policy and the dependencies of the operation.
+  ///   - body: The function to run.
+  /// - Returns: The operation. Its ``TaskOperation/value`` is the value that `body` returns.
+  /// - Throws: `CancellationError` if the calling task is cancelled before a place is free. In that case, nothing was
+  ///   added. ``QueueClosedError`` if the queue is closed.
+  /// - Complexity: O(*n*) in the number of options and dependencies.
+  @discardableResult
+  public func addTaskWhenBelowLimit<Success: Sendable>(
+    _ options: OperationOption..., operation body: sending @escaping @isolated(any) () async throws -> Success
+  ) async throws -> TaskOperation<Success> {
+    let operation = TaskOperation(TaskBody.function(body), options)
+    try await addOperationWhenBelowLimit(operation)
+    return operation
   }
 }
 

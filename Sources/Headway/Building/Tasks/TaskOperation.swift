@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let page = queue.addTask { try await fetch(addresses[0]) }
-/// let image = queue.addTask(dependingOn: page) { try await render(page.value) }
+/// let image = queue.addTask(.dependingOn(page)) { try await render(page.value) }
 /// let png = try await image.value
 /// ```
 ///
@@ -26,78 +26,48 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
   private let taskRun: TaskRun
   /// Not nil until the operation is freed.
   @exclusivity(unchecked) private var task: Task<Success, any Error>?
-  /// The attempts, if the function is repeated when it fails.
-  private let attempts: TaskAttempts?
   /// Kept until the operation has ended, so that the end of the task does not release the captures of the function.
   ///
   /// Accessed only while no other thread has a reference to the operation, and by the thread that has ended it.
-  @exclusivity(unchecked) private var function: Function?
-
-  private struct Function: @unchecked Sendable {  // Called once, by the task.
-    let body: @isolated(any) () async throws -> Success
-  }
+  @exclusivity(unchecked) private var body: TaskBody<Success>?
 
   /// Creates an operation that runs an asynchronous function.
   ///
-  /// - Parameter body: The function to run. An error that it throws becomes the operation's ``Operation/error``.
-  public init(_ body: sending @escaping @isolated(any) () async throws -> Success) {
-    let run = TaskRun()
-    let function = Function(body: body)
-    task = Task(executorPreference: run) { try await run.call(function.body) }
-    taskRun = run
-    self.function = function
-    attempts = nil
-    super.init()
-    takePriorityOfCaller()
-  }
-
-  /// Creates an operation that runs an asynchronous function, and runs it again if it fails.
-  ///
-  /// From the outside, it is one operation. While it waits for its next attempt, it holds no thread. It also holds no
-  /// concurrency slot and no resources, unless ``RetryPolicy/keepsSlot`` is true. Cancelling it ends the wait
-  /// immediately. The timeout and the resources of its policy, and the rate limit of the queue, apply to each attempt.
-  ///
   /// ```swift
-  /// let page = TaskOperation(retry: .exponential(maxAttemptCount: 5)) { attempt in
-  ///   try await fetch(addresses[0])
-  /// }
+  /// let page = TaskOperation("load", .retry(.exponential(maxAttemptCount: 5))) { try await fetch(addresses[0]) }
   /// ```
   ///
   /// - Parameters:
-  ///   - retry: How often the function is repeated, and how long the pauses are. The
-  ///     ``OperationQueueDynamicMembers/clock`` of the queue measures the pauses.
-  ///   - isRetried: Returns whether an error is worth another attempt. It is called in the operation's task. By
-  ///     default, every error is, except a ``RetryableError`` whose ``RetryableError/isRetryable`` is false.
-  ///   - generator: The source of randomness for the jitter.
-  ///   - body: The function to run. It receives the number of the attempt, from 1. The error of the last attempt
-  ///     becomes the operation's ``Operation/error``.
-  /// - Precondition: The values of the policy are valid, as in its initializer.
-  public init(
-    retry: RetryPolicy, retrying isRetried: (@Sendable (any Error) -> Bool)? = nil,
-    using generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-    _ body: sending @escaping @isolated(any) (_ attempt: Int) async throws -> Success
+  ///   - options: The name, the priority, the policy and the dependencies of the operation. A string literal is its
+  ///     name.
+  ///   - body: The function to run. An error that it throws becomes the operation's ``Operation/error``. If the
+  ///     function is repeated, this is the error of the last attempt.
+  public convenience init(
+    _ options: OperationOption..., operation body: sending @escaping @isolated(any) () async throws -> Success
   ) {
-    // The properties of a policy can be set after it was created.
-    if let problem = retry.problem { misuse(problem) }
-    let run = TaskRun()
-    let attempts = TaskAttempts(retry, generator: generator, retrying: isRetried)
-    let repeated = RepeatedFunction(body: body)
-    task = Task(executorPreference: run) {
-      try await run.call {
-        try await attempts.run(of: run.operationOfJob, on: run) { try await repeated.body($0) }
-      }
-    }
-    taskRun = run
-    function = Function { [repeated] in try await repeated.body(0) }
-    self.attempts = attempts
-    super.init()
-    // The gate also holds the operation back during pauses.
-    setGate(OperationPolicy(), hasAttempts: true)
-    takePriorityOfCaller()
+    self.init(TaskBody.function(body), options)
   }
 
-  private struct RepeatedFunction: @unchecked Sendable {  // Called by the task, once at a time.
-    let body: @isolated(any) (_ attempt: Int) async throws -> Success
+  /// Creates an operation that runs an asynchronous function, which receives the number of the attempt.
+  ///
+  /// - Parameters:
+  ///   - options: The name, the priority, the policy and the dependencies of the operation.
+  ///   - body: The function to run. It receives the number of the attempt, from 1.
+  public convenience init(
+    _ options: OperationOption...,
+    operation body: sending @escaping @isolated(any) (_ attempt: Int) async throws -> Success
+  ) {
+    self.init(TaskBody.functionOfAttempt(body), options)
+  }
+
+  init(_ body: TaskBody<Success>, _ options: [OperationOption]) {
+    let run = TaskRun()
+    task = Task(executorPreference: run) { try await run.call(body) }
+    taskRun = run
+    self.body = body
+    super.init()
+    takePriorityOfCaller()
+    if !options.isEmpty { OperationSettings(options).configure(self) }
   }
 
   /// The priority of a thread that is not in a task is unspecified.
@@ -108,15 +78,15 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   /// The number of the current or last attempt, from 1; 0 if the operation has not started, or never repeats its
   /// function.
-  public var attempt: Int { attempts?.number ?? 0 }
+  public var attempt: Int { timedGate?.attempts?.number ?? 0 }
 
   /// The errors of the attempts that have failed so far, in order.
-  public var attemptErrors: [any Error] { attempts?.errors ?? [] }
+  public var attemptErrors: [any Error] { timedGate?.attempts?.errors ?? [] }
 
   deinit {
     if state.current.phase == .pending {
       // The task also retains the function until it ends.
-      ReleasedChain.release((AbandonedTask(taskRun), function.take()))
+      ReleasedChain.release((AbandonedTask(taskRun), body.take()))
     } else {
       taskRun.abandon()
     }
@@ -172,7 +142,7 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 
   override func abandonWork() { taskRun.abandon() }
 
-  override func releaseWork() { function = nil }
+  override func releaseWork() { body = nil }
 
   override func cancelWork() { task?.cancel() }
 
@@ -190,3 +160,16 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 }
 
 extension TaskOperation: RepeatingOperation {}
+
+/// The function of a task operation.
+enum TaskBody<Success: Sendable>: @unchecked Sendable {  // Called by the operation's task, once at a time.
+  case function(@isolated(any) () async throws -> Success)
+  case functionOfAttempt(@isolated(any) (_ attempt: Int) async throws -> Success)
+
+  func run(_ attempt: Int) async throws -> Success {
+    switch self {
+    case .function(let function): try await function()
+    case .functionOfAttempt(let function): try await function(attempt)
+    }
+  }
+}

@@ -81,19 +81,22 @@ final class TaskRun: TaskExecutor {
 
   var isAbandoned: Bool { abandoned.load(ordering: .relaxed) }
 
-  /// The operation.
-  ///
-  /// Read this only in a job of its task.
-  private var operation: Operation { operationOfJob }
-
   /// Calls the operation's function, inside the instruments of its queue, in the first job of its task.
-  func call<Success: Sendable>(
-    _ function: @escaping @isolated(any) () async throws -> Success
-  ) async throws -> Success {
+  func call<Success: Sendable>(_ body: TaskBody<Success>) async throws -> Success {
     guard !isAbandoned else { throw CancellationError() }
     do {
-      // The function is called directly if possible, because each asynchronous function in between takes 50 ns.
-      let value = try await isInstrumented ? operation.runAttempt(1) { try await function() } : function()
+      let operation = operation
+      let value: Success
+      if let attempts = operation.timedGate?.attempts {
+        value = try await attempts.run(of: operation, on: self) { try await body.run($0) }
+      } else if operation.queue?.instruments(of: operation) != nil {
+        value = try await operation.runAttempt(1) { try await body.run(1) }
+      } else if case .function(let function) = body {
+        // The function is called directly if possible, because each asynchronous function in between takes 50 ns.
+        value = try await function()
+      } else {
+        value = try await body.run(1)
+      }
       note(.success)
       return value
     } catch {
@@ -102,16 +105,10 @@ final class TaskRun: TaskExecutor {
     }
   }
 
-  /// Whether ``call(_:)`` must run the function inside instruments.
+  /// The operation.
   ///
-  /// This is false for an operation with attempts, because each attempt runs inside instruments. See `TaskAttempts`.
-  private var isInstrumented: Bool {
-    let operation = operation
-    return operation.queue?.instruments(of: operation) != nil && operation.timedGate?.hasAttempts != true
-  }
-
-  /// The operation, read in a job of its task.
-  var operationOfJob: Operation {
+  /// Read this only in a job of its task.
+  private var operation: Operation {
     guard let pointer = UnsafeRawPointer(bitPattern: startedOperation.load(ordering: .relaxed)) else {
       misuse("A job of a task operation runs before the operation has started.")
     }

@@ -33,7 +33,7 @@ struct CoalescingTable {
   /// Joins an operation with the key.
   ///
   /// - Returns: Nil if the caller must create an operation, and register it.
-  mutating func join(_ key: String, _ coalescing: Coalescing, type: Any.Type) -> Entry? {
+  mutating func join(_ key: String, _ coalescing: CoalescingPolicy, type: Any.Type) -> Entry? {
     guard let known = works[key] else { return nil }
     if let other = known.first(where: { $0.valueType != type }) { return .mismatch(other.valueType) }
     guard let work = known.last(where: { $0.canBeJoined(coalescing) }), let operation = work.operation else {
@@ -44,7 +44,7 @@ struct CoalescingTable {
   }
 
   /// Registers a new operation, or joins one that another thread has registered in the meantime.
-  mutating func register(_ work: CoalescedWork, _ operation: Operation, _ coalescing: Coalescing) -> Entry {
+  mutating func register(_ work: CoalescedWork, _ operation: Operation, _ coalescing: CoalescingPolicy) -> Entry {
     if let entry = join(work.key, coalescing, type: work.valueType) { return entry }
     let known = works[work.key] ?? []
     let wanted = known.filter(\.isWanted)
@@ -105,7 +105,7 @@ final class CoalescedWork: @unchecked Sendable {  // The lock of the keys protec
     return !word.isCancelled && !word.hasPendingCancellation
   }
 
-  fileprivate func canBeJoined(_ coalescing: Coalescing) -> Bool {
+  fileprivate func canBeJoined(_ coalescing: CoalescingPolicy) -> Bool {
     switch coalescing {
     case .joinWaiting: phase == .waiting && isWanted
     case .joinUnfinished: isWanted

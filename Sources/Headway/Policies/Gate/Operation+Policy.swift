@@ -12,26 +12,28 @@ extension OperationProtocol {
 }
 
 extension Operation {
-  fileprivate final func setPolicy(_ policy: OperationPolicy) {
+  /// Sets the policy of an operation that no queue has accepted.
+  ///
+  /// - Parameters:
+  ///   - policy: The policy.
+  ///   - choice: The code of its retries; nil to keep what was set before.
+  ///   - work: The entry of the operation in the table of coalescing keys; nil to keep what was set before.
+  final func setPolicy(_ policy: OperationPolicy, _ choice: RetryChoice? = nil, _ work: CoalescedWork? = nil) {
     let word = state.current
     require(
       word.phase == .pending && !word.isReserved,
       "The policy of \(label) was set after it was added or started: set it before.")
     if let problem = policy.problem { misuse("The policy of \(label) has \(problem).") }
-    guard hasGate || !policy.isEmpty else { return }
+    require(
+      policy.retry == nil || self is any RepeatingOperation,
+      "The policy of \(label) has a retry policy, but only the function of a TaskOperation can run again: use one.")
+    guard hasGate || work != nil || !policy.isEmpty else { return }
     let gate = timedGate
-    setGate(policy, hasAttempts: gate?.hasAttempts == true, coalescedWork: gate?.coalescedWork)
+    let attempts = policy.retry.map { TaskAttempts($0, choice ?? gate?.attempts?.choice ?? RetryChoice()) }
+    setGate(OperationGate.make(for: self, policy, attempts, work ?? gate?.coalescedWork))
   }
 
-  /// Makes the gate of a new operation notify the table of coalescing keys.
-  final func setCoalescedWork(_ work: CoalescedWork) {
-    let gate = policyGate
-    setGate(gate?.policy ?? OperationPolicy(), hasAttempts: gate?.timed?.hasAttempts == true, coalescedWork: work)
-  }
-
-  /// Sets the gate of an operation that no queue has accepted.
-  final func setGate(_ policy: OperationPolicy, hasAttempts: Bool, coalescedWork: CoalescedWork? = nil) {
-    let gate = OperationGate.make(for: self, policy, hasAttempts: hasAttempts, coalescedWork: coalescedWork)
+  private func setGate(_ gate: OperationGate) {
     let old = links.withLock { links in
       let details = links.detailsCreatedIfNeeded
       defer { details.pointee.gate = gate }
@@ -50,6 +52,7 @@ extension OperationPolicy {
     if let delay, delay < .zero { return "the negative delay \(delay)" }
     if let timeout, timeout < .zero { return "the negative timeout \(timeout)" }
     if let totalTimeout, totalTimeout < .zero { return "the negative total timeout \(totalTimeout)" }
+    if let problem = retry?.problem { return "invalid retries: \(problem)" }
     if resources?.exclusiveNames.contains("") == true || resources?.sharedNames.contains("") == true {
       return "a resource with an empty name: use a name that identifies the resource"
     }

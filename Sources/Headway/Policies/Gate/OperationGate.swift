@@ -33,13 +33,13 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
 
   /// Creates a gate that is as small as possible.
   static func make(
-    for operation: Operation, _ policy: OperationPolicy, hasAttempts: Bool, coalescedWork: CoalescedWork?
+    for operation: Operation, _ policy: OperationPolicy, _ attempts: TaskAttempts?, _ coalescedWork: CoalescedWork?
   ) -> OperationGate {
     let delay = policy.delay?.nanoseconds ?? 0
     let isSimple =
       policy.timeout == nil && policy.totalTimeout == nil && policy.key == nil && policy.delay == Self.duration(delay)
-    guard isSimple, !hasAttempts, coalescedWork == nil else {
-      return TimedGate(policy, of: operation, hasAttempts: hasAttempts, coalescedWork: coalescedWork)
+    guard isSimple, attempts == nil, coalescedWork == nil else {
+      return TimedGate(policy, of: operation, attempts, coalescedWork)
     }
     guard let resources = policy.resources else { return OperationGate(delay: delay, limitsTime: false, of: operation) }
     return ResourceGate(resources, delay: delay, of: operation)

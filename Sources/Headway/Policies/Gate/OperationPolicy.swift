@@ -1,4 +1,4 @@
-/// When an operation may start, how long it may take, and which resources it uses.
+/// When an operation may start, how long it may take, how often it is repeated, and which resources it uses.
 ///
 /// ```swift
 /// let page = TaskOperation { try await fetch(addresses[0]) }
@@ -6,7 +6,10 @@
 /// queue.addOperation(page)
 /// ```
 ///
-/// A policy applies in a queue. An operation that you start manually ignores it.
+/// For the operation of an asynchronous function, you can also write these settings as options:
+/// `queue.addTask(.timeout(.seconds(10)), .exclusiveResources("uplink")) { … }`.
+///
+/// A policy applies in a queue. Only ``retry`` also applies to an operation that you start manually.
 public struct OperationPolicy: Sendable, Hashable, Codable {
   /// How long the operation waits, at least, after it is added to a queue; nil to start as soon as possible.
   public var delay: Duration?
@@ -46,8 +49,23 @@ public struct OperationPolicy: Sendable, Hashable, Codable {
   ///
   /// Keys have no effect on barriers, or in a queue with the order ``QueueOrder/fifo``.
   public var key: String?
+  /// How often the function of a ``TaskOperation`` is repeated if it fails; nil to call it once.
+  ///
+  /// An operation of another class can't run again, so setting a policy with this value stops the process with a
+  /// message. See ``OperationOption/retry(_:if:using:)``, which can also select the errors that are worth another
+  /// attempt. If you set another policy with retries afterward, that selection stays.
+  public var retry: RetryPolicy? {
+    get { if case .policy(let policy) = storedRetry { policy } else { nil } }
+    set { storedRetry = newValue.map(StoredRetry.policy) }
+  }
   /// The resources; nil for none.
   private(set) var resources: ResourceList?
+  private var storedRetry: StoredRetry?
+
+  /// A retry policy outside of this value, which most operations with a policy would have to keep room for.
+  private indirect enum StoredRetry: Sendable, Hashable {
+    case policy(RetryPolicy)
+  }
 
   /// Creates a policy.
   ///
@@ -58,12 +76,15 @@ public struct OperationPolicy: Sendable, Hashable, Codable {
   ///   - exclusiveResources: The names of the resources that only this operation may use while it runs.
   ///   - sharedResources: The names of the resources that this operation shares with operations that also share them.
   ///   - key: The name of the customer, the server, or another group that the operation belongs to.
+  ///   - retry: How often the function of a ``TaskOperation`` is repeated if it fails.
   public init(
     delay: Duration? = nil, timeout: Duration? = nil, totalTimeout: Duration? = nil,
-    exclusiveResources: Set<String> = [], sharedResources: Set<String> = [], key: String? = nil
+    exclusiveResources: Set<String> = [], sharedResources: Set<String> = [], key: String? = nil,
+    retry: RetryPolicy? = nil
   ) {
     (self.delay, self.timeout, self.totalTimeout) = (delay, timeout, totalTimeout)
     (self.key, resources) = (key, ResourceList(exclusive: exclusiveResources, shared: sharedResources))
+    storedRetry = retry.map(StoredRetry.policy)
   }
 
   /// Creates a policy with a delay and a list of resources.
@@ -73,13 +94,13 @@ public struct OperationPolicy: Sendable, Hashable, Codable {
 
   /// Whether the policy limits nothing.
   var isEmpty: Bool {
-    delay == nil && timeout == nil && totalTimeout == nil && resources == nil && key == nil
+    delay == nil && timeout == nil && totalTimeout == nil && resources == nil && key == nil && storedRetry == nil
   }
 }
 
 extension OperationPolicy {
   private enum CodingKeys: CodingKey {
-    case delay, timeout, totalTimeout, exclusiveResources, sharedResources, key
+    case delay, timeout, totalTimeout, exclusiveResources, sharedResources, key, retry
   }
 
   /// Creates a policy by decoding it.
@@ -94,7 +115,8 @@ extension OperationPolicy {
       totalTimeout: try values.decodeIfPresent(Duration.self, forKey: .totalTimeout),
       exclusiveResources: try values.decodeIfPresent(Set<String>.self, forKey: .exclusiveResources) ?? [],
       sharedResources: try values.decodeIfPresent(Set<String>.self, forKey: .sharedResources) ?? [],
-      key: try values.decodeIfPresent(String.self, forKey: .key))
+      key: try values.decodeIfPresent(String.self, forKey: .key),
+      retry: try values.decodeIfPresent(RetryPolicy.self, forKey: .retry))
   }
 
   /// Encodes the policy.
@@ -109,5 +131,6 @@ extension OperationPolicy {
     try values.encode(exclusiveResources, forKey: .exclusiveResources)
     try values.encode(sharedResources, forKey: .sharedResources)
     try values.encodeIfPresent(key, forKey: .key)
+    try values.encodeIfPresent(retry, forKey: .retry)
   }
 }

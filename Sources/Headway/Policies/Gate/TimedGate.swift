@@ -6,8 +6,8 @@ import Synchronization
 /// This gate also ends the operation when its time is up.
 final class TimedGate: ResourceGate, @unchecked Sendable {  // What changes later is atomic or has a lock.
   let givenPolicy: OperationPolicy
-  /// Whether the operation repeats its function if it fails.
-  let hasAttempts: Bool
+  /// The attempts of an operation that repeats its function if it fails.
+  let attempts: TaskAttempts?
   /// The entry of the operation in the table of coalescing keys, if calls can share the operation.
   let coalescedWork: CoalescedWork?
   private let ownLaneMember: KeyLaneMember?
@@ -32,10 +32,10 @@ final class TimedGate: ResourceGate, @unchecked Sendable {  // What changes late
   private let startTime = Atomic<ClockTime>(.max)
   private let firstStartTime = Atomic<ClockTime>(.max)
 
-  init(_ policy: OperationPolicy, of operation: Operation, hasAttempts: Bool, coalescedWork: CoalescedWork?) {
-    (givenPolicy, self.hasAttempts, self.coalescedWork) = (policy, hasAttempts, coalescedWork)
+  init(_ policy: OperationPolicy, of operation: Operation, _ attempts: TaskAttempts?, _ coalescedWork: CoalescedWork?) {
+    (givenPolicy, self.attempts, self.coalescedWork) = (policy, attempts, coalescedWork)
     ownLaneMember = policy.key.map(KeyLaneMember.init)
-    let limitsTime = hasAttempts || policy.timeout != nil || policy.totalTimeout != nil
+    let limitsTime = attempts != nil || policy.timeout != nil || policy.totalTimeout != nil
     super.init(policy.resources, delay: policy.delay?.nanoseconds ?? 0, limitsTime: limitsTime, of: operation)
   }
 
@@ -79,7 +79,7 @@ final class TimedGate: ResourceGate, @unchecked Sendable {  // What changes late
     guard limitsTime else { return }
     firstStartTime.store(time, ordering: .releasing)
     // Attempts have their own starts.
-    if !hasAttempts { noteStart() }
+    if attempts == nil { noteStart() }
   }
 
   private func noteStart() {
@@ -139,7 +139,7 @@ final class TimedGate: ResourceGate, @unchecked Sendable {  // What changes late
   private func cancellation(of error: TimeLimitError, at now: ClockTime) -> (@Sendable () -> Void)? {
     guard error.code == .timeout else { return nil }
     return attempt.withLock { attempt in
-      guard hasAttempts else { return nil }
+      guard attempts != nil else { return nil }
       // The attempt may just have ended, or another one may have begun.
       guard attempt != nil else { return {} }
       guard timeoutEnd <= now else { return {} }

@@ -1,7 +1,7 @@
 /// How often and when failed work is repeated.
 ///
 /// ```swift
-/// let page = queue.addTask(retry: .exponential(maxAttemptCount: 5)) { attempt in
+/// let page = queue.addTask(.retry(.exponential(maxAttemptCount: 5))) { attempt in
 ///   try await fetch(addresses[0])
 /// }
 /// ```

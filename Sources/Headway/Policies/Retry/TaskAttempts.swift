@@ -1,5 +1,15 @@
 import Synchronization
 
+/// An operation that can repeat its function.
+protocol RepeatingOperation: Operation {}
+
+/// The parts of a retry that a ``RetryPolicy`` does not contain, because they are code.
+struct RetryChoice: Sendable {
+  /// Returns whether an error is worth another attempt; nil if every error is.
+  var isRetried: (@Sendable (any Error) -> Bool)?
+  var generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+}
+
 /// The attempts of a task operation that repeats its function when it fails.
 final class TaskAttempts: Sendable {
   private struct State {
@@ -9,15 +19,13 @@ final class TaskAttempts: Sendable {
   }
 
   let policy: RetryPolicy
-  private let isRetried: (@Sendable (any Error) -> Bool)?
+  /// As it was given.
+  let choice: RetryChoice
   private let state: Mutex<State>
 
-  init(
-    _ policy: RetryPolicy, generator: any RandomNumberGenerator & Sendable,
-    retrying isRetried: (@Sendable (any Error) -> Bool)?
-  ) {
-    (self.policy, self.isRetried) = (policy, isRetried)
-    state = Mutex(State(generator: generator))
+  init(_ policy: RetryPolicy, _ choice: RetryChoice) {
+    (self.policy, self.choice) = (policy, choice)
+    state = Mutex(State(generator: choice.generator))
   }
 
   /// The number of the current or last attempt, from 1; 0 before the first.
@@ -69,7 +77,7 @@ final class TaskAttempts: Sendable {
     let isCancelled = Task.isCancelled
     if isCancelled, error is CancellationError { return nil }
     state.withLock { $0.errors.append(error) }
-    guard !isCancelled, isRetried?(error) != false else { return nil }
+    guard !isCancelled, choice.isRetried?(error) != false else { return nil }
     // The generator is user code, so it is not called under the lock. No other thread makes attempts.
     var generator = AnyGenerator(base: state.withLock { $0.generator })
     defer { state.withLock { $0.generator = generator.base } }

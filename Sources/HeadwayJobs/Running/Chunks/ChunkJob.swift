@@ -23,7 +23,7 @@
 ///
 /// If the process crashes, each job of the chunk counts one crash and returns to its queue. Jobs that were running
 /// during a crash run alone, one at a time. Therefore, a job that crashes its process does not make other jobs fail,
-/// unless their ``JobOptions/maxCrashCount`` is 1.
+/// unless their ``JobOption/maxCrashCount(_:)`` is 1.
 public protocol ChunkJob: Job {
   /// How many jobs the worker runs together. The default is up to 100 jobs, without waiting for more.
   static var chunk: JobChunk { get }
@@ -40,7 +40,7 @@ public protocol ChunkJob: Job {
   ///
   /// - Parameter jobs: The jobs, at least one, with their attempts.
   /// - Returns: One result or error per attempt, in the same order. An error can be a ``JobOutcome``. A job with an
-  ///   error runs again later, according to its ``JobOptions/retry``.
+  ///   error runs again later, according to its ``JobOption/retry(_:)``.
   /// - Throws: Any error. All jobs of the call then have this error. If the number of results differs from the number
   ///   of jobs, all jobs fail with ``JobError/Code/wrongResultCount``. Return the ``JobSuspension`` of a job as the
   ///   result of that job. If you throw it, the other jobs fail with the same code.

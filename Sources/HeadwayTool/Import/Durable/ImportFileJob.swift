@@ -11,7 +11,7 @@ import HeadwayLines
 struct ImportFileJob: OperationJob, Hashable {
   static let kind: JobKind = "headway.import-file"
   // A crash means only that a process was killed, and not that the file is invalid.
-  static let defaults = JobOptions(retry: .never, maxCrashCount: .max)
+  static let options: JobOptions = [.retry(.never), .maxCrashCount(.max)]
 
   /// The operations of the command, by the names of their tables.
   @TaskLocal static var operations: [String: ImportOperation] = [:]

@@ -13,15 +13,37 @@ import Testing
     queue.isSuspended = true
     let first = queue.addTask { 1 }
     let second = queue.addTask(
-      name: "second", priority: .high, qualityOfService: .utility, dependingOn: first, requiring: .completion
+      "second", .priority(.high), .qualityOfService(.utility), .dependingOn(first, requiring: .completion)
     ) { 2 }
     #expect(second.name == "second" && second.queuePriority == .high && second.qualityOfService == .utility)
     #expect(second.dependencies == [first])
-    let third = queue.addTask(priority: .veryLow, dependingOn: [first, second]) { 3 }
+    let third = queue.addTask(.priority(.veryLow), .dependingOn(first, second)) { 3 }
     #expect(third.name == nil && third.queuePriority == .veryLow && third.qualityOfService == .default)
     #expect(third.dependencies == [first, second])
     queue.isSuspended = false
     #expect(try await third.value == 3)
+  }
+
+  @Test("B3: the second of two options for one property takes effect, and dependencies are added") func options()
+    async throws
+  {
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let (first, second) = (queue.addTask {}, queue.addTask {})
+    let bulk: [OperationOption] = [.priority(.low), .timeout(.seconds(5)), .exclusiveResources("a")]
+    let task = TaskOperation(
+      "save \(1)", .options(bulk), .dependingOn(first), .priority(.high), .dependingOn([second], requiring: .completion),
+      .exclusiveResources("b"), .sharedResources("c"), .key("customer"), .delay(.seconds(1)), .totalTimeout(.seconds(9))
+    ) {}
+    #expect(task.name == "save 1" && task.queuePriority == .high && task.dependencies == [first, second])
+    let policy = OperationPolicy(
+      delay: .seconds(1), timeout: .seconds(5), totalTimeout: .seconds(9), exclusiveResources: ["a", "b"],
+      sharedResources: ["c"], key: "customer")
+    #expect(task.policy == policy)
+    #expect(TaskOperation("a", .policy(policy), .name("b"), .policy(OperationPolicy())) {}.name == "b")
+    queue.cancelAllOperations()
+    queue.isSuspended = false
+    try await queue.untilAllOperationsAreFinished()
   }
 
   @Test("B3: by default, a task has the quality of service that matches the priority of the current task")
@@ -30,8 +52,8 @@ import Testing
     // A higher priority than that of the test, so waiting does not change it.
     try await Task(priority: .userInitiated) {
       #expect(queue.addTask {}.qualityOfService == .userInitiated)
-      #expect(queue.addTask(qualityOfService: .default) {}.qualityOfService == .default)
-      #expect(queue.addTask(qualityOfService: .utility) {}.qualityOfService == .utility)
+      #expect(queue.addTask(.qualityOfService(.default)) {}.qualityOfService == .default)
+      #expect(queue.addTask(.qualityOfService(.utility)) {}.qualityOfService == .utility)
       try await queue.untilAllOperationsAreFinished()
     }.value
   }
@@ -41,7 +63,7 @@ import Testing
     let order = EventRecorder<String>()
     queue.isSuspended = true
     for (name, priority) in [("low", QueuePriority.low), ("high", .high), ("normal", .normal)] {
-      queue.addTask(name: name, priority: priority) { order.record(name) }
+      queue.addTask(.name(name), .priority(priority)) { order.record(name) }
     }
     queue.isSuspended = false
     try await queue.untilAllOperationsAreFinished()
@@ -55,15 +77,15 @@ import Testing
     let cancelled = TaskOperation { "never" }
     cancelled.cancel()
     for dependency in [failed, cancelled] {
-      let fallback = queue.addTask(dependingOn: dependency, requiring: .completion) {
+      let fallback = queue.addTask(.dependingOn(dependency, requiring: .completion)) {
         (try? await dependency.value) ?? "fallback"
       }
       #expect(try await fallback.value == "fallback")
-      let strict = queue.addTask(dependingOn: [dependency], requiring: .success) { Issue.record("the task ran") }
+      let strict = queue.addTask(.dependingOn(dependency, requiring: .success)) { Issue.record("the task ran") }
       try await strict.untilFinished()
       #expect(strict.isCancelled && strict.error is DependencyError)
     }
-    let list = queue.addTask(dependingOn: [failed, cancelled], requiring: .completion) { 1 }
+    let list = queue.addTask(.dependingOn(failed, cancelled, requiring: .completion)) { 1 }
     #expect(try await list.value == 1)
   }
 
@@ -73,10 +95,10 @@ import Testing
     let queue = OperationQueue()
     queue.maxOperationCount = 2
     queue.isSuspended = true
-    let first = try await queue.addTaskWhenBelowLimit(name: "first", priority: .high) { 1 }
-    let second = try await queue.addTaskWhenBelowLimit(dependingOn: first, requiring: .completion) { 2 }
+    let first = try await queue.addTaskWhenBelowLimit("first", .priority(.high)) { 1 }
+    let second = try await queue.addTaskWhenBelowLimit(.dependingOn(first, requiring: .completion)) { 2 }
     let waiting = Task {
-      try await queue.addTaskWhenBelowLimit(name: "third", qualityOfService: .utility, dependingOn: [first, second]) {
+      try await queue.addTaskWhenBelowLimit("third", .qualityOfService(.utility), .dependingOn(first, second)) {
         try await first.value + second.value
       }
     }

@@ -15,7 +15,7 @@ import Testing
   func value() async throws {
     let queue = OperationQueue()
     let page = queue.addTask { 20 }
-    let image = queue.addTask(name: "render", dependingOn: page) { try await page.value + 22 }
+    let image = queue.addTask("render", .dependingOn(page)) { try await page.value + 22 }
     #expect(try await image.value == 42)
     #expect(image.name == "render" && image.dependencies.isEmpty && image.isAsynchronous)
     #expect(try await page.value == 20)
@@ -25,7 +25,7 @@ import Testing
   func failure() async throws {
     let queue = OperationQueue()
     let page = queue.addTask { () async throws -> Int in throw Failure() }
-    let image = queue.addTask(dependingOn: page) { try await page.value }
+    let image = queue.addTask(.dependingOn(page)) { try await page.value }
     await #expect(throws: Failure.self) { try await page.value }
     await #expect(throws: Failure.self) { try await page.untilSucceeded() }
     let error = await #expect(throws: DependencyError.self) { try await image.value }
@@ -329,14 +329,14 @@ import Testing
   @Test("B3, D3: a function can wait for the success of a list of operations") func afterList() async throws {
     let queue = OperationQueue()
     let parts = (1...5).map { number in queue.addTask { number } }
-    let sum = queue.addTask(dependingOn: parts) {
+    let sum = queue.addTask(.dependingOn(parts)) {
       var sum = 0
       for part in parts { sum += try await part.value }
       return sum
     }
     #expect(try await sum.value == 15)
     let failing: [Operation] = parts + [queue.addTask { throw Failure() }]
-    let error = await #expect(throws: DependencyError.self) { try await queue.addTask(dependingOn: failing) {}.value }
+    let error = await #expect(throws: DependencyError.self) { try await queue.addTask(.dependingOn(failing)) {}.value }
     #expect(error?.failedDependency === failing.last)
   }
 

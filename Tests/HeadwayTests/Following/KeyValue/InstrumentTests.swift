@@ -71,7 +71,7 @@ import Testing
     let (queue, witness) = (OperationQueue(on: clock), Witness())
     queue.addInstrument(witness)
     let seen = EventRecorder<String>()
-    let task = queue.addTask(name: "task", retry: .constant(maxAttemptCount: 3, delay: .seconds(2))) { attempt in
+    let task = queue.addTask("task", .retry(.constant(maxAttemptCount: 3, delay: .seconds(2)))) { attempt in
       seen.record(Self.request)
       await Task.yield()
       if attempt < 3 { throw Mishap(name: "\(attempt)") }

@@ -93,7 +93,7 @@ import Testing
       let (queue, clock) = (OperationQueue(name: "trace attempts"), ManualClock())
       queue.clock = clock
       let recording = try await Trace.record {
-        let task = queue.addTask(retry: .constant(maxAttemptCount: 3, delay: .seconds(1))) { attempt in
+        let task = queue.addTask(.retry(.constant(maxAttemptCount: 3, delay: .seconds(1)))) { attempt in
           if attempt < 3 { throw Mishap() }
         }
         for _ in 0..<2 {

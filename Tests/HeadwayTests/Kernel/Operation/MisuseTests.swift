@@ -21,14 +21,22 @@ import Testing
       in: await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         var policy = RetryPolicy.constant(maxAttemptCount: 2, delay: .zero)
         policy.maxRequestedDelay = .seconds(-1)
-        _ = TaskOperation(retry: policy) { _ in }
+        _ = TaskOperation(.retry(policy)) {}
       })
     expectMessage(
       "0 attempts",
       in: await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         var policy = RetryPolicy.constant(maxAttemptCount: 2, delay: .zero)
         policy.maxAttemptCount = 0
-        _ = TaskOperation(retry: policy) { _ in }
+        _ = TaskOperation(.retry(policy)) {}
+      })
+  }
+
+  @Test("X10: a retry policy of an operation that can't run again stops the process") func retryOfBlock() async {
+    expectMessage(
+      "The policy of ‘save’ has a retry policy, but only the function of a TaskOperation can run again",
+      in: await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        BlockOperation(name: "save").policy = OperationPolicy(retry: .never)
       })
   }
 

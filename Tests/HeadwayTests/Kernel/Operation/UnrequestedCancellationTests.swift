@@ -38,7 +38,7 @@ import Testing
       Throwing(),
       TaskOperation { throw CancellationError() },
       TaskOperation { try await Self.childWithTimeLimit() },
-      TaskOperation(retry: .never) { _ in throw CancellationError() },
+      TaskOperation(.retry(.never)) { throw CancellationError() },
       InvocationOperation(target: target, method: Target.fail),
       GroupOperation(operations: [BlockOperation { throw CancellationError() }]),
       GroupOperation(operations: [TaskOperation { try await Self.childWithTimeLimit() }]),
@@ -73,7 +73,7 @@ import Testing
     }
     let byAttempts = [nil, Duration.seconds(60)].map { timeout in
       let policy = OperationPolicy(timeout: timeout)
-      return queue.addTask(policy: policy, retry: .constant(maxAttemptCount: 3, delay: .zero)) { _ in
+      return queue.addTask(.policy(policy), .retry(.constant(maxAttemptCount: 3, delay: .zero))) {
         withUnsafeCurrentTask { $0?.cancel() }
         try Task.checkCancellation()
       }
@@ -91,15 +91,14 @@ import Testing
   func retried() async throws {
     let (queue, clock) = (OperationQueue(), ManualClock())
     queue.clock = clock
-    let operation = queue.addTask(
-      policy: OperationPolicy(timeout: .seconds(60)), retry: .constant(maxAttemptCount: 3, delay: .zero)
-    ) { attempt in
+    let operation = queue.addTask(.timeout(.seconds(60)), .retry(.constant(maxAttemptCount: 3, delay: .zero))) {
+      attempt in
       if attempt < 3 { try await Self.childWithTimeLimit() }
       return attempt
     }
     #expect(try await operation.value == 3)
     #expect(operation.attemptErrors.count == 2 && operation.attemptErrors.allSatisfy { $0 is CancellationError })
-    let failing = queue.addTask(retry: .constant(maxAttemptCount: 3, delay: .zero)) { _ in throw CancellationError() }
+    let failing = queue.addTask(.retry(.constant(maxAttemptCount: 3, delay: .zero))) { throw CancellationError() }
     try await failing.untilFinished()
     expectFailure(failing)
     #expect(failing.attempt == 3)
@@ -111,7 +110,7 @@ import Testing
     let queue = OperationQueue(on: ManualClock())
     queue.defaultKeyPolicy = KeyPolicy(circuitBreaker: CircuitBreaker(maxFailureCount: 2))
     for _ in 0..<2 {
-      let operation = queue.addTask(policy: OperationPolicy(key: "a")) { throw CancellationError() }
+      let operation = queue.addTask(.key("a")) { throw CancellationError() }
       try await operation.untilFinished()
     }
     #expect(queue.circuitBreakerState(forKey: "a") == .open)
@@ -120,7 +119,7 @@ import Testing
   @Test("D3: a dependent that requires success is cancelled because of a failure") func dependent() async throws {
     let queue = OperationQueue()
     let failing = queue.addTask { throw CancellationError() }
-    let dependent = queue.addTask(dependingOn: [failing]) {}
+    let dependent = queue.addTask(.dependingOn(failing)) {}
     try await dependent.untilFinished()
     guard case .failure(let error as DependencyError)? = dependent.outcome else {
       Issue.record("\(dependent) has not failed")

@@ -1,0 +1,83 @@
+/// Finds the newest jobs of a filter, and reads a limited number of rows.
+///
+/// If few jobs have the requested states, indexes find them. Otherwise, rows are read in the order of their numbers, up
+/// to ``JobSelection/maxRowCount``.
+struct JobSearch<Reader: StoreReader> {
+  private let selection: JobSelection<Reader>
+  private let id: JobID?
+  private let limit: Int
+
+  /// The maximum number of jobs that are found by an index that does not have the order of their numbers.
+  private var fewCount: Int { filter.payload == nil ? 5_000 : 1_000 }
+  private var filter: JobFilter { selection.filter }
+  private var reader: Reader { selection.reader }
+  private var end: Int64 { id?.rawValue ?? .max }
+
+  init(_ filter: JobFilter, before id: JobID?, limit: Int, _ reader: Reader) {
+    (selection, self.id, self.limit) = (JobSelection(filter, reader), id, limit)
+  }
+
+  func page() throws -> JobIDPage {
+    guard limit > 0, !selection.isEmpty else { return JobIDPage(ids: [], next: limit > 0 ? nil : id) }
+    reader.preferIndexes()
+    if selection.isIndexed {
+      let found = try selection.all().map(\.id).filter { $0.rawValue < end }
+      return JobIDPage(merging: [JobIDPage(ids: found)], limit: limit)
+    }
+    return JobIDPage(merging: try [unfinished()].compactMap(\.self) + finished(), limit: limit)
+  }
+
+  private func unfinished() throws -> JobIDPage? {
+    let parts = JobPart.allCases.filter { filter.states?.contains($0.state) != false }
+    guard !parts.isEmpty else { return nil }
+    // If most jobs have the states, the newest ones are found soon.
+    guard parts.count < JobPart.allCases.count || filter.queues != nil, let ids = try few(parts) else {
+      return try scan(.unfinished)
+    }
+    return JobIDPage(merging: [JobIDPage(ids: ids)], limit: limit)
+  }
+
+  /// Finds the jobs by the indexes; returns nil if there are too many in the queues and states.
+  private func few(_ parts: [JobPart]) throws -> [JobID]? {
+    var statement = StoreStatement("")
+    let condition = selection.addCondition(to: &statement)
+    let end = statement.add(.integer(end))
+    let queues = JobSelection(JobFilter(queues: filter.queues), reader).addCondition(to: &statement)
+    // The columns that the condition reads.
+    let columns = "id, queue, kind, state, enqueued, settings" + (filter.payload == nil ? "" : ", payload")
+    statement.sql = SearchSQL.few(
+      parts, columns, queues: queues, limit: statement.add(.number(fewCount + 1)), where: "\(condition) AND id < \(end)"
+    )
+    var (ids, count) = ([JobID](), 0)
+    try reader.forEachRow(statement) { row in
+      count = row.int(2)
+      if !row.isNull(0), selection.isMatch(row) { ids.append(row.id(0)) }
+    }
+    return count > fewCount ? nil : ids
+  }
+
+  private func finished() throws -> [JobIDPage] {
+    let states = [JobState.succeeded, .failed, .cancelled].filter { filter.states?.contains($0) != false }
+    return states.contains(.succeeded) ? [try scan(.finished)] : try states.map { try scan(.finished($0)) }
+  }
+
+  /// Reads rows in the order of their numbers, newest first.
+  private func scan(_ table: SearchSQL.Table) throws -> JobIDPage {
+    let maxRowCount = selection.maxRowCount
+    let window = StoreStatement(SearchSQL.windowBefore(table), .integer(end), .number(maxRowCount))
+    guard let ends = try reader.rows(window, { (last: $0.optional(0, $0.int64), count: $0.int(1)) }).first,
+      let last = ends.last
+    else { return JobIDPage(ids: []) }
+    // The texts of a filter are compared here, so any number of rows might be needed.
+    let maximum = selection.needsSettings ? maxRowCount : limit + 1
+    var statement = StoreStatement("", .integer(end), .integer(last), .number(maximum))
+    let condition = selection.addCondition(to: &statement)
+    statement.sql = SearchSQL.newest(table, where: condition)
+    var found: [JobID] = []
+    try reader.forEachRow(statement) { row in
+      if found.count <= limit, selection.isMatch(row) { found.append(row.id(0)) }
+    }
+    let next = ends.count == maxRowCount ? JobID(rawValue: last) : nil
+    return JobIDPage(ids: found, next: found.count > limit ? found.last : next)
+  }
+}

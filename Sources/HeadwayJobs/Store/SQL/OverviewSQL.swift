@@ -1,0 +1,98 @@
+/// The statements of snapshots and overviews that differ between databases.
+@_spi(JobStore) public protocol OverviewStatements {
+  /// The workers: `id, started, stopped, info`, and further columns for ``StoreReader/isAlive(_:)``.
+  static var workers: String { get }
+
+  /// Statements that return the waiting jobs by queue, kind and version: `queue, kind, version`, their number, the
+  /// first position, and the number of the job at this position.
+  ///
+  /// Several rows can belong to the same group.
+  static var waitingJobs: [String] { get }
+
+  /// Returns a statement with the same columns that reads a limited number of the jobs of a part.
+  ///
+  /// The parameter is the maximum number of jobs: of each group and priority if ``findsAllGroups``, or of all jobs.
+  static func waitingJobs(of part: JobPart) -> String
+
+  /// Whether ``waitingJobs(of:)`` finds all groups.
+  static var findsAllGroups: Bool { get }
+}
+
+/// The statements of snapshots and overviews that all databases understand.
+enum OverviewSQL {
+  /// The queues that are paused or have settings.
+  static let queues = "SELECT \(QueueRow.columns) FROM headway.queue"
+  /// The schedules.
+  static let schedules = "SELECT \(ScheduleRow.columns) FROM headway.schedule"
+  /// The value of a checkpoint; by the primary key.
+  static let checkpoint = "SELECT value FROM headway.checkpoint WHERE job = $1 AND name = $2"
+
+  /// The edges from and to jobs; by the primary key and the index `edge_dependent`.
+  static func edges(from: String, to: String) -> String {
+    """
+    SELECT \(JobRow.edge) FROM headway.edge WHERE \(from)
+    UNION SELECT \(JobRow.edge) FROM headway.edge WHERE \(to) ORDER BY 1, 2
+    """
+  }
+
+  /// The number of jobs of each queue in each state; reads all jobs.
+  static let counts = """
+    SELECT queue, state, count(*) FROM headway.job GROUP BY queue, state
+    UNION ALL SELECT queue, state, count(*) FROM headway.done GROUP BY queue, state
+    """
+
+  /// The number of jobs of each queue in a part, up to a limit; by the index of the part.
+  ///
+  /// Each step of the recursion finds the next queue in the index, and skips the jobs of the last one.
+  static func counts(of part: JobPart) -> String {
+    """
+    WITH RECURSIVE q(queue) AS (
+      SELECT (SELECT queue FROM headway.job WHERE \(part.condition) ORDER BY queue LIMIT 1)
+      UNION ALL
+      SELECT (SELECT queue FROM headway.job WHERE \(part.condition) AND queue > q.queue ORDER BY queue LIMIT 1) FROM q
+      WHERE q.queue IS NOT NULL)
+    SELECT q.queue, (SELECT count(*) FROM (
+      SELECT 1 FROM headway.job j WHERE \(part.condition) AND j.queue = q.queue LIMIT $1) counted)
+    FROM q WHERE q.queue IS NOT NULL
+    """
+  }
+
+  /// The number of running jobs of each queue; by the index `job_running`.
+  ///
+  /// There are few: those in the slots of workers, and those claimed ahead.
+  static let runningCounts = "SELECT queue, count(*) FROM headway.job WHERE state = 3 GROUP BY queue"
+
+  /// The running jobs; by the index `job_running`.
+  static let running = """
+    SELECT owner, id, kind, queue, attempt, claimed, progress, progress_text FROM headway.job WHERE state = 3
+    """
+
+  /// The number of failed or cancelled jobs, up to a limit; by the index `done_unsuccessful`.
+  static let unsuccessfulCount = """
+    SELECT count(*) FROM (SELECT 1 FROM headway.done WHERE state > 4 AND state = $1 LIMIT $2) counted
+    """
+
+  /// The failed jobs with the highest numbers, up to a limit; by the index `done_unsuccessful`.
+  private static let failed = """
+    SELECT kind, id, finished FROM headway.done WHERE state > 4 AND state = 5 ORDER BY id DESC LIMIT $1
+    """
+
+  /// The number of failed jobs by kind, and the last one of each kind, among the jobs with the highest numbers.
+  static let failures = """
+    SELECT kind, number, id, finished FROM (
+      SELECT kind, id, finished, count(*) OVER (PARTITION BY kind) AS number,
+      row_number() OVER (PARTITION BY kind ORDER BY finished DESC, id DESC) AS place FROM (\(failed)) counted) ranked
+    WHERE place = 1
+    """
+
+  /// The jobs that failed last, among those with the highest numbers.
+  static let latestFailures = """
+    SELECT id, finished FROM (\(failed)) counted ORDER BY finished DESC, id DESC LIMIT $2
+    """
+
+  /// The jobs that have ended after a time, latest first; by the index `done_finished`.
+  static let endings = """
+    SELECT id, queue, kind, state, ready, claimed, finished FROM headway.done WHERE finished > $1
+    ORDER BY finished DESC, id DESC LIMIT $2
+    """
+}

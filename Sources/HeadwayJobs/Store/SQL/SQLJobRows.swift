@@ -1,0 +1,166 @@
+/// The rows of a store in an SQL database, inside a transaction that writes.
+///
+/// A store has the statements, and this protocol has the functions that bind values to most of them. The rest of
+/// ``JobRows`` is what databases do in different ways.
+@_spi(JobStore) public protocol SQLJobRows: JobRows {
+  /// The type of rows.
+  associatedtype Row: StoredRow
+  /// The type that binds values to a statement.
+  associatedtype Values: StoredRowWriter
+  associatedtype Jobs: JobStatements
+  associatedtype Checkpoints: CheckpointStatements
+  associatedtype Graph: GraphStatements
+  associatedtype Limits: LimitStatements
+  associatedtype Schedules: ScheduleStatements
+
+  /// The queues that are paused or have settings, or nil if they have not been read.
+  var knownQueues: [String: JobQueueRecord]? { get set }
+  /// Definitions of schedules that were decoded before the transaction.
+  var knownDefinitions: ScheduleRow.KnownDefinitions { get }
+
+  /// Executes a statement, and returns its rows.
+  func rows<Value>(
+    _ sql: String, _ write: (inout Values) -> Void, _ read: (Row) throws -> Value
+  ) throws -> [Value]
+  /// Executes a statement for elements, and returns its rows.
+  ///
+  /// - Parameters:
+  ///   - sql: The statement.
+  ///   - elements: The elements.
+  ///   - write: Binds the values of an element.
+  ///   - constants: Binds the values that follow those of the elements.
+  ///   - read: Reads a row.
+  /// - Throws: The error of the database.
+  /// - Returns: The rows.
+  func rows<Element, Value>(
+    _ sql: String, for elements: [Element], _ write: (Element, inout Values) -> Void,
+    constants: (inout Values) -> Void, _ read: (Row) throws -> Value
+  ) throws -> [Value]
+  /// Executes a statement without rows, at once or together with the next one.
+  func run(_ sql: String, _ write: (inout Values) -> Void) throws
+  /// Executes a statement without rows for elements, at once or together with the next one.
+  func run<Element>(
+    _ sql: String, for elements: [Element], _ write: (Element, inout Values) -> Void,
+    constants: (inout Values) -> Void
+  ) throws
+}
+
+@_spi(JobStore) extension SQLJobRows {
+  /// Executes a statement for elements.
+  public func run<Element>(
+    _ sql: String, for elements: [Element], _ write: (Element, inout Values) -> Void
+  ) throws {
+    try run(sql, for: elements, write, constants: { _ in })
+  }
+
+  /// Executes a statement for jobs.
+  public func run(_ sql: String, for ids: [JobID]) throws { try run(sql, for: ids) { $1.add($0.rawValue) } }
+
+  /// Executes a statement for jobs, and returns its rows.
+  public func rows<Value>(_ sql: String, for ids: [JobID], _ read: (Row) throws -> Value) throws -> [Value] {
+    try rows(sql, for: ids, { $1.add($0.rawValue) }, constants: { _ in }, read)
+  }
+
+  // MARK: Jobs
+
+  public func findUnfinished(_ ids: [JobID]) throws -> [JobRecord] {
+    ids.isEmpty ? [] : try rows(Jobs.findUnfinished, for: ids) { JobRow.read($0) }
+  }
+
+  public func isUnfinished(_ id: JobID) throws -> Bool {
+    try !rows(Jobs.isUnfinished, { $0.add(id.rawValue) }) { _ in }.isEmpty
+  }
+
+  public func isRun(by fence: JobFence) throws -> Bool {
+    try !rows(Jobs.findRunning, { JobRow.write(fence, to: &$0) }) { _ in }.isEmpty
+  }
+
+  /// Returns jobs that a worker runs, in the order of their numbers, up to a limit.
+  public func runningJobs(of worker: WorkerID, limit: Int) throws -> [JobRecord] {
+    try rows(
+      Jobs.runningJobs,
+      {
+        $0.add(worker.rawValue)
+        $0.add(limit)
+      }
+    ) { JobRow.read($0) }
+  }
+
+  public func runningJobs(of worker: WorkerID) throws -> [JobRecord] { try runningJobs(of: worker, limit: .max) }
+
+  public func lateJobs(limit: Int) throws -> [JobRecord] { try jobs(Jobs.lateJobs, limit) }
+
+  public func dueJobs(limit: Int) throws -> [JobRecord] { try jobs(Jobs.dueJobs, limit) }
+
+  private func jobs(_ sql: String, _ limit: Int) throws -> [JobRecord] {
+    try rows(
+      sql,
+      {
+        $0.add(now)
+        $0.add(limit)
+      }
+    ) { JobRow.read($0) }
+  }
+
+  /// Deletes the rows of jobs that are not kept.
+  public func deleteRows(of ids: [JobID]) throws {
+    try run(Graph.deleteEdges, for: ids)
+    try run(Jobs.deleteUnfinished, for: ids)
+    try run(Jobs.deleteFinished, for: ids)
+  }
+
+  public func preservingParts(of job: JobRecord, _ write: () throws -> Void) throws {
+    // The parts remain as they are stored, for people to inspect, and for a newer release that might be able to read
+    // them.
+    let parts = try rows(Jobs.findParts, { $0.add(job.id.rawValue) }) { row in
+      (settings: row.optional(0, row.bytes), history: row.optional(1, row.bytes))
+    }.first
+    try write()
+    try run(job.state.isFinished ? Jobs.setFinishedParts : Jobs.setUnfinishedParts) { values in
+      values.add(job.id.rawValue)
+      values.add(parts?.settings)
+      values.add(parts?.history)
+    }
+  }
+
+  /// Returns the job that holds each key, or nil if none does.
+  public func holders(of keys: [UniqueKey], _ sql: String) throws -> [JobID?] {
+    func find(_ keys: [String], _ sql: String, _ constants: (inout Values) -> Void) throws -> [[UInt8]: JobID] {
+      guard !keys.isEmpty else { return [:] }
+      let found = try rows(sql, for: keys, { $1.add($0) }, constants: constants) { ($0.bytes(0), $0.id(1)) }
+      return Dictionary(found, uniquingKeysWith: { first, _ in first })
+    }
+    let holders = try find(keys.filter { $0.duration == nil }.map(\.key), sql) { _ in }
+    let timed = try find(keys.filter { $0.duration != nil }.map(\.key), Jobs.timedHolders) { $0.add(now) }
+    return keys.map { ($0.duration == nil ? holders : timed)[Array($0.key.utf8)] }
+  }
+
+  // MARK: Attempts
+
+  public func checkpoints(_ name: String, of ids: [JobID]) throws -> [JobID: JobPayload] {
+    guard !ids.isEmpty else { return [:] }
+    let found = try rows(Checkpoints.find, for: ids, { $1.add($0.rawValue) }, constants: { $0.add(name) }) { row in
+      (row.id(0), JobPayload(bytes: row.bytes(1)))
+    }
+    return Dictionary(found, uniquingKeysWith: { first, _ in first })
+  }
+
+  public func putCheckpoints(_ checkpoints: [(job: JobID, name: String, value: JobPayload)]) throws {
+    try run(Checkpoints.put, for: checkpoints) { checkpoint, values in
+      values.add(checkpoint.job.rawValue)
+      values.add(checkpoint.name)
+      values.add(checkpoint.value.bytes)
+    }
+    try run(Checkpoints.note, for: Set(checkpoints.map(\.job)).sorted())
+  }
+
+  public func deleteCheckpoints(of ids: [JobID]) throws { try run(Checkpoints.delete, for: ids) }
+
+  public func setProgress(_ progress: JobProgress, of id: JobID) throws {
+    try run(Jobs.setProgress) { values in
+      values.add(id.rawValue)
+      values.add(progress.fraction)
+      values.add(description: progress.text)
+    }
+  }
+}

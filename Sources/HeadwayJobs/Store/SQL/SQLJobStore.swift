@@ -1,0 +1,108 @@
+/// A store in an SQL database, which reads by the statements of HeadwayJobs.
+@_spi(JobStore) public protocol SQLJobStore: JobStoreBackend {
+  /// Reads the state at one moment.
+  ///
+  /// - Parameter body: A function that reads.
+  /// - Returns: The value that the function returns.
+  /// - Throws: ``JobError``.
+  func readState<Answer: Sendable>(_ body: @escaping @Sendable (any StoreReader) throws -> Answer) async throws
+    -> Answer
+}
+
+@_spi(JobStore) extension SQLJobStore {
+  /// Returns jobs in the order of their numbers.
+  ///
+  /// Each read examines a limited number of rows, so the jobs of a long list are not those of one moment.
+  ///
+  /// - Parameters:
+  ///   - filter: The jobs to return.
+  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - limit: The maximum number of jobs.
+  /// - Returns: The jobs.
+  /// - Throws: ``JobError``.
+  public func jobs(_ filter: JobFilter, after id: JobID?, limit: Int) async throws -> [JobRecord] {
+    var (jobs, last) = ([JobRecord](), id)
+    repeat {
+      let (start, rest) = (last, limit - jobs.count)
+      let part = try await readState { try $0.jobs(filter, after: start, limit: rest) }
+      jobs += part.jobs
+      last = part.next
+    } while last != nil
+    return jobs
+  }
+
+  /// Returns the numbers of jobs, newest first, without reading many others.
+  ///
+  /// - Parameters:
+  ///   - filter: The jobs to find.
+  ///   - id: Only jobs with smaller numbers than this one are returned; nil for all.
+  ///   - limit: The maximum number of jobs.
+  /// - Returns: The numbers, in descending order.
+  /// - Throws: ``JobError``.
+  public func ids(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobIDPage {
+    try await readState { try $0.ids(filter, before: id, limit: limit) }
+  }
+
+  /// Returns the queues, workers, failures and latest endings.
+  ///
+  /// - Parameter limit: Jobs are counted up to this number. If more jobs wait in all queues, a store can read only about
+  ///   this many to find their kinds: the next ones of each queue and priority. Kinds that only later jobs have are
+  ///   missing then, and the numbers by kind are those of the jobs that were read.
+  /// - Returns: The overview.
+  /// - Throws: ``JobError``.
+  public func overview(countingTo limit: Int) async throws -> JobsOverview {
+    try await readState { try $0.overview(countingTo: limit) }
+  }
+
+  /// Returns the edges from and to jobs.
+  ///
+  /// - Parameter ids: The jobs.
+  /// - Returns: The edges, in the order of the dependencies' numbers, and then of the dependents' numbers.
+  /// - Throws: ``JobError``.
+  public func edges(of ids: [JobID]) async throws -> [JobEdge] { try await readState { try $0.edges(of: ids) } }
+
+  /// Returns the names of queues that have waiting jobs.
+  ///
+  /// - Parameters:
+  ///   - name: Only names after this one are returned; nil for all.
+  ///   - limit: The maximum number of names.
+  /// - Returns: The names, in the order of the database.
+  /// - Throws: ``JobError``.
+  /// - Complexity: O(*n* log *m*) for *n* names and *m* waiting jobs.
+  public func waitingQueues(after name: String?, limit: Int) async throws -> [String] {
+    try await readState { try $0.waitingQueues(after: name, limit: limit) }
+  }
+
+  /// Returns how many jobs of each queue are in each state.
+  ///
+  /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
+  /// - Throws: ``JobError``.
+  /// - Complexity: O(*n*) in the number of jobs of the store.
+  public func counts() async throws -> [String: JobQueueCounts] { try await readState { try $0.counts() } }
+
+  /// Returns the queues, workers and failures at one moment.
+  ///
+  /// - Parameter parts: The parts to read.
+  /// - Returns: The snapshot.
+  /// - Throws: ``JobError``.
+  public func snapshot(_ parts: JobsSnapshot.Parts) async throws -> JobsSnapshot {
+    try await readState { try $0.snapshot(parts) }
+  }
+
+  /// Returns all schedules.
+  ///
+  /// - Returns: The schedules, in the order of their names.
+  /// - Throws: ``JobError``.
+  public func schedules() async throws -> [ScheduleRecord] { try await readState { try $0.schedules() } }
+
+  /// Returns a value that an attempt of a job has stored.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the checkpoint.
+  ///   - id: The job.
+  /// - Returns: The value, or nil if there is none.
+  /// - Throws: ``JobError``.
+  public func checkpoint(_ name: String, of id: JobID) async throws -> JobPayload? {
+    try await readState { try $0.checkpoint(name, of: id) }
+  }
+}
