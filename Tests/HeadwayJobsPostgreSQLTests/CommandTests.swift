@@ -31,8 +31,8 @@ import Testing
   func turns() async throws {
     let test = try await TestStore()
     try await test.jobs.enqueue(
-      PlainJob(number: 1), queue: "kept", options: JobOptions(limits: [.concurrency(1, key: "key")]))
-    try await test.jobs.enqueue(PlainJob(number: 2), queue: "plain")
+      PlainJob(number: 1), .queue("kept"), .limits([.concurrency(1, key: "key")]))
+    try await test.jobs.enqueue(PlainJob(number: 2), .queue("plain"))
     try test.psql(
       "INSERT INTO turn (queue, priority, plain_next) SELECT unnest('{gone,kept,plain}'::text[]), 0, false")
     _ = try await test.store.perform(.prune)

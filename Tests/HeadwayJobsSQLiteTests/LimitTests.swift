@@ -55,7 +55,7 @@ import Testing
     let app = try TransactionTests.Application()
     let worker = try await app.store.registerNote()
     for queue in ["a", "b", "b"] {
-      let options = JobOptions(queue: queue, limits: [.concurrency(1, key: queue)])
+      let options: JobOptions = [.queue(queue), .limits([.concurrency(1, key: queue)])]
       _ = try await app.store.enqueue([NewJob(kind: "note", payload: JobPayload(bytes: []), options: options)])
     }
     let claims = ["a", "b"].map { JobClaim(queue: $0, count: 2, allowsSuspect: true, kinds: ["note": 1]) }

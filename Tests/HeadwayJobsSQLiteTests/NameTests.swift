@@ -18,7 +18,7 @@ import Testing
       { (worker: JobWorker) in for name in names { worker.serve(name, on: OperationQueue()) } },
     ] {
       var handles: [JobHandle<Void>] = []
-      for name in names { handles.append(try await jobs.enqueue(EmptyJob(), queue: name)) }
+      for name in names { handles.append(try await jobs.enqueue(EmptyJob(), .queue(name))) }
       let worker = JobWorker(jobs, kinds: [EmptyJob.self])
       serves(worker)
       try await worker.drain()

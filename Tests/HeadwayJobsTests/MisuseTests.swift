@@ -91,7 +91,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .failureLimit: try await jobs.changeQueue("default", .maxFailureCount(0))
     case .aging: try await jobs.changeQueue("default", .agingInterval(.zero))
     case .noDate:
-      try await jobs.enqueue(Sum(left: 1, right: 1), at: Date(timeIntervalSince1970: .nan))
+      try await jobs.enqueue(Sum(left: 1, right: 1), .startDate(Date(timeIntervalSince1970: .nan)))
     case .interval: _ = JobSchedule.every(.zero)
     case .namelessSchedule: try await jobs.schedule("", .every(.seconds(1)), job: Sum(left: 1, right: 1))
     case .otherBatch, .otherEntry: try await commitWithBatches(jobs)

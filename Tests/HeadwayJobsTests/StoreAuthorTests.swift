@@ -106,7 +106,7 @@ import Testing
     let worker = rows.memory.register(
       WorkerDescription(name: "test", processIdentifier: 1, queues: ["a", "b"], kinds: ["note": 1]), at: rows.now)
     for queue in ["a", "b", "b"] {
-      let options = JobOptions(queue: queue, limits: [.concurrency(1, key: queue)])
+      let options: JobOptions = [.queue(queue), .limits([.concurrency(1, key: queue)])]
       _ = try rows.enqueue([NewJob(kind: "note", payload: JobPayload(bytes: []), options: options)])
     }
     for queue in ["a", "b"] {

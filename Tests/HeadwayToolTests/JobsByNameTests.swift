@@ -113,7 +113,7 @@ struct JobsByNameTests {
       // Waits.
       [.serial(key: "account")],
     ]
-    _ = try await store.enqueue(limits.map { newJob("mail", JobOptions(limits: $0)) })
+    _ = try await store.enqueue(limits.map { newJob("mail", [.limits($0)]) })
     let worker = try await store.register(
       WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["mail": 1]))
     let claim = JobClaim(queue: "default", count: 9, allowsSuspect: true, kinds: ["mail": 1])

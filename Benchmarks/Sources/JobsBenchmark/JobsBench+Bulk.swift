@@ -16,7 +16,7 @@ extension JobsBench {
       let former = last
       last = jobs.prefix(Self.layerSize).enumerated().map { index, job in
         guard !former.isEmpty else { return batch.add(job) }
-        return batch.add(job, after: [former[index].success, former[(index + 1) % former.count].success])
+        return batch.add(job, .after([former[index].success, former[(index + 1) % former.count].success]))
       }
       jobs = jobs.dropFirst(Self.layerSize)
     }
@@ -35,8 +35,7 @@ extension JobsBench {
   func tickSchedules() async throws -> [String: Any] {
     let count = options.jobCount
     try await jobs.schedule(
-      "schedule", try .cron("* * * * *"), options: JobOptions(queue: Self.tickedQueue),
-      job: Count(0, size: options.payloadSize))
+      "schedule", try .cron("* * * * *"), job: Count(0, size: options.payloadSize), .queue(Self.tickedQueue))
     // Setting each schedule takes a commit.
     try await opened.execute(
       """

@@ -21,7 +21,7 @@ extension JobsBench {
     }
     // A queue that matches the pattern is served after its first job.
     for number in 0..<options.queueCount {
-      try await jobs.enqueue(Timed(number: number, sent: 0), queue: queue(number))
+      try await jobs.enqueue(Timed(number: number, sent: 0), .queue(queue(number)))
     }
     try await waitForTimed(options.queueCount)
     try await Task.sleep(for: .seconds(2))
@@ -53,7 +53,7 @@ extension JobsBench {
       try await Task.sleep(for: Self.pause)
       let job = Timed(number: number, sent: Date().timeIntervalSinceReferenceDate)
       // 7,919 is prime, so that the queues are not in their order.
-      try await jobs.enqueue(job, queue: queue(number * 7_919 % options.queueCount))
+      try await jobs.enqueue(job, .queue(queue(number * 7_919 % options.queueCount)))
     }
     return ["mode": "produce", "jobs": options.jobCount]
   }

@@ -110,7 +110,7 @@ extension JobStoreConformance {
     JobStoreCheck("J298: a heavy job of a kind that no worker supports keeps no units, and other heavy jobs do") {
       probe in
       func options(_ key: String, _ weight: Int) -> JobOptions {
-        JobOptions(limits: [.concurrency(9, key: key), .concurrency(4, key: "shared", weight: weight)])
+        [.limits([.concurrency(9, key: key), .concurrency(4, key: "shared", weight: weight)])]
       }
       let worker = try await probe.register()
       for number in 0..<4 { try await probe.enqueue(options: options("a\(number)", 1)) }
