@@ -32,7 +32,7 @@ struct Timed: Job {
     Self.waits.withLock { $0.append((number, seconds)) }
   }
 
-  /// Returns how long the jobs have waited, in the order of their numbers, and forgets it.
+  /// Returns how long the jobs have waited, by ascending number, and forgets it.
   static func takeWaits() -> [Double] {
     waits.withLock { waits in
       defer { waits = [] }

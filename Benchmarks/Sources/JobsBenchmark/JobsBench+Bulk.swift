@@ -7,8 +7,9 @@ extension JobsBench {
   private static let layerSize = 1_000
   private static let tickedQueue = "ticked"
 
-  /// Measures how long it takes to store a graph: layers of jobs, each of which waits for the success of two jobs of the
-  /// layer before.
+  /// Measures how long it takes to store a graph.
+  ///
+  /// It consists of layers. Each job waits for the success of two jobs of the layer before.
   func storeGraph() async throws -> [String: Any] {
     var (batch, last) = (JobBatch(), [JobBatch.Entry<Void>]())
     var jobs = newJobs(options.jobCount)[...]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this process has used so far.
+/// The processor time and memory of this process, and the bytes that it has written.
 enum ProcessFigures {
   /// The number of bytes of files that this process has changed.
   static func writtenBytes() throws -> Int {
