@@ -129,7 +129,7 @@ def landing(repository):
     lead = " ".join(lead.removeprefix("Operation queues for Swift: ").split())
     first, output = re.findall(r"```\w+\n.*?```", readme, re.S)[:2]
     claims = []
-    for name, text in re.findall(r"^- \*\*(.*?)\.\*\* (.*?)(?=\n- |\n\n)", readme, re.M | re.S):
+    for name, text in re.findall(r"^- \*\*(.*?)\.\*\* (.*?)(?=\n- |\n\n)", readme[:readme.index("```")], re.M | re.S):
         claims.append(f"<li><strong>{html.escape(name)}</strong> {html.escape(' '.join(text.split()))}</li>")
     modules, listed = [], []
     section = readme[readme.index("| product |"):readme.index("\n## ", readme.index("| product |"))]
