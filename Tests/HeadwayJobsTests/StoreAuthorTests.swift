@@ -99,6 +99,25 @@ import Testing
     #expect(other.memory.nextTime(after: other.now) == Self.time(1) + .seconds(60))
   }
 
+  @Test("J299: the turns of queues without waiting jobs that have keys are removed")
+  func turns() throws {
+    let rows = MemoryRows()
+    rows.begin(at: Self.time(1))
+    let worker = rows.memory.register(
+      WorkerDescription(name: "test", processIdentifier: 1, queues: ["a", "b"], kinds: ["note": 1]), at: rows.now)
+    for queue in ["a", "b", "b"] {
+      let options: JobOptions = [.queue(queue), .limits([.concurrency(1, key: queue)])]
+      _ = try rows.enqueue([NewJob(kind: "note", payload: JobPayload(bytes: []), options: options)])
+    }
+    for queue in ["a", "b"] {
+      let claim = JobClaim(queue: queue, count: 2, allowsSuspect: true, kinds: ["note": 1])
+      #expect(try rows.claim(claim, by: worker).count == 1)
+    }
+    #expect(Set(rows.memory.limits.turnPlaces.map(\.queue)) == ["a", "b"])
+    _ = rows.prune()
+    #expect(rows.memory.limits.turnPlaces.map(\.queue) == ["b"])
+  }
+
   /// A number of seconds, so that different times also differ when they are printed.
   private static func time(_ seconds: Int64) -> StoreTime { StoreTime(microseconds: seconds * 1_000_000) }
 }
