@@ -1,6 +1,5 @@
 #if PostgreSQL
 @_spi(JobStore) import HeadwayJobs
-import Synchronization
 
 /// The connections of a store.
 ///
@@ -36,9 +35,11 @@ final class StoreConnections: Sendable {
     renewals.work = { try leases.renewDue($0, schema) }
     leasing = try PostgresConnection(name: "headway-renew", settings, tasks: renewals)
     tasks.isWanted = { hints.listens }
-    let control = ControlTasks(schema, hints)
-    tasks.opened = { control.opened($0) }
-    tasks.work = { try control.work($0) }
+    tasks.opened = { _ in hints.endListening() }
+    tasks.work = {
+      try hints.listen($0, schema)
+      return try hints.sendGathered($0, schema)
+    }
     tasks.received = { hints.receive($0) }
     self.control = try PostgresConnection(name: "headway-control", settings, tasks: tasks)
   }
@@ -58,24 +59,5 @@ final class StoreConnections: Sendable {
   func close() async { for connection in all { await connection.close() } }
 
   func abandon() { for connection in all { connection.abandon() } }
-}
-
-/// The tasks of the control connection's thread in addition to requests.
-private final class ControlTasks: Sendable {
-  private let schema: SchemaName
-  private let hints: StoreHints
-  private let isListening = Atomic(false)
-
-  init(_ schema: SchemaName, _ hints: StoreHints) { (self.schema, self.hints) = (schema, hints) }
-
-  func opened(_ session: PostgresSession) { isListening.store(false, ordering: .relaxed) }
-
-  func work(_ session: PostgresSession) throws -> ContinuousClock.Instant? {
-    if hints.listens, !isListening.load(ordering: .relaxed) {
-      try hints.listen(session, schema)
-      isListening.store(true, ordering: .relaxed)
-    }
-    return try hints.sendGathered(session, schema)
-  }
 }
 #endif

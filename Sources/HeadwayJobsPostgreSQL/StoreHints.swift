@@ -6,6 +6,8 @@ import Synchronization
 final class StoreHints: Sendable {
   let observers = HintObservers()
   let gate = HintGate()
+  // Whether the control connection must listen, and whether it does.
+  private let mustListen = Atomic(false)
   private let isListening = Atomic(false)
   /// 0 if it is not known whether there are notifications, 1 if there are, 2 if a pooler or a standby prevents them.
   private let notificationState = Atomic(0)
@@ -18,9 +20,12 @@ final class StoreHints: Sendable {
   }
 
   /// Makes the control connection listen.
-  func beginListening() { isListening.store(true, ordering: .sequentiallyConsistent) }
+  func beginListening() { mustListen.store(true, ordering: .sequentiallyConsistent) }
 
-  var listens: Bool { isListening.load(ordering: .sequentiallyConsistent) }
+  var listens: Bool { mustListen.load(ordering: .sequentiallyConsistent) }
+
+  /// Notes that the control connection was opened again.
+  func endListening() { isListening.store(false, ordering: .relaxed) }
 
   var lacksNotifications: Bool? {
     switch notificationState.load(ordering: .relaxed) {
@@ -30,12 +35,13 @@ final class StoreHints: Sendable {
     }
   }
 
-  /// Begins to listen on a connection that was opened.
+  /// Begins to listen on the control connection, if that is necessary.
   func listen(_ session: PostgresSession, _ schema: SchemaName) throws {
+    guard listens, !isListening.load(ordering: .relaxed) else { return }
     let lacksNotifications = session.isPooled || session.isStandby
     notificationState.store(lacksNotifications ? 2 : 1, ordering: .relaxed)
-    guard !lacksNotifications else { return }
-    _ = try session.run(Statement(SessionSQL.listen(schema.channel)))
+    if !lacksNotifications { _ = try session.run(Statement(SessionSQL.listen(schema.channel))) }
+    isListening.store(true, ordering: .relaxed)
   }
 
   /// Passes on a notification of another process.

@@ -11,12 +11,14 @@ final class ChangeDetector: Sendable {
   /// A number that changes with each commit of any process (`PRAGMA data_version`).
   typealias Version = Int
 
-  private struct Answers {
-    var workers: (version: Version, ids: [WorkerID])?
-    /// When the next tick or job is due; nil if there is none.
-    var next: (version: Version, time: StoreTime?)?
-    /// A version of the database without waiting jobs.
-    var withoutWaiting: Version?
+  /// What was read from one version of the database; nil if it must be read.
+  struct Answers {
+    fileprivate var version: Version?
+    var workers: [WorkerID]?
+    /// When the next tick or job is due, with nil as the inner value if nothing will be due.
+    var next: StoreTime??
+    /// Whether it is known that no job waits for a worker.
+    var nothingWaits = false
   }
 
   private enum Connection {
@@ -76,36 +78,18 @@ final class ChangeDetector: Sendable {
 
   // MARK: Answers
 
-  /// The workers; nil if they must be read.
-  func workers(_ version: Version?) -> [WorkerID]? {
-    answers.withLock { answers in answers.workers.flatMap { $0.version == version ? $0.ids : nil } }
+  /// Returns what was read from a version of the database.
+  func answers(at version: Version?) -> Answers {
+    answers.withLock { $0.version == version && version != nil ? $0 : Answers() }
   }
 
-  func note(workers: [WorkerID], _ version: Version?) {
+  /// Notes what was read from a version of the database.
+  func note(at version: Version?, _ body: (inout Answers) -> Void) {
     guard let version else { return }
-    answers.withLock { $0.workers = (version, workers) }
-  }
-
-  /// Returns when something is due next, if that is after a time; nil if it must be read.
-  ///
-  /// The inner value is nil if nothing will be due.
-  func next(after now: StoreTime, _ version: Version?) -> StoreTime?? {
     answers.withLock { answers in
-      guard let next = answers.next, next.version == version, next.time.map({ $0 > now }) ?? true else { return nil }
-      return .some(next.time)
+      if answers.version != version { answers = Answers(version: version) }
+      body(&answers)
     }
   }
-
-  func note(next: StoreTime?, _ version: Version?) {
-    guard let version else { return }
-    answers.withLock { $0.next = (version, next) }
-  }
-
-  /// Whether no job waits for a worker; false if that must be read.
-  func knowsNothingWaits(_ version: Version?) -> Bool {
-    version != nil && answers.withLock { $0.withoutWaiting == version }
-  }
-
-  func noteNothingWaits(_ version: Version) { answers.withLock { $0.withoutWaiting = version } }
 }
 #endif

@@ -33,14 +33,14 @@ import GRDB
     // An idle worker requests jobs once per second.
     let version = changes.version()
     let nothing = JobExchangeAnswer(verdicts: [], claimed: exchange.claims.map { _ in [] })
-    if changes.knowsNothingWaits(version) { return nothing }
+    if changes.answers(at: version).nothingWaits { return nothing }
     // An idle worker that serves many queues does not lock the database.
     if try await read({ try WaitingQueues(exchange.claims, $0.database).isEmpty }) { return nothing }
     let answer = try await exchangeNow(exchange)
     if answer.claimed.allSatisfy(\.isEmpty), let version, changes.version() == version,
       try await read({ try !$0.flag(StoreStatement(ClaimSQL.waits)) })
     {
-      changes.noteNothingWaits(version)
+      changes.note(at: version) { $0.nothingWaits = true }
     }
     return answer
   }
@@ -76,9 +76,9 @@ import GRDB
   public func advance() async throws -> StoreTime? {
     // An idle store writes nothing.
     let (now, version) = (now, changes.version())
-    if let next = changes.next(after: now, version) { return next }
+    if let next = changes.answers(at: version).next, next.map({ $0 > now }) ?? true { return next }
     let next = try await nextTime(at: now)
-    changes.note(next: next, version)
+    changes.note(at: version) { $0.next = .some(next) }
     guard let next, next <= now else { return next }
     var isMore = false
     for part in JobTransaction.Advance.allCases {

@@ -30,7 +30,7 @@
   /// - Throws: `JobError`.
   public func beat(_ worker: WorkerID, running attempts: [JobFence]) async throws -> WorkerBeat {
     let isHeld = locks.holds(worker)
-    if attempts.isEmpty, let workers = changes.workers(changes.version()) {
+    if attempts.isEmpty, let workers = changes.answers(at: changes.version()).workers {
       return WorkerBeat(isRegistered: isHeld && workers.contains(worker))
     }
     return try await read { reader in
@@ -94,9 +94,9 @@
 
   private func readWorkers() async throws -> [WorkerID] {
     let version = changes.version()
-    if let workers = changes.workers(version) { return workers }
+    if let workers = changes.answers(at: version).workers { return workers }
     let workers = try await read { try $0.rows(StoreStatement(WorkerSQL.all)) { $0.worker(0) } }
-    changes.note(workers: workers, version)
+    changes.note(at: version) { $0.workers = workers }
     return workers
   }
 }

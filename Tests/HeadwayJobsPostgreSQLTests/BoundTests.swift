@@ -25,6 +25,15 @@ import Testing
     return (answer, session.requestCount - before)
   }
 
+  /// Runs a transaction on its own connection, and returns the number of statements.
+  private func statementCount(_ test: TestStore, _ body: (JobTransaction) throws -> Void) throws -> Int {
+    let session = try PostgresSession(ConnectionSettings(test.connectionString))
+    let runner = TransactionRunner(schema: try SchemaName(test.schema), clock: StoreClock(custom: nil))
+    let before = session.statementCount
+    _ = try runner.run(session, hold: .alone, body)
+    return session.statementCount - before
+  }
+
   /// The maximum number of rows that one transaction has written.
   private func greatestChange(of table: String, _ test: TestStore) throws -> Int {
     Int(
@@ -53,6 +62,50 @@ import Testing
     #expect(try greatestChange(of: "job", test) == JobCommand.maxChangedCount)
     #expect(try test.psql("SELECT count(*) FROM schedule WHERE next > clock_timestamp() AND last_job > 0") == "2500")
     await test.store.close()
+  }
+
+  /// The numbers of statements that store, change and rescue a number of jobs.
+  private func statementCounts(jobCount: Int) async throws -> [String: Int] {
+    let test = try await TestStore()
+    var counts: [String: Int] = [:]
+    func enqueue(_ name: String, _ options: (Int) -> JobOptions) throws {
+      let jobs = (0..<jobCount).map { NewJob(kind: "plain", payload: JobPayload(bytes: [1]), options: options($0)) }
+      counts[name] = try statementCount(test) { _ = try $0.enqueue(jobs) }
+    }
+    let first = try await test.jobs.enqueue(PlainJob(number: 0))
+    try enqueue("batch") { _ in [] }
+    try enqueue("keys") { [.unique(.unfinished("\($0)"))] }
+    try enqueue("kept") { [.unique(.unfinished("\($0)"))] }
+    try enqueue("replaced") { [.unique(.unfinished("\($0)", onConflict: .replace))] }
+    try enqueue("timed keys") { [.unique(.held("\($0)", for: .seconds(60)))] }
+    try enqueue("graph") { _ in [.queue("graph"), .after(first.success)] }
+    try enqueue("later") { _ in [.queue("later"), .delay(.seconds(3_600))] }
+
+    counts["cascade"] = try statementCount(test) { _ = try $0.perform(.cancel(.id(first.id))) }
+    #expect(try await test.jobs.counts()["graph"]?[.cancelled] == jobCount)
+    counts["retry"] = try statementCount(test) { _ = try $0.perform(.retry(JobFilter(states: [.cancelled]))) }
+    #expect(try await test.jobs.counts()["graph"]?[.held] == jobCount)
+    try test.psql("UPDATE job SET due = now() - interval '1 h' WHERE state = 1")
+    counts["due"] = try statementCount(test) { _ = try $0.advance() }
+
+    let worker = try await test.store.register(description)
+    let claim = JobClaim(queue: "later", count: jobCount, allowsSuspect: false, kinds: ["plain": 1])
+    let claimed = try await test.store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0]
+    #expect(claimed.count == jobCount)
+    try await test.store.kill(worker)
+    var rescued: [JobID] = []
+    counts["rescue"] = try statementCount(test) { rescued = try $0.rescue(limit: 1_000) }
+    #expect(rescued == claimed.map(\.id).sorted())
+    #expect(try await test.store.audit() == [])
+    await test.store.close()
+    return counts
+  }
+
+  @Test("J285: the number of statements does not grow with the number of jobs")
+  func statements() async throws {
+    let (few, many) = (try await statementCounts(jobCount: 10), try await statementCounts(jobCount: 900))
+    #expect(few == many)
+    #expect(many.values.allSatisfy { $0 < 40 }, "\(many)")
   }
 
   @Test("J185: the number of requests that store a graph and end its jobs does not grow with each job")

@@ -90,3 +90,8 @@ enum SmallFile {
     }
   }
 }
+
+/// Memory of the size of a cache line, so that the properties before and after it are in different ones.
+struct CacheLine: Sendable {
+  private let words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
+}

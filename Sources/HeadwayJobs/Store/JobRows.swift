@@ -169,7 +169,7 @@
 
 /// A job whose success was recorded without reading the job.
 @_spi(JobStore) public struct JobSuccess: Hashable, Sendable {
-  /// The queue of the job. It can be empty if no queue has settings.
+  /// The queue of the job, which can be empty if no queue has settings.
   public let queue: String
   /// Whether other jobs wait for the job, or have waited for it.
   public let hasDependents: Bool

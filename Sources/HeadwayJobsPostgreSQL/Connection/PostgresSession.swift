@@ -39,6 +39,8 @@ final class PostgresSession {
   private var notifications: [String] = []
   /// The number of requests that were sent, each of which is a round trip.
   private(set) var requestCount = 0
+  /// The number of statements that were sent.
+  private(set) var statementCount = 0
   /// The error that has ended the session.
   ///
   /// The next answers of the server could belong to earlier requests, so the session can't be used again.
@@ -211,6 +213,7 @@ final class PostgresSession {
   func exchange(_ statements: [Statement]) throws -> Answer {
     let end = ContinuousClock.now + settings.limits.answer
     requestCount += 1
+    statementCount += statements.count
     var commands: [Command] = []
     for statement in statements { commands += try send(statement) }
     guard PQpipelineSync(connection) == 1 else { throw lost() }

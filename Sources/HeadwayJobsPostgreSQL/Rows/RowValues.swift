@@ -16,7 +16,9 @@ struct RowValues: StoredRowWriter {
   /// Begins the values of an element, which are added to the lists.
   mutating func beginElement() { (position, isList) = (0, true) }
 
-  /// Ends the elements. The next values are those that follow the lists.
+  /// Ends the elements.
+  ///
+  /// The next values are those that follow the lists.
   mutating func endElements() {
     for list in lists { parameters.add(list) }
     (lists, isList) = ([], false)

@@ -154,7 +154,7 @@ enum CheckpointSQL: CheckpointStatements {
   static let note = "UPDATE headway.job SET flags = flags | \(JobRow.hasCheckpoints) WHERE id = ANY($1)"
   /// Deletes the checkpoints of jobs; by the primary key.
   static let delete = "DELETE FROM headway.checkpoint WHERE job = ANY($1)"
-  /// Deletes checkpoints of jobs that have succeeded or do not exist, in the next part of the table; by the primary key.
+  /// Deletes checkpoints of jobs that have succeeded or do not exist, in the next part of the table.
   ///
   /// Earlier versions of Headway left such checkpoints behind.
   static let sweep = """

@@ -7,7 +7,7 @@ enum MetaSQL {
   static let hasSchema = "SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1"
   /// Whether a schema has tables.
   ///
-  /// The function `to_regclass` is not used for this, because it can miss a table that another process has just created.
+  /// The function `to_regclass` is not used, because it can miss a table that another process has just created.
   static let hasTables = """
     SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = $1 AND c.relname = 'meta'

@@ -4,13 +4,11 @@
 /// The waiting jobs of a queue whose kinds a worker supports, for one claim.
 ///
 /// Rows that other transactions have locked are skipped.
-struct ClaimableJobs: ClaimSource {
-  typealias Failure = any Error
-
-  private let transaction: JobTransaction
-  private let claim: JobClaim
+struct ClaimableJobs: SQLClaimSource {
+  let transaction: JobTransaction
+  let claim: JobClaim
   private let worker: WorkerID
-  private let queue: JobQueueRecord
+  let queue: JobQueueRecord
   private var lists: [PlainList] = []
   /// The index in `lists` of the job that was returned last.
   private var lastList = 0
@@ -44,8 +42,6 @@ struct ClaimableJobs: ClaimSource {
 
     var job: JobRecord? { index < page.count ? page[index] : nil }
   }
-
-  private var isAging: Bool { queue.settings.agingInterval != nil }
 
   init(_ transaction: JobTransaction, _ claim: JobClaim, _ worker: WorkerID, _ queue: JobQueueRecord) {
     (self.transaction, self.claim, self.worker, self.queue) = (transaction, claim, worker, queue)
@@ -277,8 +273,6 @@ struct ClaimableJobs: ClaimSource {
 
   // MARK: Limits
 
-  var now: StoreTime { transaction.now }
-
   func rate(of job: ClaimCandidate) -> JobRate? { records[job.id]?.settings.firstLimit?.jobRate }
 
   mutating func runningWeight(ofKey key: String) throws -> Int {
@@ -288,14 +282,6 @@ struct ClaimableJobs: ClaimSource {
     let weights = try transaction.runningWeights(ofKey: key)
     furtherWeights = weights.further
     return weights.first + weights.further[key, default: 0]
-  }
-
-  func firstJob(ofSerialKey key: String) throws -> JobID? { try transaction.firstJob(ofSerialKey: key) }
-
-  func bucket(ofKey key: String) throws -> RateBucket? { try transaction.bucket(ofKey: key) }
-
-  func keep(_ bucket: RateBucket, ofKey key: String, isAwaited: Bool) throws {
-    try transaction.keep(bucket, ofKey: key, isAwaited: isAwaited)
   }
 
   // MARK: Claiming
@@ -308,8 +294,6 @@ struct ClaimableJobs: ClaimSource {
     chosen.append(record)
     return record.damage == nil
   }
-
-  func keep(_ turn: KeyTurn, level: Int) throws { try transaction.keep(turn, of: claim.queue, level: level) }
 
   /// Claims the chosen jobs.
   func takeAll() throws -> [JobRecord] { try transaction.take(chosen, by: worker) }

@@ -20,8 +20,7 @@ extension JobTransaction {
     let count = try maxCount(of: claim, in: queue)
     guard count > 0 else { return [] }
     let claimed = try take(claim, count, queue, waiting, by: worker, after: &mark, queues.snapshot)
-    if !claimed.isEmpty, queue.settings.maxPendingJobCount != nil { hints.queuesWithRoom.insert(claim.queue) }
-    return claimed
+    return noteClaimed(claimed, of: claim, in: queue)
   }
 
   private func take(
@@ -46,13 +45,7 @@ extension JobTransaction {
   func take(_ jobs: [JobRecord], by worker: WorkerID) throws -> [JobRecord] {
     var (claimed, damaged) = ([JobRecord](), [JobRecord]())
     for var job in jobs {
-      if max(job.epoch, job.attempt) == JobRow.numbers.upperBound { job.damage = "it was claimed too often" }
-      guard job.damage == nil else {
-        damaged.append(job)
-        continue
-      }
-      JobTransitions.claim(&job, by: worker, at: now)
-      claimed.append(job)
+      if claim(&job, by: worker) { claimed.append(job) } else { damaged.append(job) }
     }
     try put(damaged)
     try run(

@@ -140,7 +140,7 @@ final class JobTransaction: SQLJobRows {
   }
 
   /// The maximum number of elements, and of bytes, that one statement writes.
-  private static let maxCount = 2_000
+  private static let maxCount = 1_000
   private static let maxSize = 1_024 * 1_024
 
   /// Removes elements that one statement writes, and returns the values of its parameters.

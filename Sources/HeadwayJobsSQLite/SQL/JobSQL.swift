@@ -16,6 +16,7 @@ enum JobSQL {
   /// keys.
   ///
   /// - Parameter id: The SQL expression for the number of the job.
+  /// - Returns: The condition.
   static func isNeeded(_ id: String) -> String {
     """
     EXISTS (SELECT 1 FROM headway_edge JOIN headway_job ON headway_job.id = dependent WHERE dependency = \(id))

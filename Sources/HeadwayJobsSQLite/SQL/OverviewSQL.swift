@@ -3,7 +3,7 @@
 
 /// The statements of snapshots and overviews that only SQLite understands.
 enum OverviewSQL: OverviewStatements {
-  /// The workers. Their locks show whether they are alive.
+  /// The workers, whose locks show whether they are alive.
   static let workers = "SELECT id, started, stopped, info FROM headway_worker"
 
   static let findsAllGroups = true

@@ -1,4 +1,5 @@
 #if Jobs
+import FoundationEssentials
 import Headway
 @_spi(JobStore) import HeadwayJobs
 import Synchronization
@@ -85,16 +86,8 @@ final class HintMessages: Sendable {
   }
 
   private static func sockets(in folder: String) -> [String] {
-    guard let directory = opendir(folder) else { return [] }
-    defer { closedir(directory) }
-    var paths: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name.hasSuffix(suffix) { paths.append("\(folder)/\(name)") }
-    }
-    return paths
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { $0.hasSuffix(suffix) }.map { "\(folder)/\($0)" }
   }
 }
 

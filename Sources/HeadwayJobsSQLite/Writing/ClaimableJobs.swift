@@ -7,13 +7,11 @@ import GRDB
 /// The indexes contain the jobs of each kind and version in their order, and the lists of the kinds and versions that
 /// the worker supports are merged. Therefore, other jobs cost nothing. Jobs with keys are found by their keys: the next
 /// key is one step in an index, no matter how many jobs the last key has.
-struct ClaimableJobs: ClaimSource {
-  typealias Failure = any Error
-
-  private let transaction: JobTransaction
-  private let claim: JobClaim
+struct ClaimableJobs: SQLClaimSource {
+  let transaction: JobTransaction
+  let claim: JobClaim
   private let worker: WorkerID
-  private let queue: JobQueueRecord
+  let queue: JobQueueRecord
   private var lists: [PlainList] = []
   /// The index in `lists` of the job that was returned last.
   private var lastList = 0
@@ -34,8 +32,6 @@ struct ClaimableJobs: ClaimSource {
     let isSuspect: Bool
     var job: ClaimCandidate
   }
-
-  private var isAging: Bool { queue.settings.agingInterval != nil }
 
   init(_ transaction: JobTransaction, _ claim: JobClaim, _ worker: WorkerID, _ queue: JobQueueRecord) {
     (self.transaction, self.claim, self.worker, self.queue) = (transaction, claim, worker, queue)
@@ -239,11 +235,7 @@ struct ClaimableJobs: ClaimSource {
     return .waiting(job)
   }
 
-  func keep(_ turn: KeyTurn, level: Int) throws { try transaction.keep(turn, of: claim.queue, level: level) }
-
   // MARK: Limits
-
-  var now: StoreTime { transaction.now }
 
   func rate(of job: ClaimCandidate) throws -> JobRate? { try transaction.rate(of: job.id) }
 
@@ -251,14 +243,6 @@ struct ClaimableJobs: ClaimSource {
     let further = try furtherWeights ?? transaction.furtherWeights()
     furtherWeights = further
     return try transaction.runningWeight(ofKey: key) + further[key, default: 0]
-  }
-
-  func firstJob(ofSerialKey key: String) throws -> JobID? { try transaction.firstJob(ofSerialKey: key) }
-
-  func bucket(ofKey key: String) throws -> RateBucket? { try transaction.bucket(ofKey: key) }
-
-  func keep(_ bucket: RateBucket, ofKey key: String, isAwaited: Bool) throws {
-    try transaction.keep(bucket, ofKey: key, isAwaited: isAwaited)
   }
 
   // MARK: Claiming

@@ -11,9 +11,7 @@ extension JobTransaction {
     defer { jobs.close() }
     try jobs.open()
     try ClaimSelection.run(&jobs, claim, count: count)
-    let claimed = try jobs.takeAll()
-    if !claimed.isEmpty, queue.settings.maxPendingJobCount != nil { hints.queuesWithRoom.insert(claim.queue) }
-    return claimed
+    return noteClaimed(try jobs.takeAll(), of: claim, in: queue)
   }
 
   /// Claims a waiting job for a worker.
@@ -23,13 +21,11 @@ extension JobTransaction {
     guard var job = try findUnfinished([id]).first else {
       throw JobError(.storeFailed, "Job \(id) is in an index but not in its table. Run PRAGMA integrity_check.")
     }
-    if max(job.epoch, job.attempt) == JobRow.numbers.upperBound { job.damage = "it was claimed too often" }
-    guard job.damage == nil else {
+    let heldKey = job.holdsKey
+    guard claim(&job, by: worker) else {
       try put([job])
       return nil
     }
-    let heldKey = job.holdsKey
-    JobTransitions.claim(&job, by: worker, at: now)
     let update = try statement(heldKey == job.holdsKey ? JobSQL.claim : JobSQL.claimAndReleaseKey)
     update.bind(id.rawValue, at: 1)
     update.bind(worker.rawValue, at: 2)

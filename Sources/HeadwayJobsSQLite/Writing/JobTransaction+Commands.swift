@@ -3,16 +3,8 @@ import GRDB
 @_spi(JobStore) import HeadwayJobs
 
 extension JobTransaction {
-  func select(
-    for command: JobCommand, prepare: ([JobRecord]) throws -> Void, where isIncluded: (inout JobRecord) throws -> Bool
-  ) throws -> [JobRecord] {
-    guard let filter = command.filter else { return [] }
-    return try JobSelection(filter, reader).jobs(
-      for: command, limit: JobCommand.maxChangedCount, prepare: prepare, where: isIncluded)
-  }
-
   func prune() throws -> Int {
-    for sql in [JobSQL.pruneKeys, JobSQL.pruneBuckets] { try run(sql) { $0.add(now) } }
+    try pruneKeys()
     return try delete(
       expired.filter { id in
         let isExpired = try !rows(JobSQL.findExpired, for: [id], { $1.add($0.rawValue) }, constants: { $0.add(now) }) {
@@ -23,7 +15,7 @@ extension JobTransaction {
   }
 
   func delete(_ ids: [JobID]) throws -> Int {
-    for sql in [JobSQL.deleteFinished, CheckpointSQL.delete, GraphSQL.deleteEdges] { try run(sql, for: ids) }
+    try deleteFinishedRows(of: ids)
     if !ids.isEmpty { try noteDeleted(ids.count) }
     return ids.count
   }

@@ -34,21 +34,20 @@ final class JobTransaction: SQLJobRows {
   /// The last assigned numbers, or nil if they have not been read.
   private var counters: Counters?
 
-  fileprivate struct Counters: Equatable {
-    var stored: [Int64]
-    var job: Int64
-    var position: Int64
-    var worker: Int64
+  /// The numbers that a store assigns.
+  private enum Number: Int, CaseIterable {
+    case job, position, worker
     /// The number of deleted jobs, which makes it possible to detect lost jobs.
-    var deleted: Int64
+    case deleted
 
-    init(_ values: [Int64]) {
-      stored = values
-      (job, position, worker, deleted) = (values[0], values[1], values[2], values[3])
-    }
-
-    var current: [Int64] { [job, position, worker, deleted] }
     static let names = ["job", "position", "worker", "deleted"]
+    var name: String { Self.names[rawValue] }
+  }
+
+  /// The last assigned numbers.
+  fileprivate struct Counters {
+    let stored: [Int64]
+    var current: [Int64]
   }
 
   /// The state to restore if a request fails.
@@ -111,57 +110,42 @@ final class JobTransaction: SQLJobRows {
 
   // MARK: Numbers
 
-  private func withCounters<Result>(_ body: (inout Counters) -> Result) throws -> Result {
-    var counters = try counters ?? readCounters()
-    defer { self.counters = counters }
-    return body(&counters)
-  }
-
-  private func readCounters() throws -> Counters {
-    let statement = try statement(MetaSQL.find)
-    return Counters(
-      try Counters.names.map { name in
-        statement.bind(name, at: 1)
-        defer { statement.reset() }
-        return try statement.step() ? statement.int64(0) : 0
-      })
+  /// Assigns numbers, and returns the last one.
+  @discardableResult
+  private func increase(_ number: Number, by count: Int = 1) throws -> Int64 {
+    if counters == nil {
+      let stored = try Number.allCases.map { number in
+        try rows(MetaSQL.find, { $0.add(number.name) }) { $0.int64(0) }.first ?? 0
+      }
+      counters = Counters(stored: stored, current: stored)
+    }
+    counters?.current[number.rawValue] += Int64(count)
+    return counters?.current[number.rawValue] ?? 0
   }
 
   /// Stores the assigned numbers; call it before the commit, and before other code uses the connection.
   func storeCounters() throws {
     guard let used = counters else { return }
     counters = nil
-    let statement = try statement(MetaSQL.set)
-    for (index, value) in used.current.enumerated() where value != used.stored[index] {
-      statement.bind(Counters.names[index], at: 1)
-      statement.bind(value, at: 2)
-      try statement.run()
+    let changed = Number.allCases.filter { used.current[$0.rawValue] != used.stored[$0.rawValue] }
+    try run(MetaSQL.set, for: changed) { number, values in
+      values.add(number.name)
+      values.add(used.current[number.rawValue])
     }
   }
 
   func nextNumbers() throws -> (id: JobID, position: Int64) {
-    try withCounters { counters in
-      counters.job += 1
-      counters.position += 1
-      return (JobID(rawValue: counters.job), counters.position)
-    }
+    (JobID(rawValue: try increase(.job)), try increase(.position))
   }
 
   func nextPositions(_ count: Int) throws -> [Int64] {
-    try withCounters { counters in
-      counters.position += Int64(count)
-      return Array((counters.position - Int64(count) + 1)..<(counters.position + 1))
-    }
+    let last = try increase(.position, by: count)
+    return Array((last - Int64(count) + 1)..<(last + 1))
   }
 
-  func nextWorker() throws -> WorkerID {
-    try withCounters { counters in
-      counters.worker += 1
-      return WorkerID(rawValue: counters.worker)
-    }
-  }
+  func nextWorker() throws -> WorkerID { WorkerID(rawValue: try increase(.worker)) }
 
-  func noteDeleted(_ count: Int) throws { try withCounters { $0.deleted += Int64(count) } }
+  func noteDeleted(_ count: Int) throws { try increase(.deleted, by: count) }
 
   // MARK: Jobs
 

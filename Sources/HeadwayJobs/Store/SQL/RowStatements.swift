@@ -1,10 +1,12 @@
 // The statements of a store in an SQL database, under the functions of ``SQLJobRows``.
 //
-// Parameters are numbered in the order of the description. A statement with several elements, such as jobs, receives the
-// values of one element if the database has no lists, and is executed for each of them. Otherwise, it receives one list
-// for each value. The other parameters follow.
+// Parameters are numbered in the order of the description. Many statements have elements, such as jobs. If parameters of
+// the database can be lists, the statement receives one list for each value of the elements. Otherwise, the statement
+// is executed for each element. The other parameters follow.
 
-/// Statements about jobs. If transactions overlap, those that find jobs lock the rows, in the order of their numbers.
+/// Statements about jobs.
+///
+/// If transactions overlap, those that find jobs lock the rows, in the order of their numbers.
 @_spi(JobStore) public protocol JobStatements {
   /// Finds unfinished jobs by their numbers.
   static var findUnfinished: String { get }
@@ -33,6 +35,10 @@
   static var deleteFinished: String { get }
   /// Changes the progress of a job: number, fraction, text.
   static var setProgress: String { get }
+  /// Deletes keys that were held until a time, up to a limit: time.
+  static var pruneKeys: String { get }
+  /// Deletes buckets that are full since a time, up to a limit: time.
+  static var pruneBuckets: String { get }
   /// Returns the settings and the history of a job.
   static var findParts: String { get }
   /// Changes the settings and the history of an unfinished job: number, settings, history.
@@ -99,7 +105,9 @@
   static var putTurn: String { get }
 }
 
-/// Statements about schedules. If transactions overlap, those that find schedules lock the rows.
+/// Statements about schedules.
+///
+/// If transactions overlap, those that find schedules lock the rows.
 @_spi(JobStore) public protocol ScheduleStatements {
   /// Returns the ``ScheduleRow/columns`` and whether the last job is unfinished, for due schedules: time, limit.
   static var due: String { get }

@@ -1,6 +1,7 @@
 @_spi(JobStore) extension SQLJobRows {
   // MARK: Queues
 
+  /// Returns the queues that are paused or have settings.
   public func queues() throws -> [String: JobQueueRecord] {
     if let knownQueues { return knownQueues }
     let queues = Dictionary(uniqueKeysWithValues: try rows(Limits.queues, { _ in }) { QueueRow.read($0) })
@@ -8,6 +9,7 @@
     return queues
   }
 
+  /// Writes a queue, or removes it if it is not paused and has no settings.
   public func put(_ queue: JobQueueRecord, named name: String) throws {
     let isEmpty = queue == JobQueueRecord()
     try run(isEmpty ? Limits.deleteQueue : Limits.putQueue) { values in

@@ -7,16 +7,26 @@
   associatedtype Row: StoredRow
   /// The type that binds values to a statement.
   associatedtype Values: StoredRowWriter
+  /// The type that reads jobs for commands.
+  associatedtype Reader: StoreReader
+  /// The statements about jobs.
   associatedtype Jobs: JobStatements
+  /// The statements about checkpoints.
   associatedtype Checkpoints: CheckpointStatements
+  /// The statements about dependencies.
   associatedtype Graph: GraphStatements
+  /// The statements about queues and limits.
   associatedtype Limits: LimitStatements
+  /// The statements about schedules.
   associatedtype Schedules: ScheduleStatements
 
   /// The queues that are paused or have settings, or nil if they have not been read.
   var knownQueues: [String: JobQueueRecord]? { get set }
   /// Definitions of schedules that were decoded before the transaction.
   var knownDefinitions: ScheduleRow.KnownDefinitions { get }
+
+  /// Reads the jobs of a filter, and locks their rows if transactions overlap.
+  var reader: Reader { get }
 
   /// Executes a statement, and returns its rows.
   func rows<Value>(
@@ -63,14 +73,17 @@
 
   // MARK: Jobs
 
+  /// Returns the unfinished jobs among several jobs, in the order of their numbers.
   public func findUnfinished(_ ids: [JobID]) throws -> [JobRecord] {
     ids.isEmpty ? [] : try rows(Jobs.findUnfinished, for: ids) { JobRow.read($0) }
   }
 
+  /// Returns whether a job exists and has not ended.
   public func isUnfinished(_ id: JobID) throws -> Bool {
     try !rows(Jobs.isUnfinished, { $0.add(id.rawValue) }) { _ in }.isEmpty
   }
 
+  /// Returns whether an attempt runs its job.
   public func isRun(by fence: JobFence) throws -> Bool {
     try !rows(Jobs.findRunning, { JobRow.write(fence, to: &$0) }) { _ in }.isEmpty
   }
@@ -86,10 +99,13 @@
     ) { JobRow.read($0) }
   }
 
+  /// Returns the jobs that a worker runs, in the order of their numbers.
   public func runningJobs(of worker: WorkerID) throws -> [JobRecord] { try runningJobs(of: worker, limit: .max) }
 
+  /// Returns the jobs that have not started by their deadline, in the order of the deadlines, up to a limit.
   public func lateJobs(limit: Int) throws -> [JobRecord] { try jobs(Jobs.lateJobs, limit) }
 
+  /// Returns the scheduled jobs that are due, in the order of their times, up to a limit.
   public func dueJobs(limit: Int) throws -> [JobRecord] { try jobs(Jobs.dueJobs, limit) }
 
   private func jobs(_ sql: String, _ limit: Int) throws -> [JobRecord] {
@@ -109,6 +125,29 @@
     try run(Jobs.deleteFinished, for: ids)
   }
 
+  /// Deletes the rows of finished jobs.
+  public func deleteFinishedRows(of ids: [JobID]) throws {
+    try run(Jobs.deleteFinished, for: ids)
+    try run(Checkpoints.delete, for: ids)
+    try run(Graph.deleteEdges, for: ids)
+  }
+
+  /// Deletes expired keys and full buckets, up to a limit.
+  public func pruneKeys() throws {
+    try run(Jobs.pruneKeys) { $0.add(now) }
+    try run(Jobs.pruneBuckets) { $0.add(now) }
+  }
+
+  /// Returns jobs that a command can change, in the order of their numbers, up to ``JobCommand/maxChangedCount``.
+  public func select(
+    for command: JobCommand, prepare: ([JobRecord]) throws -> Void, where isIncluded: (inout JobRecord) throws -> Bool
+  ) throws -> [JobRecord] {
+    guard let filter = command.filter else { return [] }
+    return try JobSelection(filter, reader).jobs(
+      for: command, limit: JobCommand.maxChangedCount, prepare: prepare, where: isIncluded)
+  }
+
+  /// Calls a function that writes a damaged job, and preserves the stored parts of the job.
   public func preservingParts(of job: JobRecord, _ write: () throws -> Void) throws {
     // The parts remain as they are stored, for people to inspect, and for a newer release that might be able to read
     // them.
@@ -137,6 +176,7 @@
 
   // MARK: Attempts
 
+  /// Returns the values of one name that jobs have stored.
   public func checkpoints(_ name: String, of ids: [JobID]) throws -> [JobID: JobPayload] {
     guard !ids.isEmpty else { return [:] }
     let found = try rows(Checkpoints.find, for: ids, { $1.add($0.rawValue) }, constants: { $0.add(name) }) { row in
@@ -145,6 +185,7 @@
     return Dictionary(found, uniquingKeysWith: { first, _ in first })
   }
 
+  /// Stores values of unfinished jobs, each with a name.
   public func putCheckpoints(_ checkpoints: [(job: JobID, name: String, value: JobPayload)]) throws {
     try run(Checkpoints.put, for: checkpoints) { checkpoint, values in
       values.add(checkpoint.job.rawValue)
@@ -154,8 +195,10 @@
     try run(Checkpoints.note, for: Set(checkpoints.map(\.job)).sorted())
   }
 
+  /// Removes the checkpoints of jobs.
   public func deleteCheckpoints(of ids: [JobID]) throws { try run(Checkpoints.delete, for: ids) }
 
+  /// Stores the progress of a running job.
   public func setProgress(_ progress: JobProgress, of id: JobID) throws {
     try run(Jobs.setProgress) { values in
       values.add(id.rawValue)

@@ -5,7 +5,9 @@
 @_spi(JobStore) public struct StoreMigration: Sendable {
   /// The number; 1 creates the tables.
   public let number: Int64
-  /// Statements that each end with a semicolon at the end of a line. The bodies of functions are in `$body$` quotes.
+  /// Statements that each end with a semicolon at the end of a line.
+  ///
+  /// The bodies of functions are in `$body$` quotes.
   public let sql: String
 
   /// Creates a migration.
