@@ -84,8 +84,8 @@ package final class Checkpoint: @unchecked Sendable {  // All calls, and the hoo
     guard let witness else { return copy() }
 
     // If a frame has not been copied, the transaction prevents a reset of the log. Otherwise, it prevents copying.
-    let code = sqlite3_exec(witness, "BEGIN; SELECT 1 FROM sqlite_master LIMIT 1", nil, nil, nil)
-    defer { if sqlite3_get_autocommit(witness) == 0 { sqlite3_exec(witness, "COMMIT", nil, nil, nil) } }
+    let code = sqlite3_exec(witness, SessionSQL.beginReading, nil, nil, nil)
+    defer { if sqlite3_get_autocommit(witness) == 0 { sqlite3_exec(witness, SessionSQL.endReading, nil, nil, nil) } }
     return code == SQLITE_OK ? copy() : .failed(code: code)
   }
 

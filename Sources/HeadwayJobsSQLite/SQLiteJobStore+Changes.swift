@@ -38,7 +38,7 @@ import GRDB
     if try await read({ try WaitingQueues(exchange.claims, $0.database).isEmpty }) { return nothing }
     let answer = try await exchangeNow(exchange)
     if answer.claimed.allSatisfy(\.isEmpty), let version, changes.version() == version,
-      try await read({ try !$0.flag(StoreStatement(ClaimSQL.waits)) })
+      try await read({ try $0.rows(StoreStatement(ClaimSQL.waits)) { $0.bool(0) } }) == [false]
     {
       changes.note(at: version) { $0.nothingWaits = true }
     }

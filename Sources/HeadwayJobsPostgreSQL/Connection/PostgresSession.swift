@@ -268,7 +268,7 @@ final class PostgresSession {
   /// - Returns: False if the transaction was rolled back instead, because a statement had failed before.
   func commit() throws -> Bool {
     let result = try run(Statement(SessionSQL.commit))
-    return PQcmdStatus(result.handle).map { String(cString: $0) } == "COMMIT"
+    return PQcmdStatus(result.handle).map { String(cString: $0) } == SessionSQL.commit
   }
 
   /// A command that was sent.

@@ -4,7 +4,7 @@
 /// The state of a store at one moment.
 struct JobReader: StoreReader {
   typealias Overview = OverviewSQL
-  typealias Search = SearchSQL
+  typealias Search = JobSQL
 
   let session: PostgresSession
   let schema: SchemaName

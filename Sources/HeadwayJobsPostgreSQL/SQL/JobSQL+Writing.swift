@@ -36,7 +36,7 @@ extension JobSQL: JobStatements {
     """
   /// The jobs that hold keys until a later time; by the primary key.
   static let timedHolders = "SELECT key, job FROM headway.key WHERE key = ANY($1) AND until > $2"
-  /// Makes jobs hold keys until a time, and returns those keys that no other job holds now; by the primary key.
+  /// Makes jobs hold keys until a time and returns those keys that no other job holds now; by the primary key.
   static let holdKeys = """
     INSERT INTO headway.key AS k (key, job, until)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::timestamptz[])

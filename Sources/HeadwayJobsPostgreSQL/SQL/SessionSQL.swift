@@ -26,14 +26,27 @@ enum SessionSQL {
   /// Sets the time limit of the next statements of a transaction.
   static let limitStatements = "SELECT set_config('statement_timeout', $1, true)"
 
+  /// Sets the limit of the time that a transaction waits for this process.
+  static let limitIdleTime = "SELECT set_config('idle_in_transaction_session_timeout', $1, true)"
+
   /// Sets the isolation of a transaction; before any query.
   static let readCommitted = "SET transaction_isolation = 'read committed'"
   /// Makes a transaction write; before any query.
   static let writing = "SET transaction_read_only = off"
   /// Begins a transaction that writes.
   static let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+  /// Begins a transaction that reads the state at one moment.
+  static let beginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
   /// Commits a transaction.
   static let commit = "COMMIT"
+  /// Undoes a transaction.
+  static let rollBack = "ROLLBACK"
+  /// Begins changes that can be undone in a transaction of the application.
+  static let beginChanges = "SAVEPOINT headway_changes"
+  /// Keeps the changes.
+  static let endChanges = "RELEASE headway_changes"
+  /// Undoes the changes, which must be ended afterward.
+  static let undoChanges = "ROLLBACK TO headway_changes"
 
   /// Whether the role can write to the tables.
   static let mayInsertJobs = "SELECT has_table_privilege('headway.job', 'INSERT')"

@@ -143,7 +143,7 @@ final class JobTransaction: SQLJobRows {
   private static let maxCount = 1_000
   private static let maxSize = 1_024 * 1_024
 
-  /// Removes elements that one statement writes, and returns the values of its parameters.
+  /// Removes elements that one statement writes and returns the values of its parameters.
   private func values<Element>(
     of rest: inout ArraySlice<Element>, isBounded: Bool, _ write: (Element, inout RowValues) -> Void,
     _ constants: (inout RowValues) -> Void

@@ -79,8 +79,7 @@ struct TransactionRunner: Sendable {
   /// - Throws: `NotBegun` if the connection was lost.
   func begin(_ session: PostgresSession, within limit: Duration) throws {
     let head = [PostgresSession.begin] + session.transactionSettings
-    let idle = Statement(
-      "SELECT set_config('idle_in_transaction_session_timeout', $1, true)", "\(limit.milliseconds + 1)")
+    let idle = Statement(SessionSQL.limitIdleTime, "\(limit.milliseconds + 1)")
     do {
       _ = try session.run(head + [idle])
     } catch let error as PostgresError where error.isConnectionLost {
@@ -105,13 +104,13 @@ struct TransactionRunner: Sendable {
   ) throws -> (answer: Answer, hints: JobHints) {
     var (conflicts, hasDeadlocked) = (0, false)
     while true {
-      if isRepeatable { session.runLater(Statement("SAVEPOINT headway_changes")) }
+      if isRepeatable { session.runLater(Statement(SessionSQL.beginChanges)) }
       let time = try session.run(Statement(WorkerSQL.now, isFrequent: true))
       let transaction = JobTransaction(session, schema, hold: .none, at: note(time))
       do {
         let answer = try body(transaction)
         try transaction.settle()
-        if isRepeatable { _ = try session.run(Statement("RELEASE headway_changes")) }
+        if isRepeatable { _ = try session.run(Statement(SessionSQL.endChanges)) }
         return (answer, transaction.hints)
       } catch
         where isRepeatable && conflicts < Self.maxConflictCount && !(hasDeadlocked && error.isDeadlock)
@@ -121,7 +120,7 @@ struct TransactionRunner: Sendable {
         // If the transaction of the application has taken a lock before, only its end resolves the deadlock.
         hasDeadlocked = hasDeadlocked || error.isDeadlock
         session.forgetDeferred()
-        _ = try session.run([Statement("ROLLBACK TO headway_changes"), Statement("RELEASE headway_changes")])
+        _ = try session.run([Statement(SessionSQL.undoChanges), Statement(SessionSQL.endChanges)])
       }
     }
   }
@@ -144,7 +143,7 @@ struct TransactionRunner: Sendable {
   func commit(_ session: PostgresSession, resets: Bool = false) throws {
     if let loss = session.loss { throw loss }
     do {
-      guard try resets ? session.end(by: "COMMIT") == "COMMIT" : session.commit() else {
+      guard try resets ? session.end(by: SessionSQL.commit) == SessionSQL.commit : session.commit() else {
         throw JobError(
           .transactionEnded,
           "A statement of the transaction has failed, and its error was ignored. Nothing was written. To continue "
@@ -158,7 +157,11 @@ struct TransactionRunner: Sendable {
   static func rollBack(_ session: PostgresSession, resets: Bool = false) {
     session.forgetDeferred()
     // If this fails, too, the session has ended, and the server undoes the transaction.
-    if resets { _ = try? session.end(by: "ROLLBACK") } else { _ = try? session.run(Statement("ROLLBACK")) }
+    if resets {
+      _ = try? session.end(by: SessionSQL.rollBack)
+    } else {
+      _ = try? session.run(Statement(SessionSQL.rollBack))
+    }
   }
 
   // MARK: Reading
@@ -172,11 +175,11 @@ struct TransactionRunner: Sendable {
   /// Reads the state at one moment.
   func read<Answer>(_ session: PostgresSession, _ body: (JobReader) throws -> Answer) throws -> Answer {
     do {
-      session.runLater(Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+      session.runLater(Statement(SessionSQL.beginReading))
       for statement in session.transactionSettings { session.runLater(statement) }
       let time = try session.run(Statement(WorkerSQL.now, isFrequent: true))
       let answer = try body(JobReader(session: session, schema: schema, now: note(time)))
-      _ = try session.run(Statement("COMMIT"))
+      _ = try session.run(Statement(SessionSQL.commit))
       return answer
     } catch {
       Self.rollBack(session)

@@ -6,7 +6,7 @@ import GRDB
 /// The state of a store at one moment.
 struct JobReader: StoreReader {
   typealias Overview = OverviewSQL
-  typealias Search = SearchSQL
+  typealias Search = JobSQL
 
   let database: Database
   let now: StoreTime
@@ -52,9 +52,6 @@ struct JobReader: StoreReader {
   private static func json(_ values: some Encodable) throws -> String {
     String(decoding: try JSONEncoder().encode(values), as: UTF8.self)
   }
-
-  /// Returns whether the first column of a statement's row is true; false if there is no row.
-  func flag(_ statement: StoreStatement) throws -> Bool { try rows(statement) { $0.bool(0) }.first ?? false }
 
   /// Decodes the definitions of due schedules, up to the limit of a transaction.
   ///

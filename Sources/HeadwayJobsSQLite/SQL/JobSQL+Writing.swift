@@ -39,8 +39,6 @@ extension JobSQL: JobStatements {
 
   // MARK: Writing jobs
 
-  /// Inserts a finished job, or replaces the row with the same number.
-  static let putFinished = insertFinished
   /// Deletes an unfinished job; by the primary key.
   static let deleteUnfinished = "DELETE FROM headway_job WHERE id = ?1"
   /// Deletes a finished job; by the primary key.

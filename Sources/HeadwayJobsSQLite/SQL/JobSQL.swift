@@ -49,7 +49,7 @@ enum JobSQL {
       }) + " WHERE id = ?1"
 
   /// Inserts a finished job, or replaces the row with the same number.
-  static let insertFinished = insertion(
+  static let putFinished = insertion(
     "INSERT OR REPLACE", into: "headway_done", JobRow.common + JobRow.finished)
 
   /// Copies an unfinished job that has succeeded to `headway_done`; by the primary key.

@@ -63,12 +63,14 @@ final class HintMessages: Sendable {
 
   /// Sends hints without waiting.
   func send(_ hints: JobHints) {
-    guard descriptor >= 0,
+    guard descriptor >= 0, !hints.isEmpty else { return }
+    let paths = others()
+    guard !paths.isEmpty,
       let message = hints.message(
         separator: HintReceiver.separator, maxLength: Self.maxLength, maxFinishedCount: Self.maxFinishedCount)
     else { return }
     let bytes = Array(message.utf8)
-    for path in others() {
+    for path in paths {
       let code = HintReceiver.send(bytes, to: path, descriptor)
       // A process has ended without deleting its socket.
       if code == ECONNREFUSED { unlink(path) }

@@ -33,14 +33,14 @@ struct DurabilitySetting {
 
   private static func value(of pragma: String, _ database: Database) throws -> Int {
     // The statement is compiled each time, because SQLite reads the setting while it compiles the statement.
-    let statement = try SQLStatement(separate: "PRAGMA \(pragma)", database)
+    let statement = try SQLStatement(separate: SessionSQL.setting(pragma), database)
     defer { statement.reset() }
     return try statement.step() ? statement.int(0) : -1
   }
 
   /// Changes a setting without the statement cache, because SQLite applies the change while it compiles the statement.
   private static func set(_ pragma: String, _ value: Int, _ database: Database) throws {
-    let code = sqlite3_exec(database.sqliteConnection, "PRAGMA \(pragma) = \(value)", nil, nil, nil)
+    let code = sqlite3_exec(database.sqliteConnection, SessionSQL.set(pragma, to: "\(value)"), nil, nil, nil)
     guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
   }
 }

@@ -43,25 +43,25 @@ struct SessionState {
     do {
       var isComplete = try restoreSettings(database)
       if try Self.isLikeCaseSensitive(database) != isLikeCaseSensitive {
-        _ = try Self.rows("PRAGMA case_sensitive_like = \(isLikeCaseSensitive)", database)
+        _ = try Self.rows(SessionSQL.set("case_sensitive_like", to: "\(isLikeCaseSensitive)"), database)
       }
       let new = try Self.temporaryObjects(database).filter { !temporaryObjects.contains($0) }
       if !new.isEmpty {
         // Tables with foreign keys can then be deleted in any order. The first setting has an effect in a transaction,
         // and the second one outside of transactions.
-        for change in ["defer_foreign_keys = 1", "foreign_keys = 0"] { _ = try Self.rows("PRAGMA \(change)", database) }
+        for (name, value) in [("defer_foreign_keys", "1"), ("foreign_keys", "0")] {
+          _ = try Self.rows(SessionSQL.set(name, to: value), database)
+        }
         // GRDB executes the statement, because it caches the schema.
         let deletion = Result {
-          for object in new {
-            try database.execute(sql: "DROP \(object[0]) IF EXISTS temp.\(Self.quoted(object[1]))")
-          }
+          for object in new { try database.execute(sql: SessionSQL.drop(object[0], Self.quoted(object[1]))) }
         }
         isComplete = try restoreSettings(database) && isComplete
         try deletion.get()
       }
       for name in try Self.attachedDatabases(database) where !attachedDatabases.contains(name) {
         do {
-          try database.execute(sql: "DETACH DATABASE \(Self.quoted(name[0]))")
+          try database.execute(sql: SessionSQL.detach(Self.quoted(name[0])))
         } catch {
           isComplete = false
         }
@@ -80,7 +80,7 @@ struct SessionState {
     for (pragma, former) in zip(Self.pragmas, settings) where try Self.value(of: pragma, database) != former {
       // This setting reads its third value as a number, and does not accept that number.
       let value = pragma == "secure_delete" && former == "2" ? "FAST" : former
-      _ = try? Self.rows("PRAGMA \(pragma) = \(value)", database)
+      _ = try? Self.rows(SessionSQL.set(pragma, to: value), database)
       if try Self.value(of: pragma, database) != former { isComplete = false }
     }
     return isComplete
@@ -92,26 +92,20 @@ struct SessionState {
   }
 
   private static func value(of pragma: String, _ database: Database) throws -> String {
-    try rows("PRAGMA \(pragma)", database).first?.first ?? ""
+    try rows(SessionSQL.setting(pragma), database).first?.first ?? ""
   }
 
   private static func isLikeCaseSensitive(_ database: Database) throws -> Bool {
-    try rows("SELECT 'a' LIKE 'A'", database) == [["0"]]
+    try rows(SessionSQL.isCaseIgnored, database) == [["0"]]
   }
 
-  /// The types and names of temporary objects, with dependent objects first.
-  ///
-  /// Tables that belong to a virtual table follow it, because they are deleted with it.
+  /// The types and names of temporary objects.
   private static func temporaryObjects(_ database: Database) throws -> [[String]] {
-    try rows(
-      """
-      SELECT type, name FROM temp.sqlite_master WHERE name NOT GLOB 'sqlite_*'
-      ORDER BY type = 'table', type = 'index', rootpage > 0, rowid DESC
-      """, database)
+    try rows(SessionSQL.temporaryObjects, database)
   }
 
   private static func attachedDatabases(_ database: Database) throws -> [[String]] {
-    try rows("SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp')", database)
+    try rows(SessionSQL.attachedDatabases, database)
   }
 
   /// Executes a statement that is compiled for each execution, because SQLite reads and changes settings while it

@@ -196,9 +196,9 @@ final class StoreWriter: Sendable {
     let mark = transaction.mark
     do {
       guard request.runsUserCode else {
-        try SQLStatement("SAVEPOINT headway_request", database).run()
+        try SQLStatement(SessionSQL.beginRequest, database).run()
         let resume = try request.perform(transaction)
-        try SQLStatement("RELEASE headway_request", database).run()
+        try SQLStatement(SessionSQL.endRequest, database).run()
         return resume
       }
       // The code uses GRDB, so GRDB must know about the savepoint.
@@ -211,8 +211,8 @@ final class StoreWriter: Sendable {
     } catch {
       transaction.restore(mark)
       if !request.runsUserCode, database.isInsideTransaction {
-        try SQLStatement("ROLLBACK TO headway_request", database).run()
-        try SQLStatement("RELEASE headway_request", database).run()
+        try SQLStatement(SessionSQL.undoRequest, database).run()
+        try SQLStatement(SessionSQL.endRequest, database).run()
       }
       throw error
     }

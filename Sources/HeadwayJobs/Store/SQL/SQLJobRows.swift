@@ -46,9 +46,9 @@
     _ sql: String, for elements: [Element], _ write: (Element, inout Values) -> Void,
     constants: (inout Values) -> Void, _ read: (Row) throws -> Value
   ) throws -> [Value]
-  /// Executes a statement without rows, at once or together with the next one.
+  /// Executes a statement without rows, immediately or together with the next one.
   func run(_ sql: String, _ write: (inout Values) -> Void) throws
-  /// Executes a statement without rows for elements, at once or together with the next one.
+  /// Executes a statement without rows for elements, immediately or together with the next one.
   func run<Element>(
     _ sql: String, for elements: [Element], _ write: (Element, inout Values) -> Void,
     constants: (inout Values) -> Void

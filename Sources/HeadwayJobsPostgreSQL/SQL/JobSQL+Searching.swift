@@ -2,9 +2,7 @@
 @_spi(JobStore) import HeadwayJobs
 
 /// The parts of statements that find jobs which only PostgreSQL understands.
-enum SearchSQL: SearchStatements {
-  static let unfinishedColumns = JobSQL.unfinishedColumns
-  static let finishedColumns = JobSQL.finishedColumns
+extension JobSQL: SearchStatements {
   static let lock = " FOR UPDATE"
   static let storesNullCharacters = false
 

@@ -1,11 +1,8 @@
 #if Jobs
-import FoundationEssentials
 @_spi(JobStore) import HeadwayJobs
 
 /// The parts of statements that find jobs which only SQLite understands.
-enum SearchSQL: SearchStatements {
-  static let unfinishedColumns = JobSQL.unfinishedColumns
-  static let finishedColumns = JobSQL.finishedColumns
+extension JobSQL: SearchStatements {
   /// Only one connection writes at a time.
   static let lock = ""
   /// In a list, SQLite ends a text at its first null character.
