@@ -45,9 +45,9 @@
 
   /// Returns the queues, workers, failures and latest endings.
   ///
-  /// - Parameter limit: Jobs are counted up to this number. If more jobs wait in all queues, a store can read only about
-  ///   this many to find their kinds: the next ones of each queue and priority. Kinds that only later jobs have are
-  ///   missing then, and the numbers by kind are those of the jobs that were read.
+  /// - Parameter limit: Jobs are counted up to this number. If more jobs wait in all queues, a store can read only
+  ///   about this many to find their kinds: the next ones of each queue and priority. Kinds that only later jobs have
+  ///   are missing then, and the numbers by kind are those of the jobs that were read.
   /// - Returns: The overview.
   /// - Throws: ``JobError``.
   public func overview(countingTo limit: Int) async throws -> JobsOverview {
