@@ -2,13 +2,15 @@
    parts of its own, the leaves.
 
    part                represents
-   change              a critical section of a leaf, which completes a unit
+   change              a critical section of a leaf, which completes a unit; countUnit(of:) also finds out there whether
+                       the leaf has a parent, and does not report if it has none
    report              OperationProgress.report(): notes the leaf in the middle, and the middle in the whole
    middleFraction      State.fraction() of the middle, under its lock: reads the leaves that are noted
    wholeFraction       State.fraction() of the whole, which reads the middle under both locks
    Reporter            a thread that changes a leaf, reports, and then reads the fraction of the whole
    Asker               a thread that reads the fraction of the middle, like a thread that notifies its observers
-   Adder               OperationProgress.adopt(_:): makes the first leaf a part, and reports it (-DADDS)
+   Adder               OperationProgress.adopt(_:): sets the parent of the first leaf, makes it a part, and reports it
+                       (-DADDS)
 
    Left out: the removal of parts, whose units are then counted in the whole itself; the rounding of sums.
 
@@ -29,12 +31,13 @@
 #endif
 
 #ifdef ADDS
-#define ADDED 1                         /* the first leaf has its parent, but is not yet one of the parts */
+#define ADDED 1                         /* at first, the first leaf has no parent */
 #else
 #define ADDED 0
 #endif
 
 byte value[LEAVES];                     /* the completed units of a leaf */
+bool hasParent[LEAVES] = !ADDED;
 bool isPart[LEAVES] = !ADDED;           /* it is one of the parts of the middle */
 bool noted[LEAVES];                     /* its hasReported */
 byte listed[LEAVES];                    /* how often it is in the middle's list */
@@ -50,9 +53,9 @@ byte done;
 #define section(l) !l                   /* one step under a lock */
 
 inline report(leaf) {
-  atomic { section(leafLock[leaf]) };   /* part.parent */
+  atomic { section(leafLock[leaf]); has = hasParent[leaf] };
   if
-  :: noted[leaf]
+  :: !has || noted[leaf]
   :: else ->
      atomic {
        section(middleLock);
@@ -64,7 +67,7 @@ inline report(leaf) {
   fi;
   atomic { section(middleLock) };       /* part.parent */
   if
-  :: middleNoted
+  :: !has || middleNoted
   :: else ->
      atomic {
        section(wholeLock);
@@ -128,18 +131,27 @@ inline wholeFraction() {
 
 active [REPORTERS] proctype Reporter() {
   byte i, own, count, leaf = _pid % LEAVES;
+  bool has;
   do
   :: count < CHANGES ->
 #ifdef FAULT_REPORTS_FIRST
      report(leaf);
 #endif
-     atomic { section(leafLock[leaf]); value[leaf]++; own = value[leaf] };
+ #ifdef FAULT_EARLY_PARENT
+    atomic { section(leafLock[leaf]); has = hasParent[leaf] };
+    atomic { section(leafLock[leaf]); value[leaf]++; own = value[leaf] };
+#else
+    atomic { section(leafLock[leaf]); value[leaf]++; own = value[leaf]; has = hasParent[leaf] };
+#endif
 #ifndef FAULT_REPORTS_FIRST
 #ifdef FAULT_STOPS
      /* Assumes that a noted leaf is noted up to the top. */
      if :: noted[leaf] :: else -> report(leaf) fi;
 #else
-     report(leaf);
+     if
+     :: !has                            /* countUnit(of:) */
+     :: report(leaf)
+     fi;
 #endif
 #endif
      wholeFraction();
@@ -159,6 +171,8 @@ active [ASKERS] proctype Asker() {
 
 #ifdef ADDS
 active proctype Adder() {
+  bool has;
+  atomic { section(leafLock[0]); hasParent[0] = true };
   atomic {
     section(middleLock);
     isPart[0] = true;

@@ -13,8 +13,14 @@
    The thread owns the operations that it has taken, and releases each when it has published its end. The queue's lock
    protects the other threads from each other, but not from that. Each access without the lock is one step.
 
-   Left out: weak memory (all four orderings in question are sequentially consistent); the ownership of operations that
-   the batch continues with, which belong to the queue until they are collected. With CONTINUES, the thread may have
+   The thread publishes with a plain store, which other threads can see later (StoreBuffer). Its stores become visible
+   in order, and before its next locked instruction: the one that settles an operation, moves `head`, announces that it
+   is outside, or acquires the lock. It keeps the operations in the set KEEPS until it has acquired the lock, and may
+   release the others before, after it has announced that it is outside. The end of LATER is published with a locked
+   instruction.
+
+   Left out: other weak memory; the ownership of operations that the batch continues with, which belong to the queue
+   until they are collected. With CONTINUES, the thread may have
    begun such an operation when it releases the previous one. LATER is an operation that may end after its `main`: its
    thread may end it in `main` (the compare-and-exchange of `finish`), or return from there with the operation
    unfinished. Then it leaves the batch. The thread that acquires the lock first after that, the Ender or the thread
@@ -31,7 +37,13 @@
 #define N 3             /* operations of the batch */
 #endif
 
+#ifndef KEEPS
+#define KEEPS 0
+#endif
+
 #define lockQueue() atomic { !lock -> lock = true }
+/* The same for the Runner, whose stores other threads have seen by then. */
+#define lockQueueSeen() atomic { !lock && isSeen -> lock = true }
 #define NONE 15
 #define INSIDE 0
 #define OUTSIDE 1
@@ -50,17 +62,23 @@ bool observed, isActive = true;
 /* Used without the lock. */
 byte current = NONE, finished, head = 1, newlyReady, presence = INSIDE;
 bool settled[N], pinned;
+/* The Runner's stores to `finished` and `newlyReady` that other threads do not see yet. */
+bool isLate;
+byte lateReady;
+#define isSeen (!isLate && lateReady == 0)
 /* For the proof. */
 byte owners[N] = 1, events, reclaimed, watchedFrom = NONE;
-bool limited;
+bool limited, isDone;
 #ifdef LATER
 /* The state word of the operation that may end later. */
 byte phase = PENDING;
 /* Under the lock. A thread that has reclaimed the operation does not change it. */
 byte place = TAKEN;
 #define isGone(x) (x == LATER && place == GONE)
+#define isLater(x) (x == LATER)
 #else
 #define isGone(x) false
+#define isLater(x) false
 #endif
 
 #define bit(x) (1 << (x))
@@ -145,13 +163,13 @@ inline detach() {
 }
 
 proctype Runner() {
-  byte x, first, seen, running = NONE; bool isOver, ends, next, isUnfinished;
+  byte x, first, seen, running = NONE, kept; bool isOver, ends, next, isUnfinished;
   do
   :: x < N ->
      if
      :: x == 0 -> skip                  /* its own from the beginning */
-     :: d_step { x != 0 && head < N -> assert(head == x); head++ }
-     :: x != 0 && head >= N -> break
+     :: d_step { x != 0 && isSeen && head < N -> assert(head == x); head++ }
+     :: x != 0 && isSeen && head >= N -> break
      fi;
      current = x;
 #ifdef LATER
@@ -173,23 +191,19 @@ proctype Runner() {
      fi;
 #endif
      /* main; then the end, in one step */
-     settled[x] = true;
-#ifdef FAULT_LOOK_FIRST
+     d_step { isSeen -> settled[x] = true };
+     isLate = true;                     /* finished++ */
+     if :: isLater(x) -> isSeen :: !isLater(x) fi;
      isOver = pinned;
-     finished++;
-#else
-     finished++;
-     isOver = pinned;
-#endif
      if
      :: isOver ->
         isOver = false;
-        lockQueue();
+        lockQueueSeen();
         collect();
         lock = false
      :: else
      fi;
-     newlyReady++;
+     lateReady++;                       /* newlyReady++ */
 #ifdef CONTINUES
      /* What became ready has begun, if there is nothing else to start. */
      if :: head >= size -> next = true :: next = false fi;
@@ -198,7 +212,7 @@ proctype Runner() {
 #ifndef FAULT_CONTINUED
      if :: next -> goto released :: else fi;        /* its user code runs after the next one */
 #endif
-     presence = OUTSIDE;
+     d_step { isSeen -> presence = OUTSIDE };
 #ifdef FAULT_UNLOOKED
      if :: skip ->
 #else
@@ -215,7 +229,7 @@ proctype Runner() {
      :: skip                                /* the work is released, without waiting */
      :: skip ->
 #ifndef FAULT_KEEPS_PLACE
-        lockQueue();
+        lockQueueSeen();
         reclaim();
         collect();
         isActive = false;
@@ -229,12 +243,35 @@ proctype Runner() {
 #endif
 released:
      assert(!next || isActive);             /* it must be published here */
-     d_step { assert(owners[x] > 0); owners[x]-- };
+     if
+     :: next || ((KEEPS >> x) & 1) -> kept = kept | bit(x)
+     :: else ->
+        if
+        :: isLater(x)                       /* it has looked after it had published */
+        :: !isLater(x) ->
+#ifdef FAULT_LOOK_FIRST
+           isOver = pinned;
+           isSeen;
+#else
+           isSeen;                          /* it has announced that it is outside */
+           isOver = pinned;
+#endif
+           if
+           :: isOver ->
+              isOver = false;
+              lockQueueSeen();
+              collect();
+              lock = false
+           :: else
+           fi
+        fi;
+        d_step { assert(owners[x] > 0); owners[x]-- }
+     fi;
      x++
   :: x >= N -> break
   od;
   /* The visit closes the batch. */
-  lockQueue();
+  lockQueueSeen();
   collect();
 #ifdef LATER
   if
@@ -245,6 +282,15 @@ released:
   isActive = false;
   assert(taken == 0 && collectedNewlyReady == newlyReady);
   lock = false;
+  first = 0;
+  do
+  :: first < N ->
+     d_step {
+       if :: (kept >> first) & 1 -> assert(owners[first] > 0); owners[first]-- :: else fi;
+       first++ }
+  :: first >= N -> break
+  od;
+  isDone = true;
 #ifdef LATER
 #ifdef FAULT_TAKES_OVER
   isUnfinished = false;
@@ -254,6 +300,14 @@ released:
   :: !isUnfinished
   fi
 #endif
+}
+
+proctype StoreBuffer() {
+  do
+  :: d_step { isLate -> finished++; isLate = false }
+  :: d_step { !isLate && lateReady > 0 -> newlyReady++; lateReady-- }
+  :: isDone -> break
+  od
 }
 
 proctype Collector() {
@@ -364,6 +418,7 @@ released:
 init {
   atomic {
     run Runner();
+    run StoreBuffer();
 #ifdef LATER
     owners[LATER]++;                    /* the user's */
     run Ender();

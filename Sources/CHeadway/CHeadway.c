@@ -43,6 +43,51 @@ _Bool headway_is_watched(void) {
   return 0;
 }
 
+#if defined(__linux__) && !defined(__ANDROID__)
+#include <stdatomic.h>
+
+_Thread_local struct headway_thread_values headway_thread_values;
+
+static void (*_Atomic thread_ends[HEADWAY_THREAD_KEY_COUNT])(void *);
+static atomic_int thread_key_count;
+/// Has a value in each thread that has set values, so that its function is called when the thread ends.
+static pthread_key_t end_key;
+static pthread_once_t has_end_key = PTHREAD_ONCE_INIT;
+static int end_key_result;
+
+static void end_thread(void *values) {
+  // A function can set values, also of keys that are done. This function is then called again.
+  ((struct headway_thread_values *)values)->have_end = 0;
+  for (int key = 0; key < HEADWAY_THREAD_KEY_COUNT; key++) {
+    void *value = headway_thread_values.values[key];
+    void (*end)(void *) = thread_ends[key];
+    if (!value || !end) continue;
+    headway_thread_values.values[key] = 0;
+    end(value);
+  }
+}
+
+static void make_end_key(void) { end_key_result = pthread_key_create(&end_key, end_thread); }
+
+int headway_make_thread_key(void (*at_end)(void *)) {
+  pthread_once(&has_end_key, make_end_key);
+  int key = atomic_fetch_add(&thread_key_count, 1);
+  if (end_key_result != 0 || key >= HEADWAY_THREAD_KEY_COUNT) return -1;
+  thread_ends[key] = at_end;
+  return key;
+}
+
+void headway_note_thread_values(void) {
+  headway_thread_values.have_end = 1;
+  pthread_setspecific(end_key, &headway_thread_values);
+}
+#else
+int headway_make_thread_key(void (*at_end)(void *)) {
+  pthread_key_t key;
+  return pthread_key_create(&key, at_end) == 0 ? (int)key : -1;
+}
+#endif
+
 #if defined(__linux__)
 #include <sys/timerfd.h>
 #include <time.h>

@@ -34,9 +34,11 @@ extension OperationQueueProtocol {
   ///
   /// - Parameter tracer: The tracer; nil for the tracer of the instrumentation system, which you must bootstrap before
   ///   you call this method.
+  /// - Returns: The registration, which can end the recording.
   /// - Complexity: O(1) for each event. Each unfinished operation uses about 200 bytes, in addition to its spans.
   @_disfavoredOverload
-  public func recordSpans(with tracer: (any Tracer)? = nil) {
+  @discardableResult
+  public func recordSpans(with tracer: (any Tracer)? = nil) -> InstrumentRegistration {
     addInstrument(TracingInstrument(tracer ?? InstrumentationSystem.tracer, queueName: name ?? "unnamed"))
   }
 }

@@ -46,6 +46,12 @@ final class LoggingInstrument: OperationQueueInstrument {
     listening.withLock { $0 = token }
   }
 
+  /// Stops logging the events that concern the queue as a whole.
+  func stopListening() {
+    let token = listening.withLock { $0.take() }
+    token?.invalidate()
+  }
+
   private static func log(
     _ logger: Logger, _ level: Logger.Level?, _ message: Logger.Message, _ operations: [Operation]
   ) {

@@ -33,13 +33,17 @@ extension OperationQueueProtocol {
   /// - Parameters:
   ///   - logger: The logger. Its level decides which lines are written.
   ///   - levels: The level of each kind of event.
+  /// - Returns: The registration, which can remove the logger.
   /// - Complexity: O(1) for each event. An operation with a failed attempt uses memory until it finishes. With a
   ///   metadata provider, each operation does.
   @_disfavoredOverload
-  public func addLogger(_ logger: Logger, levels: OperationLogLevels = OperationLogLevels()) {
+  @discardableResult
+  public func addLogger(
+    _ logger: Logger, levels: OperationLogLevels = OperationLogLevels()
+  ) -> InstrumentRegistration {
     let instrument = LoggingInstrument(logger, levels, queueName: name)
     instrument.listen(to: self)
-    addInstrument(instrument)
+    return addInstrument(instrument).alsoCalling { instrument.stopListening() }
   }
 }
 #endif

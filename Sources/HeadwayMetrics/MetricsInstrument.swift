@@ -34,6 +34,12 @@ final class MetricsInstrument: OperationQueueInstrument {
     sampling.withLock { $0 = task }
   }
 
+  /// Stops measuring the age of the oldest waiting operation.
+  func stopSampling() {
+    sampling.withLock { $0 }?.cancel()
+    metrics.oldestWait.set(0)
+  }
+
   private func measureOldestWait() {
     let oldest = operations.withLock { $0.oldest }
     metrics.oldestWait.set(oldest.map { Double(max(0, clock.now() - $0)) / 1e9 } ?? 0)

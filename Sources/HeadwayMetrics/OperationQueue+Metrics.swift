@@ -37,20 +37,23 @@ extension OperationQueueProtocol {
   ///   - interval: The time between two measurements of the age of the oldest operation.
   ///   - factory: Creates the metrics; nil for the factory of the metrics system.
   ///   - clock: Measures all times.
+  /// - Returns: The registration, which can end the recording. It sets the age of the oldest operation to 0.
   /// - Precondition: `interval` is greater than zero.
   /// - Complexity: O(1) for each event. Each unfinished operation uses about 100 bytes.
   @_disfavoredOverload
+  @discardableResult
   public func recordMetrics<ClockType: Clock>(
     name: String? = nil, every interval: Duration = .seconds(5), factory: (any MetricsFactory)? = nil,
     clock: ClockType = ContinuousClock()
-  ) where ClockType.Duration == Duration {
+  ) -> InstrumentRegistration where ClockType.Duration == Duration {
     require(
       interval > .zero, "recordMetrics(every: \(interval)) of \(description): use an interval of more than zero.")
     let metrics = QueueMetrics(
       queueName: name ?? self.name ?? "unnamed", factory: factory ?? MetricsSystem.factory)
     let instrument = MetricsInstrument(metrics, clock: MetricsClock(clock))
-    addInstrument(instrument)
+    let registration = addInstrument(instrument)
     instrument.sample(every: interval)
+    return registration.alsoCalling { instrument.stopSampling() }
   }
 
   /// Records how many threads Headway uses, for all queues of the process together, until the returned task is

@@ -68,8 +68,8 @@ public struct QueueService: Service {
     try? await gracefulShutdown()
     logger?.debug("Draining queue", metadata: metadata)
     let drained = await drain(queue, gracePeriod)
-    var left = drained.runningOperations
-    if !drained.isComplete { left = await drain(queue, cancellationPeriod).runningOperations }
+    var left = drained.runningOperationDescriptions
+    if !drained.isComplete { left = await drain(queue, cancellationPeriod).runningOperationDescriptions }
     log(drained, left)
     report?(drained, left)
   }

@@ -19,11 +19,17 @@ extension OperationQueueProtocol {
   ///   - subsystem: The subsystem of the log, such as the identifier of an app.
   ///   - category: The category of the log. With `PointsOfInterest`, Instruments shows the intervals without further
   ///     configuration.
+  /// - Returns: The registration, which can end the recording.
   /// - Complexity: O(1) for each event; a few nanoseconds while no tool records the signposts.
   @_disfavoredOverload
-  public func recordSignposts(subsystem: String = "Headway", category: String = "Operations") {
+  @discardableResult
+  public func recordSignposts(
+    subsystem: String = "Headway", category: String = "Operations"
+  ) -> InstrumentRegistration {
     #if canImport(os)
     addInstrument(SignpostInstrument(subsystem: subsystem, category: category, queueName: name ?? "unnamed"))
+    #else
+    InstrumentRegistration {}
     #endif
   }
 }

@@ -55,6 +55,16 @@ private struct TestError: Error {}
     #expect(first.traceID != second.traceID)
   }
 
+  @Test("V10: after the recording has ended, operations have no spans") func removal() async throws {
+    let registration = queue.recordSpans(with: tracer)
+    queue.addTask("first") {}
+    _ = try await spans(of: "first", attempts: 1)
+    registration.invalidate()
+    try await queue.addTask("second") {}.value
+    try await queue.untilAllOperationsAreFinished()
+    #expect(!tracer.finishedSpans.contains { $0.operationName == "second" })
+  }
+
   @Test("V5: each attempt has a span, and one that fails has its error")
   func attempts() async throws {
     queue.recordSpans(with: tracer)

@@ -12,7 +12,7 @@ import Testing
     queue.addOperation {}
     let snapshot = OperationQueue.snapshotAll()
     let data = try JSONEncoder().encode(snapshot)
-    #expect(try JSONDecoder().decode(OperationQueuesSnapshot.self, from: data) == snapshot)
+    #expect(try JSONDecoder().decode(ProcessSnapshot.self, from: data) == snapshot)
     let text = String(decoding: try JSONEncoder().encode(queue.snapshot()), as: UTF8.self)
     #expect(text.contains(#""name":"coding""#) && text.contains(#""state":"ready""#))
     queue.isSuspended = false

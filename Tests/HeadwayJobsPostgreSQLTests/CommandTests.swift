@@ -27,6 +27,19 @@ import Testing
     await test.store.close()
   }
 
+  @Test("J299: the turns of queues without waiting jobs that have keys are deleted")
+  func turns() async throws {
+    let test = try await TestStore()
+    try await test.jobs.enqueue(
+      PlainJob(number: 1), .queue("kept"), .limits([.concurrency(1, key: "key")]))
+    try await test.jobs.enqueue(PlainJob(number: 2), .queue("plain"))
+    try test.psql(
+      "INSERT INTO turn (queue, priority, plain_next) SELECT unnest('{gone,kept,plain}'::text[]), 0, false")
+    _ = try await test.store.perform(.prune)
+    #expect(try test.psql("SELECT queue FROM turn") == "kept")
+    await test.store.close()
+  }
+
   @Test("J93: commands don't lock jobs that they can't change")
   func locks() async throws {
     var limits = PostgresTimeLimits()

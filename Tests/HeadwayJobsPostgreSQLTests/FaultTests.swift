@@ -94,20 +94,35 @@ import Testing
     await test.store.close()
   }
 
+  /// The number of kills of a round with its own store.
+  private static let roundSize = 50
+
+  /// The variable `HEADWAY_JOB_KILLS` is the number of kills, and `HEADWAY_JOB_SEED` is the seed of the first round.
   @Test("J170: of many jobs, none is lost or ends twice, however often workers are killed")
   func killedWorkers() async throws {
     let killCount = environmentCount("HEADWAY_JOB_KILLS", else: 15)
+    let firstSeed = environmentCount("HEADWAY_JOB_SEED", else: 1)
+    for start in stride(from: 0, to: killCount, by: Self.roundSize) {
+      let seed = firstSeed + start / Self.roundSize
+      try await kill(min(Self.roundSize, killCount - start), seed: UInt64(seed))
+      Watchdog.shared.note("Killed workers", "\(min(start + Self.roundSize, killCount)) of \(killCount) kills")
+    }
+  }
+
+  /// Kills workers while they run jobs, and audits the store after each kill.
+  private func kill(_ killCount: Int, seed: UInt64) async throws {
     let test = try await TestStore()
     let load = try await FaultLoad(test, workerCount: 0)
     let jobCount = killCount * 20
     try await test.jobs.enqueue(contentsOf: (0..<jobCount).map { CountedJob(number: $0, table: load.table) })
-    var generator = SeededGenerator(seed: 1)
+    var generator = SeededGenerator(seed: seed)
     var workers = try (0..<3).map { _ in try WorkerProcess(test) }
-    for _ in 0..<killCount {
+    for number in 1...killCount {
       let index = Int.random(in: 0..<3, using: &generator)
       let goal = min(load.count("SELECT count(*) FROM effect") + Int.random(in: 0...20, using: &generator), jobCount)
       try await poll { load.count("SELECT count(*) FROM effect") >= goal }
       await workers[index].kill()
+      #expect(try await test.store.audit() == [], "after kill \(number) with the seed \(seed)")
       workers[index] = try WorkerProcess(test)
     }
     try await load.audit(Array(0..<jobCount), [])

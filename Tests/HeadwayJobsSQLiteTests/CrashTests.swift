@@ -35,10 +35,23 @@ import Testing
     await store.close()
   }
 
-  /// The number of kills is that of the variable `HEADWAY_JOB_KILLS`.
+  /// The number of kills of a round with its own store.
+  private static let roundSize = 50
+
+  /// The variable `HEADWAY_JOB_KILLS` is the number of kills, and `HEADWAY_JOB_SEED` is the seed of the first round.
   @Test("J170: of many jobs, none is lost or ends twice, however often workers are killed", arguments: [1, 3])
   func manyKills(workerCount: Int) async throws {
     let killCount = environmentCount("HEADWAY_JOB_KILLS", else: 50)
+    let firstSeed = environmentCount("HEADWAY_JOB_SEED", else: 1)
+    for start in stride(from: 0, to: killCount, by: Self.roundSize) {
+      let seed = firstSeed + start / Self.roundSize
+      try await kill(min(Self.roundSize, killCount - start), of: workerCount, seed: UInt64(seed))
+      Watchdog.shared.note("Killed workers", "\(min(start + Self.roundSize, killCount)) of \(killCount) kills")
+    }
+  }
+
+  /// Kills workers while they run jobs, and audits the store after each kill.
+  private func kill(_ killCount: Int, of workerCount: Int, seed: UInt64) async throws {
     let jobCount = killCount * 100
     let folder = try TemporaryFolder()
     let path = folder.path + "/jobs.sqlite"
@@ -50,25 +63,23 @@ import Testing
       let batch = (start..<min(start + 1_000, jobCount)).map { CountedJob(number: $0) }
       try await jobs.enqueue(contentsOf: batch)
     }
-    var generator = SeededGenerator(seed: UInt64(workerCount))
+    var generator = SeededGenerator(seed: seed)
     var workers = try (0..<workerCount).map { _ in try WorkerProcess(path) }
-    for _ in 0..<killCount {
+    for number in 1...killCount {
       let index = Int.random(in: 0..<workerCount, using: &generator)
       let goal = min(try await effects(pool) + Int.random(in: 0...100, using: &generator), jobCount)
       try await poll { try await effects(pool) >= goal }
-      workers[index].send(SIGKILL)
-      await workers[index].end()
+      await workers[index].kill()
+      #expect(try await store.audit() == [], "after kill \(number) with the seed \(seed)")
       workers[index] = try WorkerProcess(path)
     }
     try await poll { try await jobs.counts()["default"]?[.succeeded] == jobCount }
-    for worker in workers {
-      worker.send(SIGKILL)
-      await worker.end()
-    }
+    for worker in workers { await worker.kill() }
     _ = try await store.rescue()
     try await audit(pool, jobs, jobCount, folder: path + "-headway")
-    #expect(try await store.audit() == [])
+    #expect(try await store.audit() == [], "after the round with the seed \(seed)")
     await store.close()
+    try pool.close()
   }
 
   @Test(

@@ -50,6 +50,24 @@ import Testing
     await app.store.close()
   }
 
+  @Test("J299: the turns of queues without waiting jobs that have keys are deleted")
+  func turns() async throws {
+    let app = try TransactionTests.Application()
+    let worker = try await app.store.registerNote()
+    for queue in ["a", "b", "b"] {
+      let options: JobOptions = [.queue(queue), .limits([.concurrency(1, key: queue)])]
+      _ = try await app.store.enqueue([NewJob(kind: "note", payload: JobPayload(bytes: []), options: options)])
+    }
+    let claims = ["a", "b"].map { JobClaim(queue: $0, count: 2, allowsSuspect: true, kinds: ["note": 1]) }
+    let claimed = try await app.store.exchange(JobExchange(worker: worker, claims: claims)).claimed
+    #expect(claimed.map(\.count) == [1, 1])
+    let turns = { try await app.pool.read { try String.fetchAll($0, sql: "SELECT queue FROM headway_turn") } }
+    #expect(try await Set(turns()) == ["a", "b"])
+    _ = try await app.store.perform(.prune)
+    #expect(try await turns() == ["b"])
+    await app.store.close()
+  }
+
   @Test("J83: a claim costs the same however many jobs of a key wait")
   func cost() async throws {
     let app = try TransactionTests.Application()

@@ -68,6 +68,7 @@ import Testing
     for code in [
       JobError.Code.payloadTooLarge, .nameTooLong, .unencodablePayload, .unknownJob, .usedOperation,
       .duplicateCheckpoint, .transactionEnded, .dependencyCycle, .alreadyFinished, .wouldDeadlock,
+      .undecodableSignal,
     ] {
       for cause in [nil, .stopping] as [WorkerState.CancellationCause?] {
         guard case .fail(let reason, let error) = action(error: JobError(code, "text"), cause: cause) else {

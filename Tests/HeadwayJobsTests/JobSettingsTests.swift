@@ -6,7 +6,7 @@ import Testing
   @Test("J12: settings with an infinite number can be stored")
   func infinite() throws {
     var settings = JobSettings()
-    let backoff = RetryPolicy.Backoff.exponential(initial: .seconds(1), factor: .infinity, maximum: .seconds(9))
+    let backoff = RetryPolicy.Backoff.exponential(initialDelay: .seconds(1), factor: .infinity, maxDelay: .seconds(9))
     settings.retry = RetryPolicy(maxAttemptCount: 2, backoff: backoff)
     #expect(try JobSettings(stored: settings.stored) == settings)
   }

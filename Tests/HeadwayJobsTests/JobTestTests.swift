@@ -80,6 +80,15 @@ import Testing
     #expect(try await test.enqueued(Addends.self).isEmpty)
   }
 
+  @Test("J296: middleware is notified of the ending of a job that waits, without an error")
+  func waitingMiddleware() async throws {
+    let log = Log()
+    await Log.$current.withValue(log) {
+      await #expect(throws: JobSuspension.self) { try await test.perform(Tagged(waits: true)) }
+    }
+    #expect(log.entries == ["before", "cancelled: nil"])
+  }
+
   @Test("J200: the code of a job is cancelled with the task of the test")
   func cancellation() async throws {
     let log = Log()
@@ -265,7 +274,9 @@ private struct Tagged: Job {
   static var middleware: [any JobMiddleware] { [Tagging()] }
   var fails = false
   var isSkipped = false
+  var waits = false
   func perform(in context: JobContext) async throws -> String {
+    if waits { _ = try await context.waitForSignal("go", timeLimit: .seconds(60)) }
     if fails { throw TestError() }
     return Tagging.tag
   }

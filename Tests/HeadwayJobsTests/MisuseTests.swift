@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Headway
 @_spi(JobStore) import HeadwayJobs
 @_spi(JobStore) import HeadwayJobsTestKit
@@ -23,7 +24,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
   case negativePeriod, negativeDelay, queueOfJob, snoozes, crashes, uniqueTime, retention, limit, rule, rate
   case rateRule, queueLimit, pendingLimit, failureLimit, aging, interval, namelessSchedule, otherBatch, otherEntry
   case sizes, jobLimit, numberLimit, countLimit, clockOfStore, attempt, drainTime
-  case weight, weightOfRule, lateSerial, sameKey, manyLimits
+  case weight, weightOfRule, lateSerial, sameKey, manyLimits, noDate
 
   /// The beginning of the message.
   var message: String {
@@ -57,6 +58,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .pendingLimit: "A queue with the maxPendingJobCount 0 would accept no jobs: use a positive number."
     case .failureLimit: "The queue default can't be paused after 0 failures: use a positive number."
     case .aging: "The priority of jobs in the queue default can't rise every 0.0 seconds: use a positive interval"
+    case .noDate: "A date is not a number (NaN), so it is neither before nor after other times."
     case .interval: "The interval of a schedule is 0.0 seconds: use one second to 100 years."
     case .namelessSchedule: "A schedule has no name"
     case .otherBatch: "The entry belongs to another batch. Use the handles of that batch."
@@ -88,6 +90,8 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case .pendingLimit: try await jobs.changeQueue("default", .maxPendingJobCount(0))
     case .failureLimit: try await jobs.changeQueue("default", .maxFailureCount(0))
     case .aging: try await jobs.changeQueue("default", .agingInterval(.zero))
+    case .noDate:
+      try await jobs.enqueue(Sum(left: 1, right: 1), .startDate(Date(timeIntervalSince1970: .nan)))
     case .interval: _ = JobSchedule.every(.zero)
     case .namelessSchedule: try await jobs.schedule("", .every(.seconds(1)), job: Sum(left: 1, right: 1))
     case .otherBatch, .otherEntry: try await commitWithBatches(jobs)

@@ -45,6 +45,29 @@ import Testing
     #expect(state.operationQueues.count == 2 && state.claimer.groups.count == 2)
   }
 
+  @Test("J297: names that differ only in their bytes are different queues, and a hint for one of them is for both")
+  func equalNames() {
+    let (short, long) = ("caf\u{e9}", "cafe\u{301}")
+    var state = WorkerState(
+      claimer: Claimer(queues: [short], kinds: ["test": 1]), operationQueues: [OperationQueue()])
+    #expect(state.noteQueues([short]) == false)
+    #expect(state.noteQueues([long]) == true)
+    #expect(state.takeNewQueues() == [long])
+    _ = state.serve(long, on: OperationQueue(), at: .zero)
+    #expect(state.claimer.lanes.map { Array($0.queue.utf8).count } == [5, 6])
+    func claim() -> [Int] {
+      for group in state.claimer.groups.indices { state.claimer.setSlots(1, group: group) }
+      let found = state.claimer.claims(at: .zero)
+      state.claimer.claimed(found.map { _ in [] }, by: found.map(\.claim), lanes: found.map(\.lane))
+      return found.map(\.claim.queue.utf8.count)
+    }
+    #expect(claim() == [5, 6])
+    #expect(claim() == [])
+    #expect(state.claimer.noteClaimable(short) == true)
+    #expect(claim() == [5, 6])
+    #expect(state.claimer.noteClaimable("other") == false)
+  }
+
   @Test("J254: the places of idle queues are removed or used by other queues")
   func idlePlaces() {
     var state = WorkerState(claimer: Claimer(queues: [], kinds: ["test": 1]), operationQueues: [])

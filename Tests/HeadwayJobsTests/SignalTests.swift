@@ -114,6 +114,21 @@ import Testing
     #expect(log.entries == ["charge", "refund"])
   }
 
+  @Test("J295: a job that receives a value of another type fails and is not retried, and the code can wait again")
+  func permanentlyUndecodable() async throws {
+    let handle = try await test.jobs.enqueue(Counter())
+    try await test.jobs.signal(handle.id, "add", "seven")
+    let report = try await test.drain(Counter.self, for: .seconds(86_400))
+    #expect(report.failedCount == 1 && report.retriedCount == 0)
+    #expect(try await handle.job()?.attempt == 1)
+    let patient = try await test.jobs.enqueue(Lenient())
+    for value in ["1", "2"] { try await test.jobs.signal(patient.id, "add", value) }
+    try await test.jobs.signal(patient.id, "add", 3)
+    _ = try await Log.$current.withValue(log) { try await test.drain(Lenient.self, for: .zero) }
+    #expect(try await patient.value == 3)
+    #expect(log.entries == ["undecodable signal", "undecodable signal"])
+  }
+
   @Test("J234: signals with invalid names or values are rejected, and checkpoints can't use reserved names")
   func misuse() async throws {
     let handle = try await test.jobs.enqueue(Order())
@@ -251,6 +266,21 @@ private struct Persistent: Job {
       }
     }
     return values
+  }
+}
+
+/// Waits for a number, and ignores signals that contain none.
+private struct Lenient: Job {
+  static let kind: JobKind = "lenient"
+
+  func perform(in context: JobContext) async throws -> Int {
+    while true {
+      do {
+        return try await context.waitForSignal("add", as: Int.self, timeLimit: .seconds(60)) ?? 0
+      } catch let error as JobError where error.code == .undecodableSignal {
+        Log.current.append("\(error.code)")
+      }
+    }
   }
 }
 

@@ -26,7 +26,7 @@ import Testing
   @Test("J215: an encoded job has all its properties")
   func encodedJob() throws {
     let retry = RetryPolicy(
-      maxAttemptCount: 3, backoff: .exponential(initial: .seconds(1), factor: .infinity, maximum: .seconds(5)))
+      maxAttemptCount: 3, backoff: .exponential(initialDelay: .seconds(1), factor: .infinity, maxDelay: .seconds(5)))
     let options: JobOptions = [
       .queue("images"), .priority(.high), .label("a photo"), .tags(["a", "b"]), .retry(retry),
     ]
@@ -97,6 +97,25 @@ import Testing
     #expect(other.memory.limits.changes.buckets.isEmpty)
     #expect(try other.claim(claim, by: worker).isEmpty)
     #expect(other.memory.nextTime(after: other.now) == Self.time(1) + .seconds(60))
+  }
+
+  @Test("J299: the turns of queues without waiting jobs that have keys are removed")
+  func turns() throws {
+    let rows = MemoryRows()
+    rows.begin(at: Self.time(1))
+    let worker = rows.memory.register(
+      WorkerDescription(name: "test", processIdentifier: 1, queues: ["a", "b"], kinds: ["note": 1]), at: rows.now)
+    for queue in ["a", "b", "b"] {
+      let options: JobOptions = [.queue(queue), .limits([.concurrency(1, key: queue)])]
+      _ = try rows.enqueue([NewJob(kind: "note", payload: JobPayload(bytes: []), options: options)])
+    }
+    for queue in ["a", "b"] {
+      let claim = JobClaim(queue: queue, count: 2, allowsSuspect: true, kinds: ["note": 1])
+      #expect(try rows.claim(claim, by: worker).count == 1)
+    }
+    #expect(Set(rows.memory.limits.turnPlaces.map(\.queue)) == ["a", "b"])
+    _ = rows.prune()
+    #expect(rows.memory.limits.turnPlaces.map(\.queue) == ["b"])
   }
 
   /// A number of seconds, so that different times also differ when they are printed.

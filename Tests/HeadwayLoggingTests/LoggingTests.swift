@@ -45,6 +45,18 @@ private struct TestError: Error, CustomStringConvertible {
     #expect(handler.entries.isEmpty)
   }
 
+  @Test("V10: a removed logger logs nothing about later operations, and nothing about the queue") func removal()
+    async throws
+  {
+    let registration = queue.addLogger(logger(.trace))
+    try await queue.addTask("first") {}.value
+    registration.invalidate()
+    try await queue.addTask("second") {}.value
+    try await queue.untilAllOperationsAreFinished()
+    await until { !lines(of: "first").isEmpty }
+    #expect(lines(of: "second").isEmpty)
+  }
+
   @Test("V1: a failure is one line with the queue, the operation, the error and the attempt")
   func failure() async throws {
     queue.addLogger(logger())

@@ -118,6 +118,21 @@ private struct TestError: Error {}
     #expect(oldestWait() == 0)
   }
 
+  @Test("V10: after the recording has ended, operations change no metrics, and the age of the oldest is 0")
+  func removal() async throws {
+    let registration = queue.recordMetrics(every: .seconds(10), factory: metrics, clock: clock)
+    try await queue.addTask {}.value
+    await until { count("succeeded") == 1 }
+    registration.invalidate()
+    queue.isSuspended = true
+    let last = queue.addTask {}
+    #expect(depth("waiting") == 0 && oldestWait() == 0)
+    queue.isSuspended = false
+    try await last.value
+    try await queue.untilAllOperationsAreFinished()
+    #expect(count("succeeded") == 1)
+  }
+
   @Test("V3: no dimension has a value for each operation")
   func fewTimeSeries() async throws {
     queue.recordMetrics(factory: metrics, clock: clock)

@@ -1,4 +1,4 @@
 import Headway
 
 /// The library's report on all live queues, their operations and the pool's threads.
-let libraryDiagnosis: @Sendable () -> String = { OperationQueue.dumpAll() }
+let libraryDiagnosis: @Sendable () -> String = { OperationQueue.snapshotAll(maxOperationCount: 100).description }

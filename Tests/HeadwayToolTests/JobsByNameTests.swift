@@ -84,7 +84,7 @@ struct JobsByNameTests {
     await store.close()
   }
 
-  @Test("J121, J273: invalid settings and names of queues are usage errors, and nothing is changed")
+  @Test("J121, J273, J300: invalid settings and names of queues are usage errors, and nothing is changed")
   func wrongQueues() async throws {
     let long = String(repeating: "q", count: 2_000)
     let cases: [([String], Int32, String)] = [
@@ -95,11 +95,47 @@ struct JobsByNameTests {
       (["set", "mail", "--max-failures", "many"], 64, "use 1 to 1000000000, or none"),
       (["set", "mail", "--max-running", "8", "--aging", "0s"], 64, "use a duration, such as 90s"),
       (["pause", ""], 64, "<name> ''"),
-      (["pause", long], 65, "The name of a queue has 2000 bytes"),
-      (["set", long, "--max-running", "8"], 65, "The name of a queue has 2000 bytes"),
+      (["pause", long], 64, "the name has 2000 bytes, but at most 512 are possible"),
+      (["set", "mail", long, "--max-running", "8"], 64, "the name has 2000 bytes, but at most 512 are possible"),
     ]
     for (arguments, status, text) in cases { try await expectError(["queues"] + arguments, status, text) }
     #expect(try await jobs.counts().isEmpty)
+    await store.close()
+  }
+
+  @Test("J301: the limits that running jobs use are listed by key, and those that are reached come first")
+  func limits() async throws {
+    #expect(try await run("queues", "limits").output == ["No running job has a limit."])
+    let limits: [[JobLimit]] = [
+      [.concurrency(9, key: "customer"), .concurrency(4, key: "gpu", weight: 3)],
+      [.concurrency(9, key: "customer"), .concurrency(4, key: "gpu")],
+      [.rate(5, per: .seconds(60), key: "service")], [.serial(key: "account")],
+      // Waits.
+      [.serial(key: "account")],
+    ]
+    _ = try await store.enqueue(limits.map { newJob("mail", [.limits($0)]) })
+    let worker = try await store.register(
+      WorkerDescription(name: "test", processIdentifier: 1, queues: ["default"], kinds: ["mail": 1]))
+    let claim = JobClaim(queue: "default", count: 9, allowsSuspect: true, kinds: ["mail": 1])
+    #expect(try await store.exchange(JobExchange(worker: worker, claims: [claim])).claimed[0].count == 4)
+    #expect(
+      try await run("queues", "limits").output == [
+        "key       limit                    jobs  units",
+        "gpu       4 at a time              2     4 of 4  reached",
+        "account   one at a time, in order  1     1 of 1  reached",
+        "customer  9 at a time              2     2 of 9", "service   5 per 60.0 seconds       1     -",
+      ])
+    #expect(try await run("queues", "limits", "--limit", "3").output.last == "1 more. Use --limit to list them.")
+    let objects = try await run("queues", "limits", "--json").objects()
+    #expect(objects.map { $0["running"] as? Int } == [2, 1, 2, 1])
+    #expect(objects.map { $0["runningWeight"] as? Int } == [4, 1, 2, 1])
+    #expect(objects.map { $0["isReached"] as? Bool } == [true, true, false, false])
+    #expect(
+      objects.map { ($0["limit"] as? [String: Any])?["rule"] as? String } == [
+        "concurrent", "serial", "concurrent", "rate",
+      ])
+    #expect(try await jobs.limitUsages(readingTo: 1).map(\.limit.key) == ["customer", "gpu"])
+    try await expectError(["queues", "limits", "--limit", "0"], 64, "--limit 0: use 1 or more")
     await store.close()
   }
 

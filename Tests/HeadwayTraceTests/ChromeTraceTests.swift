@@ -48,7 +48,7 @@ import Testing
   @Test("Times have nanoseconds as decimals") func nanoseconds() throws {
     let recording = TraceRecording(
       duration: 2000, operations: [.init(name: "short", runs: [.init(startTime: 1234, endTime: 1235, thread: 0)])])
-    let text = recording.chromeTrace()
+    let text = recording.render(as: .chromeTrace)
     #expect(text.contains("\"ts\":1.234"))
     #expect(text.contains("\"dur\":0.001"))
     #expect(try ParsedTrace(recording).displayTimeUnit == "ns")
@@ -115,7 +115,7 @@ import Testing
     var unmatched = Set(events.map { "\($0.name) \($0.ts ?? -1) \($0.dur ?? -1)" })
     for (name, run) in runs {
       let length = (run.endTime ?? 0) - run.startTime
-      unmatched.remove("\(name) \(Double(run.startTime) / 1000) \(Double(length) / 1000)")
+      unmatched.remove("\(name) \(run.startTime / .microseconds(1)) \(length / .microseconds(1))")
     }
     #expect(unmatched.isEmpty)
     #expect(trace.events("s").filter { $0.name == "dependency" }.count > 5000)

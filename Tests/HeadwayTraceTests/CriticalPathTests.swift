@@ -9,7 +9,7 @@ import Testing
     of operations: [TraceRecording.Operation], limits: [Int?] = [nil], duration: Int64 = 100
   ) throws -> (names: [String], path: CriticalPath) {
     let recording = TraceRecording(
-      duration: duration * Self.millisecond, operations: operations,
+      duration: Self.millisecond * duration, operations: operations,
       queues: limits.enumerated().map { .init(name: "queue \($0)", maxConcurrentOperationCount: $1) },
       threads: [.init(name: "worker")])
     let path = try #require(recording.criticalPath())
@@ -22,7 +22,7 @@ import Testing
     #expect(!path.steps.isEmpty)
     #expect(Set(path.steps.map(\.operation)).count == path.steps.count)
     #expect(path.runDuration <= path.recordingDuration)
-    var end: Int64 = 0
+    var end = Duration.zero
     for step in path.steps {
       #expect(recording.operations.indices.contains(step.operation))
       #expect(end <= step.startTime && step.startTime <= step.endTime && step.endTime <= path.recordingDuration)
@@ -47,19 +47,19 @@ import Testing
     ])
     #expect(names == ["parse", "index", "commit"])
     #expect(path.steps.map(\.waitReason) == [.added, .dependency, .dependency])
-    #expect(path.steps.map(\.waitDuration) == [0, 30, 60].map { $0 * Self.millisecond })
-    #expect(path.runDuration == 90 * Self.millisecond)
+    #expect(path.steps.map(\.waitDuration) == [.zero, .milliseconds(30), .milliseconds(60)])
+    #expect(path.runDuration == Self.millisecond * 90)
     #expect(path.longestLimit == nil)
     #expect(path.description == "90 % of the 100 ms is work on the path parse → index → commit.")
   }
 
   @Test("A wait for a suspended queue is described") func suspension() throws {
     var recording = TraceRecording(
-      duration: 100 * Self.millisecond,
+      duration: Self.millisecond * 100,
       operations: [Recording.operation("load", 0, 30), Recording.operation("save", after: [0], ready: 30, 70, 90)],
       queues: [.init(name: "disk")], threads: [.init(name: "worker")])
     recording.queues[0].suspendedIntervals = [
-      .init(startTime: 20 * Self.millisecond, endTime: 65 * Self.millisecond)
+      .init(startTime: Self.millisecond * 20, endTime: Self.millisecond * 65)
     ]
     let path = try #require(recording.criticalPath())
     check(path, recording)
@@ -78,11 +78,11 @@ import Testing
       ], limits: [2])
     #expect(names == ["first", "third"])
     #expect(path.steps[1].waitReason == .limit(queue: 0))
-    #expect(path.steps[1].waitDuration == 40 * Self.millisecond)
+    #expect(path.steps[1].waitDuration == Self.millisecond * 40)
     #expect(
       path.longestLimit
         == .init(
-          queue: 0, waitDuration: 40 * Self.millisecond, possibleSaving: 40 * Self.millisecond))
+          queue: 0, waitDuration: Self.millisecond * 40, possibleSaving: Self.millisecond * 40))
     #expect(
       path.description == """
         100 % of the 100 ms is work on the path first → third. For 40 ms, operations on this path waited because \
@@ -98,7 +98,7 @@ import Testing
         Recording.operation("elsewhere", queue: 1, 0, 90),
       ], limits: [1, nil])
     #expect(names == ["first", "second"])
-    #expect(path.longestLimit?.possibleSaving == 10 * Self.millisecond)
+    #expect(path.longestLimit?.possibleSaving == Self.millisecond * 10)
   }
 
   @Test("Waits of consecutive operations for a limit count once") func chainOfLimits() throws {
@@ -108,7 +108,7 @@ import Testing
     #expect(
       path.longestLimit
         == .init(
-          queue: 0, waitDuration: 90 * Self.millisecond, possibleSaving: 90 * Self.millisecond))
+          queue: 0, waitDuration: Self.millisecond * 90, possibleSaving: Self.millisecond * 90))
     #expect(path.description.contains("the path 0 → 1 → 2 → (4 more) → 7 → 8 → 9."))
   }
 
@@ -119,7 +119,7 @@ import Testing
       Recording.operation("child", parent: 0, added: 40, 40, 100),
     ])
     #expect(names == ["parent", "child"])
-    #expect(path.steps.map(\.endTime) == [40 * Self.millisecond, 100 * Self.millisecond])
+    #expect(path.steps.map(\.endTime) == [Self.millisecond * 40, Self.millisecond * 100])
     #expect(path.steps[1].waitReason == .added)
   }
 
@@ -153,7 +153,7 @@ import Testing
       ], limits: [4])
     #expect(names == ["before", "after"])
     #expect(path.steps[1].waitReason == .thread)
-    #expect(path.steps[1].waitDuration == 40 * Self.millisecond)
+    #expect(path.steps[1].waitDuration == Self.millisecond * 40)
     #expect(path.description.hasSuffix("For 40 ms, ‘after’ was ready, but was not started."))
   }
 
@@ -165,7 +165,7 @@ import Testing
       ], limits: [1, 4])
     #expect(names == ["before", "after"])
     #expect(path.steps[1].waitReason == .thread)
-    #expect(path.steps[1].waitDuration == 70 * Self.millisecond)
+    #expect(path.steps[1].waitDuration == Self.millisecond * 70)
   }
 
   @Test("Limits of several queues: the longest wait is reported") func severalQueues() throws {
@@ -179,7 +179,7 @@ import Testing
       ], limits: [1, 1])
     #expect(names == ["c", "d"])
     #expect(path.longestLimit?.queue == 1)
-    #expect(path.longestLimit?.waitDuration == 30 * Self.millisecond)
+    #expect(path.longestLimit?.waitDuration == Self.millisecond * 30)
   }
 
   @Test("If several operations finish last, the one that started last ends the path") func equalTimes() throws {
@@ -203,7 +203,7 @@ import Testing
   func missingTimes() throws {
     let unfinished = TraceRecording.Operation(name: "unfinished", runs: [.init(startTime: 5, thread: 0)])
     let cancelled = TraceRecording.Operation(name: "cancelled", finishedTime: 50, result: .cancelled)
-    #expect(try path(of: [cancelled, unfinished]).path.steps.last?.endTime == 100 * Self.millisecond)
+    #expect(try path(of: [cancelled, unfinished]).path.steps.last?.endTime == Self.millisecond * 100)
     #expect(try path(of: [cancelled]).path.runDuration == 0)
     #expect(TraceRecording(duration: 5, operations: [.init(name: "waiting", addedTime: 1)]).criticalPath() == nil)
     #expect(TraceRecording(duration: 5).criticalPath() == nil)
@@ -221,7 +221,7 @@ import Testing
     let path = try #require(recording.criticalPath())
     check(path, recording)
     #expect(path.steps.last?.endTime == recording.operations.compactMap(\.finishedTime).max())
-    #expect(path.steps.first?.startTime ?? .max < 5_000_000)
+    #expect(path.steps.first?.startTime ?? .seconds(1) < .milliseconds(5))
     // Queues and dependencies explain nearly all of the time.
     #expect(path.runDuration > path.recordingDuration * 9 / 10)
     #expect(path.longestLimit != nil)

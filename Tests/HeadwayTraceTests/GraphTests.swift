@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Graphs of dependencies", .hangLimit) struct GraphTests {
   @Test("Graphviz: a node per operation, dependencies, dashed parents, and a bold critical path") func graphviz() {
-    let graph = TraceRecording.small.graphviz()
+    let graph = TraceRecording.small.render(as: .graphviz)
     #expect(
       graph == """
         digraph trace {
@@ -22,7 +22,7 @@ import Testing
     var ended = TraceRecording.small
     ended.operations.removeLast()
     ended.operations[0].result = .cancelled
-    let lines = ended.graphviz().split(separator: "\n").map(String.init)
+    let lines = ended.render(as: .graphviz).split(separator: "\n").map(String.init)
     #expect(lines.contains("  n0 [label=\"parse\\ncancelled\", penwidth=3, style=dashed];"))
     #expect(lines.contains("  n0 -> n1 [penwidth=3];"))
     #expect(lines.contains("  n1 -> n2 [penwidth=3];"))
@@ -32,7 +32,7 @@ import Testing
     var recording = TraceRecording.small
     recording.operations.removeLast()
     #expect(
-      recording.mermaid() == """
+      recording.render(as: .mermaid) == """
         flowchart LR
           n0["parse<br/>30 ms"]
           n1["index<br/>28 ms"]
@@ -50,9 +50,9 @@ import Testing
   @Test("Names are escaped") func names() {
     let recording = TraceRecording(
       duration: 1, operations: [.init(name: "a\"b\\c & <d>\ne;#f`{x}")])
-    #expect(recording.graphviz().contains(#"label="a\"b\\c &amp; <d>\ne;#f`{x}\nnot started""#))
+    #expect(recording.render(as: .graphviz).contains(#"label="a\"b\\c &amp; <d>\ne;#f`{x}\nnot started""#))
     #expect(
-      recording.mermaid().contains(
+      recording.render(as: .mermaid).contains(
         "[\"a#34;b#92;c #38; #60;d#62;<br/>e#59;#35;f#96;#123;x#125;<br/>not started\"]"))
   }
 
@@ -60,16 +60,16 @@ import Testing
   func impossible(seed: UInt64) {
     let recording = TraceRecording.random(seed: seed)
     let valid = Set(recording.operations.indices.map { "n\($0)" })
-    for line in recording.graphviz().split(separator: "\n") where line.contains(" -> ") {
+    for line in recording.render(as: .graphviz).split(separator: "\n") where line.contains(" -> ") {
       let words = line.split { " ;".contains($0) }.map(String.init)
       #expect(valid.contains(words[0]) && valid.contains(words[2]))
     }
-    #expect(TraceRecording(duration: 0).mermaid() == "flowchart LR\n")
+    #expect(TraceRecording(duration: 0).render(as: .mermaid) == "flowchart LR\n")
   }
 
   @Test("Ten thousand operations have a line each") func generated() {
     let recording = TraceRecording.generated(operationCount: 10_000, seed: 4)
-    #expect(recording.graphviz().split(separator: "\n").filter { $0.contains("[label=") }.count == 10_000)
-    #expect(recording.mermaid().split(separator: "\n").filter { $0.contains("-->") }.count > 5000)
+    #expect(recording.render(as: .graphviz).split(separator: "\n").filter { $0.contains("[label=") }.count == 10_000)
+    #expect(recording.render(as: .mermaid).split(separator: "\n").filter { $0.contains("-->") }.count > 5000)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("HTML page", .hangLimit) struct HTMLTests {
   private func parse(_ recording: TraceRecording) throws -> [String: Any] {
-    let page = recording.html()
+    let page = recording.render(as: .html)
     let parts = page.components(separatedBy: "<script type=\"application/json\" id=\"recording\">")
     try #require(parts.count == 2)
     let json = try #require(parts[1].components(separatedBy: "</script>").first)
@@ -28,8 +28,7 @@ import Testing
     let rows = try #require(data["rows"] as? [[String: Any]])
     #expect(rows.map { $0["kind"] as? String } == ["spans", "runs", "runs", "waits", "runs", "waits"])
     let bars = try #require(rows[1]["bars"] as? [[Int64]])
-    let millisecond = TraceRecording.millisecond
-    #expect(bars == [[0, 1, 0, 30 * millisecond], [2, 1, 60 * millisecond, 70 * millisecond]])
+    #expect(bars == [[0, 1, 0, 30_000_000], [2, 1, 60_000_000, 70_000_000]])
     #expect(data["path"] as? [Int] == [3])
     #expect(data["summary"] as? String == "4 operations in 100 ms · 1 failed")
   }

@@ -23,7 +23,7 @@ struct ParsedTrace {
   let otherData: [String: String]
 
   init(_ recording: TraceRecording) throws {
-    let object = try JSONSerialization.jsonObject(with: Data(recording.chromeTrace().utf8)) as? [String: Any]
+    let object = try JSONSerialization.jsonObject(with: Data(recording.render(as: .chromeTrace).utf8)) as? [String: Any]
     let root = try #require(object)
     all = try #require(root["traceEvents"] as? [[String: Any]]).map(Event.init)
     displayTimeUnit = try #require(root["displayTimeUnit"] as? String)

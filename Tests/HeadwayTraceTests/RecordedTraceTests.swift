@@ -27,7 +27,10 @@ import Testing
       let path = recording.criticalPath()
       #expect(path?.steps.map { recording.operations[$0.operation].name } == ["parse", "index", "commit"])
       #expect(path?.description.contains("is work on the path parse → index → commit") == true)
-      for text in [recording.svgTimeline(), recording.html(), recording.chromeTrace(), recording.mermaid()] {
+      for text in [
+        recording.render(as: .svg()), recording.render(as: .html), recording.render(as: .chromeTrace),
+        recording.render(as: .mermaid),
+      ] {
         for name in ["parse", "index", "commit"] { #expect(text.contains(name)) }
       }
     }

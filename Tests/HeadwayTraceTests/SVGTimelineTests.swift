@@ -5,7 +5,7 @@ import Testing
   private func parse(
     _ recording: TraceRecording, width: Int = 1200, showsDependencies: Bool = false
   ) throws -> ParsedSVG {
-    let text = recording.svgTimeline(width: width, showsDependencies: showsDependencies)
+    let text = recording.render(as: .svg(width: width, showsDependencies: showsDependencies))
     #expect(text.utf8.count < 2_000_000)
     let picture = try ParsedSVG(text)
     let root = try #require(picture.elements.first)
@@ -100,15 +100,19 @@ import Testing
     let (first, last) = (plot.map(\.x).min() ?? 0, plot.map { $0.x + $0.width }.max() ?? 0)
     let starts = few.operations.flatMap(\.runs).map(\.startTime)
     let ends = few.operations.flatMap(\.runs).compactMap(\.endTime)
-    let scale = (last - first) / Double((ends.max() ?? 0) - (starts.min() ?? 0))
-    let total = few.operations.flatMap(\.runs).reduce(0) { $0 + ($1.endTime ?? 0) - $1.startTime }
-    #expect(abs(plot.reduce(0) { $0 + $1.width } / (Double(total) * scale) - 1) < 0.001)
+    let length: Duration = try #require(ends.max()) - #require(starts.min())
+    let scale = (last - first) / (length / Duration.nanoseconds(1))
+    let total: Duration = few.operations.flatMap(\.runs).reduce(.zero) { $0 + ($1.endTime ?? .zero) - $1.startTime }
+    let expected = total / Duration.nanoseconds(1) * scale
+    let drawn = plot.reduce(0.0) { $0 + $1.width }
+    #expect(abs(drawn / expected - 1) < 0.001)
   }
 
   @Test("Ten thousand operations that overlap on one thread have a limited number of rows") func overlapping() throws {
     let operations = (0..<10_000).map { position in
       TraceRecording.Operation(
-        name: "request", runs: [.init(startTime: Int64(position), endTime: Int64(position) + 50_000, thread: 0)])
+        name: "request",
+        runs: [.init(startTime: .nanoseconds(position), endTime: .nanoseconds(position + 50_000), thread: 0)])
     }
     let picture = try parse(TraceRecording(duration: 60_000, operations: operations, threads: [.init(name: "main")]))
     #expect(try #require(picture.elements.first).height < 700)
@@ -142,7 +146,7 @@ import Testing
 
     let many = "many, too narrow or overlapping"
     let wide = (0..<1500).map { position in
-      let start = Int64(position) * 1000
+      let start = Duration.microseconds(position)
       return TraceRecording.Operation(name: "a", runs: [.init(startTime: start, endTime: start + 1000, thread: 0)])
     }
     recording = TraceRecording(duration: 1_500_000, operations: wide, threads: [.init(name: "main")])
@@ -162,7 +166,7 @@ import Testing
       (4_100_000_000, ["0 s", "1 s", "2 s", "3 s", "4 s"]), (2_000_000, ["0 ms", "0.5 ms", "1 ms", "1.5 ms", "2 ms"]),
     ] as [(Int64, [String])])
   func ticks(duration: Int64, labels: [String]) throws {
-    let picture = try parse(TraceRecording(duration: duration), width: 640)
+    let picture = try parse(TraceRecording(duration: .nanoseconds(duration)), width: 640)
     #expect(picture.elements.filter { $0.classes.contains("tick") }.map(\.text) == labels)
   }
 }

@@ -1,28 +1,34 @@
 import HeadwayTestKit
 import HeadwayTrace
 
+// The times of the recordings in these tests are whole nanoseconds.
+extension Duration: @retroactive ExpressibleByIntegerLiteral {
+  /// Creates a duration of whole nanoseconds.
+  public init(integerLiteral nanoseconds: Int64) { self = .nanoseconds(nanoseconds) }
+}
+
 extension TraceRecording {
   /// Three operations in a chain and one next to it, on two threads, with a span and a mark.
   static let small = TraceRecording(
-    duration: 100 * millisecond,
+    duration: millisecond * 100,
     operations: [
       Operation(
         name: "parse", queue: 0, addedTime: 0, readyTime: 0, runs: [run(0, 30, thread: 0)],
-        finishedTime: 30 * millisecond, result: .success),
+        finishedTime: millisecond * 30, result: .success),
       Operation(
-        name: "index", queue: 0, dependencies: [0], addedTime: 0, readyTime: 30 * millisecond,
-        runs: [run(32, 60, thread: 1)], finishedTime: 60 * millisecond, result: .success),
+        name: "index", queue: 0, dependencies: [0], addedTime: 0, readyTime: millisecond * 30,
+        runs: [run(32, 60, thread: 1)], finishedTime: millisecond * 60, result: .success),
       Operation(
-        name: "commit", queue: 1, parent: 1, dependencies: [1], addedTime: 40 * millisecond,
-        readyTime: 60 * millisecond, runs: [run(60, 70, thread: 0), run(80, 95, thread: 1)],
-        finishedTime: 95 * millisecond, result: .failure, error: "The disk is full"),
+        name: "commit", queue: 1, parent: 1, dependencies: [1], addedTime: millisecond * 40,
+        readyTime: millisecond * 60, runs: [run(60, 70, thread: 0), run(80, 95, thread: 1)],
+        finishedTime: millisecond * 95, result: .failure, error: "The disk is full"),
       Operation(
-        name: "watch", addedTime: 5 * millisecond, readyTime: 5 * millisecond, runs: [run(10, nil, thread: 0)]),
+        name: "watch", addedTime: millisecond * 5, readyTime: millisecond * 5, runs: [run(10, nil, thread: 0)]),
     ],
     queues: [Queue(name: "work", maxConcurrentOperationCount: 2), Queue(name: "io", maxConcurrentOperationCount: 1)],
     threads: [Thread(name: "worker 1"), Thread(name: "worker 2")],
-    spans: [Span(name: "read", startTime: 2 * millisecond, endTime: 8 * millisecond, thread: 0)],
-    marks: [Mark(name: "first byte", time: 3 * millisecond, thread: 0)])
+    spans: [Span(name: "read", startTime: millisecond * 2, endTime: millisecond * 8, thread: 0)],
+    marks: [Mark(name: "first byte", time: millisecond * 3, thread: 0)])
 
   /// The small recording, whose first thread was blocked twice, and whose first queue was suspended twice.
   static let interrupted: TraceRecording = {
@@ -32,14 +38,14 @@ extension TraceRecording {
     return recording
   }()
 
-  static let millisecond: Int64 = 1_000_000
+  static let millisecond = Duration.milliseconds(1)
 
   private static func interval(_ start: Int64, _ end: Int64?) -> Interval {
-    Interval(startTime: start * millisecond, endTime: end.map { $0 * millisecond })
+    Interval(startTime: millisecond * start, endTime: end.map { millisecond * $0 })
   }
 
   static func run(_ start: Int64, _ end: Int64?, thread: Int) -> Run {
-    Run(startTime: start * millisecond, endTime: end.map { $0 * millisecond }, thread: thread)
+    Run(startTime: millisecond * start, endTime: end.map { millisecond * $0 }, thread: thread)
   }
 
   /// An operation with times in milliseconds, on thread 0.
@@ -48,8 +54,8 @@ extension TraceRecording {
     ready: Int64? = nil, _ start: Int64, _ end: Int64
   ) -> Operation {
     Operation(
-      name: name, queue: queue, parent: parent, dependencies: dependencies, addedTime: added * millisecond,
-      readyTime: (ready ?? added) * millisecond, runs: [run(start, end, thread: 0)], finishedTime: end * millisecond,
+      name: name, queue: queue, parent: parent, dependencies: dependencies, addedTime: millisecond * added,
+      readyTime: millisecond * (ready ?? added), runs: [run(start, end, thread: 0)], finishedTime: millisecond * end,
       result: .success)
   }
 
@@ -62,12 +68,12 @@ extension TraceRecording {
   /// asynchronous and start on one thread.
   static func generated(operationCount: Int, seed: UInt64) -> TraceRecording {
     var generator = SeededGenerator(seed: seed)
-    var threadsFree = Array(repeating: Int64(0), count: 8)
-    var slots = [Array(repeating: Int64(0), count: 2), Array(repeating: 0, count: 4), Array(repeating: 0, count: 6)]
+    var threadsFree = Array(repeating: Duration.zero, count: 8)
+    var slots = [2, 4, 6].map { Array(repeating: Duration.zero, count: $0) }
     var operations: [Operation] = []
     for position in 0..<operationCount {
       let queue = Int.random(in: 0..<4, using: &generator)
-      let length = Int64.random(in: 1_000...4_000_000, using: &generator)
+      let length = Duration.nanoseconds(Int64.random(in: 1_000...4_000_000, using: &generator))
       var operation = Operation(name: "operation \(position)", queue: queue, result: .success)
       let recent = max(0, position - 50)..<max(1, position)
       if position > 0 {
@@ -75,7 +81,7 @@ extension TraceRecording {
           operation.dependencies.append(Int.random(in: recent, using: &generator))
         }
       }
-      var added = Int64.random(in: 0...1_000_000, using: &generator)
+      var added = Duration.nanoseconds(Int64.random(in: 0...1_000_000, using: &generator))
       if position > 10, Int.random(in: 0..<4, using: &generator) == 0 {
         let parent = Int.random(in: recent, using: &generator)
         operation.parent = parent
@@ -116,12 +122,14 @@ extension TraceRecording {
   /// A recording with random times and positions, many of them impossible.
   static func random(seed: UInt64) -> TraceRecording {
     var generator = SeededGenerator(seed: seed)
-    var time: Int64 {
-      let times: [Int64] = [.min, -1, 0, 0, 1, 7, 1_000_000, 1_000_000_000, .max]
-      return Bool.random(using: &generator)
-        ? Int64.random(in: -50_000_000...2_000_000_000, using: &generator) : times.randomElement(using: &generator) ?? 0
+    var time: Duration {
+      let times: [Int64] = [Int64.min, -1, 0, 0, 1, 7, 1_000_000, 1_000_000_000, .max]
+      return .nanoseconds(
+        Bool.random(using: &generator)
+          ? Int64.random(in: -50_000_000...2_000_000_000, using: &generator)
+          : times.randomElement(using: &generator) ?? 0)
     }
-    var maybeTime: Int64? { Int.random(in: 0..<4, using: &generator) == 0 ? nil : time }
+    var maybeTime: Duration? { Int.random(in: 0..<4, using: &generator) == 0 ? nil : time }
     var position: Int { Int.random(in: -1...12, using: &generator) }
     var maybePosition: Int? { Bool.random(using: &generator) ? nil : position }
     var thread: Int { Int.random(in: -1...3, using: &generator) }

@@ -17,7 +17,7 @@ enum Entry: Codable {
   case worker(WorkerID, WorkerDescription, start: StoreTime, isStopped: Bool)
   case noWorker(WorkerID)
   case bucket(key: String, full: StoreTime, next: StoreTime?)
-  case turn(MemoryLimits.TurnKey, key: String?, isPlainNext: Bool, heavyJob: JobID?, lastGroup: String?)
+  case turn(MemoryLimits.TurnKey, key: String?, isPlainNext: Bool, heavyJobs: [JobID], lastGroup: String?)
   case numbers(MemoryJobs.LastNumbers)
 
   static func edge(_ edge: JobEdge) -> Entry {
@@ -33,7 +33,7 @@ enum Entry: Codable {
 
   static func turn(_ place: MemoryLimits.TurnKey, _ turn: KeyTurn) -> Entry {
     .turn(
-      place, key: turn.key, isPlainNext: turn.isPlainNext, heavyJob: turn.heavyJob, lastGroup: turn.lastGroup)
+      place, key: turn.key, isPlainNext: turn.isPlainNext, heavyJobs: turn.heavyJobs, lastGroup: turn.lastGroup)
   }
 }
 
@@ -61,8 +61,8 @@ extension MemoryJobs {
       if isStopped { stopped.insert(worker) }
     case .noWorker(let worker): _ = remove(worker)
     case .bucket(let key, let full, let next): limits.keep(RateBucket(fullTime: full, nextTime: next), ofKey: key)
-    case .turn(let place, let key, let isPlainNext, let heavyJob, let lastGroup):
-      let turn = KeyTurn(key: key, isPlainNext: isPlainNext, heavyJob: heavyJob, lastGroup: lastGroup)
+    case .turn(let place, let key, let isPlainNext, let heavyJobs, let lastGroup):
+      let turn = KeyTurn(key: key, isPlainNext: isPlainNext, heavyJobs: heavyJobs, lastGroup: lastGroup)
       limits.keep(turn, at: place)
     case .numbers(let numbers): lastNumbers = numbers
     }

@@ -108,7 +108,7 @@ final class FileRows: MemoryTableRows {
   func prune() -> Int {
     // The journal loses these rows when it is rewritten. Until then, they have no effect.
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
-    memory.limits.prune(at: now)
+    memory.pruneLimits(at: now)
     return delete(expiredJobs())
   }
 

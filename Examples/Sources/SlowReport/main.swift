@@ -43,6 +43,6 @@ print("After: the report waited for \(describeLimit(after)).")
 if let folder = CommandLine.arguments.dropFirst().first {
   for (name, recording) in [("before", before), ("after", after)] {
     print(recording.criticalPath()?.description ?? "")
-    try recording.svgTimeline(width: 800).write(toFile: "\(folder)/\(name).svg", atomically: true, encoding: .utf8)
+    try recording.render(as: .svg(width: 800)).write(toFile: "\(folder)/\(name).svg", atomically: true, encoding: .utf8)
   }
 }

@@ -47,7 +47,8 @@ extension Admission {
     return AdmissionSituation(
       isBarrier: operation.isBarrier, isSuspended: isSuspended, limit: limit, started: started,
       waitsForRate: waitsForAllowance, keyObstacle: inLane?.obstacle,
-      keyHolder: inLane.flatMap { _ in operation.laneMember?.lane?.started.first?.operation }, nextStart: inLane?.end,
+      keyHolder: inLane.flatMap { _ in operation.laneMember?.lane.flatMap { holders(of: $0).first } },
+      nextStart: inLane?.end,
       predecessorCount: predecessors.count, predecessor: order == .fifo ? predecessors.first : nil)
   }
 

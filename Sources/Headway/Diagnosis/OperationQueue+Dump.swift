@@ -3,26 +3,13 @@ import Synchronization
 
 #if canImport(Darwin)
 import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
 #endif
 
 extension OperationQueue {
-  /// Describes all queues, operations and threads as text for a person, and why each operation waits.
+  /// Prints the description of ``snapshotAll(maxOperationCount:)`` to standard error whenever the process receives a
+  /// signal.
   ///
-  /// Use it to find out why a program hangs: it is for operations what a thread dump is for threads. The text contains
-  /// the queues that hold operations, and the first 100 operations of each.
-  ///
-  /// - Returns: The text, of several lines.
-  /// - Complexity: O(*n*) in the number of queues and of described operations, plus the cost of their
-  ///   ``OperationProtocol/diagnosis``.
-  public static func dumpAll() -> String { snapshotAll(maxOperationCount: 100).description }
-
-  /// Prints ``dumpAll()`` to standard error whenever the process receives a signal.
+  /// The description contains the first 100 operations of each queue.
   ///
   /// With `SIGQUIT`, you get the dump by pressing Control-\ in a terminal.
   ///
@@ -32,7 +19,7 @@ extension OperationQueue {
   public static func dumpOnSignal(_ signal: Int32) { SignalDump.begin(for: signal) }
 }
 
-extension OperationQueuesSnapshot: CustomStringConvertible {
+extension ProcessSnapshot: CustomStringConvertible {
   /// The queues that hold operations, their operations and the threads, a line for each.
   public var description: String {
     var lines: [String] = []
@@ -46,7 +33,7 @@ extension OperationQueuesSnapshot: CustomStringConvertible {
   }
 }
 
-extension OperationQueuesSnapshot {
+extension ProcessSnapshot {
   /// The operation or the queue that a thread runs, as the end of a sentence; empty if there is none.
   private func work(of thread: ThreadSnapshot) -> String {
     guard let position = thread.queue, queues.indices.contains(position) else { return "" }
@@ -111,24 +98,12 @@ private enum SignalDump {
     let installing = DispatchGroup()
     installing.enter()
     source.setRegistrationHandler { installing.leave() }
-    source.setEventHandler { printDump() }
+    source.setEventHandler { writeError("\(OperationQueue.snapshotAll(maxOperationCount: 100))\n") }
     source.resume()
     installing.wait()
     #if canImport(Darwin)
     // On Apple platforms, a source only observes the signal. On other platforms, it handles the signal itself.
     signal(number, SIG_IGN)
     #endif
-  }
-
-  private static func printDump() {
-    let text = Array((OperationQueue.dumpAll() + "\n").utf8)
-    text.withUnsafeBytes { bytes in
-      var written = 0
-      while written < bytes.count {
-        let count = write(STDERR_FILENO, bytes.baseAddress! + written, bytes.count - written)
-        if count < 0, errno != EINTR { return }
-        written += max(0, count)
-      }
-    }
   }
 }

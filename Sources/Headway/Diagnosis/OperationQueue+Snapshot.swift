@@ -28,7 +28,7 @@ extension OperationQueue {
   /// - Parameter maxOperationCount: How many operations of each queue to describe, at most.
   /// - Returns: The snapshot.
   /// - Complexity: O(*n*) in the number of queues and of described operations.
-  public static func snapshotAll(maxOperationCount: Int = 1_000) -> OperationQueuesSnapshot {
+  public static func snapshotAll(maxOperationCount: Int = 1_000) -> ProcessSnapshot {
     let queues = LiveQueues.all
     let described = queues.map { $0.makeSnapshot(maxOperationCount: maxOperationCount) }
     var places = OperationPlaces(queues)
@@ -38,7 +38,7 @@ extension OperationQueue {
       }
     }
     // The operations are alive until here, so no other operation can have one of their addresses.
-    return OperationQueuesSnapshot(
+    return ProcessSnapshot(
       queues: described.map(\.snapshot), threads: WorkerPool.threadSnapshots(places))
   }
 
@@ -127,12 +127,12 @@ private struct OperationPlaces {
 
 extension WorkerPool {
   /// Describes the threads of all classes.
-  fileprivate static func threadSnapshots(_ places: OperationPlaces) -> [OperationQueuesSnapshot.ThreadSnapshot] {
+  fileprivate static func threadSnapshots(_ places: OperationPlaces) -> [ProcessSnapshot.ThreadSnapshot] {
     WorkerClass.allCases.flatMap { workerClass in
       pool(of: workerClass).state.withLock { state in
         state.workers.map { worker in
           let work = places.work(of: worker)
-          return OperationQueuesSnapshot.ThreadSnapshot(
+          return ProcessSnapshot.ThreadSnapshot(
             name: worker.name, workClass: "\(workerClass)", state: worker.status.snapshot, queue: work?.queue,
             operation: work?.operation)
         }
@@ -142,7 +142,7 @@ extension WorkerPool {
 }
 
 extension Worker.Status {
-  fileprivate var snapshot: OperationQueuesSnapshot.ThreadState {
+  fileprivate var snapshot: ProcessSnapshot.ThreadState {
     switch self {
     case .coming: .starting
     case .working: .working

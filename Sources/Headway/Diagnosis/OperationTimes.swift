@@ -4,13 +4,14 @@ extension OperationQueueProtocol {
   /// Records when operations are added and started, for the snapshots and dumps of the queue.
   ///
   /// Snapshots set ``OperationSnapshot/timeSinceAdded`` and ``OperationSnapshot/timeSinceStarted`` for the operations
-  /// that are added after this call. Calling the method again has no effect.
+  /// that are added after this call.
   ///
+  /// - Returns: The registration, which can end the recording. If the queue records times already, it ends nothing.
   /// - Complexity: O(1). The queue has an instrument afterward: see ``OperationQueueProtocol/addInstrument(_:)``.
   @_disfavoredOverload
-  public func recordTimes() {
-    guard instruments?.times == nil else { return }
-    addInstrument(OperationTimes())
+  @discardableResult
+  public func recordTimes() -> InstrumentRegistration {
+    instruments?.times == nil ? addInstrument(OperationTimes()) : InstrumentRegistration {}
   }
 }
 

@@ -1,16 +1,14 @@
+import CHeadway
 package import Dispatch
 
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
-import CHeadway
 import Glibc
 #elseif canImport(Musl)
-import CHeadway
 import Musl
 #elseif canImport(Android)
 import Android
-import CHeadway
 #endif
 
 /// Distinguishes the main dispatch queue from other queues.

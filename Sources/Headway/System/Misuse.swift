@@ -39,6 +39,15 @@ func warnOnce(_ message: @autoclosure () -> String, since hasWarned: borrowing A
 
 /// Writes a message for the developers of the program to the standard error stream.
 func warn(_ message: String) {
-  let line = Array("Headway: \(message)\n".utf8)
-  line.withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  writeError("Headway: \(message)\n")
+}
+
+/// Writes text to the standard error stream.
+func writeError(_ text: String) {
+  var bytes = Array(text.utf8)[...]
+  while !bytes.isEmpty {
+    let count = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    if count < 0, errno != EINTR { return }
+    bytes = bytes.dropFirst(max(0, count))
+  }
 }

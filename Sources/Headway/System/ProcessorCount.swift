@@ -1,14 +1,13 @@
+import CHeadway
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
-import CHeadway
 import Glibc
 #elseif canImport(Musl)
-import CHeadway
 import Musl
 #elseif canImport(Android)
 import Android
-import CHeadway
 #endif
 
 /// The number of processors that the process can use, as opposed to the number that the machine has.
@@ -73,4 +72,26 @@ enum ProcessorCount {
     guard words.count == 2, let quota = words[0], let period = words[1], quota > 0, period > 0 else { return nil }
     return (quota + period - 1) / period
   }
+}
+
+/// Files of the system that contain one line of information, such as those in `/proc` and `/sys`.
+enum SmallFile {
+  /// Returns the first bytes of a file as text.
+  ///
+  /// - Parameter path: The path of the file.
+  /// - Returns: The text, or nil if the file can't be read.
+  static func text(at path: String) -> String? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    return withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 1) { buffer in
+      let count = read(file, buffer.baseAddress, buffer.count)
+      return count >= 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+    }
+  }
+}
+
+/// Memory of the size of a cache line, so that the properties before and after it are in different ones.
+struct CacheLine: Sendable {
+  private let words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
 }

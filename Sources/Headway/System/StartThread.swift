@@ -1,14 +1,13 @@
+import CHeadway
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
-import CHeadway
 import Glibc
 #elseif canImport(Musl)
-import CHeadway
 import Musl
 #elseif canImport(Android)
 import Android
-import CHeadway
 #endif
 
 /// Creates a detached thread that runs `body`.

@@ -1,29 +1,20 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
+import CHeadway
 
 /// A thread-specific pointer.
 ///
 /// A key is created once per purpose and is never freed.
 struct ThreadKey: Sendable {
-  private let key: pthread_key_t
+  private let key: CInt
 
   init(atThreadEnd: (@convention(c) (UnsafeMutableRawPointer?) -> Void)? = nil) {
-    var key = pthread_key_t()
-    let result = pthread_key_create(&key, atThreadEnd)
-    require(result == 0, "No thread-specific key is left in this process (pthread_key_create returned \(result)).")
-    self.key = key
+    key = headway_make_thread_key(atThreadEnd)
+    require(key >= 0, "No thread-specific key is left in this process.")
   }
 
   /// The calling thread's value; nil until it sets one.
+  @inline(__always)
   var value: UnsafeMutableRawPointer? {
-    get { pthread_getspecific(key) }
-    nonmutating set { pthread_setspecific(key, newValue) }
+    get { headway_thread_value(key) }
+    nonmutating set { headway_set_thread_value(key, newValue) }
   }
 }

@@ -2,16 +2,6 @@ import CHeadway
 import Dispatch
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 extension Worker {
   /// How long a worker that has found nothing to do in a queue spins before it sleeps, in nanoseconds.
   ///
@@ -34,7 +24,7 @@ extension Worker {
     spin {
       for _ in 0..<16 { headway_pause() }
       // A thread that was woken by the end of the last operation might wait for this very processor.
-      sched_yield()
+      yieldProcessor()
       isInVain = DispatchTime.now().uptimeNanoseconds >= end
       return !isInVain && !pool.workWaits.load(ordering: .relaxed)
     }

@@ -1,7 +1,7 @@
 /// The maximum lengths of names and keys, which stores index, and of labels and tags.
-enum NameLength {
+package enum NameLength {
   /// The maximum length of the name of a queue, kind, schedule or checkpoint, and of a tag, in bytes of UTF-8.
-  static let name = 512
+  package static let name = 512
   /// The maximum length of a key or label, in bytes of UTF-8.
   static let key = 1_024
   /// The maximum number of tags of a job.

@@ -57,7 +57,7 @@ public struct JobOptions: Hashable, Sendable {
 
   /// 20 attempts, with pauses that double from 2 s to at most 1 h and vary at random by up to a quarter.
   public static let defaultRetry = RetryPolicy(
-    maxAttemptCount: 20, backoff: .exponential(initial: .seconds(2), factor: 2, maximum: .seconds(3_600)),
+    maxAttemptCount: 20, backoff: .exponential(initialDelay: .seconds(2), factor: 2, maxDelay: .seconds(3_600)),
     jitter: .proportional(0.25))
 
   /// The queue of jobs that don't specify one.

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import Headway
 
 /// A time of a store's clock, in microseconds since 1970.
 public struct StoreTime: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
@@ -12,8 +13,13 @@ public struct StoreTime: Hashable, Comparable, Codable, Sendable, CustomStringCo
 
   /// Creates a time from a date.
   ///
-  /// - Parameter date: The date. Fractions of a microsecond are rounded.
+  /// - Parameter date: The date. Fractions of a microsecond are rounded, and the time is limited to the range of
+  ///   possible times.
+  /// - Precondition: The date is not NaN (not a number).
   public init(_ date: Date) {
+    require(
+      !date.timeIntervalSince1970.isNaN,
+      "A date is not a number (NaN), so it is neither before nor after other times. Check the computation of the date.")
     let exact = (date.timeIntervalSince1970 * 1_000_000).rounded()
     microseconds = Int64(exactly: exact) ?? (exact < 0 ? .min : .max)
   }

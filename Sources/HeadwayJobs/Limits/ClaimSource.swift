@@ -69,15 +69,45 @@
   public var key: String?
   /// Whether a plain job comes before the next key.
   public var isPlainNext = false
-  /// The heavy job whose limits keep units or tokens for it until there are enough.
-  public var heavyJob: JobID?
+  /// The heavy jobs whose limits keep units or tokens for them until there are enough, oldest first.
+  ///
+  /// A claim keeps units for the first one that its worker supports. There are several only if workers support
+  /// different kinds.
+  public private(set) var heavyJobs: [JobID]
   /// The last group that a claim has read, if there are more groups than a claim reads; nil if the next claim begins
   /// with the first group.
   public var lastGroup: String?
 
   /// Creates a turn.
-  public init(key: String? = nil, isPlainNext: Bool = false, heavyJob: JobID? = nil, lastGroup: String? = nil) {
-    (self.key, self.isPlainNext, self.heavyJob, self.lastGroup) = (key, isPlainNext, heavyJob, lastGroup)
+  public init(key: String? = nil, isPlainNext: Bool = false, heavyJobs: [JobID] = [], lastGroup: String? = nil) {
+    (self.key, self.isPlainNext, self.heavyJobs, self.lastGroup) = (key, isPlainNext, heavyJobs, lastGroup)
+  }
+
+  /// The maximum number of heavy jobs.
+  private static let maxHeavyJobCount = 4
+
+  /// Adds a heavy job.
+  ///
+  /// If there are too many, the oldest one is forgotten, because no worker might support its kind.
+  mutating func noteHeavy(_ id: JobID) {
+    heavyJobs.append(id)
+    if heavyJobs.count > Self.maxHeavyJobCount { heavyJobs.removeFirst() }
+  }
+
+  /// Removes a heavy job.
+  mutating func forgetHeavy(_ id: JobID) { heavyJobs.removeAll { $0 == id } }
+
+  /// The numbers of the heavy jobs, as stores in databases keep them; nil if there are none.
+  public var storedHeavyJobs: String? {
+    heavyJobs.isEmpty ? nil : heavyJobs.map { "\($0.rawValue)" }.joined(separator: ",")
+  }
+
+  /// Returns the heavy jobs from their stored form.
+  ///
+  /// - Parameter stored: The ``storedHeavyJobs``.
+  /// - Returns: The heavy jobs.
+  public static func heavyJobs(stored: String?) -> [JobID] {
+    (stored ?? "").split(separator: ",").compactMap { Int64($0).map(JobID.init(rawValue:)) }
   }
 }
 
@@ -194,7 +224,7 @@ extension JobClaim {
   ) throws(Failure) -> ClaimCandidate?
   /// Returns the first job of a key in a group.
   mutating func firstJob(ofKey key: String, in group: String, level: Int) throws(Failure) -> ClaimCandidate?
-  /// Returns the job of a ``KeyTurn/heavyJob``.
+  /// Returns one of the ``KeyTurn/heavyJobs``.
   mutating func heavyJob(_ id: JobID, level: Int) throws(Failure) -> HeavyJob
   /// Claims a job.
   ///

@@ -113,15 +113,16 @@ public struct JobLimit: Hashable, Codable, Sendable {
 
 extension JobLimit: CustomStringConvertible {
   /// The key, followed by the kind of limit and a weight of more than 1.
-  public var description: String {
-    let rule =
-      switch rule {
-      case .concurrent(let count): "\(count) at a time"
-      case .serial: "one at a time, in order"
-      case .rate(let rate):
-        "\(rate.count) per \(rate.period)" + (rate.burst == rate.count ? "" : ", bursts of \(rate.burst)")
-      }
-    return "\(key) (\(rule)\(weight == 1 ? "" : ", takes \(weight)"))"
+  public var description: String { "\(key) (\(ruleDescription)\(weight == 1 ? "" : ", takes \(weight)"))" }
+
+  /// The kind of limit, without the key.
+  package var ruleDescription: String {
+    switch rule {
+    case .concurrent(let count): "\(count) at a time"
+    case .serial: "one at a time, in order"
+    case .rate(let rate):
+      "\(rate.count) per \(rate.period)" + (rate.burst == rate.count ? "" : ", bursts of \(rate.burst)")
+    }
   }
 }
 

@@ -7,8 +7,8 @@
 /// The jobs of each group have their own order of keys in the source. The ring merges the groups that are not closed.
 struct KeyRing {
   private enum Phase {
-    /// The heavy job whose limits have kept units or tokens for it since an earlier claim.
-    case heavy(JobID)
+    /// The heavy jobs whose limits have kept units or tokens for them since earlier claims.
+    case heavy(ArraySlice<JobID>)
     /// The keys after the one that was served last before the claim.
     case behind(String?)
     /// The keys up to that one.
@@ -38,11 +38,12 @@ struct KeyRing {
   private var current: (job: ClaimCandidate, checked: Int)?
   /// Whether the last job that was found comes before its turn because units or tokens were kept for it.
   private var isEarly = false
-  /// Whether the heavy job of the turn no longer waits.
+  /// The heavy job that this claim keeps units or tokens for.
+  private var heavyJob: JobID?
+  /// The heavy jobs of the turn that no longer wait.
   ///
-  /// The ring forgets the heavy job when it finds another job. Some stores read no level without jobs that the worker
-  /// can run.
-  private var isHeavyJobGone = false
+  /// The ring forgets them when it finds another job. Some stores read no level without jobs that the worker can run.
+  private var goneHeavyJobs: [JobID] = []
 
   /// After this many refusals, the source searches for a key with a free unit, which can take one request.
   private static let maxRefusalCount = 3
@@ -54,7 +55,7 @@ struct KeyRing {
     groups = level.groups
     (turn, formerTurn) = (level.turn, level.turn)
     turn.lastGroup = level.lastGroup
-    phase = turn.heavyJob.map { .heavy($0) } ?? .behind(turn.key)
+    phase = turn.heavyJobs.isEmpty ? .behind(turn.key) : .heavy(turn.heavyJobs[...])
   }
 
   var hasChanged: Bool { turn != formerTurn }
@@ -93,11 +94,17 @@ struct KeyRing {
 
   /// Remembers a heavy job until it is served, so that the next claims keep units or tokens for it.
   private mutating func note(_ refusal: ClaimLimits.Refusal, of job: ClaimCandidate) {
-    if refusal.isHeavy, turn.heavyJob == nil {
-      turn.heavyJob = job.id
-    } else if !refusal.isHeavy, turn.heavyJob == job.id {
-      turn.heavyJob = nil
+    if !refusal.isHeavy {
+      forgetHeavy(job)
+    } else if heavyJob == nil {
+      heavyJob = job.id
+      turn.noteHeavy(job.id)
     }
+  }
+
+  private mutating func forgetHeavy(_ job: ClaimCandidate) {
+    turn.forgetHeavy(job.id)
+    if heavyJob == job.id { heavyJob = nil }
   }
 
   /// Notes that the next job has been claimed.
@@ -105,7 +112,7 @@ struct KeyRing {
     guard let job = current?.job, let key = job.key else { return }
     current = nil
     turn.isPlainNext = true
-    if turn.heavyJob == job.id { turn.heavyJob = nil }
+    forgetHeavy(job)
     // The turns of the keys don't change.
     guard !isEarly else { return }
     turn.key = key
@@ -124,15 +131,17 @@ struct KeyRing {
     (isEarly, alternatives) = (false, [])
     while true {
       switch phase {
-      case .heavy(let id):
+      case .heavy(let ids):
         phase = .behind(turn.key)
+        guard let id = ids.first else { continue }
         switch try source.heavyJob(id, level: level) {
         case .waiting(let job):
-          isEarly = true
+          (heavyJob, isEarly) = (id, true)
           return job
-        case .gone: isHeavyJobGone = true
+        case .gone: goneHeavyJobs.append(id)
         case .unavailable: break
         }
+        phase = .heavy(ids.dropFirst())
       case .behind(let last):
         if let key = try firstKey(after: last, &source, limits) {
           phase = .behind(key)
@@ -184,7 +193,8 @@ struct KeyRing {
       if first.map({ head.comesByKey(before: $0) }) ?? true { first = head }
     }
     guard let found = first?.key else { return nil }
-    if isHeavyJobGone { (turn.heavyJob, isHeavyJobGone) = (nil, false) }
+    for id in goneHeavyJobs { turn.forgetHeavy(id) }
+    goneHeavyJobs = []
     alternatives.removeAll { $0.key.map { !$0.utf8.elementsEqual(found.utf8) } ?? true }
     return found
   }

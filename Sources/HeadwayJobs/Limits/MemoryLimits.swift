@@ -93,10 +93,15 @@
     buckets.values.compactMap(\.nextTime).filter { $0 > now }.min()
   }
 
-  /// Removes full buckets.
+  /// Removes full buckets, and the turns of queues without waiting jobs that have keys.
   ///
-  /// - Parameter now: The time of the store's clock.
-  public mutating func prune(at now: StoreTime) { buckets = buckets.filter { $0.value.fullTime > now } }
+  /// - Parameters:
+  ///   - now: The time of the store's clock.
+  ///   - waiting: The waiting jobs of all queues.
+  mutating func prune(at now: StoreTime, _ waiting: MemoryWaitingLists) {
+    buckets = buckets.filter { $0.value.fullTime > now }
+    turns = turns.filter { !waiting.levels(of: $0.key.queue).isEmpty }
+  }
 
   func turn(of queue: String, level: Int) -> KeyTurn { turn(at: TurnKey(queue: queue, level: level)) }
 

@@ -31,7 +31,7 @@ struct Claimer {
     /// Whether the queue is served.
     ///
     /// If not, another queue can take this place.
-    fileprivate(set) var isServed = true
+    var isServed = true
     /// The time since which jobs might wait to run together, and whether the wait for further jobs has ended.
     fileprivate var chunkStart: Duration?
     fileprivate var isReady = false
@@ -57,7 +57,7 @@ struct Claimer {
   /// The slots of an operation queue, which runs the jobs of one or more queues of the store.
   struct Group {
     /// The number of queues that share the slots.
-    fileprivate(set) var laneCount = 0
+    var laneCount = 0
     /// The number of jobs that can run at a time.
     var slots = 0
     /// Whether the operation queue runs operations: it is not suspended or closed, and its limit is not 0.
@@ -76,10 +76,13 @@ struct Claimer {
     fileprivate var period: Int64 = 0
   }
 
-  private(set) var lanes: [Lane] = []
-  private(set) var groups: [Group] = []
+  // Only this type and its extensions change them.
+  var lanes: [Lane] = []
+  var groups: [Group] = []
   /// The indices of the queues that are served.
-  private var indices: [String: [Int]] = [:]
+  ///
+  /// Names that differ only in their bytes have one entry, because hints do not distinguish them.
+  var indices: [String: [Int]] = [:]
   /// The number of suspects that the worker holds or might receive.
   private(set) var suspectCount = 0
   /// Whether the worker claims no jobs, because it is stopping or has too many unrecorded endings.
@@ -99,8 +102,6 @@ struct Claimer {
   /// More slots make no difference, and sums with `Int.max` would overflow.
   private static let maxSlots = Int(Int32.max)
   static let periodLength = Duration.milliseconds(50)
-  /// How long a queue that was found by a pattern is served while it has no jobs.
-  static let maxIdleTime = Duration.seconds(60)
 
   /// Creates a claimer.
   ///
@@ -121,7 +122,8 @@ struct Claimer {
 
   // MARK: Queues
 
-  private mutating func add(_ queue: String, _ group: Int, isTemporary: Bool, _ time: Duration) {
+  /// Adds the lanes of a queue: one for the jobs that run alone, and one for each kind whose jobs run together.
+  mutating func add(_ queue: String, _ group: Int, isTemporary: Bool, _ time: Duration) {
     let hasSingles = !kinds.isEmpty || chunks.isEmpty
     while groups.count <= group { groups.append(Group()) }
     for chunk in (hasSingles ? [nil] : []) + chunks.map(Optional.some) {
@@ -131,49 +133,6 @@ struct Claimer {
       indices[queue, default: []].append(index)
       groups[group].laneCount += 1
     }
-  }
-
-  /// Whether jobs of a queue are claimed.
-  func isServing(_ queue: String) -> Bool { indices[queue] != nil }
-
-  /// Adds a queue that was found by a pattern.
-  ///
-  /// - Parameters:
-  ///   - queue: The queue.
-  ///   - group: The index of its slots: the slots of other queues, unused slots, or the next index.
-  ///   - time: The time of the worker's clock.
-  mutating func serve(_ queue: String, group: Int, at time: Duration) {
-    guard !isServing(queue) else { return }
-    if groups.indices.contains(group), groups[group].laneCount == 0 { groups[group] = Group() }
-    add(queue, group, isTemporary: true, time)
-  }
-
-  /// Removes the queues that were found by a pattern and had no jobs for ``maxIdleTime``.
-  ///
-  /// No request may be in progress.
-  ///
-  /// - Returns: The indices of slots that are no longer used.
-  mutating func removeIdleLanes(at time: Duration) -> [Int] {
-    var unused: [Int] = []
-    for (queue, places) in indices where places.allSatisfy({ lanes[$0].isIdle(at: time) }) {
-      indices[queue] = nil
-      for index in places {
-        lanes[index].isServed = false
-        groups[lanes[index].group].laneCount -= 1
-        if groups[lanes[index].group].laneCount == 0 { unused.append(lanes[index].group) }
-      }
-    }
-    // If the places of many former queues remained, they would cost time in each exchange.
-    while lanes.last?.isServed == false { lanes.removeLast() }
-    return unused
-  }
-
-  /// Removes the slots after the last slots that are used.
-  ///
-  /// - Returns: The number of remaining slots.
-  mutating func removeUnusedGroups() -> Int {
-    while groups.last?.laneCount == 0 { groups.removeLast() }
-    return groups.count
   }
 
   // MARK: Claims
@@ -347,12 +306,16 @@ struct Claimer {
   }
 
   /// Notes that a queue might have jobs again; nil for all queues.
-  mutating func noteClaimable(_ queue: String?) {
+  ///
+  /// - Returns: Whether the queue is served.
+  @discardableResult
+  mutating func noteClaimable(_ queue: String?) -> Bool {
     let noted = queue.map { indices[$0] ?? [] } ?? Array(lanes.indices)
     for index in noted {
       lanes[index].mayHaveMore = true
       lanes[index].hintCount += 1
     }
+    return !noted.isEmpty
   }
 
   /// Makes the next exchanges claim jobs of each queue until a claim that allows a suspect has returned none.
@@ -423,7 +386,7 @@ extension Claimer.Lane {
   }
 
   /// Whether the queue was found by a pattern and has had no jobs for a while.
-  fileprivate func isIdle(at time: Duration) -> Bool {
+  func isIdle(at time: Duration) -> Bool {
     isTemporary && heldCount == 0 && !mayHaveMore && time - lastUse >= Claimer.maxIdleTime
   }
 

@@ -106,7 +106,7 @@ public final class JobWorker: Sendable {
     requireNotRunning()
     served.withLock { served in
       require(
-        !served.lanes.contains { $0.queue == queue },
+        !served.lanes.contains { $0.queue.utf8.elementsEqual(queue.utf8) },
         "The worker already serves the queue \(queue): add each queue once.")
       served.lanes.append(Lane(queue: queue, operationQueue: operationQueue))
     }

@@ -71,7 +71,7 @@ extension WorkerSession {
     let withoutSlots = state.withLock { $0.attemptsWithoutSlots(at: clock.elapsed()) }
     cancel(.givenBack) { withoutSlots.contains($0.context.fence) && $0.context.withdraw() }
     // This comes first, so that jobs are claimed even if the rest fails.
-    state.withLock { $0.claimer.noteClaimable(nil) }
+    state.withLock { _ = $0.claimer.noteClaimable(nil) }
     exchangeBell.ring()
     let next = await Self.result { try await store.advance() }
     // Even if a job prevents the store from being advanced.
@@ -103,12 +103,11 @@ extension WorkerSession {
   func note(_ hint: JobHint) {
     switch hint {
     case .claimable(let queue):
-      let isServed = state.withLock { state in
-        guard state.claimer.isServing(queue) else { return false }
-        state.claimer.noteClaimable(queue)
-        return true
+      let (isNoted, isServed) = state.withLock { state in
+        (state.claimer.noteClaimable(queue), state.claimer.isServing(queue))
       }
-      if isServed || matches(queue) && state.withLock({ $0.noteQueues([queue]) }) { exchangeBell.ring() }
+      let isNew = !isServed && matches(queue) && state.withLock { $0.noteQueues([queue]) }
+      if isNoted || isNew { exchangeBell.ring() }
     case .scheduled, .cancellationRequested: beatBell.ring()
     case .leaseLost(let worker):
       // Immediately, because others can run the jobs when the lease has ended. The next beat registers again.

@@ -27,7 +27,7 @@ extension JobContext {
   ///   - timeLimit: How long the job waits; not negative. It begins when the code of the job first reaches this call,
   ///     and continues through errors, crashes and pauses of the queue.
   /// - Returns: The value; nil if no signal has arrived when the code runs after the time limit.
-  /// - Throws: ``JobSuspension`` if the job must wait; ``JobError``, with the code ``JobError/Code/undecodablePayload``
+  /// - Throws: ``JobSuspension`` if the job must wait; ``JobError``, with the code ``JobError/Code/undecodableSignal``
   ///   if the value is not of this type, ``JobError/Code/waitInCheckpoint`` or ``JobError/Code/nameTooLong``. If a call
   ///   fails because of the store, the next call in the same attempt is the same wait.
   public func waitForSignal<Value: Decodable & Sendable>(
@@ -38,8 +38,9 @@ extension JobContext {
       return try payload.decode(type)
     } catch {
       throw JobError(
-        .undecodablePayload, "The value of a signal ‘\(name)’ of job \(id) can't be decoded as \(type): \(error)",
-        underlyingError: error)
+        .undecodableSignal,
+        "The value of a signal ‘\(name)’ of job \(id) can't be decoded as \(type): \(error). Send a value of this type "
+          + "to another job, or catch this error and wait for the next signal.", underlyingError: error)
     }
   }
 

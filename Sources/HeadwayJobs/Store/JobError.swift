@@ -33,7 +33,7 @@ public struct JobError: RetryableError, Sendable, CustomStringConvertible {
   private static let permanentCodes: Set<Code> = [
     .payloadTooLarge, .nameTooLong, .unencodablePayload, .refusedValue, .unknownJob, .usedOperation,
     .wrongResultCount, .duplicateCheckpoint, .waitInCheckpoint, .transactionEnded, .dependencyCycle, .alreadyFinished,
-    .wouldDeadlock,
+    .wouldDeadlock, .undecodableSignal,
   ]
 }
 
@@ -68,6 +68,10 @@ extension JobError {
     public static let refusedValue = Code("refused value")
     /// A stored payload or result can't be decoded.
     public static let undecodablePayload = Code("undecodable payload")
+    /// The value of a signal is not of the type that the job waits for.
+    ///
+    /// The wait has received the signal, so it has this error in each attempt.
+    public static let undecodableSignal = Code("undecodable signal")
     /// The store has no job with this number, or it was deleted.
     public static let unknownJob = Code("unknown job")
     /// An ``OperationJob`` returned an operation that is in a queue or has run.

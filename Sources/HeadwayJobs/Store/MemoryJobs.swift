@@ -149,6 +149,11 @@
     return (times + [nextTick, limits.nextToken(after: now)]).compactMap(\.self).min()
   }
 
+  /// Removes full buckets, and the turns of queues without waiting jobs that have keys.
+  ///
+  /// - Parameter now: The time of the store's clock.
+  public mutating func pruneLimits(at now: StoreTime) { limits.prune(at: now, waiting) }
+
   // MARK: Workers
 
   /// Adds a worker with a new identity.

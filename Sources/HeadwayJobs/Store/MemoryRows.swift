@@ -66,7 +66,7 @@ final class MemoryRows: MemoryTableRows {
 
   func prune() -> Int {
     memory.timedKeys = memory.timedKeys.filter { $0.value.until > now }
-    memory.limits.prune(at: now)
+    memory.pruneLimits(at: now)
     return delete(expiredJobs())
   }
 

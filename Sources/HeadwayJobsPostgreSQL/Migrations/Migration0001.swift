@@ -74,10 +74,10 @@ enum Migration0001 {
     CREATE TABLE headway.queue (
       name text PRIMARY KEY, paused boolean NOT NULL, slots bigint, pending bigint, failure_limit bigint,
       failures bigint NOT NULL, aging bigint) WITH (fillfactor = 50);
-    -- The key that was served last, and whether a job without a key is next. Heavy: the job that units are kept for.
+    -- The key that was served last, and whether a job without a key is next. Heavy: jobs that units are kept for.
     -- Further: the group where the next claim begins, if one claim can't read the jobs of all groups.
     CREATE TABLE headway.turn (
-      queue text, priority bigint, key text, plain_next boolean NOT NULL, heavy bigint, further text COLLATE "C",
+      queue text, priority bigint, key text, plain_next boolean NOT NULL, heavy text, further text COLLATE "C",
       PRIMARY KEY (queue, priority))
     WITH (fillfactor = 50);
     -- Token buckets that are not full: when they will be, and when a waiting job can have a token.

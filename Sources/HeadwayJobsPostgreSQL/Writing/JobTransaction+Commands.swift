@@ -6,6 +6,7 @@ extension JobTransaction {
 
   func prune() throws -> Int {
     try pruneKeys()
+    runLater(JobSQL.pruneTurns)
     runLater(EnqueueSQL.pruneReceipts)
     runLater(CheckpointSQL.sweep)
     let locked = try rows(JobSQL.lockExpired, for: expired, { $1.add($0.rawValue) }, constants: { $0.add(now) }) {

@@ -70,10 +70,10 @@ enum Migration0001 {
     CREATE TABLE headway_queue (
       name TEXT PRIMARY KEY, paused INTEGER NOT NULL, slots INTEGER, pending INTEGER, failure_limit INTEGER,
       failures INTEGER NOT NULL, aging INTEGER) STRICT, WITHOUT ROWID;
-    -- The key that was served last, and whether a job without a key is next. Heavy: the job that units are kept for.
+    -- The key that was served last, and whether a job without a key is next. Heavy: jobs that units are kept for.
     -- Further: the group where the next claim begins, if one claim can't read the jobs of all groups.
     CREATE TABLE headway_turn (
-      queue TEXT NOT NULL, priority INTEGER NOT NULL, key TEXT, plain_next INTEGER NOT NULL, heavy INTEGER,
+      queue TEXT NOT NULL, priority INTEGER NOT NULL, key TEXT, plain_next INTEGER NOT NULL, heavy TEXT,
       further TEXT, PRIMARY KEY (queue, priority)) STRICT, WITHOUT ROWID;
     -- Token buckets that are not full: when they will be, and when a waiting job can have a token.
     CREATE TABLE headway_bucket (key TEXT PRIMARY KEY, full INTEGER NOT NULL, next INTEGER) STRICT, WITHOUT ROWID;

@@ -80,6 +80,12 @@ extension JobSQL: JobStatements {
     DELETE FROM headway_bucket WHERE key IN (SELECT key FROM headway_bucket WHERE full <= ?1 ORDER BY full
     LIMIT \(JobCommand.maxPrunedKeyCount))
     """
+  /// Deletes the turns of queues without waiting jobs that have keys, up to a limit; reads all turns.
+  static let pruneTurns = """
+    DELETE FROM headway_turn WHERE (queue, priority) IN (SELECT queue, priority FROM headway_turn t WHERE NOT EXISTS (
+      SELECT 1 FROM headway_job WHERE state = 2 AND crashes = 0 AND limit_key NOT NULL AND queue = t.queue)
+    LIMIT \(JobCommand.maxPrunedKeyCount))
+    """
 }
 
 /// Statements about the values of steps, signals and waits.

@@ -107,6 +107,34 @@ extension JobStoreConformance {
       try await probe.end(running[3], .succeed(result: nil))
       try probe.expect(try await probe.claim(9, by: worker).count, 1, "the number of lighter jobs after it")
     },
+    JobStoreCheck("J298: a heavy job of a kind that no worker supports keeps no units, and other heavy jobs do") {
+      probe in
+      func options(_ key: String, _ weight: Int) -> JobOptions {
+        [.limits([.concurrency(9, key: key), .concurrency(4, key: "shared", weight: weight)])]
+      }
+      let worker = try await probe.register()
+      for number in 0..<4 { try await probe.enqueue(options: options("a\(number)", 1)) }
+      let running = try await probe.claim(9, by: worker)
+      try probe.expect(running.count, 4, "the number of running jobs")
+      let unknown = try await probe.enqueue(kind: "unknown", options: options("x", 3))
+      try probe.expect(
+        try await probe.claim(9, by: worker, kinds: ["unknown": 1]).count, 0, "the jobs of a worker that leaves")
+      let heavy = try await probe.enqueue(options: options("y", 3))
+      try probe.expect(try await probe.claim(9, by: worker).count, 0, "the number of jobs without a unit")
+      // These keys are next in turn.
+      for number in 0..<8 { try await probe.enqueue(options: options("m\(number)", 1)) }
+      for job in running[..<2] {
+        try await probe.end(job, .succeed(result: nil))
+        try probe.expect(try await probe.claim(9, by: worker).count, 0, "the number of lighter jobs")
+      }
+      try await probe.end(running[2], .succeed(result: nil))
+      let claimed = try await probe.claim(9, by: worker)
+      try probe.expect(probe.numbers(claimed), [heavy], "the heavy job")
+      try await probe.end(claimed[0], .succeed(result: nil))
+      // The first heavy job is still remembered for the workers that support its kind.
+      let others = try await probe.claim(9, by: worker, kinds: ["test": 1, "unknown": 1])
+      try probe.expect(probe.numbers(others), [unknown], "the job of the other kind")
+    },
     JobStoreCheck("J243: the store reports when a heavy job can have its tokens, although there is one for others") {
       probe in
       func options(_ key: String, _ weight: Int) -> JobOptions {

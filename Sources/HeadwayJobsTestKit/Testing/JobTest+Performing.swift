@@ -93,8 +93,10 @@ extension JobTest {
     } catch let thrown {
       let error = context.suspension ?? thrown
       (output, action) = (.failure(error), ending(after: error))
-      context.noteEnded(action, error)
-      middleware.didEnd(context, with: action, error: error)
+      // As in a worker, the error of a wait isn't a failure.
+      let failure = context.suspension == nil ? error : nil
+      context.noteEnded(action, failure)
+      middleware.didEnd(context, with: action, error: failure)
     }
     return (output, action)
   }

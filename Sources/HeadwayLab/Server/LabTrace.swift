@@ -51,7 +51,7 @@ final class LabTrace: RouterMiddleware {
     let isFirst = state.withLock { state in
       state.requestCount += 1
       guard state.trace == nil else { return false }
-      state.trace = OperationQueue.startTrace()
+      state.trace = Trace.start()
       return true
     }
     guard isFirst else { return }
@@ -86,7 +86,7 @@ final class LabTrace: RouterMiddleware {
         + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
       return Response(
         status: .ok, headers: [.contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy],
-        body: ResponseBody(byteBuffer: ByteBuffer(string: recording.html())))
+        body: ResponseBody(byteBuffer: ByteBuffer(string: recording.render(as: .html))))
     }
   }
 }

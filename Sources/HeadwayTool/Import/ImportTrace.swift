@@ -44,7 +44,7 @@ final class ImportTrace {
   /// - Throws: ``CSVWriterError``, if a file can't be created, or a `ValidationError`.
   init(paths: [String]) throws {
     files = try paths.map { File(path: $0, format: try Format(ofFile: $0), output: try OutputFile(path: $0)) }
-    trace = OperationQueue.startTrace()
+    trace = Trace.start()
   }
 
   /// Ends the recording and writes the files, unless this has happened before.
@@ -86,11 +86,11 @@ extension ImportTrace.Format {
   /// The content of a file.
   fileprivate func text(of recording: TraceRecording) -> String {
     switch self {
-    case .json: recording.chromeTrace()
-    case .svg: recording.svgTimeline()
-    case .html: recording.html()
-    case .dot: recording.graphviz()
-    case .mmd: recording.mermaid()
+    case .json: recording.render(as: .chromeTrace)
+    case .svg: recording.render(as: .svg())
+    case .html: recording.render(as: .html)
+    case .dot: recording.render(as: .graphviz)
+    case .mmd: recording.render(as: .mermaid)
     }
   }
 }

@@ -29,7 +29,15 @@ struct ChangeByNameCommand<Change: ChangeByName>: AsyncParsableCommand {
   @OptionGroup var options: JobStoreOptions
 
   func validate() throws {
-    if names.contains("") { throw ValidationError("<name> '': use the name of a queue or schedule.") }
+    // Before any queue or schedule is changed.
+    for name in names {
+      if name.isEmpty { throw ValidationError("<name> '': use the name of a queue or schedule.") }
+      let length = name.utf8.count
+      guard length <= NameLength.name else {
+        throw ValidationError(
+          "<name> '\(name.prefix(20))…': the name has \(length) bytes, but at most \(NameLength.name) are possible.")
+      }
+    }
   }
 
   func run() async throws {

@@ -5,11 +5,11 @@ import HeadwayJobs
 /// The commands for the queues of a store.
 struct JobsQueuesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "queues", abstract: "List, pause and resume queues, and change their settings.",
+    commandName: "queues", abstract: "List, pause and resume queues, change their settings, and list limits.",
     discussion: "Without a subcommand, the queues are listed.",
     subcommands: [
       JobsQueuesListCommand.self, ChangeByNameCommand<SetQueue>.self, ChangeByNameCommand<PauseQueue>.self,
-      ChangeByNameCommand<ResumeQueue>.self,
+      ChangeByNameCommand<ResumeQueue>.self, JobsLimitsCommand.self,
     ], defaultSubcommand: JobsQueuesListCommand.self)
 }
 

@@ -49,15 +49,15 @@ struct ChromeTraceBuilder {
     }
     for span in recording.spans {
       items[span.thread, default: []]
-        .append((.span(span), Period(from: span.startTime, to: span.endTime ?? extent)))
+        .append((.span(span), Period(from: span.start, to: span.end ?? extent)))
     }
     for (thread, values) in recording.threads.enumerated() {
       for interval in values.blockedIntervals {
         items[thread, default: []]
           .append(
             (
-              .blocked(isUnfinished: interval.endTime == nil),
-              Period(from: interval.startTime, to: interval.endTime ?? extent)
+              .blocked(isUnfinished: interval.end == nil),
+              Period(from: interval.start, to: interval.end ?? extent)
             ))
       }
     }
@@ -87,7 +87,7 @@ struct ChromeTraceBuilder {
   private mutating func add(_ item: Item, _ slice: Slice) {
     switch item {
     case .span(let span):
-      add(slice, name: span.name, category: "span", .init(isUnfinished: span.endTime == nil ? true : nil))
+      add(slice, name: span.name, category: "span", .init(isUnfinished: span.end == nil ? true : nil))
     case .blocked(let isUnfinished):
       add(slice, name: "Blocked", category: "blocked", .init(isUnfinished: isUnfinished ? true : nil))
     case .run(let position, let attempt):
@@ -112,17 +112,17 @@ struct ChromeTraceBuilder {
     let run = operation.runs[attempt - 1]
     var arguments = ChromeTraceEvent.Arguments(
       queue: recording.queue(of: operation).map(recording.queueName), attempt: attempt,
-      isUnfinished: run.endTime == nil ? true : nil)
+      isUnfinished: run.end == nil ? true : nil)
     if attempt == operation.runs.count {
       arguments.result = operation.result?.rawValue
       arguments.error = operation.error
     }
     guard attempt == 1 else { return arguments }
-    if let added = operation.addedTime, let ready = operation.readyTime {
+    if let added = operation.added, let ready = operation.ready {
       arguments.dependencyWaitMicroseconds = ChromeTraceEvent.microseconds(Period(from: added, to: ready).length)
     }
-    if let ready = operation.readyTime {
-      arguments.queueWaitMicroseconds = ChromeTraceEvent.microseconds(Period(from: ready, to: run.startTime).length)
+    if let ready = operation.ready {
+      arguments.queueWaitMicroseconds = ChromeTraceEvent.microseconds(Period(from: ready, to: run.start).length)
     }
     return arguments
   }
@@ -132,7 +132,7 @@ struct ChromeTraceBuilder {
       events.append(
         ChromeTraceEvent(
           phase: .instant, name: mark.name, category: "mark", track: tracks[mark.thread] ?? 1,
-          time: ChromeTraceEvent.microseconds(max(0, mark.time)), scope: "t"))
+          time: ChromeTraceEvent.microseconds(max(0, mark.time.nanoseconds)), scope: "t"))
     }
   }
 
@@ -141,8 +141,8 @@ struct ChromeTraceBuilder {
   /// These events have the name of the queue, not of the operation, because viewers draw a track per name.
   private mutating func addWaits() {
     for (position, operation) in recording.operations.enumerated() {
-      guard let added = operation.addedTime ?? operation.readyTime else { continue }
-      let end = operation.runs.first?.startTime ?? operation.finishedTime ?? extent
+      guard let added = operation.added ?? operation.ready else { continue }
+      let end = operation.runs.first?.start ?? operation.finished ?? extent
       let period = Period(from: added, to: end)
       guard period.length > 0 else { continue }
       let queue = recording.queue(of: operation).map(recording.queueName)
@@ -183,7 +183,7 @@ struct ChromeTraceBuilder {
         // A nanosecond before the end, because at the end the slice is no longer open.
         addFlow("dependency", from: source, at: source.period.end - 1, to: target)
       }
-      if let parent = recording.parent(of: position), let added = recording.operations[position].addedTime {
+      if let parent = recording.parent(of: position), let added = recording.operations[position].added {
         guard let source = slice(of: parent, around: added) else { continue }
         addFlow("added", from: source, at: min(added, source.period.end - 1), to: target)
       }

@@ -25,17 +25,17 @@ public struct CriticalPath: Sendable, Hashable, Codable {
   public struct Step: Sendable, Hashable, Codable {
     /// The position of the operation in `TraceRecording.operations`.
     public var operation: Int
-    /// When the operation started, in nanoseconds since the recording began.
-    public var startTime: Int64
-    /// When the path leaves the operation, in nanoseconds since the recording began: when it finished, or, if it added
+    /// When the operation started, since the recording began.
+    public var startTime: Duration
+    /// When the path leaves the operation, since the recording began: when it finished, or, if it added
     /// the next operation while it ran, at that time.
-    public var endTime: Int64
+    public var endTime: Duration
     /// The reason that the operation started no earlier.
     public var waitReason: WaitReason
-    /// How long the operation waited for this reason until it started, in nanoseconds.
+    /// How long the operation waited for this reason until it started.
     ///
     /// An operation that waits for a limit usually waits while previous steps run, so do not add these times.
-    public var waitDuration: Int64
+    public var waitDuration: Duration
 
     /// Creates a step.
     ///
@@ -46,29 +46,29 @@ public struct CriticalPath: Sendable, Hashable, Codable {
     ///   - waitReason: The reason that it started no earlier.
     ///   - waitDuration: How long it waited for this reason.
     public init(
-      operation: Int, startTime: Int64, endTime: Int64, waitReason: WaitReason, waitDuration: Int64
+      operation: Int, startTime: Duration, endTime: Duration, waitReason: WaitReason, waitDuration: Duration
     ) {
       (self.operation, self.startTime, self.endTime) = (operation, startTime, endTime)
       (self.waitReason, self.waitDuration) = (waitReason, waitDuration)
     }
 
-    /// How long the operation ran as a part of the path, in nanoseconds.
+    /// How long the operation ran as a part of the path.
     ///
     /// Pauses between attempts count.
-    public var runDuration: Int64 { endTime - startTime }
+    public var runDuration: Duration { endTime - startTime }
   }
 
   /// The limit that the operations of the path waited for longest.
   public struct Limit: Sendable, Hashable, Codable {
     /// The position of the queue in `TraceRecording.queues`.
     public var queue: Int
-    /// How long at least one operation of the path waited for the limit, in nanoseconds.
-    public var waitDuration: Int64
-    /// How much earlier, at most, the last operation could finish without this limit, in nanoseconds.
+    /// How long at least one operation of the path waited for the limit.
+    public var waitDuration: Duration
+    /// How much earlier, at most, the last operation could finish without this limit.
     ///
     /// This figure assumes that each operation runs as long as it did, and that operations without a parent are added
     /// when they were.
-    public var possibleSaving: Int64
+    public var possibleSaving: Duration
 
     /// Creates a limit.
     ///
@@ -76,15 +76,15 @@ public struct CriticalPath: Sendable, Hashable, Codable {
     ///   - queue: The position of the queue.
     ///   - waitDuration: How long operations of the path waited for the limit.
     ///   - possibleSaving: How much earlier the last operation could finish.
-    public init(queue: Int, waitDuration: Int64, possibleSaving: Int64) {
+    public init(queue: Int, waitDuration: Duration, possibleSaving: Duration) {
       (self.queue, self.waitDuration, self.possibleSaving) = (queue, waitDuration, possibleSaving)
     }
   }
 
   /// The operations of the path, the earliest first; they do not overlap.
   public var steps: [Step]
-  /// How long the recording took, in nanoseconds: until its end or its last event.
-  public var recordingDuration: Int64
+  /// How long the recording took: until its end or its last event.
+  public var recordingDuration: Duration
   /// The limit that the operations of the path waited for longest, or nil if they waited for none.
   public var longestLimit: Limit?
   /// The path in words, with the names of the operations and queues.
@@ -97,13 +97,13 @@ public struct CriticalPath: Sendable, Hashable, Codable {
   ///   - recordingDuration: How long the recording took.
   ///   - longestLimit: The limit that they waited for longest.
   ///   - description: The path in words.
-  public init(steps: [Step], recordingDuration: Int64, longestLimit: Limit?, description: String) {
+  public init(steps: [Step], recordingDuration: Duration, longestLimit: Limit?, description: String) {
     (self.steps, self.recordingDuration) = (steps, recordingDuration)
     (self.longestLimit, self.description) = (longestLimit, description)
   }
 
-  /// How long the operations of the path ran, in nanoseconds: at most ``recordingDuration``.
-  public var runDuration: Int64 { steps.reduce(0) { $0 + $1.runDuration } }
+  /// How long the operations of the path ran: at most ``recordingDuration``.
+  public var runDuration: Duration { steps.reduce(.zero) { $0 + $1.runDuration } }
 }
 
 extension CriticalPath: CustomStringConvertible {}

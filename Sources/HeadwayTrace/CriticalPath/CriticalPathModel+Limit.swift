@@ -6,12 +6,13 @@ extension CriticalPathModel {
     var waits: [Int: [Period]] = [:]
     for step in steps {
       guard case .limit(let queue) = step.waitReason else { continue }
-      waits[queue, default: []].append(Period(from: step.startTime - step.waitDuration, to: step.startTime))
+      waits[queue, default: []].append(Period(from: step.start - step.wait, to: step.start))
     }
     let durations = waits.mapValues { Period.covered($0) }
     guard let (queue, duration) = durations.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }) else { return nil }
     return CriticalPath.Limit(
-      queue: queue, waitDuration: duration, possibleSaving: possibleSaving(withoutLimitOf: queue))
+      queue: queue, waitDuration: .nanoseconds(duration),
+      possibleSaving: .nanoseconds(possibleSaving(withoutLimitOf: queue)))
   }
 
   /// How much earlier the last operation finishes if no operation waits for the limit of a queue.

@@ -51,12 +51,12 @@ struct CriticalPathModel {
     of operation: TraceRecording.Operation, in recording: TraceRecording, extent: Int64
   ) -> Work? {
     let periods = recording.runPeriods(of: operation, extent: extent)
-    guard let start = periods.map(\.start).min() ?? operation.finishedTime else { return nil }
-    let isUnfinished = operation.runs.contains { $0.endTime == nil }
-    let end = isUnfinished ? extent : operation.finishedTime ?? periods.map(\.end).max() ?? extent
+    guard let start = periods.map(\.start).min() ?? operation.finished else { return nil }
+    let isUnfinished = operation.runs.contains { $0.end == nil }
+    let end = isUnfinished ? extent : operation.finished ?? periods.map(\.end).max() ?? extent
     let period = Period(from: start, to: end)
-    let ready = min(max(0, operation.readyTime ?? operation.addedTime ?? period.start), period.start)
-    let added = min(max(0, operation.addedTime ?? ready), ready)
+    let ready = min(max(0, operation.ready ?? operation.added ?? period.start), period.start)
+    let added = min(max(0, operation.added ?? ready), ready)
     return Work(
       added: added, ready: ready, start: period.start, end: period.end, queue: recording.queue(of: operation))
   }
@@ -162,8 +162,8 @@ struct CriticalPathModel {
       let start = min(work.start, pathEnd)
       steps.append(
         CriticalPath.Step(
-          operation: position, startTime: start, endTime: pathEnd, waitReason: cause.reason,
-          waitDuration: max(0, start - cause.waitStart)))
+          operation: position, startTime: .nanoseconds(start), endTime: .nanoseconds(pathEnd),
+          waitReason: cause.reason, waitDuration: .nanoseconds(max(0, start - cause.waitStart))))
       next = cause.predecessor.map { ($0, min(cause.predecessorEnd, start)) }
     }
     return steps.reversed()

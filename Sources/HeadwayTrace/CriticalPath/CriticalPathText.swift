@@ -13,7 +13,7 @@ struct CriticalPathText {
   }
 
   private var work: String {
-    let run = steps.reduce(0) { $0 + $1.runDuration }
+    let run = steps.reduce(0) { $0 + $1.end - $1.start }
     let percent = extent > 0 ? Int((Double(run) / Double(extent) * 100).rounded(.down)) : 0
     let path = steps.count == 1 ? names[0] : "the path \(names.joined(separator: " → "))"
     return "\(percent) % of the \(timeText(extent)) is work on \(path)."
@@ -35,7 +35,7 @@ struct CriticalPathText {
     let wait =
       "For \(timeText(limit.waitDuration)), operations on this path waited because ‘\(name)’ was at its limit\(count)."
     let saving =
-      limit.possibleSaving > 0
+      limit.possibleSaving > .zero
       ? "Without that limit, the last operation could finish at most \(timeText(limit.possibleSaving)) earlier."
       : "Without that limit, the last operation would not finish earlier."
     return [wait, saving]
@@ -47,8 +47,8 @@ struct CriticalPathText {
     var longest: (time: Int64, queue: Int)?
     for step in steps {
       let operation = recording.operations[step.operation]
-      let gap = Period(from: end, to: step.startTime)
-      end = step.endTime
+      let gap = Period(from: end, to: step.start)
+      end = step.end
       guard let queue = recording.queue(of: operation), let wait = recording.queueWait(of: operation, extent: extent)
       else { continue }
       let waiting = Period(from: max(gap.start, wait.start), to: min(gap.end, wait.end))
@@ -65,14 +65,14 @@ struct CriticalPathText {
     var end: Int64 = 0
     var longest: (gap: Int64, step: CriticalPath.Step)?
     for step in steps {
-      if step.startTime - end > longest?.gap ?? 0 { longest = (step.startTime - end, step) }
-      end = step.endTime
+      if step.start - end > longest?.gap ?? 0 { longest = (step.start - end, step) }
+      end = step.end
     }
     guard let longest, longest.gap > extent / 100 else { return nil }
     let name = recording.operations[longest.step.operation].name.onOneLine.shortened(to: 60)
     switch longest.step.waitReason {
-    case .thread where longest.step.waitDuration > longest.gap / 2:
-      let wait = timeText(min(longest.gap, longest.step.waitDuration))
+    case .thread where longest.step.wait > longest.gap / 2:
+      let wait = timeText(min(longest.gap, longest.step.wait))
       return "For \(wait), ‘\(name)’ was ready, but was not started."
     case .added, .thread:
       let reference = longest.step == steps.first ? "the beginning" : "the step before it"

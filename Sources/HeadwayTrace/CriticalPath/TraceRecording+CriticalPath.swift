@@ -30,7 +30,7 @@ extension TraceRecording {
     guard !steps.isEmpty else { return nil }
     let limit = model.longestLimit(of: steps)
     return CriticalPath(
-      steps: steps, recordingDuration: model.extent, longestLimit: limit,
+      steps: steps, recordingDuration: .nanoseconds(model.extent), longestLimit: limit,
       description: CriticalPathText(recording: self, extent: model.extent, steps: steps, limit: limit).description)
   }
 }

@@ -39,9 +39,9 @@ struct DependencyGraph {
     var lines = operation.name.split(separator: /\r\n|\n|\r/, omittingEmptySubsequences: false).map {
       String($0).onOneLine
     }
-    let isEnded = operation.runs.allSatisfy { $0.endTime != nil }
+    let isEnded = operation.runs.allSatisfy { $0.end != nil }
     let length = operation.runs.reduce(into: Int64(0)) { sum, run in
-      let length = Period(from: run.startTime, to: run.endTime ?? run.startTime).length
+      let length = Period(from: run.start, to: run.end ?? run.start).length
       sum = length > .max - sum ? .max : sum + length
     }
     switch operation.result {

@@ -1,13 +1,6 @@
 extension TraceRecording {
-  /// Returns the graph of the operations in the language of Graphviz (`dot -Tsvg`).
-  ///
-  /// An arrow leads from each dependency to the operations that waited for it, and a dashed one from each operation to
-  /// the operations that it added. The operations and arrows of the ``criticalPath()`` are bold. A failed operation has
-  /// a double outline, and a cancelled one has a dashed outline.
-  ///
-  /// - Returns: A directed graph.
-  /// - Complexity: O(*n* log *n*) in the number of operations, runs, and dependencies.
-  public func graphviz() -> String {
+  /// Renders the format ``TraceFormat/graphviz``.
+  func graphviz() -> String {
     let graph = DependencyGraph(self)
     var lines = ["digraph trace {", "  rankdir=LR;", "  node [shape=box, fontname=\"sans-serif\"];"]
     for (position, operation) in operations.enumerated() {

@@ -1,15 +1,6 @@
 extension TraceRecording {
-  /// Returns the graph of the operations as a Mermaid flowchart, for Markdown.
-  ///
-  /// An arrow leads from each dependency to the operations that waited for it, and a dashed one from each operation to
-  /// the operations that it added. The operations and arrows of the ``criticalPath()`` are bold. A failed operation is
-  /// a hexagon, and a cancelled one has a dashed outline.
-  ///
-  /// Mermaid draws at most 500 arrows unless its `maxEdges` is higher.
-  ///
-  /// - Returns: A flowchart.
-  /// - Complexity: O(*n* log *n*) in the number of operations, runs, and dependencies.
-  public func mermaid() -> String {
+  /// Renders the format ``TraceFormat/mermaid``.
+  func mermaid() -> String {
     let graph = DependencyGraph(self)
     var lines = ["flowchart LR"]
     for (position, operation) in operations.enumerated() {

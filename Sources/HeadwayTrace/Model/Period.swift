@@ -35,15 +35,15 @@ struct Period: Hashable, Sendable {
 extension TraceRecording {
   /// The time of the last event, or of the end of the recording if that is later.
   var extent: Int64 {
-    var extent = max(0, duration)
+    var extent = max(0, duration.nanoseconds)
     for operation in operations {
-      for time in [operation.addedTime, operation.readyTime, operation.finishedTime] { extent = max(extent, time ?? 0) }
-      for run in operation.runs { extent = max(extent, run.startTime, run.endTime ?? 0) }
+      for time in [operation.added, operation.ready, operation.finished] { extent = max(extent, time ?? 0) }
+      for run in operation.runs { extent = max(extent, run.start, run.end ?? 0) }
     }
-    for span in spans { extent = max(extent, span.startTime, span.endTime ?? 0) }
-    for mark in marks { extent = max(extent, mark.time) }
+    for span in spans { extent = max(extent, span.start, span.end ?? 0) }
+    for mark in marks { extent = max(extent, mark.time.nanoseconds) }
     for interval in threads.flatMap(\.blockedIntervals) + queues.flatMap(\.suspendedIntervals) {
-      extent = max(extent, interval.startTime, interval.endTime ?? 0)
+      extent = max(extent, interval.start, interval.end ?? 0)
     }
     return extent
   }
@@ -51,14 +51,14 @@ extension TraceRecording {
   /// The periods when a thread was blocked, in order.
   func blockedPeriods(ofThread position: Int, extent: Int64) -> [Period] {
     guard threads.indices.contains(position) else { return [] }
-    return threads[position].blockedIntervals.map { Period(from: $0.startTime, to: $0.endTime ?? extent) }
+    return threads[position].blockedIntervals.map { Period(from: $0.start, to: $0.end ?? extent) }
       .sorted(by: Period.precedes)
   }
 
   /// The periods when a queue was suspended, in order.
   func suspendedPeriods(ofQueue position: Int, extent: Int64) -> [Period] {
     guard queues.indices.contains(position) else { return [] }
-    return queues[position].suspendedIntervals.map { Period(from: $0.startTime, to: $0.endTime ?? extent) }
+    return queues[position].suspendedIntervals.map { Period(from: $0.start, to: $0.end ?? extent) }
       .sorted(by: Period.precedes)
   }
 
@@ -72,15 +72,15 @@ extension TraceRecording {
   ///
   /// A run that never ended lasts until `extent`.
   func runPeriods(of operation: Operation, extent: Int64) -> [Period] {
-    operation.runs.map { Period(from: $0.startTime, to: $0.endTime ?? extent) }
+    operation.runs.map { Period(from: $0.start, to: $0.end ?? extent) }
   }
 
   /// The period from when an operation was ready, except for its queue, until it started.
   ///
   /// An operation that never started waits until it finished, or until `extent`.
   func queueWait(of operation: Operation, extent: Int64) -> Period? {
-    guard let ready = operation.readyTime else { return nil }
-    let end = operation.runs.first?.startTime ?? operation.finishedTime ?? extent
+    guard let ready = operation.ready else { return nil }
+    let end = operation.runs.first?.start ?? operation.finished ?? extent
     return end > max(0, ready) ? Period(from: ready, to: end) : nil
   }
 

@@ -9,7 +9,7 @@ extension Trace {
   /// - Returns: What was recorded. If the trace was stopped before, the recording is empty.
   /// - Complexity: O(*n* log *n*) in the number of recorded events.
   public func stop() -> TraceRecording {
-    guard let recorded = takeEvents() else { return TraceRecording(duration: 0) }
+    guard let recorded = takeEvents() else { return TraceRecording(duration: .zero) }
     var builder = TraceBuilder(recorded)
     return builder.makeRecording()
   }
@@ -24,9 +24,9 @@ extension Trace {
   /// - Throws: The error that the function throws.
   /// - Precondition: No other trace is being recorded, and `maxEventCountPerThread` is positive.
   public static func record(
-    maxEventCountPerThread: Int = OperationQueue.defaultMaxTraceEventCount, _ body: () throws -> Void
+    maxEventCountPerThread: Int = defaultMaxEventCount, _ body: () throws -> Void
   ) rethrows -> TraceRecording {
-    let trace = OperationQueue.startTrace(maxEventCountPerThread: maxEventCountPerThread)
+    let trace = Trace.start(maxEventCountPerThread: maxEventCountPerThread)
     try body()
     return trace.stop()
   }
@@ -42,10 +42,10 @@ extension Trace {
   /// - Throws: The error that the function throws.
   /// - Precondition: No other trace is being recorded, and `maxEventCountPerThread` is positive.
   public static func record(
-    maxEventCountPerThread: Int = OperationQueue.defaultMaxTraceEventCount,
+    maxEventCountPerThread: Int = defaultMaxEventCount,
     isolation actor: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
   ) async rethrows -> TraceRecording {
-    let trace = OperationQueue.startTrace(maxEventCountPerThread: maxEventCountPerThread)
+    let trace = Trace.start(maxEventCountPerThread: maxEventCountPerThread)
     try await body()
     return trace.stop()
   }

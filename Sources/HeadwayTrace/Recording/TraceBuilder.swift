@@ -17,7 +17,7 @@ struct TraceBuilder {
   init(_ recorded: RecordedEvents) {
     self.recorded = recorded
     recording = TraceRecording(
-      duration: Int64(recorded.endTime - recorded.beginTime),
+      duration: .nanoseconds(recorded.endTime - recorded.beginTime),
       threads: recorded.threads.map { TraceRecording.Thread(name: $0.name) },
       lostEventCount: recorded.threads.reduce(0) { $0 + $1.lostCount })
   }
@@ -37,7 +37,7 @@ struct TraceBuilder {
   }
 
   private mutating func add(_ event: TraceEvent, _ thread: Int) {
-    let time = Int64(event.time) - Int64(recorded.beginTime)
+    let time = Duration.nanoseconds(Int64(event.time) - Int64(recorded.beginTime))
     switch event.kind {
     case .queue(let settings):
       note(settings)
@@ -109,7 +109,7 @@ struct TraceBuilder {
     recording.queues[position].maxConcurrentOperationCount = settings.limit
   }
 
-  private mutating func noteSuspension(of queue: Int, _ isSuspended: Bool, at time: Int64) {
+  private mutating func noteSuspension(of queue: Int, _ isSuspended: Bool, at time: Duration) {
     let last = recording.queues[queue].suspendedIntervals.indices.last
     let isOpen = last.map { recording.queues[queue].suspendedIntervals[$0].endTime == nil } ?? false
     if isSuspended, !isOpen {
@@ -119,11 +119,11 @@ struct TraceBuilder {
     }
   }
 
-  private mutating func noteBlocked(_ worker: UInt, thread name: String, at time: Int64) {
+  private mutating func noteBlocked(_ worker: UInt, thread name: String, at time: Duration) {
     // A thread that was found blocked can also announce that it blocks.
     let thread = self.thread(named: name)
     guard blocked[worker]?.thread != thread else { return }
-    recording.threads[thread].blockedIntervals.append(TraceRecording.Interval(startTime: max(0, time)))
+    recording.threads[thread].blockedIntervals.append(TraceRecording.Interval(startTime: max(.zero, time)))
     blocked[worker] = (thread, recording.threads[thread].blockedIntervals.count - 1)
   }
 
@@ -138,7 +138,7 @@ struct TraceBuilder {
     return recording.threads.count - 1
   }
 
-  private mutating func endRun(of address: UInt, at time: Int64) {
+  private mutating func endRun(of address: UInt, at time: Duration) {
     guard let position = operations[address], let last = recording.operations[position].runs.indices.last,
       recording.operations[position].runs[last].endTime == nil
     else { return }

@@ -3,11 +3,11 @@
 ///
 /// A recording is a plain value. You can store it, send it to another machine, and draw it there.
 ///
-/// All times are in nanoseconds since the recording began. A time is nil if the event did not occur during the
+/// All times are measured from when the recording began. A time is nil if the event did not occur during the
 /// recording.
 public struct TraceRecording: Sendable, Hashable, Codable {
-  /// How long the recording took, in nanoseconds.
-  public var duration: Int64
+  /// How long the recording took.
+  public var duration: Duration
   /// The operations, in the order of their first event.
   public var operations: [Operation]
   /// The queues that held the operations.
@@ -24,7 +24,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
   /// Creates a recording.
   ///
   /// - Parameters:
-  ///   - duration: How long the recording took, in nanoseconds.
+  ///   - duration: How long the recording took.
   ///   - operations: The operations, in the order of their first event.
   ///   - queues: The queues that held the operations.
   ///   - threads: The threads that recorded events, for example because they added operations.
@@ -32,7 +32,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
   ///   - marks: The marks, in order.
   ///   - lostEventCount: How many events were lost because a thread's buffer was full.
   public init(
-    duration: Int64, operations: [Operation] = [], queues: [Queue] = [], threads: [Thread] = [], spans: [Span] = [],
+    duration: Duration, operations: [Operation] = [], queues: [Queue] = [], threads: [Thread] = [], spans: [Span] = [],
     marks: [Mark] = [], lostEventCount: Int = 0
   ) {
     (self.duration, self.operations, self.queues, self.threads) = (duration, operations, queues, threads)
@@ -54,17 +54,17 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     /// that were added to it later.
     public var dependencies: [Int]
     /// When the operation was added to its queue.
-    public var addedTime: Int64?
+    public var addedTime: Duration?
     /// When the operation had been added and its last dependency had finished.
     ///
     /// Its queue, its policy, or an override of `isReady` can still keep it from starting.
-    public var readyTime: Int64?
+    public var readyTime: Duration?
     /// The periods in which the operation ran: one, or one for each attempt.
     ///
     /// An asynchronous operation also runs while its task is suspended.
     public var runs: [Run]
     /// When the operation finished.
-    public var finishedTime: Int64?
+    public var finishedTime: Duration?
     /// How the operation ended; nil if it had not ended at the end of the recording.
     public var result: Result?
     /// A description of the error of an operation that failed.
@@ -84,8 +84,9 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     ///   - result: How it ended.
     ///   - error: A description of its error.
     public init(
-      name: String, queue: Int? = nil, parent: Int? = nil, dependencies: [Int] = [], addedTime: Int64? = nil,
-      readyTime: Int64? = nil, runs: [Run] = [], finishedTime: Int64? = nil, result: Result? = nil, error: String? = nil
+      name: String, queue: Int? = nil, parent: Int? = nil, dependencies: [Int] = [], addedTime: Duration? = nil,
+      readyTime: Duration? = nil, runs: [Run] = [], finishedTime: Duration? = nil, result: Result? = nil,
+      error: String? = nil
     ) {
       (self.name, self.queue, self.parent, self.dependencies) = (name, queue, parent, dependencies)
       (self.addedTime, self.readyTime, self.runs, self.finishedTime) = (addedTime, readyTime, runs, finishedTime)
@@ -96,9 +97,9 @@ public struct TraceRecording: Sendable, Hashable, Codable {
   /// A period in which an operation ran.
   public struct Run: Sendable, Hashable, Codable {
     /// When the operation, or its attempt, started.
-    public var startTime: Int64
+    public var startTime: Duration
     /// When it ended; nil if it had not ended at the end of the recording.
-    public var endTime: Int64?
+    public var endTime: Duration?
     /// The position in ``TraceRecording/threads`` of the thread that started it.
     public var thread: Int
 
@@ -108,7 +109,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     ///   - startTime: When the operation started.
     ///   - endTime: When it ended.
     ///   - thread: The position of the thread that started it.
-    public init(startTime: Int64, endTime: Int64? = nil, thread: Int) {
+    public init(startTime: Duration, endTime: Duration? = nil, thread: Int) {
       (self.startTime, self.endTime, self.thread) = (startTime, endTime, thread)
     }
   }
@@ -167,16 +168,16 @@ public struct TraceRecording: Sendable, Hashable, Codable {
   /// A period of time.
   public struct Interval: Sendable, Hashable, Codable {
     /// When it began.
-    public var startTime: Int64
+    public var startTime: Duration
     /// When it ended; nil if it had not ended at the end of the recording.
-    public var endTime: Int64?
+    public var endTime: Duration?
 
     /// Creates an interval.
     ///
     /// - Parameters:
     ///   - startTime: When it began.
     ///   - endTime: When it ended.
-    public init(startTime: Int64, endTime: Int64? = nil) { (self.startTime, self.endTime) = (startTime, endTime) }
+    public init(startTime: Duration, endTime: Duration? = nil) { (self.startTime, self.endTime) = (startTime, endTime) }
   }
 
   /// A part of the work, which the program named.
@@ -184,9 +185,9 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     /// The name.
     public var name: String
     /// When the work began.
-    public var startTime: Int64
+    public var startTime: Duration
     /// When it ended; nil if it had not ended at the end of the recording.
-    public var endTime: Int64?
+    public var endTime: Duration?
     /// The position in ``TraceRecording/threads`` of the thread on which it began.
     public var thread: Int
 
@@ -197,7 +198,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     ///   - startTime: When the work began.
     ///   - endTime: When it ended.
     ///   - thread: The position of the thread on which it began.
-    public init(name: String, startTime: Int64, endTime: Int64? = nil, thread: Int) {
+    public init(name: String, startTime: Duration, endTime: Duration? = nil, thread: Int) {
       (self.name, self.startTime, self.endTime, self.thread) = (name, startTime, endTime, thread)
     }
   }
@@ -207,7 +208,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     /// The name.
     public var name: String
     /// The moment.
-    public var time: Int64
+    public var time: Duration
     /// The position in ``TraceRecording/threads`` of the thread.
     public var thread: Int
 
@@ -217,6 +218,8 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     ///   - name: The name.
     ///   - time: The moment.
     ///   - thread: The position of the thread.
-    public init(name: String, time: Int64, thread: Int) { (self.name, self.time, self.thread) = (name, time, thread) }
+    public init(name: String, time: Duration, thread: Int) {
+      (self.name, self.time, self.thread) = (name, time, thread)
+    }
   }
 }

@@ -31,6 +31,9 @@ func timeText(_ nanoseconds: Int64) -> String {
   return "\(decimalText(value, places: places)) \(unit.symbol)"
 }
 
+/// Writes a duration like a time in nanoseconds.
+func timeText(_ duration: Duration) -> String { timeText(duration.nanoseconds) }
+
 /// Writes a number with at most `places` decimals, without zeros at the end.
 ///
 /// - Parameters:

@@ -55,7 +55,7 @@ struct SVGLegend {
     if rows.contains(where: { $0.kind == .spans }) { items.append(.span) }
     if recording.operations.contains(where: { $0.result == .failure }) { items.append(.failure) }
     if recording.operations.contains(where: { $0.result == .cancelled }) { items.append(.cancelled) }
-    if recording.operations.contains(where: { $0.runs.contains { $0.endTime == nil } }) { items.append(.unfinished) }
+    if recording.operations.contains(where: { $0.runs.contains { $0.end == nil } }) { items.append(.unfinished) }
     if recording.threads.contains(where: { !$0.blockedIntervals.isEmpty }) { items.append(.blocked) }
     if rows.contains(where: { $0.bars.contains { $0.count > 1 } }) { items.append(.many) }
     if !recording.marks.isEmpty { items.append(.mark) }

@@ -76,7 +76,7 @@ extension SVGTimeline {
         title: "\(operation.name.shortened(to: nameLimit)) waits for \(name)\n\(time)\(suspension)")
     case .span(let position):
       let name = recording.spans[position].name.shortened(to: nameLimit)
-      let sign: Sign? = recording.spans[position].endTime == nil ? .chevron : nil
+      let sign: Sign? = recording.spans[position].end == nil ? .chevron : nil
       return Details(classes: "span", title: "\(name)\n\(time)", name: name, nameClass: " plain", sign: sign)
     case .many(let count, let failures):
       let classes =
@@ -122,7 +122,7 @@ extension SVGTimeline {
         facts.append("cancelled")
       }
     }
-    if operation.runs[attempt - 1].endTime == nil {
+    if operation.runs[attempt - 1].end == nil {
       details.sign = .chevron
       facts.append("unfinished")
     }
@@ -136,7 +136,7 @@ extension SVGTimeline {
 
   /// How long the thread of a run was blocked during the run.
   private func blockedTime(of run: TraceRecording.Run) -> Int64 {
-    let period = Period(from: run.startTime, to: run.endTime ?? extent)
+    let period = Period(from: run.start, to: run.end ?? extent)
     return period.covered(by: recording.blockedPeriods(ofThread: run.thread, extent: extent))
   }
 

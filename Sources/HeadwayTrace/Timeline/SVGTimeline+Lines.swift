@@ -27,7 +27,7 @@ extension SVGTimeline {
     }
     return recording.marks.prefix(Self.limit).map { mark in
       let range = ranges[mark.thread] ?? (top, bottom)
-      let time = max(0, mark.time)
+      let time = max(0, mark.time.nanoseconds)
       return """
         <path class="mark" d="M\(decimalText(x(time))) \(decimalText(range.top - 3))V\(decimalText(range.bottom + 3))">\
         <title>\(mark.name.shortened(to: 200).escapedForXML)\n\(timeText(time))</title></path>

@@ -56,7 +56,7 @@ extension TraceRecording {
         .append(TimelineBar(content: .wait(operation: position), period: wait))
     }
     for (position, span) in spans.enumerated() {
-      let period = Period(from: span.startTime, to: span.endTime ?? extent)
+      let period = Period(from: span.start, to: span.end ?? extent)
       bars[span.thread, default: [:]][.spans, default: []].append(TimelineBar(content: .span(position), period: period))
     }
     for mark in marks { bars[mark.thread, default: [:]][.runs, default: []] += [] }

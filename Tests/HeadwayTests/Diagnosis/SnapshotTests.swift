@@ -246,7 +246,7 @@ import Glibc
       })
     for _ in 0..<101 { queue.addOperation(BlockOperation(name: "later")) }
     await started.untilOpen()
-    let lines = OperationQueue.dumpAll().split(separator: "\n").map(String.init)
+    let lines = OperationQueue.snapshotAll().description.split(separator: "\n").map(String.init)
     let position = try #require(lines.firstIndex(of: "queue ‘dump’ (102 operations, 1 of 1 slots in use)"))
     #expect(lines[position + 1] == "  ‘first’ is executing")
     #expect(lines[position + 2].hasPrefix("  ‘later’ waits for "))
@@ -254,7 +254,7 @@ import Glibc
     #expect(lines.contains { $0.hasPrefix("thread headway-") && $0.hasSuffix(" on ‘first’ of queue ‘dump’") })
     end.open()
     try await queue.untilAllOperationsAreFinished()
-    #expect(!OperationQueue.dumpAll().contains("queue ‘dump’"))
+    #expect(!OperationQueue.snapshotAll().description.contains("queue ‘dump’"))
   }
 
   private static let dumpOfSignals =

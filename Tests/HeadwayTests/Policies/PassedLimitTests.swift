@@ -15,7 +15,7 @@ import Testing
         Issue.record("\(operation) did not exceed a limit")
         continue
       }
-      #expect(error.code == code && error.runningTime == nil)
+      #expect(error.code == code && error.runDuration == nil)
     }
   }
 

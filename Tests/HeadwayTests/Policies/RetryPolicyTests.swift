@@ -19,7 +19,8 @@ import Testing
     #expect(
       delays(.constant(maxAttemptCount: 3, delay: .seconds(2)), count: 4) == [.seconds(2), .seconds(2), nil, nil])
     let exponential = RetryPolicy(
-      maxAttemptCount: 6, backoff: .exponential(initial: .seconds(1), factor: 3, maximum: .seconds(20)), jitter: .none)
+      maxAttemptCount: 6, backoff: .exponential(initialDelay: .seconds(1), factor: 3, maxDelay: .seconds(20)),
+      jitter: .none)
     #expect(delays(exponential, count: 6) == [.seconds(1), .seconds(3), .seconds(9), .seconds(20), .seconds(20), nil])
     let custom = RetryPolicy(
       maxAttemptCount: 5, backoff: .custom([.seconds(1), .seconds(5)]), jitter: .none)
@@ -33,7 +34,7 @@ import Testing
   func hugeAttempt() {
     var random = SeededGenerator(seed: 1)
     let policy = RetryPolicy(
-      maxAttemptCount: .max, backoff: .exponential(initial: .seconds(1), factor: 2, maximum: .seconds(60)),
+      maxAttemptCount: .max, backoff: .exponential(initialDelay: .seconds(1), factor: 2, maxDelay: .seconds(60)),
       jitter: .none)
     #expect(policy.delay(after: Mishap(), attempt: .max - 1, using: &random) == .seconds(60))
   }
@@ -43,7 +44,8 @@ import Testing
     var random = SeededGenerator(seed: 1)
     func policy(_ factor: Double) -> RetryPolicy {
       RetryPolicy(
-        maxAttemptCount: .max, backoff: .exponential(initial: .seconds(1), factor: factor, maximum: .seconds(seconds)),
+        maxAttemptCount: .max,
+        backoff: .exponential(initialDelay: .seconds(1), factor: factor, maxDelay: .seconds(seconds)),
         jitter: .none)
     }
     // A loop over the attempts would take years.

@@ -266,7 +266,7 @@ import Testing
     var random = SeededGenerator(seed: 1)
     for factor in [Double.infinity, 1e300] {
       let policy = RetryPolicy(
-        maxAttemptCount: 99, backoff: .exponential(initial: .seconds(1), factor: factor, maximum: .seconds(60)),
+        maxAttemptCount: 99, backoff: .exponential(initialDelay: .seconds(1), factor: factor, maxDelay: .seconds(60)),
         jitter: .none)
       #expect(policy.delay(after: Mishap(), attempt: 50, using: &random) == .seconds(60))
     }
@@ -288,7 +288,7 @@ import Testing
     await clock.waitForSleepers(count: 2)
     clock.advance(by: .seconds(5))
     let error = await #expect(throws: TimeLimitError.self) { try await operation.value }
-    #expect(error?.runningTime == .seconds(5) && error?.waitingTime == .zero)
+    #expect(error?.runDuration == .seconds(5) && error?.waitDuration == .zero)
   }
 
   @Test("X2: an operation that was cancelled before its start makes no attempt, and releases its function")

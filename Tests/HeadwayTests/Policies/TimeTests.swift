@@ -166,7 +166,7 @@ import Testing
     clock.advance(by: .seconds(10))
     let error = await #expect(throws: TimeLimitError.self) { try await operation.value }
     #expect(error?.code == .timeout && error?.limit == .seconds(10))
-    #expect(error?.waitingTime == .seconds(2) && error?.runningTime == .seconds(10))
+    #expect(error?.waitDuration == .seconds(2) && error?.runDuration == .seconds(10))
     #expect("\(error!)" == "The timeout of 10.0 seconds passed: the operation waited 2.0 seconds and ran 10.0 seconds.")
     guard case .failure? = operation.outcome else { return #expect(Bool(false), "\(operation)") }
   }
@@ -181,7 +181,7 @@ import Testing
     await clock.waitForSleepers(count: 1)
     clock.advance(by: .seconds(3))
     let error = await #expect(throws: TimeLimitError.self) { try await operation.untilSucceeded() }
-    #expect(error?.code == .totalTimeout && error?.runningTime == nil && error?.waitingTime == .seconds(3))
+    #expect(error?.code == .totalTimeout && error?.runDuration == nil && error?.waitDuration == .seconds(3))
     await handled.untilOpen()
     #expect(!ran.isOpen)
   }

@@ -6,10 +6,10 @@ process with a new file on the disk of the repository. It warms up: `through` fo
 for up to 1 s. The rate of the warm-up determines the number of jobs. The queues run in turn, and the medians of the
 rounds count. At the start of each round and immediately before each `single`, a probe measures how many times per
 second this disk syncs. At the end, `strace` counts the syncs of a short run. Headway's program then runs alone: next to
-few and many waiting jobs in turn, and with nothing to do. On PostgreSQL, it also measures how long an idle worker of
-another process takes to begin a job, and what the server uses per job: processor time (after a plus sign), and syncs
-and bytes of its log. With `--mode snapshot`, which takes eleven minutes, 500 jobs per second run while
-another client holds a snapshot open, so that no dead row can be removed.
+few and many waiting jobs in turn, with nothing to do, with 1,000 queues, and with a large graph and many schedules. On
+PostgreSQL, it also measures how long an idle worker of another process takes to begin a job, and what the server uses
+per job: processor time (after a plus sign), and syncs and bytes of its log. With `--mode snapshot`, which takes eleven
+minutes, 500 jobs per second run while another client holds a snapshot open, so that no dead row can be removed.
 """
 
 import json
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import time
 
-from . import budgets, jobs_rivals, jobs_server, tables
+from . import budgets, jobs_large, jobs_rivals, jobs_server, tables
 from .budgets import Verdict
 from .paths import RESULTS, ROOT
 
@@ -52,8 +52,9 @@ def add_command(commands):
     command.add_argument("--seconds", type=float, default=520,
                          help="begins no round that would end later (default: 520)")
     command.add_argument("--quick", action="store_true", help="short warm-ups and measurements, one round")
-    command.add_argument("--mode", action="append", choices=[*MODES, "alone", "snapshot"],
+    command.add_argument("--mode", action="append", choices=[*MODES, "alone", "large", "snapshot"],
                          help="only this one; can be repeated; alone: only Headway, next to waiting jobs, and idle; "
+                              "large: only Headway, with many queues, a large graph, and many schedules; "
                               "snapshot: only Headway on PostgreSQL, while another client holds a snapshot")
     command.add_argument("--rival", action="append", metavar="NAME", help="only this one and Headway; can be repeated")
     command.set_defaults(run=bench_jobs)
@@ -73,6 +74,8 @@ class Results:
         self.beside = {}
         self.idle = None
         self.latency = None
+        # Of the mode `large`.
+        self.large = None
         # At a constant rate, without and with a snapshot that is held open.
         self.steady = []
 
@@ -124,6 +127,8 @@ def bench_jobs_with(server, arguments):
             measure_server(results, name, queues[name], arguments.quick)
     if not arguments.mode or "alone" in arguments.mode:
         measure_alone(results, queues["headway"], arguments.quick)
+    if not arguments.mode or "large" in arguments.mode:
+        jobs_large.measure(results, queues["headway"], arguments.quick)
     if server and "snapshot" in (arguments.mode or []):
         measure_snapshot(results, queues["headway"], 20 if arguments.quick else SNAPSHOT_SECONDS)
     verdicts = judge(results)
@@ -134,6 +139,7 @@ def bench_jobs_with(server, arguments):
         *([] if queues["headway"].command else ["**Headway is missing**: there is no program `JobsBenchmark` yet."]),
         "## Budgets", tables.budgets(verdicts), "## Durable jobs", *[table(results, queues, mode) for mode in modes],
         *([alone_table(results)] if results.beside else []),
+        *([jobs_large.table(results)] if results.large else []),
         *([snapshot_table(results)] if results.steady else [])])
     print(text)
     write(text, results, verdicts, machine)
@@ -299,6 +305,7 @@ def judge(results):
         at_least("one producer that waits for each, against the probe", single, 0.9, "×"),
         at_least("batches of 1,000", results.median("batch", "headway"), 100_000, "jobs/s"),
         *([judge_waiting(results), judge_idle(results)] if results.beside else []),
+        *(jobs_large.judge(results) if results.large else []),
     ]
 
 
@@ -315,6 +322,8 @@ def judge_server(results, at_least):
             verdicts.append(at_least(f"{title}, against {rival}", ours and theirs and ours / max(theirs), least, "×"))
     if results.beside:
         verdicts.append(judge_waiting(results))
+    if results.large:
+        verdicts += jobs_large.judge(results)
     if results.steady:
         verdicts.append(judge_snapshot(results))
     if results.latency:
@@ -388,6 +397,6 @@ def write(text, results, verdicts, machine):
         json.dump({"machine": machine, "fileSystem": file_system(), "syncsPerSecond": results.probes,
                    "budgets": [vars(one) for one in verdicts], "measured": measured,
                    "besideWaiting": results.beside, "idle": results.idle, "latency": results.latency,
-                   "steady": results.steady},
+                   "large": results.large, "steady": results.steady},
                   file, indent=1, ensure_ascii=False)
     print("\nWritten: " + ", ".join(os.path.relpath(f"{RESULTS}/{name}.{ending}", ROOT) for ending in ("json", "md")))

@@ -40,7 +40,7 @@ extension Workload {
       }
       func tracedNanoseconds(_ count: Int) -> Double {
         // Each thread has room for all events, so that none is lost.
-        let trace = OperationQueue.startTrace(maxEventCountPerThread: 10 * count)
+        let trace = Trace.start(maxEventCountPerThread: 10 * count)
         let time = nanoseconds(count)
         let recording = trace.stop()
         precondition(recording.lostEventCount == 0 && recording.operations.count == count, "The trace lacks events.")

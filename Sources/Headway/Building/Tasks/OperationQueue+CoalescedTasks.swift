@@ -48,9 +48,7 @@ private struct CoalescingRequest {
     require(
       !key.isEmpty, "addTask(coalescing:) of \(queue.label) with an empty key: use a key that identifies the work.")
     (self.queue, self.key, self.coalescing, self.settings) = (queue, key, coalescing, settings)
-    quality =
-      settings.qualityOfService
-      ?? withUnsafeCurrentTask { task in task.map { QualityOfService($0.priority) } ?? .default }
+    quality = settings.qualityOfService ?? .ofCurrentTask
     keys = queue.state.withLock { state in
       let policies = state.policiesCreatedIfNeeded
       let keys = policies.coalescingKeys ?? CoalescingKeys()

@@ -66,14 +66,9 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
     taskRun = run
     self.body = body
     super.init()
-    takePriorityOfCaller()
-    if !options.isEmpty { OperationSettings(options).configure(self) }
-  }
-
-  /// The priority of a thread that is not in a task is unspecified.
-  private func takePriorityOfCaller() {
-    let quality = withUnsafeCurrentTask { task in task.map { QualityOfService($0.priority) } ?? .default }
+    let quality = QualityOfService.ofCurrentTask
     if quality != .default { qualityOfService = quality }
+    if !options.isEmpty { OperationSettings(options).configure(self) }
   }
 
   /// The number of the current or last attempt, from 1; 0 if the operation has not started, or never repeats its
@@ -160,6 +155,13 @@ public final class TaskOperation<Success: Sendable>: Operation, @unchecked Senda
 }
 
 extension TaskOperation: RepeatingOperation {}
+
+extension QualityOfService {
+  /// The quality of service that matches the priority of the current task.
+  ///
+  /// The priority of a thread that is not in a task is unspecified.
+  static var ofCurrentTask: Self { withUnsafeCurrentTask { $0.map { Self($0.priority) } ?? .default } }
+}
 
 /// The function of a task operation.
 enum TaskBody<Success: Sendable>: @unchecked Sendable {  // Called by the operation's task, once at a time.

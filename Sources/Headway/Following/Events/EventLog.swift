@@ -33,10 +33,15 @@ final class EventLog: Sendable {
     return buffer
   }
 
-  /// Appends an event, under the queue's lock.
+  /// Appends an event, and perhaps another one, under the queue's lock.
   ///
   /// The thread calls ``takeWaiters()`` before it releases that lock.
-  func append(_ event: OperationQueueEvent) { state.withLock { $0.append(event) } }
+  func append(_ event: OperationQueueEvent, _ second: OperationQueueEvent? = nil) {
+    state.withLock { state in
+      state.append(event)
+      if let second { state.append(second) }
+    }
+  }
 
   /// Returns the listeners that wait although there are events for them.
   ///
@@ -158,5 +163,15 @@ final class EventBuffer: @unchecked Sendable {  // The lock of the log protects 
       return waiter
     }
     waiter?.resume()
+  }
+}
+
+extension QueueFollowers {
+  /// Records that the queue has accepted an operation, which may be ready, for the listeners.
+  func append(additionOf operation: Operation) {
+    let ready: OperationQueueEvent? = operation.admission.place == .ready ? .ready(operation) : nil
+    eventLog?.append(.added(operation), ready)
+    observers?.append(ObservedChange(.event, OperationQueueEvent.added(operation)))
+    if let ready { observers?.append(ObservedChange(.event, ready)) }
   }
 }

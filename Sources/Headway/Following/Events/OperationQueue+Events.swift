@@ -74,32 +74,45 @@ public struct OperationQueueEvents: AsyncSequence, Sendable {
 
   /// Delivers the events of a queue one after the other.
   public struct Iterator: AsyncIteratorProtocol {
+    // Clients inline the delivery of an event that has been taken. A call of an asynchronous function would take longer
+    // than everything else.
+
     let buffer: EventBuffer
     /// Taken from the buffer.
     ///
     /// The events before ``position`` have been delivered, and are nil.
-    var events: [OperationQueueEvent?] = []
-    var position = 0
+    @usableFromInline var events: [OperationQueueEvent?] = []
+    @usableFromInline var position = 0
     let token: KeyValueObservation
 
     /// The next event, or nil when the task is cancelled.
     ///
     /// - Returns: The event.
-    public mutating func next() async -> OperationQueueEvent? { await next(isolation: #isolation) }
+    @inlinable
+    public mutating func next() async -> OperationQueueEvent? {
+      position < events.count ? deliver() : await take(isolation: #isolation)
+    }
 
     /// The next event, or nil when the task is cancelled.
     ///
     /// - Parameter actor: The isolation of the caller.
     /// - Returns: The event.
+    @inlinable
     public mutating func next(isolation actor: isolated (any Actor)?) async -> OperationQueueEvent? {
-      if position < events.count { return deliver() }
+      position < events.count ? deliver() : await take(isolation: actor)
+    }
+
+    /// Takes events from the buffer, and delivers the first one.
+    @usableFromInline
+    mutating func take(isolation actor: isolated (any Actor)?) async -> OperationQueueEvent? {
       events = await buffer.take(isolation: actor)
       position = 0
       return events.isEmpty ? nil : deliver()
     }
 
     /// Moves the next event out of the array, so that the array no longer retains its operation.
-    private mutating func deliver() -> OperationQueueEvent? {
+    @inlinable
+    mutating func deliver() -> OperationQueueEvent? {
       defer { position += 1 }
       return events[position].take()
     }

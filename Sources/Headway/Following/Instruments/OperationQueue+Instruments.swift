@@ -3,29 +3,85 @@ import Synchronization
 extension OperationQueueProtocol {
   /// Adds an instrument, which follows the operations that are added from now on.
   ///
-  /// The queue keeps the instrument until the queue is freed. While a queue has instruments, its threads take single
-  /// operations instead of batches, so a short operation takes longer.
+  /// The queue keeps the instrument until the queue is freed. From the first instrument on, the threads of the queue
+  /// take single operations instead of batches, so a short operation takes longer.
   ///
   /// - Parameter instrument: The instrument.
+  /// - Returns: The registration, which can remove the instrument.
+  /// - Complexity: O(*n*) in the number of instruments. Each addition and each removal also uses memory of this size
+  ///   until the queue is freed.
   @_disfavoredOverload
-  public func addInstrument(_ instrument: some OperationQueueInstrument) { (self as OperationQueue).add(instrument) }
+  @discardableResult
+  public func addInstrument(_ instrument: some OperationQueueInstrument) -> InstrumentRegistration {
+    (self as OperationQueue).add(instrument)
+  }
+}
+
+/// The registration of an instrument, which can remove the instrument again.
+///
+/// ```swift
+/// final class Counter: OperationQueueInstrument {}
+///
+/// let registration = queue.addInstrument(Counter())
+/// registration.invalidate()
+/// ```
+///
+/// Like a ``CancellationRegistration``, a registration does not remove the instrument when you release it.
+public struct InstrumentRegistration: Sendable {
+  private let remove: @Sendable () -> Void
+
+  package init(_ remove: @escaping @Sendable () -> Void) { self.remove = remove }
+
+  /// Removes the instrument.
+  ///
+  /// The instrument does not follow operations that are added after this call. It continues to follow the operations
+  /// that it follows already, until they have finished. Calling this method again has no effect.
+  public func invalidate() { remove() }
+
+  /// A registration that also calls a function.
+  package func alsoCalling(_ function: @escaping @Sendable () -> Void) -> Self {
+    Self { [remove] in
+      remove()
+      function()
+    }
+  }
 }
 
 /// The instruments of a queue.
 ///
 /// See `Docs/decisions/0035-following-operations.md`.
 ///
-/// Read without a lock. A list is never changed: a longer one replaces it, and the new list keeps the old one alive as
-/// long as the queue. Each operation stores the number of instruments that were notified before it was added.
-/// Therefore, the same instruments follow it until it ends, even if another thread adds an instrument in the meantime.
+/// Read without a lock. A list is never changed: a new one replaces it, and the new list keeps the old one alive as
+/// long as the queue. Each operation stores the number of the list that was notified before it was added. Therefore,
+/// the same instruments follow it until it ends, even if another thread adds or removes an instrument in the meantime.
 final class InstrumentList: Sendable {
+  /// The number of this list, from 1.
+  let number: UInt32
   private let instruments: [any OperationQueueInstrument]
-  /// The list without the last instrument.
+  /// For each instrument, the number of the first list that has it.
+  private let firstNumbers: [UInt32]
   private let previous: InstrumentList?
 
-  init(_ previous: InstrumentList?, adding instrument: any OperationQueueInstrument) {
-    instruments = (previous?.instruments ?? []) + [instrument]
-    self.previous = previous
+  private init(after previous: InstrumentList?, _ instruments: [any OperationQueueInstrument], _ firstNumbers: [UInt32])
+  {
+    number = (previous?.number ?? 0) + 1
+    (self.instruments, self.firstNumbers, self.previous) = (instruments, firstNumbers, previous)
+  }
+
+  /// Returns a list with another instrument.
+  static func adding(_ instrument: any OperationQueueInstrument, to list: InstrumentList?) -> InstrumentList {
+    InstrumentList(
+      after: list, (list?.instruments ?? []) + [instrument], (list?.firstNumbers ?? []) + [(list?.number ?? 0) + 1])
+  }
+
+  /// Returns a list without the instrument that was added with the list of a number; nil if there is no such
+  /// instrument.
+  func removingInstrument(_ number: UInt32) -> InstrumentList? {
+    guard let position = firstNumbers.firstIndex(of: number) else { return nil }
+    var (instruments, firstNumbers) = (instruments, firstNumbers)
+    instruments.remove(at: position)
+    firstNumbers.remove(at: position)
+    return InstrumentList(after: self, instruments, firstNumbers)
   }
 
   /// The instrument that ``OperationQueueProtocol/recordTimes()`` has added.
@@ -33,11 +89,14 @@ final class InstrumentList: Sendable {
 
   /// The instruments that were notified before the operation was added.
   private func followers(of operation: Operation) -> ArraySlice<any OperationQueueInstrument> {
-    instruments.prefix(operation.followerCount)
+    let number = operation.followerNumber
+    var list: InstrumentList? = self
+    while let newer = list, newer.number > number { list = newer.previous }
+    return list?.instruments[...] ?? []
   }
 
   func willAdd(_ operation: Operation, to queue: OperationQueue) {
-    operation.followerCount = instruments.count
+    operation.followerNumber = number
     for instrument in instruments { instrument.willAdd(operation, to: queue) }
   }
 
@@ -65,11 +124,8 @@ final class InstrumentList: Sendable {
         throw error
       }
     }
-    do { try await Self.run(attempt, followers(of: operation)) } catch {
-      // An instrument must not replace the error, nor lose a value.
-      guard ending.result == nil else { return try ending.result!.get() }
-      throw error
-    }
+    // An instrument must not replace the error, nor lose a value.
+    do { try await Self.run(attempt, followers(of: operation)) } catch { if ending.result == nil { throw error } }
     guard let result = ending.result else {
       misuse("An instrument of \(queue.label) did not run the attempt of \(operation): call attempt.run().")
     }
@@ -122,15 +178,28 @@ private final class AttemptEnding<Success> {
 }
 
 extension OperationQueue {
-  fileprivate final func add(_ instrument: any OperationQueueInstrument) {
-    update(collectingBatches: true) { state in
+  fileprivate final func add(_ instrument: any OperationQueueInstrument) -> InstrumentRegistration {
+    let number = update(collectingBatches: true) { state in
       // From here on, threads take single operations instead of batches.
       state.admission.reclaimBatches()
-      let list = InstrumentList(state.followers.instruments, adding: instrument)
-      state.followers.instruments = list
-      instrumentsPointer.store(Unmanaged.passUnretained(list).toOpaque(), ordering: .releasing)
+      let list = InstrumentList.adding(instrument, to: state.followers.instruments)
+      use(list, in: &state)
       state.setFollowing(.instruments, true, of: self)
+      return list.number
     }
+    return InstrumentRegistration { [weak self] in self?.removeInstrument(number) }
+  }
+
+  /// Removes the instrument that was added with the list of a number.
+  private func removeInstrument(_ number: UInt32) {
+    update { state in
+      if let list = state.followers.instruments?.removingInstrument(number) { use(list, in: &state) }
+    }
+  }
+
+  private func use(_ list: InstrumentList, in state: inout QueueState) {
+    state.followers.instruments = list
+    instrumentsPointer.store(Unmanaged.passUnretained(list).toOpaque(), ordering: .releasing)
   }
 
   /// The instruments, if there are any.
@@ -157,13 +226,13 @@ extension OperationQueue {
 }
 
 extension Operation {
-  /// How many instruments of its queue follow the operation.
-  fileprivate final var followerCount: Int {
-    get { links.withLock { Int($0.details?.pointee.followerCount ?? 0) } }
+  /// The number of the list of instruments that follow the operation; 0 for none.
+  fileprivate final var followerNumber: UInt32 {
+    get { links.withLock { $0.details?.pointee.followerNumber ?? 0 } }
     set {
       links.withLock { links in
         state.announceDetails()
-        links.detailsCreatedIfNeeded.pointee.followerCount = UInt32(newValue)
+        links.detailsCreatedIfNeeded.pointee.followerNumber = newValue
       }
     }
   }

@@ -57,7 +57,7 @@ extension OperationQueue {
   ///
   /// Called when the operation starts.
   fileprivate final func startUnit(of operation: Operation) {
-    guard let tracked = trackedProgress, operation.completesUnit, operation.state.current.hasUserObjects,
+    guard operation.state.current.hasUserObjects, let tracked = trackedProgress, operation.completesUnit,
       let progress = operation.existingProgress
     else { return }
     tracked._withUnsafeGuaranteedRef { $0.adopt(progress, operation.knownProgressUnitCount) }
@@ -180,7 +180,7 @@ extension OperationProgress {
     let child = operation.state.current.hasUserObjects ? operation.existingProgress : nil
     let isPart = child.map { $0.parent === self } ?? false
     let unitCount = operation.knownProgressUnitCount
-    let mayBeFurther = state.withLock { state in
+    let (mayBeFurther, isPartOfOther) = state.withLock { state in
       let before = child?.unitState.exchange(.counted, ordering: .relaxed) ?? .none
       if let child, before == .adopted || (isPart && before == .none) {
         // The units have already been counted if the child had completed all its own units.
@@ -190,10 +190,13 @@ extension OperationProgress {
       }
       // The fractions of children are not read. If all units are complete, even for a second time, the parent must be
       // notified.
-      return !state.parts.isEmpty || state.isNotifying || state.completed >= state.total
+      let mayBeFurther =
+        !state.parts.isEmpty || state.isNotifying || state.completed >= state.total
         || Double(state.completed) / Double(state.total) * 100 >= Double(state.notifiedHundredth + 1)
+      return (mayBeFurther, state.parent != nil)
     }
-    if !mayBeFurther { report() }
+    // If it becomes a part of another progress after this, the other one reads these units.
+    if !mayBeFurther, isPartOfOther { report() }
     return mayBeFurther
   }
 }

@@ -24,7 +24,22 @@ public final class Trace: Sendable {
 
   private let session: TraceSession
 
-  fileprivate init(maxEventCountPerThread: Int) {
+  /// How many events each thread can record, if you do not set another number.
+  public static let defaultMaxEventCount = 250_000
+
+  /// Starts to record what all queues of the process do.
+  ///
+  /// - Parameter maxEventCountPerThread: How many events each thread can record. An operation has three or four
+  ///   events, and more for its name, its dependencies and its attempts.
+  /// - Returns: The trace, which ends when it is released. To get the recording, import `HeadwayTrace` and call
+  ///   `stop()`.
+  /// - Precondition: No other trace is being recorded, and `maxEventCountPerThread` is positive.
+  public static func start(maxEventCountPerThread: Int = defaultMaxEventCount) -> Trace {
+    require(maxEventCountPerThread > 0, "Trace.start() was called with room for \(maxEventCountPerThread) events.")
+    return Trace(maxEventCountPerThread: maxEventCountPerThread)
+  }
+
+  private init(maxEventCountPerThread: Int) {
     let session = TraceSession(capacity: maxEventCountPerThread)
     self.session = session
     let isFirst = Self.current.withLock { current in
@@ -39,7 +54,7 @@ public final class Trace: Sendable {
       Self.updateFollowers()
       Self.noteInitialState()
     }
-    require(isFirst, "startTrace() was called while a trace is being recorded: stop that one first.")
+    require(isFirst, "Trace.start() was called while a trace is being recorded: stop that one first.")
   }
 
   deinit { _ = end() }
@@ -199,22 +214,5 @@ public final class Trace: Sendable {
     // The number changes under the lock of `current`. If a thread reads an old one, its event is discarded.
     if let buffer = TraceBuffer.ofThread, buffer.session.number == number.load(ordering: .acquiring) { return buffer }
     return current.withLock { $0 }?.addBuffer()
-  }
-}
-
-extension OperationQueue {
-  /// How many events each thread can record in a trace, if you do not set another number.
-  public static var defaultMaxTraceEventCount: Int { 250_000 }
-
-  /// Starts to record what all queues of the process do.
-  ///
-  /// - Parameter maxEventCountPerThread: How many events each thread can record. An operation has three or four
-  ///   events, and more for its name, its dependencies and its attempts.
-  /// - Returns: The trace, which ends when it is released. To get the recording, import `HeadwayTrace` and call
-  ///   `stop()`.
-  /// - Precondition: No other trace is being recorded, and `maxEventCountPerThread` is positive.
-  public static func startTrace(maxEventCountPerThread: Int = defaultMaxTraceEventCount) -> Trace {
-    require(maxEventCountPerThread > 0, "startTrace() was called with room for \(maxEventCountPerThread) events.")
-    return Trace(maxEventCountPerThread: maxEventCountPerThread)
   }
 }

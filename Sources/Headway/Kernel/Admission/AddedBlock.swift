@@ -21,8 +21,8 @@ struct AddedBlock {
     return made
   }
 
-  /// Frees a block whose function has been taken out.
-  static func free(_ added: UnsafeMutablePointer<AddedBlock>) { memory.give(added.deinitialize(count: 1)) }
+  /// Frees a block whose function was exchanged for an empty one, which owns nothing.
+  static func free(_ added: UnsafeMutablePointer<AddedBlock>) { memory.give(added) }
 
   /// Makes the operation of a block, and frees the block.
   ///

@@ -20,16 +20,19 @@ extension Admission {
     guard !hasCancelled || workerClass != .normal, !startsNone, started < limit else { return false }
     let share = max(1, indivisible, readyCount(workerClass) / (2 * ProcessorCount.usable))
     let most = min(share, mostCount, Batch.capacity)
-    let takesAll = aloneCount == 0
+    // A batch takes no second turn of a key. If the queue has a limit, the order of turns is visible: it takes none.
+    let (takesAll, policy, end) = (aloneCount == 0, policy, limit == .max ? nextSequence : 0)
     while batch.count < most {
       if !waitingBlocks.isEmpty { takeBlocks(into: batch, atMost: most) }
       guard batch.count < most else { break }
       makeOperationsIfNext()
       guard let list = nextList(for: workerClass),
-        let (operation, level) = first.ready.popFirst(list, where: { isFit($0) && (takesAll || !$0.mayLeaveBatch) })
+        let (operation, level) = first.ready.popFirst(
+          list, where: { isFit($0) && (takesAll || !$0.mayLeaveBatch) && policy?.mayTake($0, before: end) != false })
       else { break }
       operation._withUnsafeGuaranteedRef { operation in
         if limit != .max, !first.ready.urgent.isZero { raiseToFloor(operation) }
+        if operation.admission.isRepresentative { policy?.take(operation, into: batch, &self) }
         members.take(operation)
       }
       batch.append(operation, level: level)
@@ -124,6 +127,7 @@ extension Admission {
           members.removeTaken(count)
           // The operations were in the first segment, which only grows.
           first.unfinished -= count
+          if !batch.shares.isEmpty { policy?.collectShares(of: batch, in: &self) }
           if isObserved { body(self, operation, false) }
         case .continued(let operation):
           _ = operation._withUnsafeGuaranteedRef { finished($0) }
@@ -198,11 +202,7 @@ extension Admission {
       highest = max(highest, level)
       members.takeBack(operation, behind: last)
       last = OperationReference(operation)
-      operation.admission.place = .ready
-      operation.admission.workerClass = workerClass(of: operation)
-      // The operation was in the first segment, which only grows.
-      first.ready.insert(operation, level: level)
-      if word.hasQuality { noteUrgency(of: operation, word) }
+      insertReady(operation, word, level: level)
     }
     // Batches that were taken later have their turn after these operations.
     if batches.count > 1 { reclaimBatches(lessUrgentThan: highest) }

@@ -214,7 +214,7 @@ extension Admission {
   }
 
   /// Reclaims the operations that threads have taken and not started, and raises those that they run.
-  private mutating func raiseBatches(to workerClass: WorkerClass) {
+  mutating func raiseBatches(to workerClass: WorkerClass) {
     batches.forEach { batch in
       guard workerClass.isMoreUrgent(than: batch.raisedClass) else { return }
       batch.raisedClass = workerClass

@@ -12,16 +12,21 @@ extension Admission {
   /// - Returns: False if the queue needs the operation now. In that case, the caller still owns the block.
   mutating func add(_ block: UnsafeMutablePointer<AddedBlock>) -> Bool {
     guard order == .priority, later.isEmpty, !awaitedClass.isMoreUrgent(than: placement.ownClass) else { return false }
-    if waitingBlocks.isEmpty { members.beginInserting() }
+    if waitingBlocks.isEmpty { beginWaiting() }
     waitingBlocks.append(block, sequence: nextSequence)
     nextSequence += 1
     first.unfinished += 1
     if awaitedClass != .background { waitingBlocks.raise(to: awaitedClass, before: nextSequence) }
-    if !batches.isEmpty {
-      batches.forEach { $0.stopContinuing() }
-      reclaimBatches(lessUrgentThan: QueuePriority.normal.level)
-    }
     return true
+  }
+
+  /// Prepares for the first waiting block.
+  ///
+  /// A batch that begins while blocks wait takes no less urgent operations of their class, and does not continue.
+  private mutating func beginWaiting() {
+    members.beginInserting()
+    batches.forEach { $0.stopContinuing() }
+    reclaimBatches(lessUrgentThan: QueuePriority.normal.level)
   }
 
   /// Makes operations of the first waiting blocks, if the first one precedes all ready operations.
@@ -32,11 +37,13 @@ extension Admission {
     if !waitingBlocks.isEmpty, isBlockNext { makeOperations(atMost: Self.mostMade) }
   }
 
-  private var isBlockNext: Bool {
-    guard let sequence = waitingBlocks.firstSequence else { return false }
-    guard let (operation, level) = first.ready.first(placement.ownClass) else { return true }
+  private var isBlockNext: Bool { waitingBlocks.firstSequence.map { $0 < endOfNextBlocks } ?? false }
+
+  /// Blocks with lower numbers precede all ready operations.
+  private var endOfNextBlocks: UInt64 {
+    guard let (operation, level) = first.ready.first(placement.ownClass) else { return .max }
     let normal = QueuePriority.normal.level
-    return level < normal || (level == normal && operation.turn > sequence)
+    return level < normal ? .max : level == normal ? operation.turn : 0
   }
 
   /// Makes operations of the first waiting blocks, and adds them to the ready ones.
@@ -63,8 +70,8 @@ extension Admission {
   /// usually just run the operations that are reused.
   mutating func takeBlocks(into batch: Batch, atMost most: Int) {
     guard limit == .max, batch.workerClass == placement.ownClass, !waitingBlocks.isRaised else { return }
-    let count = batch.count
-    while batch.count < most, isBlockNext {
+    let (count, end) = (batch.count, endOfNextBlocks)
+    while batch.count < most, let sequence = waitingBlocks.firstSequence, sequence < end {
       let reference = waitingBlocks.popFirst()
       reference._withUnsafeGuaranteedRef { $0.admission.place = .taken }
       batch.append(reference, level: QueuePriority.normal.level)

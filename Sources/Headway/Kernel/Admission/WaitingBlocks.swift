@@ -84,7 +84,7 @@ struct WaitingBlocks: ~Copyable {
     let place = firstChunk!.pointee.blocks + start
     let operation = BlockOperation.make(&place.pointee.block, home: home!, sequence: place.pointee.sequence)
     operation._withUnsafeGuaranteedRef { $0.state.listUnshared() }
-    noteTaken(place)
+    noteTaken()
     return operation
   }
 
@@ -93,13 +93,13 @@ struct WaitingBlocks: ~Copyable {
     let place = firstChunk!.pointee.blocks + start
     var block = BlockOperation.FirstBlock()
     swap(&block, &place.pointee.block)
-    noteTaken(place)
+    noteTaken()
     return block
   }
 
+  /// Notes that the first block was exchanged for an empty one, which owns nothing.
   @inline(__always)
-  private mutating func noteTaken(_ place: UnsafeMutablePointer<WaitingBlock>) {
-    place.deinitialize(count: 1)
+  private mutating func noteTaken() {
     start += 1
     count -= 1
     if start == Chunk.capacity || count == 0 { removeFirstChunk() }

@@ -82,7 +82,7 @@ final class Batch: @unchecked Sendable {
   private let current = Atomic<UInt>(0)
   private let finishedCount = Atomic<Int>(0)
   private let readiedCount = Atomic<Int>(0)
-  private var collectedFinished = 0
+  private(set) var collectedFinished = 0
   private var collectedNewlyReady = 0
   /// How many newly ready operations have been noted, to be collected after the finished ones.
   private var notedReadied = 0
@@ -91,9 +91,10 @@ final class Batch: @unchecked Sendable {
   /// The thread must take the queue's lock after it publishes the end of an operation and before it releases the
   /// operation.
   ///
-  /// The batch's thread publishes, then reads this flag. The thread that holds the lock sets this flag, then reads what
-  /// is published. All four accesses are in one order (sequentially consistent). So either the holder of the lock sees
-  /// that the operation has finished, or the batch's thread waits.
+  /// The batch's thread ends an operation, publishes that, then reads this flag. The thread that holds the lock sets
+  /// this flag, then reads the results. These accesses are in one order (sequentially consistent), except that the
+  /// result can become visible later: see ``publishTaken(settled:)``. So either the holder of the lock sees that the
+  /// operation has finished, or the batch's thread waits.
   private let isPinned = Atomic<Bool>(false)
   /// The queue has observers: the batch stays pinned.
   ///
@@ -111,6 +112,9 @@ final class Batch: @unchecked Sendable {
   private(set) var lastSequence: UInt64 = 0
   /// When the thread took the batch, in nanoseconds of uptime.
   private(set) var beginTime: UInt64 = 0
+  /// What the policy of the queue has lent to operations of the batch, until they are collected: the position of each
+  /// operation, and the object, which the policy keeps alive.
+  @exclusivity(unchecked) var shares: [(position: Int, object: Unmanaged<AnyObject>)] = []
   /// Whether the batch is among the active batches of its queue, and its neighbors there.
   ///
   /// The batch's thread can read this flag without the lock while it is inside.
@@ -189,9 +193,8 @@ final class Batch: @unchecked Sendable {
     current.store(0, ordering: .relaxed)
     finishedCount.store(0, ordering: .relaxed)
     readiedCount.store(0, ordering: .relaxed)
-    collectedFinished = 0
-    collectedNewlyReady = 0
-    notedReadied = 0
+    (collectedFinished, collectedNewlyReady, notedReadied) = (0, 0, 0)
+    if !shares.isEmpty { shares.removeAll(keepingCapacity: true) }
     isPinned.store(false, ordering: .relaxed)
     isWatched = false
     presence.store(.inside, ordering: .relaxed)
@@ -281,7 +284,7 @@ final class Batch: @unchecked Sendable {
       // The running operation may have just finished, and another thread may have seen that. An operation that another
       // thread has ended has left the queue.
       guard let operation = pinRunning(),
-        operation._withUnsafeGuaranteedRef({ $0.state.current.isSettled && $0.admission.place != .none })
+        operation._withUnsafeGuaranteedRef({ $0.state.currentInOrder.isSettled && $0.admission.place != .none })
       else {
         unpin()
         guard finishedCount.load(ordering: .acquiring) > collectedFinished else { return nil }
@@ -403,7 +406,7 @@ final class Batch: @unchecked Sendable {
       hasTakenFirst = true
       return items[0]
     }
-    let position = head.add(1, ordering: .acquiringAndReleasing).oldValue
+    let position = head.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue
     return position < size ? items[position] : nil
   }
 
@@ -454,9 +457,15 @@ final class Batch: @unchecked Sendable {
 
   /// Publishes that the current operation, which the thread took, has finished.
   ///
-  /// If ``hasToTakeLock`` is true afterwards, the thread takes the queue's lock before it releases the operation.
-  func publishTaken() {
-    finishedCount.store(finishedCount.load(ordering: .relaxed) + 1, ordering: .sequentiallyConsistent)
+  /// - Parameter isSettled: True if one step has ended and settled the operation. That step is in one order with
+  ///   pinning, so a thread that pins the batch too late for this thread finds the operation settled. It might not see
+  ///   this change yet. So this thread must either acquire the queue's lock before it releases the operation, or leave
+  ///   the batch temporarily and then check ``hasToTakeLock``. Otherwise, the check can follow immediately.
+  @inline(__always)
+  func publishTaken(settled isSettled: Bool = false) {
+    let number = finishedCount.load(ordering: .relaxed) + 1
+    if isSettled { return finishedCount.store(number, ordering: .releasing) }
+    finishedCount.store(number, ordering: .sequentiallyConsistent)
   }
 
   /// Publishes the end of the current operation, which the thread continued with.

@@ -8,7 +8,7 @@ extension Operation {
   /// Whether the operation can be in a batch.
   ///
   /// Such an operation starts with ``main()``. It ends when `main()` returns, or when Headway ends it. No other code of
-  /// a subclass runs then. If it has a policy, the policy has only resources, and it ends in `main()`.
+  /// a subclass runs then. If it has a policy, the policy has only resources or only a key, and it ends in `main()`.
   final var fitsBatch: Bool {
     if isPlainBlock { return gateKind != .other }
     guard gateKind != .other, !OperationOverrides.hasStart(type(of: self)) else { return false }

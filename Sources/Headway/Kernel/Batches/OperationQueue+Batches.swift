@@ -177,6 +177,7 @@ extension OperationQueue {
   ///   - continues: Whether the thread has begun the next operation, and released the work of this one before that.
   ///   - isLast: Whether the thread leaves the batch.
   /// - Returns: Whether the thread may continue with its batch.
+  @inline(__always)
   private func release(
     _ reference: OperationReference, of batch: Batch, continues: Bool, isLast: Bool
   ) -> Bool {
@@ -197,6 +198,8 @@ extension OperationQueue {
       batch.deferRelease(ofLast: reference)
       return false
     }
+    // A thread that holds the lock might access the operation.
+    if batch.hasToTakeLock { update(collectingBatches: true) { _ in } }
     reference._withUnsafeGuaranteedRef { $0.releaseWork() }
     batch.free(reference)
     batch.releaseDeferred()

@@ -53,6 +53,21 @@ protocol AdmissionPolicy: AnyObject {
   /// - Returns: False if the operation must wait.
   func mayStart(_ operation: Operation, at now: ClockTime, in admission: inout Admission) -> Bool
 
+  /// Whether a batch may take a ready operation, with or without a gate.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - turn: If the operation represents a lane, the lane's turn must be an earlier one.
+  func mayTake(_ operation: Operation, before turn: UInt64) -> Bool
+
+  /// Counts an operation that represents its lane, because a batch takes it: ``Batch/shares`` notes it.
+  ///
+  /// If the operation does not start in the batch, ``insertReady(_:_:level:turn:into:)`` follows.
+  func take(_ operation: Operation, into batch: Batch, _ admission: inout Admission)
+
+  /// Releases the shares of the operations of a batch that have ended and were collected.
+  func collectShares(of batch: Batch, in admission: inout Admission)
+
   /// Releases what an operation has acquired, because it can't start.
   func failToStart(_ operation: Operation, in admission: inout Admission)
 

@@ -142,7 +142,7 @@ extension Operation {
       return batch._withUnsafeGuaranteedRef { batch in
         batch.beginSettling()
         if !isLogged, let log = home._withUnsafeGuaranteedRef({ $0.listenedLog }) { record({ .finished($0) }, in: log) }
-        publish(in: batch, isContinued: isContinued, leaving: &effects)
+        publish(in: batch, isContinued: isContinued, isSettled: false, leaving: &effects)
         if batch.hasToTakeLock {
           home._withUnsafeGuaranteedRef { $0.update(collectingBatches: true, leaving: &effects) { _ in } }
         }
@@ -308,7 +308,7 @@ extension Operation {
       followers.isDisjoint(with: .ofEachEnd) || !queue._withUnsafeGuaranteedRef({ $0.needsEachEnd }),
       finishPlainly(in: queue, followedBy: followers)
     else { return false }
-    batch.publishTaken()
+    batch.publishTaken(settled: !mayContinue)
     // Another thread may be waiting until the queue is empty.
     if batch.hasToTakeLock || (mayContinue && !batch.leave()) {
       batch.mainEnd.noteEnd(isOutside: false)
@@ -344,7 +344,7 @@ extension Operation {
         batch.beginCompletions()
         batch.effects.run(consume block, of: self)
       }
-      publish(in: batch, isContinued: isContinued, leaving: &batch.effects)
+      publish(in: batch, isContinued: isContinued, isSettled: true, leaving: &batch.effects)
       return nil
     }
     guard let (before, isLogged) = finishLogged() else { return nil }
@@ -367,10 +367,10 @@ extension Operation {
   private var hasSuccessDependents: Bool { links.withLock { $0.details?.pointee.successDependents != nil } }
 
   @inline(__always)
-  private func publish(in batch: Batch, isContinued: Bool, leaving effects: inout Effects) {
+  private func publish(in batch: Batch, isContinued: Bool, isSettled: Bool, leaving effects: inout Effects) {
     // Before any thread can find the queue empty.
-    if hasGate { releaseResources(in: batch, leaving: &effects) }
-    if isContinued { batch.publish(continued: OperationReference(self)) } else { batch.publishTaken() }
+    if gateKind == .ofBatches { releaseResources(in: batch, leaving: &effects) }
+    isContinued ? batch.publish(continued: OperationReference(self)) : batch.publishTaken(settled: isSettled)
   }
 }
 

@@ -44,7 +44,7 @@ extension Operation {
   /// - Parameter batch: The batch, which receives the steps that can run user code.
   /// - Returns: Whether the operation has begun.
   @inline(__always)
-  final func beginPlainly(in batch: Batch) -> Bool { hasGate ? beginWithResources(in: batch) : state.beginPlainly() }
+  final func beginPlainly(in batch: Batch) -> Bool { hasGate ? beginWithGate(in: batch) : state.beginPlainly() }
 
   /// Calls ``main()`` at the thread priority that was set, and records the error that it throws.
   ///

@@ -50,7 +50,7 @@ enum Transition {
 
 /// A feature that follows operations.
 ///
-/// Add a follower to ``Followers/all``, and to the followers of the transitions that it needs.
+/// Add a follower to the end of this file, and to the followers of the transitions that it needs.
 protocol OperationFollower: SendableMetatype {
   /// Notes a transition, on the thread that causes it, with no lock held except for
   /// ``Transition/cancelledPlainly``.
@@ -67,14 +67,6 @@ protocol OperationFollower: SendableMetatype {
   ///   - effects: Receives the steps that can run user code, if the transition is ``Transition/finished``.
   static func note(
     _ transition: Transition, of operation: Operation, in queue: OperationQueue?, _ effects: inout Effects)
-}
-
-extension Followers {
-  /// The followers, in the order in which they are notified.
-  fileprivate static let all: [(bit: Followers, type: any OperationFollower.Type)] = [
-    (.trace, Trace.self), (.progress, OperationProgress.self), (.gate, OperationGate.self), (.events, EventLog.self),
-    (.instruments, InstrumentList.self),
-  ]
 }
 
 extension Operation {
@@ -100,15 +92,19 @@ extension Operation {
   @inline(__always)
   private final func allFollowers(in queue: OperationQueue?) -> Followers {
     let followers: Followers = queue?.following ?? (Trace.isRecording ? .trace : [])
-    return gateKind == .other ? followers.union(.gate) : followers
+    // The end of an operation that has only a key matters if the limits of its key depend on time.
+    return gateKind == .other || gateKind == .key && followers.contains(.time) ? followers.union(.gate) : followers
   }
 
   @inline(never)
   private final func note(
     _ transition: Transition, to followers: Followers, in queue: OperationQueue?, _ effects: inout Effects
   ) {
-    for follower in Followers.all where followers.contains(follower.bit) {
-      follower.type.note(transition, of: self, in: queue, &effects)
-    }
+    // The followers, in the order in which they are notified. A table of them would take longer than most followers do.
+    if followers.contains(.trace) { Trace.note(transition, of: self, in: queue, &effects) }
+    if followers.contains(.progress) { OperationProgress.note(transition, of: self, in: queue, &effects) }
+    if followers.contains(.gate) { OperationGate.note(transition, of: self, in: queue, &effects) }
+    if followers.contains(.events) { EventLog.note(transition, of: self, in: queue, &effects) }
+    if followers.contains(.instruments) { InstrumentList.note(transition, of: self, in: queue, &effects) }
   }
 }

@@ -28,9 +28,7 @@ struct CompletionPatience {
   mutating func wait(for operation: Operation) { wait { operation.completionIsDue } }
 
   /// Waits for the completion blocks of the operations that have left a queue, until the time is up.
-  mutating func wait(for queue: OperationQueue) {
-    wait { queue.dueCompletions.load(ordering: .acquiring) > 0 }
-  }
+  mutating func wait(for queue: OperationQueue) { wait { queue.dueCompletions.load(ordering: .acquiring) > 0 } }
 
   private mutating func wait(while isDue: () -> Bool) {
     while isDue() {

@@ -3,6 +3,8 @@ enum GateKind: UInt8 {
   case none
   /// The operation needs only resources, and can run in a batch.
   case ofBatches
+  /// The operation has only a key, and can run in a batch.
+  case key
   case other
 }
 

@@ -15,10 +15,10 @@ struct OperationDetails: ~Copyable {
   let completionIsDue = Atomic<Bool>(false)
   /// The code that may still read the dependencies of the finished operation.
   var readers = DependencyReaders()
-  /// How many instruments of the queue follow the operation.
+  /// The number of the queue's list of instruments that follow the operation.
   ///
   /// Set before the operation is added to the queue.
-  var followerCount: UInt32 = 0
+  var followerNumber: UInt32 = 0
   var error: (any Error)?
   var waiters = EndWaiters()
   /// Created with the first handler; removed when the handlers are called, and when the operation ends.

@@ -13,15 +13,15 @@ public struct DrainReport: Sendable, Hashable, CustomStringConvertible {
   /// cancelled.
   ///
   /// They are in the order in which the operations were added.
-  public let runningOperations: [String]
+  public let runningOperationDescriptions: [String]
 
   /// Whether all operations had finished when the time was up.
   public var isComplete: Bool { cancelledCount == 0 }
 
   /// A sentence with the counts and the running operations.
   public var description: String {
-    let counts = "\(finishedCount) finished, \(cancelledCount) cancelled"
-    guard !runningOperations.isEmpty else { return counts }
-    return "\(counts), of which \(runningOperations.count) still running: \(runningOperations.joined(separator: ", "))"
+    let (counts, running) = ("\(finishedCount) finished, \(cancelledCount) cancelled", runningOperationDescriptions)
+    guard !running.isEmpty else { return counts }
+    return "\(counts), of which \(running.count) still running: \(running.joined(separator: ", "))"
   }
 }

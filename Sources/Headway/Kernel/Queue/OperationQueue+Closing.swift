@@ -101,7 +101,7 @@ extension OperationQueue {
       }
     return DrainReport(
       finishedCount: count - cancelledCount, cancelledCount: cancelledCount,
-      runningOperations: running.filter { $0.state.current.phase != .finished }.map { $0.description })
+      runningOperationDescriptions: running.filter { $0.state.current.phase != .finished }.map { $0.description })
   }
 
   // MARK: Operations that are added to the closed queue

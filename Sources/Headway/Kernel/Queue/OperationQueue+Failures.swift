@@ -26,11 +26,10 @@ extension OperationQueueProtocol {
     get { state.withLock { $0.failureHandler } }
     set {
       // The old handler is released after the lock.
-      let old = state.withLock { state in
+      _ = state.withLock { state in
         defer { state.failureHandler = newValue }
         return state.failureHandler
       }
-      _ = old
     }
   }
 }

@@ -152,10 +152,9 @@ extension OperationQueue {
       let woken = state.producers.givePlaces(besides: state.admission.count)
       if !woken.isEmpty { after.rareCreatedIfNeeded.waiters += woken }
     }
-    let isEmpty = state.admission.count == 0
     if state.hasWaiters, state.admission.isDone { after.rareCreatedIfNeeded.waiters += state.takeWaiters() }
     if state.admission.awaitedClass != .background { state.endAwaitingIfNoneWaits() }
-    after.ownership = (after.oldCount == 0 ? 1 : 0) - (isEmpty ? 1 : 0)
+    after.ownership = (after.oldCount == 0 ? 1 : 0) - (state.admission.count == 0 ? 1 : 0)
     if after.ownership > 0 { _ = Unmanaged.passRetained(self) }
   }
 

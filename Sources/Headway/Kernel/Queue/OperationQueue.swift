@@ -38,29 +38,33 @@ open class OperationQueue: @unchecked Sendable {
   @exclusivity(unchecked) final var startsInOrder = false
   /// The queue's neighbors among all queues; belongs to ``LiveQueues``.
   @exclusivity(unchecked) final var liveLinks = LiveQueues.Links()
-  /// Notifies the worker that spins for this queue, if there is one, that work is available.
-  let spinSignal = Atomic<Bool>(false)
-  /// The operations that were added while the inbox was served.
-  let inbox = Inbox()
   /// A thread is on its way to the queue, and will empty the inbox.
   let servesInbox = Atomic<Bool>(false)
-  /// How many operations have left the queue, or are about to, while their completion blocks have not returned.
-  let dueCompletions = Atomic<Int>(0)
   /// Whether the queue is about to check for waiting jobs whose tasks have been escalated.
   let looksForEscalations = Atomic<Bool>(false)
   /// The followers of the queue's operations, for reading without the lock: see ``Followers``.
   let followers = Atomic<UInt32>(0)
   /// The level of its quality of service, for reading without the lock.
   let qualityLevel = Atomic<Int>(0)
-
-  /// Created on first use: it refers back to the queue weakly, which slows down reference counting.
-  let knownProgress = Guarded<OperationProgress?>(nil)
-  /// The same progress, for reading without the lock.
+  /// The progress in ``knownProgress``, for reading without the lock.
   let progressPointer = Atomic<UnsafeRawPointer?>(nil)
   /// The log of events while it has listeners, for reading without the lock.
   let eventLogPointer = Atomic<UnsafeRawPointer?>(nil)
   /// The instruments, for reading without the lock.
   let instrumentsPointer = Atomic<UnsafeRawPointer?>(nil)
+
+  /// Separates the properties above, which threads read for each operation, from those that each addition changes.
+  private let gap = CacheLine()
+  /// The operations that were added while the inbox was served.
+  let inbox = Inbox()
+  /// Notifies the worker that spins for this queue, if there is one, that work is available.
+  let spinSignal = Atomic<Bool>(false)
+  /// How many operations have left the queue, or are about to, while their completion blocks have not returned.
+  let dueCompletions = Atomic<Int>(0)
+  /// Created on first use: it refers back to the queue weakly, which slows down reference counting.
+  let knownProgress = Guarded<OperationProgress?>(nil)
+  /// Separates the inbox from the object behind the queue.
+  private let end = CacheLine()
 
   /// The progress of the operations in the queue.
   ///

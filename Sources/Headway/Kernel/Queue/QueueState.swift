@@ -191,8 +191,7 @@ struct QueueState: ~Copyable {
   ///   is held.
   mutating func add(_ operation: OperationReference, isFromInbox: Bool = false) -> Bool {
     guard admission.add(operation, isFromInbox: isFromInbox) else { return false }
-    record { .added(operation.operation) }
-    if operation._withUnsafeGuaranteedRef({ $0.admission.place == .ready }) { record { .ready(operation.operation) } }
+    if followers.contains(.events) { followers.append(additionOf: operation.operation) }
     return true
   }
 
@@ -271,12 +270,12 @@ struct QueueState: ~Copyable {
     var hasUserObjects = hasCollectedUserObjects
     defer { hasCollectedUserObjects = hasUserObjects }
     let (isObserved, hasListeners) = (isObserved, followers.contains(.events))
-    let followers = isObserved || hasListeners ? followers : QueueFollowers()
+    let followers: QueueFollowers? = isObserved || hasListeners ? followers : nil
     admission.collectFinished(isObserved: isObserved) { admission, operation, isContinued in
       if isObserved {
-        followers.append(countOf: admission, since: admission.count + 1)
+        followers?.append(countOf: admission, since: admission.count + 1)
         // The thread of the batch has appended the event to the log.
-        if hasListeners, let operation { followers.append(.finished(operation.operation), isLogged: true) }
+        if hasListeners, let operation { followers?.append(.finished(operation.operation), isLogged: true) }
       }
       guard isContinued, let operation else { return }
       if operation._withUnsafeGuaranteedRef({ $0.isPlainBlock }) {
@@ -288,7 +287,7 @@ struct QueueState: ~Copyable {
       }
     }
     admission.collectNewlyReady { operation, isReady in
-      if isReady, hasListeners { followers.append(.ready(operation.operation)) }
+      if isReady, hasListeners { followers?.append(.ready(operation.operation)) }
       // The queue owns the operations that it still holds. So this is not the last reference, and releasing it runs no
       // code.
       if operation._withUnsafeGuaranteedRef({ $0.admission.place != .none }) {

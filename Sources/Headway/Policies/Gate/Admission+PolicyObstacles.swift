@@ -11,6 +11,19 @@ extension Admission {
     guard let member = operation.laneMember, member.isReady, let lane = member.lane, lane.limits.waitsForEnd else {
       return
     }
-    obstacles.any = [lane.started.map(\.operation)]
+    obstacles.any = [holders(of: lane)]
+  }
+
+  /// The operations that count toward the limits of a lane.
+  func holders(of lane: KeyLane) -> [Operation] {
+    var holders = lane.started.map(\.operation)
+    // They were taken before the lane had limits.
+    guard lane.takenCount > 0 else { return holders }
+    batches.forEach { batch in
+      batch.withRunning {
+        if let member = $0.laneMember, member.use == .taken, member.lane === lane { holders.append($0) }
+      }
+    }
+    return holders
   }
 }

@@ -40,9 +40,9 @@ extension Operation {
       return details.pointee.gate
     }
     withExtendedLifetime(old) {}  // Released after the lock.
-    gateKind = gate.fitsBatch ? .ofBatches : .other
+    gateKind = gate.kind
     // The end of the operation has steps for the gate.
-    if !gate.fitsBatch { _ = state.announceLink() }
+    if gateKind == .other { _ = state.announceLink() }
   }
 }
 

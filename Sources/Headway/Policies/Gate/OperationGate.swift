@@ -3,7 +3,8 @@ import Synchronization
 /// Holds an operation back as long as its policy requires.
 ///
 /// An operation without a policy has no gate. A program can have very many delayed operations, so this class has only
-/// the properties that a delay needs. Operations with other policies have a ``TimedGate``.
+/// the properties that a delay needs. Operations with other policies have a ``ResourceGate``, a ``KeyGate`` or a
+/// ``TimedGate``.
 ///
 /// The alarm of the gate is set only from the time when a queue accepts the operation until the operation ends, so the
 /// operation exists while the alarm rings.
@@ -36,21 +37,22 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
     for operation: Operation, _ policy: OperationPolicy, _ attempts: TaskAttempts?, _ coalescedWork: CoalescedWork?
   ) -> OperationGate {
     let delay = policy.delay?.nanoseconds ?? 0
-    let isSimple =
-      policy.timeout == nil && policy.totalTimeout == nil && policy.key == nil && policy.delay == Self.duration(delay)
+    let isSimple = policy.timeout == nil && policy.totalTimeout == nil && policy.delay == Self.duration(delay)
     guard isSimple, attempts == nil, coalescedWork == nil else {
       return TimedGate(policy, of: operation, attempts, coalescedWork)
     }
+    if let key = policy.key { return KeyGate(key, policy.resources, delay: delay, of: operation) }
     guard let resources = policy.resources else { return OperationGate(delay: delay, limitsTime: false, of: operation) }
     return ResourceGate(resources, delay: delay, of: operation)
   }
 
-  /// This gate as a ``TimedGate``; nil if it has only a delay and resources.
+  /// This gate as a ``TimedGate``; nil if it has only a delay, resources and a key.
   var timed: TimedGate? { nil }
 
   /// The policy of the operation.
   final var policy: OperationPolicy {
-    timed?.givenPolicy ?? OperationPolicy(delay: Self.duration(delay), needingResources?.resources)
+    timed?.givenPolicy
+      ?? OperationPolicy(delay: Self.duration(delay), needingResources?.resources, key: laneMember?.key)
   }
 
   private static func duration(_ delay: Int64) -> Duration? { delay > 0 ? .nanoseconds(delay) : nil }
@@ -58,11 +60,14 @@ class OperationGate: Alarm, @unchecked Sendable {  // What changes later is atom
   /// This gate as a ``ResourceGate``; nil if the operation needs no resources.
   var needingResources: ResourceGate? { nil }
 
-  /// Whether the operation can run in a batch: its policy has only resources.
-  final var fitsBatch: Bool { !usesTime && timed == nil }
+  /// The kind of the gate: an operation can run in a batch if its policy has only resources, or only a key.
+  final var kind: GateKind {
+    if usesTime || timed != nil { return .other }
+    return laneMember == nil ? .ofBatches : needingResources == nil ? .key : .other
+  }
 
-  /// The state of the operation in its lane, if it has a key.
-  var laneMember: KeyLaneMember? { nil }
+  /// This gate as a ``KeyGate``; nil if the operation has no key.
+  var laneMember: KeyGate? { nil }
 
   /// The operation, which exists as long as its request waits.
   final var target: Operation { operation }
@@ -209,7 +214,7 @@ extension Operation {
   /// The gate of an operation that needs resources.
   final var resourceGate: ResourceGate? { policyGate?.needingResources }
 
-  /// The gate of an operation whose policy has more than a delay and resources.
+  /// The gate of an operation whose policy has more than a delay, resources and a key.
   final var timedGate: TimedGate? { policyGate?.timed }
 
   /// Records that the operation's delay is over.

@@ -87,9 +87,9 @@ public struct OperationPolicy: Sendable, Hashable, Codable {
     storedRetry = retry.map(StoredRetry.policy)
   }
 
-  /// Creates a policy with a delay and a list of resources.
-  init(delay: Duration?, _ resources: ResourceList?) {
-    (self.delay, self.resources) = (delay, resources)
+  /// Creates a policy with a delay, a list of resources, and a key.
+  init(delay: Duration?, _ resources: ResourceList?, key: String?) {
+    (self.delay, self.resources, self.key) = (delay, resources, key)
   }
 
   /// Whether the policy limits nothing.

@@ -49,6 +49,9 @@ extension QueuePolicies: AdmissionPolicy {
     if let member, member.isReady {
       member.isReady = false
       member.lane?.noteRemoved(operation)
+    } else if let member, member.use == .taken, let lane = member.lane {
+      // It leaves a batch, and starts separately.
+      lane.setUse(.running, of: operation, member)
     }
     if operation.isOverdue(at: now) {
       // It is about to end.
@@ -62,7 +65,9 @@ extension QueuePolicies: AdmissionPolicy {
 
   func failToStart(_ operation: Operation, in admission: inout Admission) {
     releaseResources(of: operation)
-    if let lane = operation.laneMember?.lane { represent(lane, in: &admission) }
+    guard let member = operation.laneMember, let lane = member.lane else { return }
+    endUse(of: lane, by: operation, member, .neither)
+    represent(lane, in: &admission)
   }
 
   func leave(_ operation: Operation, from admission: inout Admission) {

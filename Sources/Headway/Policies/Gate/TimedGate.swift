@@ -1,16 +1,15 @@
 import Synchronization
 
-/// The gate of an operation whose policy has more than a delay and resources, that has a retry policy, or that several
-/// calls can share.
+/// The gate of an operation whose policy has more than a delay, resources and a key, that has a retry policy, or that
+/// several calls can share.
 ///
 /// This gate also ends the operation when its time is up.
-final class TimedGate: ResourceGate, @unchecked Sendable {  // What changes later is atomic or has a lock.
+final class TimedGate: KeyGate, @unchecked Sendable {  // What changes later is atomic or has a lock.
   let givenPolicy: OperationPolicy
   /// The attempts of an operation that repeats its function if it fails.
   let attempts: TaskAttempts?
   /// The entry of the operation in the table of coalescing keys, if calls can share the operation.
   let coalescedWork: CoalescedWork?
-  private let ownLaneMember: KeyLaneMember?
 
   /// The pause between two attempts.
   let pause = OperationPause()
@@ -34,13 +33,12 @@ final class TimedGate: ResourceGate, @unchecked Sendable {  // What changes late
 
   init(_ policy: OperationPolicy, of operation: Operation, _ attempts: TaskAttempts?, _ coalescedWork: CoalescedWork?) {
     (givenPolicy, self.attempts, self.coalescedWork) = (policy, attempts, coalescedWork)
-    ownLaneMember = policy.key.map(KeyLaneMember.init)
     let limitsTime = attempts != nil || policy.timeout != nil || policy.totalTimeout != nil
-    super.init(policy.resources, delay: policy.delay?.nanoseconds ?? 0, limitsTime: limitsTime, of: operation)
+    let delay = policy.delay?.nanoseconds ?? 0
+    super.init(policy.key, policy.resources, delay: delay, limitsTime: limitsTime, of: operation)
   }
 
   override var timed: TimedGate? { self }
-  override var laneMember: KeyLaneMember? { ownLaneMember }
 
   // MARK: The life of the operation
 
@@ -152,16 +150,6 @@ final class TimedGate: ResourceGate, @unchecked Sendable {  // What changes late
   override func end(in home: Unmanaged<OperationQueue>?) {
     coalescedWork?.end()
     super.end(in: home)
-    // If limits were set before the operation started, this thread finds that the queue needs the time: operations
-    // start under the queue's lock. Limits that were set later ignore the operation.
-    guard let laneMember, let now = home?._withUnsafeGuaranteedRef({ $0.startTime?.now }) else { return }
-    laneMember.endTime = now
-    laneMember.result =
-      switch target.outcome {
-      case .success: .success
-      case .failure(let error): BreakerState.Result(of: error)
-      case .cancelled, nil: .neither
-      }
   }
 
   // MARK: The time limits
@@ -203,7 +191,7 @@ final class TimedGate: ResourceGate, @unchecked Sendable {  // What changes late
       : timeoutEnd <= now ? (.timeout, givenPolicy.timeout) : (.timeout, nil)
     guard let limit else { return nil }
     return TimeLimitError(
-      code: code, limit: limit, waitingTime: .nanoseconds(waiting), runningTime: running.map { .nanoseconds($0) })
+      code: code, limit: limit, waitDuration: .nanoseconds(waiting), runDuration: running.map { .nanoseconds($0) })
   }
 }
 

@@ -8,26 +8,30 @@
 ///
 /// Protected by the queue's lock.
 final class KeyLane {
+  // The queue's lock guarantees exclusive access, so it is not checked again at each access.
+
   let key: String
-  var limits: KeyLaneLimits
+  @exclusivity(unchecked) var limits: KeyLaneLimits
   /// Wakes the queue when the next operation may start, if that depends only on time.
   ///
   /// Created when the lane first waits for a time.
-  var alarm: KeyLaneAlarm?
+  @exclusivity(unchecked) var alarm: KeyLaneAlarm?
   /// How many operations of the queue refer to the lane.
-  var memberCount = 0
+  @exclusivity(unchecked) var memberCount = 0
 
   /// The ready operations, except the representatives.
-  private var waiting = ReadyByClass()
-  private var representatives = PerClass<OperationReference?>(nil)
+  @exclusivity(unchecked) private var waiting = ReadyByClass()
+  @exclusivity(unchecked) private var representatives = PerClass<OperationReference?>(nil)
   /// The operations that count toward the limits: they are running or about to run.
-  private(set) var started: [OperationReference] = []
-  private var startedMembers: [KeyLaneMember] = []
+  @exclusivity(unchecked) private(set) var started: [OperationReference] = []
+  @exclusivity(unchecked) private var startedMembers: [KeyGate] = []
+  /// How many operations also count, because batches took them while the lane had no limits.
+  @exclusivity(unchecked) private(set) var takenCount = 0
   /// The class that all of these have been raised to.
-  var startedClass = WorkerClass.background
-  private var turn: UInt64 = 0
+  @exclusivity(unchecked) var startedClass = WorkerClass.background
+  @exclusivity(unchecked) private var turn: UInt64 = 0
   /// How many operations may start before the lane gets a new turn; 0 if it has none.
-  private var remainingCount = 0
+  @exclusivity(unchecked) private var remainingCount = 0
 
   init(_ key: String, _ policy: KeyPolicy) { (self.key, limits) = (key, KeyLaneLimits(policy)) }
 
@@ -50,6 +54,11 @@ final class KeyLane {
     _ operation: Operation, level: Int, urgency: WorkerClass, turn: UInt64? = nil, into ready: inout ReadyByClass,
     _ numbers: inout UInt64
   ) {
+    if waiting.isEmpty, !hasRepresentative, !limits.areSet {
+      // Usually, it is the only one.
+      beginTurn(firstTurn: turn, &numbers)
+      return appoint(OperationReference(operation), level: level, urgency: urgency, among: &ready)
+    }
     let workerClass = operation.admission.workerClass
     if let representative = representatives[workerClass],
       representative._withUnsafeGuaranteedRef({ operation.precedes($0, level: level) })
@@ -86,14 +95,15 @@ final class KeyLane {
   // MARK: The operations that count toward the limits
 
   /// Changes how an operation counts.
-  func setUse(_ use: KeyLaneMember.Use, of operation: Operation, _ member: KeyLaneMember) {
-    switch (member.use, use) {
-    case (.none, .granted), (.none, .running):
+  func setUse(_ use: KeyGate.Use, of operation: Operation, _ member: KeyGate) {
+    takenCount += (use == .taken ? 1 : 0) - (member.use == .taken ? 1 : 0)
+    switch (member.use.isListed, use.isListed) {
+    case (false, true):
       member.startedPosition = started.count
       started.append(OperationReference(operation))
       startedMembers.append(member)
       startedClass = .background
-    case (.granted, .none), (.running, .none):
+    case (true, false):
       let position = member.startedPosition
       started.swapAt(position, started.count - 1)
       startedMembers.swapAt(position, started.count - 1)
@@ -103,6 +113,33 @@ final class KeyLane {
     default: break
     }
     member.use = use
+  }
+
+  // MARK: Batches
+
+  /// Moves a representative into a batch.
+  func take(_ operation: Operation, _ member: KeyGate) {
+    noteRemoved(operation)
+    noteTurn()
+    setUse(.taken, of: operation, member)
+    limits.noteTaken()
+  }
+
+  /// Notes that an operation has ended in its batch.
+  func endTaken() {
+    takenCount -= 1
+    limits.noteEnd()
+  }
+
+  /// Returns the turn of an operation that has not started in its batch, and is about to be inserted again.
+  func returnTurn(of operation: Operation, _ member: KeyGate, to ready: inout ReadyByClass) {
+    setUse(.none, of: operation, member)
+    limits.noteEnd()
+    if member.turn == turn { return remainingCount += 1 }
+    guard remainingCount == 0 || member.turn < turn else { return }
+    // The lane has got a new turn in the meantime, which is later.
+    withdraw(from: &ready)
+    (turn, remainingCount) = (member.turn, 1)
   }
 
   // MARK: The representatives
@@ -116,25 +153,37 @@ final class KeyLane {
     remainingCount = min(remainingCount, limits.policy.weight)
     if remainingCount == 0 || !mayStart { withdraw(from: &ready) }
     guard !waiting.isEmpty || hasRepresentative else { return remainingCount = 0 }
-    guard mayStart else { return }
+    guard mayStart, limits.areSet || !waiting.isEmpty else { return }
     let floor = raiseFirst(among: &ready)
-    if remainingCount == 0 {
-      (turn, remainingCount) = (firstTurn ?? numbers, limits.policy.weight)
-      if firstTurn == nil { numbers += 1 }
-    }
+    beginTurn(firstTurn: firstTurn, &numbers)
     PerClass<Int>.forEachClass { workerClass in
-      guard representatives[workerClass] == nil, !floor.isMoreUrgent(than: workerClass),
-        let (reference, level) = waiting.first(workerClass)
+      guard representatives[workerClass] == nil, !floor.isMoreUrgent(than: workerClass), waiting.count(workerClass) > 0
       else { return }
-      representatives[workerClass] = reference
-      reference._withUnsafeGuaranteedRef { operation in
-        let urgency = operation.admission.urgency
-        waiting.remove(operation)
-        operation.admission.isRepresentative = true
-        operation.laneMember?.turn = turn
-        ready.insert(operation, level: level)
-        ready.count(operation, asUrgent: urgency)
-      }
+      // Only if there are any urgent operations, because reading the first one copies the list.
+      let urgency = waiting.urgent.isZero ? nil : waiting.first(workerClass)?.0.operation.admission.urgency
+      guard let reference = waiting.popFirst(workerClass) else { return }
+      let level = reference._withUnsafeGuaranteedRef { Int($0.admission.readyLevel) }
+      appoint(reference, level: level, urgency: urgency ?? .background, among: &ready)
+    }
+  }
+
+  /// Begins a turn, unless the lane has one that allows further starts.
+  private func beginTurn(firstTurn: UInt64?, _ numbers: inout UInt64) {
+    guard remainingCount == 0 else { return }
+    (turn, remainingCount) = (firstTurn ?? numbers, limits.policy.weight)
+    if firstTurn == nil { numbers += 1 }
+  }
+
+  /// Makes an operation the representative of its class.
+  private func appoint(
+    _ reference: OperationReference, level: Int, urgency: WorkerClass, among ready: inout ReadyByClass
+  ) {
+    reference._withUnsafeGuaranteedRef { operation in
+      representatives[operation.admission.workerClass] = reference
+      operation.admission.isRepresentative = true
+      operation.laneMember?.turn = turn
+      ready.insert(operation, level: level)
+      ready.count(operation, asUrgent: urgency)
     }
   }
 

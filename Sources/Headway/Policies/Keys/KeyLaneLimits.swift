@@ -3,6 +3,8 @@
 /// A state machine without a clock or locks. Times are in nanoseconds of the queue's clock.
 struct KeyLaneLimits {
   private(set) var policy: KeyPolicy
+  /// Whether operations can wait for the limits of the policy.
+  private(set) var areSet: Bool
   private var rate: RateLimiter?
   private var breaker: BreakerState?
   /// How often the circuit breaker was changed.
@@ -15,7 +17,7 @@ struct KeyLaneLimits {
   private(set) var lastTime = ClockTime.min
 
   init(_ policy: KeyPolicy) {
-    self.policy = policy
+    (self.policy, areSet) = (policy, policy.hasLimits)
     rate = policy.rateLimit.map(RateLimiter.init)
     breaker = policy.circuitBreaker.map(BreakerState.init)
   }
@@ -29,7 +31,7 @@ struct KeyLaneLimits {
       breaker = new.circuitBreaker.map(BreakerState.init)
       breakerNumber += 1
     }
-    policy = new
+    (policy, areSet) = (new, new.hasLimits)
   }
 
   /// Threads read the clock before they acquire the lock, so a thread that acquires it later can have an earlier time.
@@ -44,7 +46,10 @@ struct KeyLaneLimits {
   var waitsForEnd: Bool { isFull || breaker?.isProbing == true }
 
   /// Whether an operation may start now.
-  mutating func mayStart() -> Bool {
+  @inline(__always)
+  mutating func mayStart() -> Bool { !areSet || limitsAllowStart() }
+
+  private mutating func limitsAllowStart() -> Bool {
     if isFull { return false }
     // The granted operation might become the probe.
     if let breaker, !breaker.mayStart(at: lastTime) || (grantedCount > 0 && breaker.nextStart != nil) { return false }
@@ -107,6 +112,9 @@ struct KeyLaneLimits {
     rate?.noteStart(at: lastTime)
     return Start(breakerNumber: breakerNumber, isProbe: breaker?.noteStart(at: lastTime) ?? false)
   }
+
+  /// Counts an operation that a batch takes, while there are no limits.
+  mutating func noteTaken() { runningCount += 1 }
 
   /// Notes that an operation has ended or pauses, so it is no longer running.
   mutating func noteEnd() { runningCount -= 1 }

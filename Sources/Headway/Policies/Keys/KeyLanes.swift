@@ -2,17 +2,19 @@
 ///
 /// Protected by the queue's lock.
 final class KeyLanes {
-  private(set) var defaultPolicy = KeyPolicy()
-  private var policies: [String: KeyPolicy] = [:]
-  private var lanesByKey: [String: KeyLane] = [:]
+  // The lock guarantees exclusive access, so it is not checked again at each access.
+
+  @exclusivity(unchecked) private(set) var defaultPolicy = KeyPolicy()
+  @exclusivity(unchecked) private var policies: [String: KeyPolicy] = [:]
+  @exclusivity(unchecked) private var lanesByKey: [String: KeyLane] = [:]
   /// The lanes that might have to wait for a time.
   ///
   /// Emptied when the owner sets their alarms.
-  private var timed: [KeyLane] = []
+  @exclusivity(unchecked) private var timed: [KeyLane] = []
   /// The latest time that is known.
-  private var lastTime = ClockTime.min
+  @exclusivity(unchecked) private var lastTime = ClockTime.min
   /// How many lanes remained after the last sweep.
-  private var remainingCount = 0
+  @exclusivity(unchecked) private var remainingCount = 0
 
   /// The lowest number of lanes that triggers a sweep.
   private static let minSweepCount = 64
@@ -27,7 +29,7 @@ final class KeyLanes {
   /// Whether a policy depends on time.
   var needsTime: Bool { defaultPolicy.needsTime || timedPolicyCount > 0 }
   /// How many keys have their own policies that depend on time.
-  private var timedPolicyCount = 0
+  @exclusivity(unchecked) private var timedPolicyCount = 0
 
   /// The lane of a key, created if needed.
   func lane(of key: String) -> KeyLane {

@@ -27,6 +27,7 @@ extension QueuePolicies {
       return false
     }
     let lane = lane(of: member)
+    if member.use == .taken { lane.returnTurn(of: operation, member, to: &admission.first.ready) }
     member.isReady = true
     lane.insert(
       operation, level: level, urgency: admission.placement.urgency(of: word), turn: turn,
@@ -55,11 +56,13 @@ extension QueuePolicies {
     guard urgency.isMoreUrgent(than: lane.startedClass), lane.limits.waitsForEnd else { return }
     lane.startedClass = urgency
     for reference in lane.started { reference._withUnsafeGuaranteedRef { admission.raise($0, to: urgency) } }
+    // They were taken before the lane had limits. Raising operations of other keys as well does no harm.
+    if lane.takenCount > 0 { admission.raiseBatches(to: urgency) }
   }
 
-  private func lane(of member: KeyLaneMember) -> KeyLane {
+  private func lane(of member: KeyGate) -> KeyLane {
     if let lane = member.lane { return lane }
-    let lane = lanesCreatedIfNeeded.lane(of: member.key)
+    let lane = lanesCreatedIfNeeded.lane(of: member.key!)
     lane.memberCount += 1
     member.lane = lane
     return lane
@@ -151,6 +154,37 @@ extension QueuePolicies {
     represent(lane, in: &admission)
   }
 
+  // MARK: Batches
+
+  // Only keys without limits, because the threads of batches start and end their operations without the lock.
+  func mayTake(_ operation: Operation, before turn: UInt64) -> Bool {
+    guard operation.admission.isRepresentative else { return true }
+    guard let member = operation.laneMember, let lane = member.lane else { return false }
+    return !lane.limits.areSet && member.turn < turn
+  }
+
+  func take(_ operation: Operation, into batch: Batch, _ admission: inout Admission) {
+    guard let member = operation.laneMember, let lane = member.lane else { return }
+    member.isReady = false
+    lane.take(operation, member)
+    batch.shares.append((batch.count, .passUnretained(lane)))
+    represent(lane, in: &admission)
+  }
+
+  // The operations may have been freed. Their lanes count them as members until now.
+  func collectShares(of batch: Batch, in admission: inout Admission) {
+    let end = min(batch.collectedFinished, batch.count)
+    var count = 0
+    while count < batch.shares.count, batch.shares[count].position < end {
+      let lane = unsafeDowncast(batch.shares[count].object.takeUnretainedValue(), to: KeyLane.self)
+      count += 1
+      lane.endTaken()
+      lanes?.leave(lane)
+      if lane.limits.areSet { represent(lane, in: &admission) }
+    }
+    batch.shares.removeFirst(count)
+  }
+
   // MARK: Ends
 
   /// Counts an operation that pauses between two attempts.
@@ -178,12 +212,13 @@ extension QueuePolicies {
     represent(lane, in: &admission)
   }
 
-  private func endUse(
-    of lane: KeyLane, by operation: Operation, _ member: KeyLaneMember, _ result: BreakerState.Result
+  func endUse(
+    of lane: KeyLane, by operation: Operation, _ member: KeyGate, _ result: BreakerState.Result
   ) {
     switch member.use {
     case .none: break
     case .granted: lane.limits.endGrant()
+    case .taken: lane.limits.noteEnd()
     case .running:
       lane.limits.noteEnd()
       lane.limits.noteResult(result, of: &member.start, at: member.endTime)
@@ -194,7 +229,13 @@ extension QueuePolicies {
 
 extension Operation {
   /// The state of the operation in its lane, if it has a key.
-  final var laneMember: KeyLaneMember? { gateKind == .other ? policyGate?.laneMember : nil }
+  final var laneMember: KeyGate? {
+    switch gateKind {
+    case .none, .ofBatches: nil
+    case .key: policyGate.map { unsafeDowncast($0, to: KeyGate.self) }
+    case .other: policyGate?.laneMember
+    }
+  }
 
   /// The turn of the lane that the operation represents.
   final var laneTurn: UInt64 {

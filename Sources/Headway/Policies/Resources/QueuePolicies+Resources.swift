@@ -157,7 +157,8 @@ extension OperationQueue {
 /// the place *gated*: the thread takes the queue's lock, and starts the operation like one outside a batch.
 extension Operation {
   /// Begins an operation with a gate in a batch, if it has its resources and starts plainly.
-  final func beginWithResources(in batch: Batch) -> Bool {
+  final func beginWithGate(in batch: Batch) -> Bool {
+    if gateKind == .key { return state.beginPlainly() }
     guard let gate = resourceGate, ResourceTable.shared.acquireIfAvailable(gate) else { return false }
     batch.gate = .passUnretained(gate)
     if state.beginPlainly() { return true }

@@ -13,9 +13,9 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   public enum Backoff: Sendable, Hashable, Codable {
     /// All pauses have the same length.
     case constant(Duration)
-    /// The first pause has the length `initial`, and each later pause is `factor` times as long as the previous one, up
-    /// to `maximum`.
-    case exponential(initial: Duration, factor: Double, maximum: Duration)
+    /// The first pause has the length `initialDelay`, and each later pause is `factor` times as long as the previous
+    /// one, up to `maxDelay`.
+    case exponential(initialDelay: Duration, factor: Double, maxDelay: Duration)
     /// The pauses have these lengths, and the last one repeats.
     case custom([Duration])
   }
@@ -61,17 +61,19 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   ///   - backoff: How long the pauses are.
   ///   - jitter: How random their length is.
   ///   - maxElapsedTime: The maximum time from the beginning of the first attempt to the beginning of the last one.
+  ///   - maxRequestedDelay: The longest pause that an error may request.
   ///   - keepsSlot: Whether the operation keeps its concurrency slot and its resources during a pause.
   /// - Precondition: `maxAttemptCount` is 1 or more, no duration is negative, a factor is 1 or more, and a list of
   ///   pauses is not empty.
   public init(
     maxAttemptCount: Int, backoff: Backoff, jitter: Jitter = .full, maxElapsedTime: Duration? = nil,
-    keepsSlot: Bool = false
+    maxRequestedDelay: Duration? = nil, keepsSlot: Bool = false
   ) {
     self.maxAttemptCount = maxAttemptCount
     self.backoff = backoff
     self.jitter = jitter
     self.maxElapsedTime = maxElapsedTime
+    self.maxRequestedDelay = maxRequestedDelay
     self.keepsSlot = keepsSlot
     if let problem { misuse(problem) }
   }
@@ -101,7 +103,7 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
   ) -> RetryPolicy {
     RetryPolicy(
       maxAttemptCount: maxAttemptCount,
-      backoff: .exponential(initial: initialDelay, factor: 2, maximum: maxDelay))
+      backoff: .exponential(initialDelay: initialDelay, factor: 2, maxDelay: maxDelay))
   }
 
   /// The reason why the values are not valid, or nil.

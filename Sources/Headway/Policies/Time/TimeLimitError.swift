@@ -13,16 +13,16 @@ public struct TimeLimitError: Error, Sendable, Hashable {
   /// The length of that limit.
   public let limit: Duration
   /// How long the operation had waited before it started, or before the time was up if it had not started.
-  public let waitingTime: Duration
+  public let waitDuration: Duration
   /// How long the operation had run; nil if it had not started.
-  public let runningTime: Duration?
+  public let runDuration: Duration?
 }
 
 extension TimeLimitError: CustomStringConvertible {
   /// A sentence that names the limit, and how long the operation waited and ran.
   public var description: String {
     let limit = code == .timeout ? "timeout" : "total timeout"
-    guard let runningTime else { return "The \(limit) of \(self.limit) passed before the operation started." }
-    return "The \(limit) of \(self.limit) passed: the operation waited \(waitingTime) and ran \(runningTime)."
+    guard let runDuration else { return "The \(limit) of \(self.limit) passed before the operation started." }
+    return "The \(limit) of \(self.limit) passed: the operation waited \(waitDuration) and ran \(runDuration)."
   }
 }

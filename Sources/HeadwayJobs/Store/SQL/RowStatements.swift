@@ -101,7 +101,7 @@
   static var bucket: String { get }
   /// Inserts or replaces a bucket: key, both times.
   static var putBucket: String { get }
-  /// Inserts or replaces a turn: queue, priority, key, whether a plain job is next, heavy job, last group.
+  /// Inserts or replaces a turn: queue, priority, key, whether a plain job is next, heavy jobs, last group.
   static var putTurn: String { get }
 }
 

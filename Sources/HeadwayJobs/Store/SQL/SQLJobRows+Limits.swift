@@ -66,7 +66,7 @@
       values.add(level)
       values.add(turn.key)
       values.add(turn.isPlainNext)
-      values.add(turn.heavyJob?.rawValue)
+      values.add(turn.storedHeavyJobs)
       values.add(turn.lastGroup)
     }
   }
@@ -75,6 +75,7 @@
   public static func readTurn(_ row: Row, at column: Int) -> KeyTurn {
     KeyTurn(
       key: row.optional(column, row.text), isPlainNext: row.bool(column + 1),
-      heavyJob: row.optional(column + 2, row.id), lastGroup: row.optional(column + 3, row.text))
+      heavyJobs: KeyTurn.heavyJobs(stored: row.optional(column + 2, row.text)),
+      lastGroup: row.optional(column + 3, row.text))
   }
 }

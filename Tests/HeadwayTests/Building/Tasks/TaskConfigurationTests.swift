@@ -24,7 +24,7 @@ import Testing
     #expect(try await third.value == 3)
   }
 
-  @Test("B3: the second of two options for one property takes effect, and dependencies are added") func options()
+  @Test("B3: later options take precedence, and dependencies and resources are added") func options()
     async throws
   {
     let queue = OperationQueue()
@@ -32,7 +32,8 @@ import Testing
     let (first, second) = (queue.addTask {}, queue.addTask {})
     let bulk: [OperationOption] = [.priority(.low), .timeout(.seconds(5)), .exclusiveResources("a")]
     let task = TaskOperation(
-      "save \(1)", .options(bulk), .dependingOn(first), .priority(.high), .dependingOn([second], requiring: .completion),
+      "save \(1)", .options(bulk), .dependingOn(first), .priority(.high),
+      .dependingOn([second], requiring: .completion),
       .exclusiveResources("b"), .sharedResources("c"), .key("customer"), .delay(.seconds(1)), .totalTimeout(.seconds(9))
     ) {}
     #expect(task.name == "save 1" && task.queuePriority == .high && task.dependencies == [first, second])

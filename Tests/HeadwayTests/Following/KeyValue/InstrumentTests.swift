@@ -224,6 +224,55 @@ import Testing
     #expect(first.calls.count == 8 && second.calls.count == 4)
   }
 
+  @Test("Q20: a removed instrument follows no further operations, but those that it follows already until the end")
+  func removal() async throws {
+    let (queue, first, second) = (OperationQueue(), Witness(), Witness())
+    queue.isSuspended = true
+    queue.addOperation(BlockOperation(name: "before") {})
+    let registration = queue.addInstrument(first)
+    let added = Witness()
+    let addedRegistration = queue.addInstrument(added)
+    queue.addOperation(BlockOperation(name: "both") {})
+    registration.invalidate()
+    registration.invalidate()
+    queue.addOperation(BlockOperation(name: "added") {})
+    queue.addInstrument(second)
+    queue.addOperation(BlockOperation(name: "second") {})
+    addedRegistration.invalidate()
+    queue.addOperation(BlockOperation(name: "last") {})
+    queue.isSuspended = false
+    try await queue.untilAllOperationsAreFinished()
+    await until { second.calls.count == 8 && added.calls.count == 12 && first.calls.count == 4 }
+    let names = [first, added, second].map { Set($0.calls.events.map { $0.split(separator: " ").last! }) }
+    #expect(names == [["both"], ["both", "added", "second"], ["second", "last"]])
+  }
+
+  @Test("Q20: an instrument that was added twice is removed once by each registration") func removalOfOneOfTwo()
+    async throws
+  {
+    let (queue, witness) = (OperationQueue(), Witness())
+    let registrations = [queue.addInstrument(witness), queue.addInstrument(witness)]
+    registrations[0].invalidate()
+    registrations[0].invalidate()
+    try await queue.run(BlockOperation(name: "once") {})
+    await until { witness.calls.count == 4 }
+    registrations[1].invalidate()
+    try await queue.run(BlockOperation(name: "never") {})
+    #expect(witness.calls.count == 4)
+  }
+
+  @Test("Q20: a registration does not retain its queue") func registrationOfFreedQueue() {
+    weak var freed: OperationQueue?
+    let registration: InstrumentRegistration
+    do {
+      let queue = OperationQueue()
+      freed = queue
+      registration = queue.addInstrument(Witness())
+    }
+    #expect(freed == nil)
+    registration.invalidate()
+  }
+
   /// Continues after `start()` has returned, even if it is cancelled.
   private final class Stubborn: Operation, @unchecked Sendable {
     let end = Gate()

@@ -33,7 +33,7 @@ import Testing
       for operation in found {
         try #require(operation.runs.count == 1)
         let run = operation.runs[0]
-        let times = [0, operation.addedTime, operation.readyTime, run.startTime, run.endTime, recording.duration]
+        let times = [.zero, operation.addedTime, operation.readyTime, run.startTime, run.endTime, recording.duration]
         #expect(times.compactMap { $0 } == times.compactMap { $0 }.sorted() && !times.contains(nil))
         #expect(run.endTime == operation.finishedTime && operation.result == .success && operation.error == nil)
         #expect(recording.threads[run.thread].name.hasPrefix("headway-"))
@@ -208,7 +208,7 @@ import Testing
       let spans = recording.spans.filter { $0.name.hasPrefix("trace ") }
       try #require(
         spans.map(\.name) == ["trace outer", "trace inner", "trace asynchronous", "trace failing"])
-      #expect(spans.allSatisfy { $0.endTime.map { $0 > 0 } == true })
+      #expect(spans.allSatisfy { $0.endTime.map { $0 > .zero } == true })
       #expect(spans[0].startTime <= spans[1].startTime && spans[1].endTime! <= spans[0].endTime!)
       #expect(recording.marks.map(\.name).filter { $0.hasPrefix("trace ") } == ["trace begins", "trace ends"])
     }
@@ -281,7 +281,7 @@ import Testing
       }
       // Each end belongs to the operation that was added before it.
       for (operation, next) in zip(added, added.dropFirst()) {
-        #expect(operation.finishedTime ?? 0 <= next.addedTime!)
+        #expect(operation.finishedTime ?? .zero <= next.addedTime!)
       }
     }
   }
@@ -367,7 +367,7 @@ import Testing
       onThreads(2) { thread in
         if thread == 0 {
           for _ in 0..<50 {
-            let trace = OperationQueue.startTrace()
+            let trace = Trace.start()
             queue.addOperations([BlockOperation {}], waitUntilFinished: true)
             let recording = trace.stop()
             #expect(recording.operations.contains { $0.finishedTime != nil })
@@ -386,13 +386,13 @@ import Testing
   @Test("Q19: a second trace, or one without capacity, is a programmer's error; a trace ends when it is released")
   func misuse() async {
     await #expect(processExitsWith: .failure) {
-      let trace = OperationQueue.startTrace()
-      withExtendedLifetime(trace) { _ = OperationQueue.startTrace() }
+      let trace = Trace.start()
+      withExtendedLifetime(trace) { _ = Trace.start() }
     }
-    await #expect(processExitsWith: .failure) { _ = OperationQueue.startTrace(maxEventCountPerThread: 0) }
+    await #expect(processExitsWith: .failure) { _ = Trace.start(maxEventCountPerThread: 0) }
     await #expect(processExitsWith: .success) {
-      _ = OperationQueue.startTrace()
-      _ = OperationQueue.startTrace().stop()
+      _ = Trace.start()
+      _ = Trace.start().stop()
     }
   }
 }

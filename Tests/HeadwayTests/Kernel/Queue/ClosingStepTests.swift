@@ -52,7 +52,7 @@ import Testing
     let isEnqueued = operation.state.enqueue()
     #expect(isReserved && isEnqueued)
     let report = await queue.drain(within: .seconds(1), clock: ManualClock())
-    #expect(report == DrainReport(finishedCount: 0, cancelledCount: 0, runningOperations: []))
+    #expect(report == DrainReport(finishedCount: 0, cancelledCount: 0, runningOperationDescriptions: []))
     _ = queue.inbox.push(.operation(.passRetained(operation)))
     if isEnded { operation.cancel() }
     queue.update { _ in }

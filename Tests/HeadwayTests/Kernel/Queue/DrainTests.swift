@@ -30,7 +30,7 @@ import Testing
     end.open()
     asynchronous.finish()
     let report = await task.value
-    #expect(report == DrainReport(finishedCount: 2, cancelledCount: 0, runningOperations: []))
+    #expect(report == DrainReport(finishedCount: 2, cancelledCount: 0, runningOperationDescriptions: []))
     #expect(report.isComplete && report.description == "2 finished, 0 cancelled" && clock.sleeperCount == 0)
     #expect(queue.isClosed && queue.operationCount == 0)
   }
@@ -59,7 +59,8 @@ import Testing
     let report = await task.value
     #expect(
       report
-        == DrainReport(finishedCount: 1, cancelledCount: 7, runningOperations: ["‘stubborn’ (executing, cancelled)"])
+        == DrainReport(
+          finishedCount: 1, cancelledCount: 7, runningOperationDescriptions: ["‘stubborn’ (executing, cancelled)"])
     )
     #expect(
       "\(report)" == "1 finished, 7 cancelled, of which 1 still running: ‘stubborn’ (executing, cancelled)"
@@ -83,7 +84,7 @@ import Testing
     await until { operation.isExecuting }
     let task = await beginDraining(queue)
     clock.advance(by: .seconds(10))
-    #expect(await task.value == DrainReport(finishedCount: 0, cancelledCount: 1, runningOperations: []))
+    #expect(await task.value == DrainReport(finishedCount: 0, cancelledCount: 1, runningOperationDescriptions: []))
   }
 
   enum End: CaseIterable { case time, cancellation, limit }
@@ -102,7 +103,7 @@ import Testing
       if end == .time { clock.advance(by: .seconds(10)) } else { task.cancel() }
       report = await task.value
     }
-    #expect(report.finishedCount == 0 && report.cancelledCount == 3 && report.runningOperations.isEmpty)
+    #expect(report.finishedCount == 0 && report.cancelledCount == 3 && report.runningOperationDescriptions.isEmpty)
     for operation in operations { try await operation.untilFinished() }
     #expect(operations.allSatisfy { $0.outcome.isCancelled })
   }
@@ -119,7 +120,7 @@ import Testing
     let task = await beginDraining(queue)
     #expect(queue.operationCount == 0 && clock.sleeperCount == 1)
     hasReported.open()
-    #expect(await task.value == DrainReport(finishedCount: 0, cancelledCount: 0, runningOperations: []))
+    #expect(await task.value == DrainReport(finishedCount: 0, cancelledCount: 0, runningOperationDescriptions: []))
   }
 
   @Test("Q17: several tasks can drain a queue at the same time") func several() async throws {

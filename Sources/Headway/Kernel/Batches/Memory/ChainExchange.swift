@@ -5,29 +5,27 @@ import Synchronization
 /// A chain belongs to one thread at a time. Giving it away has releasing order, and taking it has acquiring order. So
 /// the thread that takes it sees its contents. The exchange stores only the address of the first object of each chain.
 struct ChainExchange: @unchecked Sendable {  // Never changed, and the memory that it points to is atomic.
-  /// How many chains can wait to be taken.
-  private static let slotCount = 4
+  /// How many chains can wait to be taken: those of the additions that a thread takes out of an inbox together.
+  ///
+  /// The slots have a cache line of their own.
+  private static let slotCount = 8
 
   private let first: UnsafeMutablePointer<Atomic<UInt>>
-  private let key: ThreadKey
+  /// The chain of the calling thread: the address of its first object.
+  let own: ThreadKey
 
   init(atThreadEnd: @convention(c) (UnsafeMutableRawPointer?) -> Void) {
-    key = ThreadKey(atThreadEnd: atThreadEnd)
-    first = .allocate(capacity: Self.slotCount)
+    own = ThreadKey(atThreadEnd: atThreadEnd)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
+    first = memory.bindMemory(to: Atomic<UInt>.self, capacity: Self.slotCount)
     for number in 0..<Self.slotCount { (first + number).initialize(to: Atomic(0)) }
-  }
-
-  /// The chain of the calling thread: the address of its first object.
-  var own: UnsafeMutableRawPointer? {
-    get { key.value }
-    nonmutating set { key.value = newValue }
   }
 
   /// Returns the calling thread's chain, or takes a chain that another thread has given away.
   ///
-  /// The caller must set ``own`` afterwards.
+  /// The caller must set the value of ``own`` afterwards.
   @inline(__always)
-  func next() -> UnsafeMutableRawPointer? { own ?? take() }
+  func next() -> UnsafeMutableRawPointer? { own.value ?? take() }
 
   private func take() -> UnsafeMutableRawPointer? {
     for number in 0..<Self.slotCount where first[number].load(ordering: .relaxed) != 0 {

@@ -24,14 +24,14 @@ struct RecycledMemory<Value: ~Copyable>: Sendable {
   /// Returns memory for a value, which the caller must initialize.
   func take() -> UnsafeMutablePointer<Value> {
     guard let spare = exchange.next() else { return .allocate(capacity: 1) }
-    exchange.own = spare.load(as: UnsafeMutableRawPointer?.self)
+    exchange.own.value = spare.load(as: UnsafeMutableRawPointer?.self)
     return spare.bindMemory(to: Value.self, capacity: 1)
   }
 
   /// Takes over the memory of a value that has been deinitialized.
   func give(_ memory: UnsafeMutableRawPointer) {
     guard isUsed else { return memory.deallocate() }
-    var chain = exchange.own
+    var chain = exchange.own.value
     var count = chain?.load(fromByteOffset: MemoryLayout<UInt>.size, as: Int.self) ?? 0
     if count == Self.mostKept, let full = chain.take() {
       if !exchange.give(full) { deallocateChain(full) }
@@ -39,7 +39,7 @@ struct RecycledMemory<Value: ~Copyable>: Sendable {
     }
     memory.storeBytes(of: chain, as: UnsafeMutableRawPointer?.self)
     memory.storeBytes(of: count + 1, toByteOffset: MemoryLayout<UInt>.size, as: Int.self)
-    exchange.own = memory
+    exchange.own.value = memory
   }
 }
 

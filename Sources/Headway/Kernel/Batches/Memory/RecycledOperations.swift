@@ -23,7 +23,7 @@ enum RecycledOperations {
   static func take() -> OperationReference? {
     let exchange = exchange
     guard let first = exchange.next().map({ OperationReference.fromOpaque($0) }) else { return nil }
-    exchange.own = first.next?.toOpaque()
+    exchange.own.value = first.next?.toOpaque()
     return first
   }
 
@@ -69,9 +69,7 @@ extension Operation {
     assert(dependents.isEmpty && links.withLockOnThisThread { $0.isUntouched }, "\(self) does not match its state")
     return true
   }
-}
 
-extension Operation {
   /// Removes and returns the gate of an operation of class ``BlockOperation`` that has ended, if there is one and no
   /// other code uses the operation.
   ///

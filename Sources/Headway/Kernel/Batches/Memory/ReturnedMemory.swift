@@ -25,7 +25,7 @@ enum ReturnedMemory {
     guard let first = exchange.next() else { return }
     var chain = Chain(first: first)
     chain.freeFirst()
-    exchange.own = chain.first
+    exchange.own.value = chain.first
   }
 
   /// Objects that have been deinitialized.

@@ -16,8 +16,8 @@ struct OperationStateMachine: ~Copyable {
 
   /// Like ``current``, but in a total order with other steps.
   ///
-  /// For a thread that has pushed an edge (``DependentStack``), or has announced that it runs the operation
-  /// (`Worker+Raising.swift`).
+  /// For a thread that has pushed an edge (``DependentStack``), has pinned a batch, or has announced that it runs the
+  /// operation (`Worker+Raising.swift`).
   var currentInOrder: OperationWord { OperationWord(rawValue: word.load(ordering: .sequentiallyConsistent)) }
 
   /// Applies `change` until the exchange succeeds, or returns nil without a change if `change` returns nil.
@@ -149,7 +149,7 @@ struct OperationStateMachine: ~Copyable {
     var old = word.load(ordering: .relaxed)
     while old & (obstacles | OperationWord.phaseMask) == OperationPhase.executing.rawValue {
       let (exchanged, original) = word.weakCompareExchange(
-        expected: old, desired: old | end, ordering: .acquiringAndReleasing)
+        expected: old, desired: old | end, ordering: .sequentiallyConsistent)
       if exchanged { return true }
       old = original
     }

@@ -1,7 +1,7 @@
 /// All queues of the process and Headway's threads, at about the same moment.
 ///
 /// A snapshot is a plain value. You can encode it, for example as the answer of a server to a request from an operator.
-public struct OperationQueuesSnapshot: Sendable, Hashable, Codable {
+public struct ProcessSnapshot: Sendable, Hashable, Codable {
   /// The queues, in the order of their creation.
   public var queues: [OperationQueueSnapshot]
   /// The threads that run operations.
@@ -15,7 +15,7 @@ public struct OperationQueuesSnapshot: Sendable, Hashable, Codable {
     public var workClass: String
     /// The current activity of the thread.
     public var state: ThreadState
-    /// The position in ``OperationQueuesSnapshot/queues`` of the queue whose operations the thread runs; nil if it runs
+    /// The position in ``ProcessSnapshot/queues`` of the queue whose operations the thread runs; nil if it runs
     /// none.
     public var queue: Int?
     /// The position of the operation that the thread runs, in the ``OperationQueueSnapshot/operations`` of ``queue``;
