@@ -7,11 +7,16 @@
   public func end(_ endings: [JobEnding]) throws -> [JobExchangeAnswer.Verdict] {
     let ids = endings.map(\.fence.id)
     let order = Dictionary(zip(ids, ids.indices), uniquingKeysWith: { first, _ in first })
-    // If a job has several endings, their order matters.
-    let successes = order.count == ids.count ? try succeed(endings) : [:]
-    let others = ids.filter { successes[$0] == nil }
-    let found = others.isEmpty ? [] : try find(others)
-    var jobs = Dictionary(found.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    func find(where isIncluded: (JobEnding) -> Bool) throws -> [JobID: JobRecord] {
+      let ids = endings.filter(isIncluded).map(\.fence.id)
+      let found = ids.isEmpty ? [] : try self.find(ids)
+      return Dictionary(found.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+    var jobs = try find { !$0.isSuccess }
+    // The order of endings matters if a job has several, or needs a key again that a job releases when it succeeds.
+    let isOrdered = order.count < ids.count || jobs.values.contains { $0.settings.unique?.scope == .waiting }
+    let successes = isOrdered ? [:] : try succeed(endings)
+    try jobs.merge(find { $0.isSuccess && successes[$0.fence.id] == nil }, uniquingKeysWith: { first, _ in first })
     var (changed, released) = ([JobID](), Set<JobID>())
     let verdicts = try endings.map { ending -> JobExchangeAnswer.Verdict in
       let id = ending.fence.id
@@ -115,4 +120,9 @@
     }
     return .written
   }
+}
+
+extension JobEnding {
+  /// Whether the job succeeds.
+  fileprivate var isSuccess: Bool { if case .succeed = action { true } else { false } }
 }
