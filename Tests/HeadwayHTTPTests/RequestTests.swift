@@ -24,6 +24,24 @@ import Testing
     }
   }
 
+  @Test("B7, H1: running a request returns its response, and running a stream the value of its closure")
+  func values() async throws {
+    try await withServer { _ in
+      Server.answer(.ok, [:], Array("hello".utf8))
+    } _: { server in
+      let queue = OperationQueue()
+      let response = try await queue.run(RequestOperation(server.url("/")))
+      #expect(response.text == "hello")
+      let stream = StreamOperation(server.url("/")) { response in
+        var count = 0
+        for try await chunk in response.chunks { count += chunk.count }
+        return count
+      }
+      let count = try await queue.run(stream)
+      #expect(count == 5)
+    }
+  }
+
   @Test("H1: the description of an error is a sentence, followed by other causes in parentheses")
   func errorDescriptions() {
     struct Refusal: LocalizedError { var errorDescription: String? { "Closed today" } }

@@ -58,6 +58,7 @@ protocol AdmissionPolicy: AnyObject {
   /// - Parameters:
   ///   - operation: The operation.
   ///   - turn: If the operation represents a lane, the lane's turn must be an earlier one.
+  /// - Returns: True if a batch may take the operation.
   func mayTake(_ operation: Operation, before turn: UInt64) -> Bool
 
   /// Counts an operation that represents its lane, because a batch takes it: ``Batch/shares`` notes it.

@@ -1,16 +1,6 @@
 import Dispatch
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// The time that a blocking wait spends on completion blocks after the operations that it waits for have ended.
 ///
 /// After a wait, programs often read the results of a completion block. The wait must not depend on the block, which
@@ -36,7 +26,7 @@ struct CompletionPatience {
       let end = end ?? (now + time)
       self.end = end
       guard now < end else { return }
-      sched_yield()
+      yieldProcessor()
     }
   }
 }
