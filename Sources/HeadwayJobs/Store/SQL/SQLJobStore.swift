@@ -12,7 +12,7 @@
 @_spi(JobStore) extension SQLJobStore {
   /// Returns jobs in the order of their numbers.
   ///
-  /// Each read examines a limited number of rows, so the jobs of a long list are not those of one moment.
+  /// Each read examines a limited number of rows, so a long list does not show all jobs at the same moment.
   ///
   /// - Parameters:
   ///   - filter: The jobs to return.
