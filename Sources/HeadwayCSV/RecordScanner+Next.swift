@@ -67,7 +67,7 @@ extension RecordScanner {
     return .record
   }
 
-  /// Sets the delivery's properties from the start of the record, and counts the record.
+  /// Sets the delivery's properties from the start of the record and counts the record.
   @inline(__always)
   mutating func describeDelivery(length: Int, isTruncated: Bool) {
     recordCount &+= 1

@@ -7,7 +7,7 @@ extension RecordScanner {
     var consumed: Int
   }
 
-  /// Scans to the line end that ends the current record, and adds the record's fields to the table.
+  /// Scans to the line end that ends the current record and adds the record's fields to the table.
   ///
   /// This is the inner loop of the parser. It runs with the progress in a local copy, and examines only structural
   /// bytes.

@@ -23,10 +23,10 @@ extension Jobs {
   /// the processes that enqueue jobs, and in those that run them. Spans that the code of a job starts are children of
   /// the attempt's span.
   ///
-  /// The span begins when the operation of the attempt begins, and ends when it has finished. Its name is the kind of
-  /// the job. The attributes are `headway.job.id`, `headway.job.queue`, `headway.job.attempt`, a number that counts
-  /// from 1, and `headway.job.status`: `succeeded`, `retried`, `failed`, `snoozed`, `released` or `cancelled`. If the
-  /// code throws an error, the span records it, and has the status code `error`.
+  /// The span covers the operation of the attempt, from its start until it has finished. Its name is the kind of the
+  /// job. The attributes are `headway.job.id`, `headway.job.queue`, `headway.job.attempt`, a number that counts from 1,
+  /// and `headway.job.status`: `succeeded`, `retried`, `failed`, `snoozed`, `released` or `cancelled`. If the code
+  /// throws an error, the span records it, and has the status code `error`.
   ///
   /// An attempt is also an operation, so `recordSpans()` of its queue records how long it waited in this process. The
   /// operation of an `OperationJob` has the span of its attempt, but its code does not have the span's context.

@@ -15,10 +15,10 @@ extension OperationQueueProtocol {
   /// }
   /// ```
   ///
-  /// The span of an operation begins when the operation is added, and ends when it has finished. Its parent is the span
-  /// of the task or thread that adds the operation, if there is one. Each attempt has a child span named `attempt`, so
-  /// you can see how long the operation waited. Spans that the operation's code starts are children of the attempt's
-  /// span, on any thread and in the tasks that the code creates.
+  /// The span of an operation covers the time from when the operation is added until it has finished. Its parent is the
+  /// span of the task or thread that adds the operation, if there is one. Each attempt has a child span named
+  /// `attempt`, so you can see how long the operation waited. Spans that the operation's code starts are children of
+  /// the attempt's span, on any thread and in the tasks that the code creates.
   ///
   /// The span of an operation has the name of the operation, or of its class if it has no name. The attributes are
   /// `headway.queue.name`, `headway.operation.type` and `headway.operation.status`: `succeeded`, `failed` or

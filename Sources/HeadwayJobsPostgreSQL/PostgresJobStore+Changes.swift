@@ -78,7 +78,7 @@
   /// Adds the jobs of due ticks, makes due jobs wait for a worker, cancels jobs that have missed their deadline, and
   /// continues to cancel the dependents of failed jobs.
   ///
-  /// - Returns: The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another
+  /// - Returns: The earliest time when a tick or a job is due, a job misses its deadline, or a rate permits another
   ///   claim; nil if there is none.
   /// - Throws: `JobError`.
   public func advance() async throws -> StoreTime? {
@@ -100,7 +100,7 @@
     return try await nextTime().next.map { $0 <= now ? soon : $0 }
   }
 
-  /// Returns the earliest time at which the store must be advanced, and the current time.
+  /// Returns the earliest time when the store must be advanced, and the current time.
   private func nextTime() async throws -> (next: StoreTime?, now: StoreTime) {
     var select = Statement(WorkerSQL.nextTime, isFrequent: true)
     select.add(clock.custom?())
@@ -149,7 +149,7 @@
 }
 
 extension NewJob {
-  /// Refuses a job whose names or keys contain null characters, because it could not be stored later.
+  /// Rejects a job whose names or keys contain null characters, because it could not be stored later.
   ///
   /// In a schedule, such a job would prevent all ticks.
   ///
@@ -175,8 +175,8 @@ extension JobError {
 extension JobCommand {
   /// Whether the command can run at the same time as exchanges.
   ///
-  /// A signal locks jobs in the order of their numbers, like an exchange. If it had to wait for the lock of a job while
-  /// it held the lock of the store, all exchanges would wait, too.
+  /// A signal locks jobs in ascending order of ID, like an exchange. If it had to wait for the lock of a job while it
+  /// held the lock of the store, all exchanges would wait, too.
   fileprivate var sharesStore: Bool {
     switch self {
     case .prune, .signal: true

@@ -109,7 +109,7 @@ public final class PostgresJobStore: JobStore {
 
   deinit { connections.abandon() }
 
-  /// Executes the pending requests, and closes the connections.
+  /// Executes the pending requests and closes the connections.
   ///
   /// Later requests fail. The leases of workers that have not been removed end after their time.
   public func close() async { await connections.close() }
@@ -124,7 +124,7 @@ public final class PostgresJobStore: JobStore {
 
   // MARK: Requests
 
-  /// Executes a transaction on a connection, and returns after the commit.
+  /// Executes a transaction on a connection and returns after the commit.
   func change<Answer: Sendable>(
     on connection: PostgresConnection, hold: JobTransaction.Hold = .none,
     _ body: @escaping @Sendable (JobTransaction) throws -> Answer

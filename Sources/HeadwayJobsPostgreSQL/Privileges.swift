@@ -20,9 +20,8 @@ extension PostgresJobStore {
   /// Grants a role what it needs to open this store and use it.
   ///
   /// If there is no such role, it is created without the right to log in: make the users of your programs members of
-  /// it, for example with `GRANT job_workers TO app`. The role keeps its other privileges. Open the store with
-  /// ``Migration/manual`` in programs that connect as such a role, and call this method again after an update of the
-  /// tables.
+  /// it, for example with `GRANT job_workers TO app`. The role keeps its other privileges. In programs that connect as
+  /// such a role, open the store with ``Migration/manual``. Call this method again after an update of the tables.
   ///
   /// - Parameters:
   ///   - privilege: The privilege.

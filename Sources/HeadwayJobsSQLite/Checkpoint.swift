@@ -101,7 +101,7 @@ package final class Checkpoint: @unchecked Sendable {  // All calls, and the hoo
   /// SQLite's default for automatic checkpoints, in frames.
   private static let defaultThreshold: Int32 = 1_000
 
-  /// Installs the hook that counts the frames, and replaces automatic checkpoints.
+  /// Installs the hook that counts the frames and replaces automatic checkpoints.
   func installHook() {
     sqlite3_wal_hook(
       writer,
@@ -122,7 +122,7 @@ package final class Checkpoint: @unchecked Sendable {  // All calls, and the hoo
 extension Checkpoint {
   /// Returns whether a version of SQLite has the fix for the WAL-reset bug.
   ///
-  /// The fix is in 3.51.3 and later, and was backported to 3.50.7 and 3.44.6. If a distribution has backported it to
+  /// The fix is in 3.51.3 and later and was backported to 3.50.7 and 3.44.6. If a distribution has backported it to
   /// another version, this is not detected.
   ///
   /// - Parameter version: The result of `sqlite3_libversion_number()`, for example 3040001 for 3.40.1.

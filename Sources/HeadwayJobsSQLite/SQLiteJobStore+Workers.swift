@@ -68,7 +68,7 @@
     locks.release(worker)
   }
 
-  /// Returns the jobs of dead workers to their queues, and counts a crash for each.
+  /// Returns the jobs of dead workers to their queues and counts a crash for each.
   ///
   /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
   /// - Throws: `JobError`.

@@ -137,7 +137,7 @@ public final class SQLiteJobStore: JobStore {
   /// - Parameter configuration: The configuration.
   public static func prepare(_ configuration: inout Configuration) { Checkpoint.prepare(&configuration) }
 
-  /// Executes the pending requests, and closes the store.
+  /// Executes the pending requests and closes the store.
   ///
   /// Later requests fail.
   ///
@@ -155,7 +155,7 @@ public final class SQLiteJobStore: JobStore {
 
   // MARK: Requests
 
-  /// Executes a change in the next transaction, and returns after the commit.
+  /// Executes a change in the next transaction and returns after the commit.
   func change<Answer: Sendable>(
     size: Int = 64, isDurable: Bool = true, runsUserCode: Bool = false,
     _ body: @escaping @Sendable (JobTransaction) throws -> Answer

@@ -88,7 +88,7 @@ extension Jobs {
     }
   }
 
-  /// Changes jobs in a transaction of the application, and calls a function after its commit.
+  /// Changes jobs in a transaction of the application and calls a function after its commit.
   private func change<Answer: Sendable>(
     in database: Database, _ body: (JobTransaction) throws -> Answer,
     _ completion: @escaping @Sendable (Answer) -> Void
@@ -148,7 +148,7 @@ extension JobContext {
   /// - Parameters:
   ///   - name: The name of the step. Each attempt can use a name only once.
   ///   - limit: The time limit of `body`.
-  ///   - body: The step. It is called on a thread of the store. It can use savepoints, but must not begin or end
+  ///   - body: The step. It is called on a thread of the store. It can use savepoints but must not begin or end
   ///     transactions.
   /// - Returns: The value of the step, from this attempt or an earlier one.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
@@ -197,7 +197,7 @@ extension JobContext {
   /// - Precondition: The store is an ``SQLiteJobStore``.
   /// - Parameters:
   ///   - limit: The time limit of `body`.
-  ///   - body: The function that writes. It is called on a thread of the store. It can use savepoints, but must not
+  ///   - body: The function that writes. It is called on a thread of the store. It can use savepoints but must not
   ///     begin or end transactions.
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,

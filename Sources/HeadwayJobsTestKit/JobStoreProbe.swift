@@ -56,7 +56,7 @@ struct JobStoreProbe: Sendable {
     return jobs
   }
 
-  /// Claims one job, and fails the check if there is none.
+  /// Claims one job and fails the check if there is none.
   @discardableResult
   func claimOne(by worker: WorkerID, file: StaticString = #fileID, line: UInt = #line) async throws -> JobRecord {
     guard let job = try await claim(1, by: worker).first else {

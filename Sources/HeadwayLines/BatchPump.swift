@@ -16,7 +16,7 @@ package protocol BatchSource: ~Copyable, SendableMetatype {
   /// Always false for a source that is not followed.
   var isWaiting: Bool { get }
 
-  /// Opens the file if necessary, and reads the next batch.
+  /// Opens the file if necessary and reads the next batch.
   ///
   /// The source must not be finished.
   ///

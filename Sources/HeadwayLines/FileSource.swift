@@ -129,7 +129,7 @@ package struct FileSource: ~Copyable, Sendable {
   /// The longest time between two checks for a cancellation while a file is silent.
   private static let checkInterval: Int32 = 100
 
-  /// Blocks until reading would not block, and checks for a cancellation ten times per second while it waits.
+  /// Blocks until reading would not block and checks for a cancellation ten times per second while it waits.
   ///
   /// Returns immediately for a regular file and at the end. It does not wait for a compressed file, because bytes that
   /// have been read from it might not have been unpacked.

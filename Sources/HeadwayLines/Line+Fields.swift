@@ -56,7 +56,7 @@ extension LineReader.Line {
   ///   - separator: The text between two fields, compared byte by byte. A text of a single byte, such as a blank, is
   ///     found fastest.
   ///   - omittingEmptySubsequences: Whether fields without bytes are left out.
-  /// - Returns: The fields, in order. Each is found when you request it, and is valid as long as the line is.
+  /// - Returns: The fields, in order. Each is found when you request it and is valid as long as the line is.
   /// - Precondition: The separator is not empty.
   /// - Complexity: O(1); about O(n) in the length of the line for all fields. No allocation.
   public func split(separator: String, omittingEmptySubsequences: Bool = false) -> Fields {
@@ -70,7 +70,7 @@ extension LineReader.Line {
   /// - Parameters:
   ///   - separator: The byte between two fields.
   ///   - omittingEmptySubsequences: Whether fields without bytes are left out.
-  /// - Returns: The fields, in order. Each is found when you request it, and is valid as long as the line is.
+  /// - Returns: The fields, in order. Each is found when you request it and is valid as long as the line is.
   /// - Complexity: O(1); O(n) in the length of the line for all fields. No allocation.
   public func split(separator: UInt8, omittingEmptySubsequences: Bool = false) -> Fields {
     Fields(bytes, separator: .byte(separator), omitsEmptyFields: omittingEmptySubsequences)

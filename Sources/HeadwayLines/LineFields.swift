@@ -54,7 +54,7 @@ extension LineReader.Line {
       return fields.next()
     }
 
-    /// Finds the end of a field, and sets the start of the field after it.
+    /// Finds the end of a field and sets the start of the field after it.
     private mutating func endOfField(from start: Int) -> Int {
       var end = bytes.count
       var separatorLength = 1

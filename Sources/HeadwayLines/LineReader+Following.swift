@@ -23,7 +23,7 @@ extension LineReader {
   /// }
   /// ```
   ///
-  /// Nothing is opened before the first line is requested. The reader reads the file to its end, and then checks at a
+  /// Nothing is opened before the first line is requested. The reader reads the file to its end and then checks at a
   /// fixed interval whether it has changed. These checks also find changes that other machines make in a network file
   /// system. Between two checks, the task is suspended and no thread is blocked. Nothing is read before it is
   /// requested, so a slow consumer slows down the reading.

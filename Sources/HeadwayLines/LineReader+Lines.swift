@@ -46,7 +46,7 @@ extension LineReader {
       /// For tests.
       package var bytesRead: Int { pump?.bytesRead ?? 0 }
 
-      /// Returns the next line, and reads a chunk if necessary.
+      /// Returns the next line and reads a chunk if necessary.
       ///
       /// - Parameter actor: The actor that the caller runs on, where it also resumes.
       /// - Returns: A line. Nil at the end of the file and after an error.
@@ -58,7 +58,7 @@ extension LineReader {
         return try await firstOfNextBatch(isolation: actor)
       }
 
-      /// Returns the next line, and reads a chunk if necessary.
+      /// Returns the next line and reads a chunk if necessary.
       ///
       /// - Returns: A line. Nil at the end of the file and after an error.
       /// - Throws: ``LineReaderError``, including for a line that is not UTF-8, or `CancellationError`.

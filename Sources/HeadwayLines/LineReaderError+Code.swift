@@ -56,7 +56,7 @@ extension LineReaderError {
     /// A line is longer than ``LineReader/Options/maxLineLength``.
     public static let lineTooLong = Code("line over the maximum length", "The line is too long.")
 
-    /// A line was requested as a `String`, but is not valid UTF-8.
+    /// A line was requested as a `String` but is not valid UTF-8.
     public static let invalidUTF8 = Code("invalid UTF-8", "The line is not valid UTF-8.")
 
     /// The kind, as a noun phrase.

@@ -1,6 +1,6 @@
 /// Finds the ends of lines.
 ///
-/// It has no access to files, and keeps no state between calls.
+/// It has no access to files and keeps no state between calls.
 struct LineScanner: Sendable {
   static let lineFeed: UInt8 = 0x0A
   static let carriageReturn: UInt8 = 0x0D

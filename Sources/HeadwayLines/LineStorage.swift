@@ -6,7 +6,7 @@
 /// `isKnownUniquelyReferenced` has returned that no batch refers to it. While a batch refers to it, no thread writes,
 /// wherever that batch has been sent.
 final class LineStorage: @unchecked Sendable {
-  /// How far a scan may read after the bytes, and write after the table: the size of one block.
+  /// How far a scan may read after the bytes and write after the table: the size of one block.
   static let slack = NewlineMask.blockSize
 
   private(set) var bytes: UnsafeMutableRawPointer

@@ -87,7 +87,7 @@ package enum Platform {
       isSeekable: isRegular && lseek(descriptor, 0, SEEK_CUR) == 0, isNonblocking: isNonblocking)
   }
 
-  /// Opens a file, and does not wait for the writer of a FIFO.
+  /// Opens a file and does not wait for the writer of a FIFO.
   private static func openDescriptor(_ path: String) throws(Failure) -> Int32 {
     #if !canImport(Darwin)
     // On Linux, `poll` then waits until the FIFO has had a writer. Darwin does not document this, so opening waits on

@@ -48,7 +48,7 @@ struct CheckCommand: AsyncParsableCommand {
 
   func run() async throws { try await runOptions.reportingErrors { try await check() } }
 
-  /// Checks the feed, and prints the issues.
+  /// Checks the feed and prints the issues.
   ///
   /// - Throws: `ExitCode` with 65 if there are errors, or with 128 plus the signal that stopped the check; or
   ///   ``ImportError``.

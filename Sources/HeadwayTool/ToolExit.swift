@@ -102,7 +102,7 @@ enum ToolExit: Int32 {
     }
   }
 
-  /// Prints a one-line error message, and returns the exit code.
+  /// Prints a one-line error message and returns the exit code.
   static func report(_ error: any Error) -> ExitCode {
     say(description(of: error))
     return ExitCode(ToolExit(error).rawValue)

@@ -22,7 +22,7 @@ import Darwin
 /// The number of connections is limited, because each one uses a file descriptor of the process. A new connection
 /// replaces the one that has waited longest for the headers of a request.
 package final class Connections: Sendable {
-  /// Sets up and handles connections like Hummingbird, and keeps each one while it is open.
+  /// Sets up and handles connections like Hummingbird and keeps each one while it is open.
   package struct Keeping: ServerChildChannel {
     fileprivate let base: HTTP1Channel
     fileprivate let limits: RequestTimer.Limits

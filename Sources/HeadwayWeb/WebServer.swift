@@ -104,7 +104,7 @@ package struct WebServer: Sendable {
     do {
       return try await responder.respond(to: request, context: context)
     } catch let error as HTTPParserError {
-      // The connection responds to it, and is closed.
+      // The connection responds to it and is closed.
       throw error
     } catch {
       return Response(status: .internalServerError)

@@ -41,7 +41,7 @@ extension CSVReader {
 
       init(rows: Rows.Iterator) { self.rows = rows }
 
-      /// Returns the value of the next row, and reads a chunk if necessary.
+      /// Returns the value of the next row and reads a chunk if necessary.
       ///
       /// - Parameter actor: The actor that the caller runs on, where it also resumes.
       /// - Returns: A value. Nil at the end of the file and after a read error.
@@ -52,7 +52,7 @@ extension CSVReader {
         return try decode(row)
       }
 
-      /// Returns the value of the next row, and reads a chunk if necessary.
+      /// Returns the value of the next row and reads a chunk if necessary.
       ///
       /// - Returns: A value. Nil at the end of the file and after a read error.
       /// - Throws: ``CSVReaderError``, or `CancellationError`.

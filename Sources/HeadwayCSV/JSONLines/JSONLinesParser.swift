@@ -6,9 +6,9 @@
 /// are delivered as ``CSVRecord``, with the line as the raw bytes. The names count as the first record, like the header
 /// of a CSV file, so the first line with an object is record 2.
 ///
-/// The field of a number, or of an object or array inside the object, is its text. The field of a string is its
-/// content, and counts as quoted. `true` is 1 and `false` is 0, as in SQLite's own JSON functions. `null` is an empty
-/// field without quotes. If the line does not have the member, the field is also absent (``CSVRecord/isAbsent(at:)``).
+/// The field of a number, or of an object or array inside the object, is its text. The field of a string is its content
+/// and counts as quoted. `true` is 1 and `false` is 0, as in SQLite's own JSON functions. `null` is an empty field
+/// without quotes. If the line does not have the member, the field is also absent (``CSVRecord/isAbsent(at:)``).
 ///
 /// A line is malformed if it is not a single JSON object, or if the object contains a member twice or a member that is
 /// not a column.
@@ -142,7 +142,7 @@ struct JSONLinesParser: ~Copyable {
         recordNumber: recordCount, byteOffset: offset, rawBytes: start, isTruncated: true))
   }
 
-  /// Finds the members of an object, and returns the reason if it is malformed.
+  /// Finds the members of an object and returns the reason if it is malformed.
   private mutating func scan(_ text: UnsafeRawBufferPointer) -> JSONScanner.Failure? {
     for column in slots.indices { slots[column] = nil }
     var scanner = JSONScanner(text)

@@ -127,7 +127,7 @@ struct JSONScanner {
     }
   }
 
-  /// Reads a string, and returns the position of its content.
+  /// Reads a string and returns the position of its content.
   private mutating func string() throws(Failure) -> (content: Range<Int>, hasEscapes: Bool) {
     let opening = position
     guard take("\"") else { throw failure("not a string") }

@@ -27,8 +27,8 @@ public protocol CSVColumnSelector {
 /// }
 /// ```
 ///
-/// A string works as well, but is looked up for each row. Any thread can use a `CSVColumn`, and for any number of
-/// files, one after the other.
+/// A string works as well but is looked up for each row. Any thread can use a `CSVColumn`, and for any number of files,
+/// one after the other.
 public final class CSVColumn: CSVColumnSelector, Sendable {
   /// The name of the column.
   public let csvColumnName: String

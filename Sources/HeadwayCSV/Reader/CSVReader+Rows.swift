@@ -49,7 +49,7 @@ extension CSVReader {
       /// For tests.
       package var bytesRead: Int { pump?.bytesRead ?? 0 }
 
-      /// Returns the next row, and reads a chunk if necessary.
+      /// Returns the next row and reads a chunk if necessary.
       ///
       /// - Parameter actor: The actor that the caller runs on, where it also resumes.
       /// - Returns: A row. Nil at the end of the file and after an error.
@@ -61,7 +61,7 @@ extension CSVReader {
         return try await firstOfNextBatch(isolation: actor)
       }
 
-      /// Returns the next row, and reads a chunk if necessary.
+      /// Returns the next row and reads a chunk if necessary.
       ///
       /// - Returns: A row. Nil at the end of the file and after an error.
       /// - Throws: ``CSVReaderError``, or `CancellationError`.

@@ -74,7 +74,7 @@ public struct CSVReader: Sendable {
   /// Prepares to read from a descriptor, starting at its current position.
   ///
   /// - Parameters:
-  ///   - fileDescriptor: The descriptor, open for reading. It is not closed, and must stay open while it is read.
+  ///   - fileDescriptor: The descriptor, open for reading. It is not closed and must stay open while it is read.
   ///   - options: The format of the file, and how ragged rows are treated.
   ///   - queue: The queue that runs the blocking reads of the asynchronous forms. If nil, a queue that all readers
   ///     share.

@@ -10,7 +10,7 @@
 /// Its fields are not converted before you request them. You select a column by name, by its position starting at 0, or
 /// with a ``CSVColumn``, which is the fastest way to select by name.
 ///
-/// A row never changes. You can keep it, and send it to other threads and tasks. It keeps the memory of the rows around
+/// A row never changes. You can keep it and send it to other threads and tasks. It keeps the memory of the rows around
 /// it, up to 64 KB, so keep values rather than rows.
 ///
 /// `@unchecked Sendable`, because its pointers refer to memory of the batch, which does not change while a row refers

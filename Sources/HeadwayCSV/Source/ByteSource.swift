@@ -20,7 +20,7 @@ package protocol ByteSource: AnyObject {
   /// Nil if they can be read only once.
   func reopened() throws(CSVReaderError) -> (any ByteSource)?
 
-  /// Blocks until reading would not block, and checks for a cancellation from time to time.
+  /// Blocks until reading would not block and checks for a cancellation from time to time.
   ///
   /// - Parameter check: Called at least once. If it throws, the wait ends.
   /// - Throws: The error that `check` throws.

@@ -383,7 +383,7 @@ package final class RecordSource {
     start = 0
   }
 
-  /// Blocks until reading would not block, and checks for a cancellation from time to time.
+  /// Blocks until reading would not block and checks for a cancellation from time to time.
   func waitUntilReadable(_ check: () throws -> Void) throws { try text.waitUntilReadable(check) }
 
   /// Reads as many bytes as fit into the buffer.

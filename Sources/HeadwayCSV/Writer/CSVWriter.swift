@@ -76,7 +76,7 @@ public final class CSVWriter {
   /// Writes to a descriptor, starting at its current position.
   ///
   /// - Parameters:
-  ///   - fileDescriptor: The descriptor, open for writing. It is not closed, and must stay open until the writer is
+  ///   - fileDescriptor: The descriptor, open for writing. It is not closed and must stay open until the writer is
   ///     finished.
   ///   - columns: The names of the columns. If nil, they are those of the first value that you encode. If you write
   ///     fields instead, there are none.

@@ -92,7 +92,7 @@ package final class OutputFile {
     self.move = nil
   }
 
-  /// Closes the file, and removes it if it is not complete.
+  /// Closes the file and removes it if it is not complete.
   func discard() {
     if isOpen, closesDescriptor { _ = closeOutput(descriptor) }
     isOpen = false

@@ -25,7 +25,7 @@ final class RunningChanges: Sendable {
   /// The number of changes whose results are kept.
   private static let maxCount = 100
 
-  /// Begins a change, and returns when it has ended or the pause has elapsed.
+  /// Begins a change and returns when it has ended or the pause has elapsed.
   ///
   /// - Parameters:
   ///   - action: The action.

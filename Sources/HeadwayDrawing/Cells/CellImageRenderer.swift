@@ -135,7 +135,7 @@ public import Headway
     let operation = makeDrawing(content)
     guard state.needs(number) else { return endUnstarted(number) }
     let completionBlock = operation.completionBlock
-    // The block retains the operation until it has run, and is released then.
+    // The block retains the operation until it has run and is released then.
     operation.completionBlock = { [ended] in
       ended.add(EndedDrawings.End(number: number, result: operation.result))
       completionBlock?()

@@ -29,7 +29,7 @@ struct RecentValues<Key: Hashable, Value> {
     return value
   }
 
-  /// Stores a value, and replaces an existing one; a value whose cost exceeds the limit is not stored.
+  /// Stores a value and replaces an existing one; a value whose cost exceeds the limit is not stored.
   mutating func insert(_ value: Value, for key: Key, cost added: Int) {
     if let old = entries.removeValue(forKey: key) { cost -= old.cost }
     guard added <= costLimit else { return }

@@ -41,7 +41,7 @@ struct ContentIdentity {
     guard start != nil else { return .whole }
     // The same content has the same size: some servers send a part as if it were the whole content.
     if let size, let length, size != length, isConfirmed(by: headers) { return .neither }
-    // A response such as 204 has no content, and does not replace a file.
+    // A response such as 204 has no content and does not replace a file.
     return answer.status == .ok || answer.status.kind != .successful ? .whole : .neither
   }
 
@@ -54,7 +54,7 @@ struct ContentIdentity {
     guard part.end < part.total ?? size ?? 0, belongs(headers, total: part.total),
       isConfirmed(by: headers), !isMultipart(headers)
     else { return false }
-    // The response may omit the coding, but must not have a different one.
+    // The response may omit the coding but must not have a different one.
     return headers.first(name: "Content-Encoding").map { $0 == coding } ?? true
   }
 

@@ -148,7 +148,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
 
   /// Opens standard output, a device, or a pipe; waits until a pipe has a reader.
   ///
-  /// A thread that opens a pipe blocks until there is a reader, and can't be cancelled in that time. Therefore this
+  /// A thread that opens a pipe blocks until there is a reader and can't be cancelled while it waits. Therefore this
   /// method tries to open a pipe repeatedly without blocking, and sleeps in between. The pipe stays non-blocking, so a
   /// write can be cancelled, too.
   private static func openInPlace(_ path: String, _ url: String, on threads: NIOThreadPool) async throws -> Int32 {

@@ -52,7 +52,7 @@ final class PieceWriter: @unchecked Sendable {
     (self.threads, self.isSeekable) = (threads, isSeekable)
   }
 
-  /// Adds a piece, and waits if too many bytes have not been written yet.
+  /// Adds a piece and waits if too many bytes have not been written yet.
   ///
   /// - Throws: `errno` of an earlier write, as an `IOError`.
   func append(_ piece: ByteBuffer) async throws {

@@ -96,7 +96,7 @@ struct ExistingTable {
 
   /// Whether a table has triggers.
   ///
-  /// They can refuse rows, ignore them (`RAISE`), and add others.
+  /// They can reject rows, ignore them (`RAISE`), and add others.
   ///
   /// - Parameters:
   ///   - table: The name of the table.
@@ -177,7 +177,7 @@ struct ExistingTable {
     return found
   }
 
-  /// Whether the table might refuse a row that an import considers valid, because of a trigger, or a constraint other
+  /// Whether the table might reject a row that an import considers valid, because of a trigger, or a constraint other
   /// than the import's key.
   func mayRefuseRows(of plan: TablePlan, _ connection: Database) throws -> Bool {
     let key = Set(plan.key.map { plan.columns[$0].name.lowercasedAsName })

@@ -193,7 +193,7 @@ public final class ImportDatabase: Sendable {
     return operation
   }
 
-  /// Writes, and waits until the write has finished.
+  /// Writes and waits until the write has finished.
   func writeAndWait<Answer: Sendable>(
     _ name: String, _ body: @escaping @Sendable (Database) throws -> Answer
   ) throws -> Answer {

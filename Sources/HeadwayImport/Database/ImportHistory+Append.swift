@@ -10,11 +10,11 @@ struct UnfinishedAppend: Sendable {
   let identifier: Int64
   /// The number of the last processed record.
   ///
-  /// Its row is in the table, or was refused there.
+  /// Its row is in the table, or was rejected there.
   let records: Int
   /// The fingerprint of the records up to that one that were rows; nil for an entry of an earlier version.
   let recordsHash: Int64?
-  /// The number of these rows that the table has refused.
+  /// The number of these rows that the table has rejected.
   let refused: Int
   /// The difference between the number of a row and that of its record; nil if other rows are between them.
   let offset: Int?

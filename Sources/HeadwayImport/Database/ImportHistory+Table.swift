@@ -23,7 +23,7 @@ extension ImportHistory {
     }
   }
 
-  /// Moves the entries of earlier versions to the current table, and removes helper tables that a killed process has
+  /// Moves the entries of earlier versions to the current table and removes helper tables that a killed process has
   /// left.
   static func migrate(_ database: Database) throws {
     let former = Set(try columns(of: SQL.formerImportsTable, database))

@@ -197,7 +197,7 @@ struct ImportHistory {
     let lastRowHash: Int64?
     /// The number of rows in the table from the first row of the import on, as in ``UnfinishedAppend``.
     let storedRows: Int
-    /// The number of rows that the table has refused since the last advance.
+    /// The number of rows that the table has rejected since the last advance.
     let refused: Int
     /// Whether others have added rows in between.
     let isMixed: Bool

@@ -21,7 +21,7 @@ struct RowPlaces: Sendable {
   var enforcesReferences = false
   /// Whether the table is temporary.
   var isTemporary = false
-  /// The temporary table that stores the file, the line and the record of each row, because triggers might refuse rows
+  /// The temporary table that stores the file, the line and the record of each row, because triggers might reject rows
   /// when they replace others.
   var originTable: String?
   /// The number of earlier files that have rows there.

@@ -24,7 +24,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   /// The keys that the transaction has written.
   var newKeys: Set<UInt64> = []
 
-  /// The state that changes with each row, and is restored if the transaction is rolled back.
+  /// The state that changes with each row and is restored if the transaction is rolled back.
   struct State {
     /// The number of the last row in the table, existing before or written by this writer.
     var lastRow: Int
@@ -49,12 +49,12 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   /// Whether the table is queried for the stored key of each row.
   ///
   /// This is true if rows are updated, and one of two conditions applies. The table considers keys equal that differ in
-  /// the file, or it might refuse a row, so that a later row with the same key can be valid.
+  /// the file, or it might reject a row, so that a later row with the same key can be valid.
   let asksForKeys: Bool
 
   /// The keys of rows that were written, if the table is queried for them.
   private(set) var writtenKeys: KeySet
-  /// Whether a row was refused because of its key.
+  /// Whether a row was rejected because of its key.
   private(set) var hasDuplicates = false
 
   /// The largest number of rows that one statement inserts, if the table has few columns.
@@ -174,11 +174,11 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   ///
   /// - Parameters:
   ///   - batch: The rows.
-  ///   - known: Rows that are known to be refused, by their position, with the reasons.
+  ///   - known: Rows that are known to be rejected, by their position, with the reasons.
   ///   - stopsAtRefused: Whether to write no rows after the first rejected one, except ignored rows.
   ///   - mayGoOn: Called every few rows. Returns whether to continue.
   ///   - database: The writing connection.
-  /// - Returns: The rows that a constraint of the table refuses; nil if `mayGoOn` returned false.
+  /// - Returns: The rows that a constraint of the table rejects; nil if `mayGoOn` returned false.
   /// - Throws: GRDB's `DatabaseError`, ``OtherRows``, ``TransactionEnded``, ``AppendConflict``, or ``ImportError`` with
   ///   the code `unsuitableTable`.
   func write(

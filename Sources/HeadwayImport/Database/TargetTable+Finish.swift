@@ -14,7 +14,7 @@ extension TargetTable {
   ///   - takesNone: Whether the file has rows and all of them were rejected. In that case the existing rows stay,
   ///     because no row of the file can replace them.
   ///   - mayGoOn: Called repeatedly; when it returns false, the current work is interrupted.
-  /// - Returns: The imports whose rows have replaced others, with the rows that triggers have refused in the process.
+  /// - Returns: The imports whose rows have replaced others, with the rows that triggers have rejected in the process.
   /// - Throws: ``ImportError`` with the code `database`, `unfinishedAppend`, `malformedRow` or `noRows`.
   func finish(
     lastRecord: Int, rows: Int, takesNone: Bool, mayGoOn: @escaping @Sendable () -> Bool

@@ -9,7 +9,7 @@ extension TargetTable {
   /// - Parameters:
   ///   - files: The files; this one is the last.
   ///   - connection: The writing connection.
-  /// - Returns: The rows that triggers of the table refuse, by file.
+  /// - Returns: The rows that triggers of the table reject, by file.
   /// - Throws: ``ImportError`` with the code `foreignRows`, `unsuitableTable` or `malformedRow`.
   func replaceRows(_ files: [StagedFile], _ connection: Database) throws -> [[RowIssue]] {
     let (table, stored) = (SQL.name(plan.table), "temp.\(SQL.name(storage.table))")
@@ -110,7 +110,7 @@ extension TargetTable {
   /// - Parameters:
   ///   - files: The files.
   ///   - names: The names of the columns.
-  ///   - refused: Receives the rows that are refused, by file.
+  ///   - rejected: Receives the rows that are rejected, by file.
   ///   - connection: The writing connection.
   /// - Returns: The number of rows inserted, and whether SQLite has numbered them.
   /// - Throws: ``ImportError`` with the code `unsuitableTable` or `malformedRow`.

@@ -25,9 +25,9 @@ final class TargetTable: @unchecked Sendable {
   ///
   /// They are then updated in place.
   var updates: Bool { places.updates }
-  /// Whether the rows wait to replace others, and have not done so yet.
+  /// Whether the rows wait to replace others and have not done so yet.
   var isReplacing: Bool { places.isTemporary && !hasEnded }
-  /// Whether triggers might refuse rows when they replace others.
+  /// Whether triggers might reject rows when they replace others.
   var mayRefuseAtEnd: Bool { places.originTable != nil }
   /// The numbers of existing rows that were replaced and removed.
   var replaced = 0
@@ -39,7 +39,7 @@ final class TargetTable: @unchecked Sendable {
       "an earlier import of this file ended behind record \($0.records), and is completed"
     }
   }
-  /// The number of rows that the table refused in the part of an append that an earlier import had done.
+  /// The number of rows that the table rejected in the part of an append that an earlier import had done.
   var refusedBefore: Int { places.unfinished?.refused ?? 0 }
 
   let operation: ImportOperation
@@ -101,7 +101,7 @@ final class TargetTable: @unchecked Sendable {
     database = operation.database
   }
 
-  /// The issue of a row that a constraint of the table refuses.
+  /// The issue of a row that a constraint of the table rejects.
   func rejected(_ batch: RowBatch, _ row: RefusedRow) -> RowIssue {
     let references = preparation.references
     let isClear = row.reason == TablePlan.brokenReference && references.toTable.isEmpty && references.own.count == 1

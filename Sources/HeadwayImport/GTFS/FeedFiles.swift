@@ -14,7 +14,7 @@ public struct FeedFiles: Sendable {
   /// The size of each regular file in bytes, by its table.
   let sizes: [String: Int]
 
-  /// Examines a folder or an archive, and reads the beginning of the files that the reference does not list.
+  /// Examines a folder or an archive and reads the beginning of the files that the reference does not list.
   ///
   /// - Parameter folder: The folder of the feed or, with the trait `Compression`, a zip archive of it. The feed may be
   ///   in a folder inside the archive.

@@ -9,7 +9,7 @@ import Headway
 /// ```
 ///
 /// The definitions follow <https://gtfs.org/documentation/schedule/reference/>, revision of April 27, 2026.
-/// `locations.geojson` is part of a feed but not a table, and is not described here.
+/// `locations.geojson` is part of a feed but not a table and is not described here.
 ///
 /// The statements of the reference are represented as follows:
 ///

@@ -8,7 +8,7 @@ struct BatchWriting {
   private let operation: ImportOperation
   private let target: TargetTable
 
-  /// A batch that was written, except for the rows that the table refused.
+  /// A batch that was written, except for the rows that the table rejected.
   private struct Written {
     let batch: RowBatch
     let refused: [RefusedRow]
@@ -141,7 +141,7 @@ struct BatchWriting {
         issues += batch.issues.filter { $0.lineNumber < last.lineNumber } + refused
         failure = last.error(path: operation.file)
       } else {
-        // A flagged row is in the database, and the refused rows are not.
+        // A flagged row is in the database, and the rejected rows are not.
         let lines = Set(refused.map(\.lineNumber))
         rows += batch.count - refused.count
         conversions.count(in: batch, keepsEach: target.mayRefuseAtEnd) { !positions.contains($0) }

@@ -5,7 +5,7 @@ import Synchronization
 /// The state that the imports of several files into one table share, because they are one import.
 ///
 /// A row whose key occurs in an earlier file is rejected, as a duplicate within one file is. Rows that replace others
-/// wait in a temporary table for all files, and replace them in one transaction after the last file has been read.
+/// wait in a temporary table for all files and replace them in one transaction after the last file has been read.
 ///
 /// The imports run one after the other. If one of them fails or is cancelled, no row replaces others, and the
 /// preparations for the rows are undone.

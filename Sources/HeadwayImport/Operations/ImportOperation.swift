@@ -25,9 +25,9 @@ import Synchronization
 /// - **The history** of the imports is the table `grdb_headway_imports` of the database. GRDB's migrator ignores tables
 ///   whose names begin with `grdb_` when it compares schemas.
 /// - **A table that no import has created** keeps its columns: a column of the file that it lacks is an error
-///   (``ImportOptions/addsColumns``). Its triggers can refuse rows, ignore them, and add others.
+///   (``ImportOptions/addsColumns``). Its triggers can reject rows, ignore them, and add others.
 /// - **Cancelling** leaves exactly the batches committed so far. The batch being written is rolled back.
-/// - **Rows that have problems** go to a ``RejectedRowsFile``, and are counted in ``report``.
+/// - **Rows that have problems** go to a ``RejectedRowsFile`` and are counted in ``report``.
 /// - **Progress** counts bytes of the file. Observers of `progress` are notified at most 100 times.
 ///
 /// The operation fails with an ``ImportError``.
@@ -201,7 +201,7 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
     progress.completedUnitCount = size
   }
 
-  /// Called after triggers have refused rows while they replaced others.
+  /// Called after triggers have rejected rows while they replaced others.
   func refused(_ rows: [RowIssue]) throws {
     state.withLock { $0.conversions.remove(lines: Set(rows.map(\.lineNumber))) }
     try committed(rows: -rows.count, issues: rows, endOffsets: [])
@@ -214,7 +214,7 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
     progress.totalUnitCount = Int64(source.size ?? 0)
   }
 
-  /// Called with sentences about records that might be rows, but are not imported as rows.
+  /// Called with sentences about records that might be rows but are not imported as rows.
   func noteHeader(_ notes: [String]) { state.withLock { $0.report.headerNotes = notes } }
 
   /// Called at the end with the changes to a table that existed.
@@ -225,7 +225,7 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
     let (replaced, removed, refused) = (target.replaced, target.removed, target.refusedBefore)
     state.withLock { state in
       (state.report.replacedRowCount, state.report.removedRowCount) = (replaced, removed)
-      // These rows were refused in the import that this one has completed, and are not in the table.
+      // These rows were rejected in the import that this one has completed and are not in the table.
       state.report.rowCount -= refused
       state.report.rejectedRowCount += refused
     }

@@ -113,7 +113,7 @@ final class TableImport {
     return (records, header, plan)
   }
 
-  /// Describes the records at the beginning of the file that might be rows, but are not imported as rows.
+  /// Describes the records at the beginning of the file that might be rows but are not imported as rows.
   private static func headerNotes(_ records: RecordSource) -> [String] {
     let layout = records.layout
     var notes: [String] = []

@@ -90,7 +90,7 @@ struct PlainNumbers {
       count += 1
       copy(rest.prefix(while: isDigit).count)
     }
-    // The rest can be an exponent, but can't contain a point.
+    // The rest can be an exponent but can't contain a point.
     guard !rest.contains(UInt8(ascii: ".")) else { return nil }
     copy(rest.count)
     return count

@@ -157,7 +157,7 @@ struct TablePlan: Sendable {
 
   /// Adopts the names of the columns that the table of the database has.
   ///
-  /// Letters with accents can be encoded in two ways that mean and look the same, but are different names to SQLite. A
+  /// Letters with accents can be encoded in two ways that mean and look the same but are different names to SQLite. A
   /// column that differs only in this way gets its name in the table.
   ///
   /// - Parameter existingColumns: The names of the table's columns.

@@ -66,7 +66,7 @@ struct TextConversions {
   private var texts: [Int: Tally] = [:]
   /// The values that lose only trailing zeros of a fraction.
   private var zeros: [Int: Tally] = [:]
-  /// The values, with their lines, of rows that might be refused at the end of the import.
+  /// The values, with their lines, of rows that might be rejected at the end of the import.
   private var kept: [(lineNumber: Int, conversion: TextConversion)] = []
   private var plan: TablePlan?
   private var uneven: Set<Int> = []

@@ -70,7 +70,7 @@ extension JobHandle where Output: Decodable {
   /// Creates an operation that finishes when the job ends and that contains the job's result.
   ///
   /// Add the operation to a queue. Operations in memory can depend on this operation. It holds no thread while it
-  /// waits. Cancelling the operation ends the wait, but does not cancel the job.
+  /// waits. Cancelling the operation ends the wait but does not cancel the job.
   ///
   /// - Returns: A new operation.
   public func makeOperation() -> TaskOperation<Output> { TaskOperation { try await value } }
@@ -87,7 +87,7 @@ extension JobHandle where Output == Void {
   /// Creates an operation that finishes when the job ends.
   ///
   /// Add the operation to a queue. Operations in memory can depend on this operation. It holds no thread while it
-  /// waits. Cancelling the operation ends the wait, but does not cancel the job.
+  /// waits. Cancelling the operation ends the wait but does not cancel the job.
   ///
   /// - Returns: A new operation.
   public func makeOperation() -> TaskOperation<Void> { TaskOperation { try await untilSucceeded() } }

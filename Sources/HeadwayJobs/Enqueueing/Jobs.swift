@@ -1,7 +1,7 @@
 import Headway
 import Synchronization
 
-/// Adds jobs to a store, and reads and changes the existing ones.
+/// Adds jobs to a store and reads and changes the existing ones.
 ///
 /// ```swift
 /// let jobs = Jobs(MemoryJobStore())
@@ -162,7 +162,7 @@ public final class Jobs: Sendable {
     try await backend.jobs(.id(id), after: nil, limit: 1).first
   }
 
-  /// Returns jobs in the order of their numbers.
+  /// Returns jobs ordered by ID.
   ///
   /// - Parameters:
   ///   - filter: Which jobs.

@@ -7,7 +7,7 @@ public struct StoredJob<Type: Job>: Sendable {
 }
 
 extension Jobs {
-  /// Returns the jobs of a type, with their decoded values, in the order of their numbers.
+  /// Returns the jobs of a type, with their decoded values, ordered by ID.
   ///
   /// ```swift
   /// let failed = try await jobs.jobs(of: Resize.self, JobFilter(states: [.failed]))

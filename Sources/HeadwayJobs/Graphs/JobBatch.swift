@@ -1,7 +1,7 @@
 import Headway
 import Synchronization
 
-/// Jobs that are stored as a whole or not at all, and can wait for each other.
+/// Jobs that are stored as a whole or not at all and can wait for each other.
 ///
 /// ```swift
 /// var batch = JobBatch()
@@ -30,7 +30,7 @@ public struct JobBatch: Sendable {
 
   /// The handles of the stored jobs.
   public struct Handles: Sendable {
-    /// The numbers of the jobs, in the order of their addition.
+    /// The IDs of the jobs, in insertion order.
     ///
     /// If another job holds the key of a new job, the number of the holder replaces that of the new one.
     public var ids: [JobID] { enqueued.map(\.id) }
@@ -103,7 +103,7 @@ public struct JobBatch: Sendable {
   /// The encoded jobs.
   ///
   /// - Parameter jobs: The object that will store them. It determines the maximum size.
-  /// - Returns: The new jobs, in the order in which they were added.
+  /// - Returns: The new jobs, in insertion order.
   /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge`` or
   ///   ``JobError/Code/unencodablePayload``.
   @_spi(JobStore) public func encoded(for jobs: Jobs) throws -> [NewJob] {

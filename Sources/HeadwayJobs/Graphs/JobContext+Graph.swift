@@ -5,7 +5,7 @@ extension JobContext {
   ///
   /// - Parameters:
   ///   - batch: The jobs.
-  ///   - beforeDependents: Whether the jobs that wait for this job also wait for those of the batch. The jobs of the
+  ///   - beforeDependents: Whether the jobs that wait for this job also wait for the jobs of the batch. The jobs of the
   ///     batch can then wait only for each other, so that no cycle can arise.
   /// - Returns: The handles of the jobs.
   /// - Throws: ``JobError``, for example with the code ``JobError/Code/dependencyCycle``. No job was stored.
@@ -19,7 +19,7 @@ extension JobContext {
     return jobs.handles(of: batch, enqueued)
   }
 
-  /// Returns the jobs that this job has waited for, in the order of their numbers.
+  /// Returns the jobs that this job has waited for, ordered by ID.
   ///
   /// Jobs that were deleted before this job was run again are missing.
   ///
@@ -33,7 +33,7 @@ extension JobContext {
 
   /// Returns the result of a job that this one has waited for.
   ///
-  /// The function reads the store, and does not wait for the job to end. The results of a job's dependencies are kept
+  /// The function reads the store and does not wait for the job to end. The results of a job's dependencies are kept
   /// until the job has ended, regardless of their retention.
   ///
   /// - Parameter dependency: The handle of the job.
@@ -69,7 +69,7 @@ extension JobContext {
   /// ```
   ///
   /// - Parameter type: The type of the jobs.
-  /// - Returns: The results, in the order of the jobs' numbers.
+  /// - Returns: The results, ordered by job ID.
   /// - Throws: ``JobError``, with the code ``JobError/Code/undecodablePayload`` if a result can't be decoded.
   public func values<Type: Job>(of type: Type.Type) async throws -> [Type.Output] where Type.Output: Decodable {
     let kinds = [Type.kind] + Type.aliases

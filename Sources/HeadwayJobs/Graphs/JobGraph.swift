@@ -6,14 +6,14 @@ public import Headway
 /// record contains the number as ``JobRecord/unmetCount``, and the job is held while the number is not zero. When a job
 /// with ``JobRecord/hasDependents`` ends, the store settles its edges in the same transaction:
 ///
-/// 1. Edges whose requirement is fulfilled become met, in the order of the dependents' numbers, and ``meet(_:at:)``
-///    decrements the number. A job whose last dependency is met becomes ready. At most ``maxMetCount`` edges become met
-///    in one transaction.
+/// 1. Edges whose requirement is fulfilled become met, ordered by the dependent's ID, and ``meet(_:at:)`` decrements
+///    the number. A job whose last dependency is met becomes ready. At most ``maxMetCount`` edges become met in one
+///    transaction.
 /// 2. The other edges become failed, and ``cancel(_:because:at:)`` ends the dependents. The edges of these are settled
 ///    next. At most ``maxCascadeCount`` edges fail in one transaction.
 ///
-/// The store notes which jobs still have unmet edges, and continues when it advances. Until then, these edges hold
-/// their dependents.
+/// The store notes which jobs still have unmet edges and continues when it advances. Until then, these edges hold their
+/// dependents.
 @_spi(JobStore) public enum JobGraph {
   /// The maximum number of dependents that a transaction cancels.
   public static let maxCascadeCount = 1_000
@@ -63,7 +63,7 @@ public import Headway
   /// - Parameters:
   ///   - id: The new job.
   ///   - dependencies: The requirements of the job, with the states of the jobs that it depends on.
-  /// - Returns: The edges, in the order of the dependencies' numbers.
+  /// - Returns: The edges, ordered by the dependency's ID.
   public static func edges(
     of id: JobID, _ dependencies: [(requirement: DependencyRequirement, standing: Standing)]
   ) -> [JobEdge] {

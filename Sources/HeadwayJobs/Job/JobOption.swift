@@ -70,7 +70,7 @@ public struct JobOption: Hashable, Sendable {
   /// - Returns: The option.
   public static func delay(_ duration: Duration) -> JobOption { JobOption { $0.delay = duration } }
 
-  /// The earliest time at which the job runs; the time when it is stored by default.
+  /// The earliest time when the job runs; the time when it is stored by default.
   ///
   /// A start date replaces an earlier ``delay(_:)``, even a delay of the job's type. If the date is in the past, the
   /// job is ready immediately.
@@ -79,7 +79,7 @@ public struct JobOption: Hashable, Sendable {
   /// - Returns: The option.
   public static func startDate(_ date: Date) -> JobOption { JobOption { $0.startDate = date } }
 
-  /// The time at which the job is cancelled if it has not started; never by default.
+  /// The time when the job is cancelled if it has not started; never by default.
   ///
   /// - Parameter date: The date. If it is in the past, the job is cancelled without running.
   /// - Returns: The option.

@@ -20,9 +20,9 @@ public struct JobOptions: Hashable, Sendable {
   public internal(set) var qualityOfService: QualityOfService?
   /// How long the job waits before it is ready for the first time; nil if there is a ``startDate``.
   public internal(set) var delay: Duration?
-  /// The earliest time at which the job runs; nil if there is a ``delay``.
+  /// The earliest time when the job runs; nil if there is a ``delay``.
   public internal(set) var startDate: Date?
-  /// The time at which the job is cancelled if it has not started.
+  /// The time when the job is cancelled if it has not started.
   public internal(set) var deadline: Date?
   /// A readable description.
   public internal(set) var label: String?

@@ -10,7 +10,7 @@ public import Headway
 /// }
 /// ```
 ///
-/// The job succeeds if the operation succeeds, and fails with the operation's `error`.
+/// The job succeeds if the operation succeeds and fails with the operation's `error`.
 ///
 /// With ``JobMiddleware``, a task holds the slot of the worker's queue. The task runs the middleware and adds the
 /// operation to a private queue without a limit. The time limit, the quality of service and the cancellation of the job

@@ -228,7 +228,7 @@ extension JobClaim {
   mutating func heavyJob(_ id: JobID, level: Int) throws(Failure) -> HeavyJob
   /// Claims a job.
   ///
-  /// The job is then no longer returned, and counts toward its limits.
+  /// The job is then no longer returned and counts toward its limits.
   ///
   /// - Returns: False if the job is damaged, and therefore fails.
   mutating func take(_ job: ClaimCandidate) throws(Failure) -> Bool

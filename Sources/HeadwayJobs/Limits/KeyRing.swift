@@ -32,7 +32,7 @@ struct KeyRing {
   private var index = 0
   /// The groups whose jobs of the level can't be claimed.
   private var closedGroups: Set<String> = []
-  /// The number of keys in a row whose jobs were refused.
+  /// The number of keys in a row whose jobs were rejected.
   private var refusalCount = 0
   /// The next job, and the number of jobs with keys that had been claimed when its limits were checked.
   private var current: (job: ClaimCandidate, checked: Int)?

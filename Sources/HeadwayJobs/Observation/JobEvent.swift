@@ -11,11 +11,11 @@ public enum JobEvent: Hashable, Sendable, CustomStringConvertible {
   /// The store has recorded how an attempt ended. A job that is retried, snoozes, waits, or is given back has further
   /// attempts.
   case ended(JobAttempt, JobEnding.Action)
-  /// An attempt no longer runs its job, for example because the job was abandoned. Writes of the attempt are refused.
+  /// An attempt no longer runs its job, for example because the job was abandoned. Writes of the attempt are rejected.
   case leaseLost(JobAttempt)
-  /// The code of an attempt was cancelled this long ago, but has not returned.
+  /// The code of an attempt was cancelled this long ago but has not returned.
   ///
-  /// The job continues to run, and does not run elsewhere. ``Jobs/abandon(_:)`` takes it from the worker.
+  /// The job continues to run and does not run elsewhere. ``Jobs/abandon(_:)`` takes it from the worker.
   case stuck(JobAttempt, cancelledFor: Duration)
   /// A worker of this process has returned a job of a dead worker to its queue.
   case rescued(JobID, crashCount: Int)

@@ -105,7 +105,7 @@ final class JobEventListener: Sendable {
     }
   }
 
-  /// Returns all events, and does not wait.
+  /// Returns all events and does not wait.
   func takeRecorded() -> [JobEvent] {
     withPending { pending in
       var events = pending.events
@@ -115,7 +115,7 @@ final class JobEventListener: Sendable {
     }
   }
 
-  /// Returns all events, and waits if there are none.
+  /// Returns all events and waits if there are none.
   ///
   /// - Parameter actor: The isolation of the caller.
   /// - Returns: The events; empty when the sequence has ended or the task is cancelled.

@@ -1,6 +1,6 @@
 import Headway
 
-/// A page of the numbers of jobs, newest first.
+/// A page of the IDs of jobs, newest first.
 public struct JobIDPage: Hashable, Sendable {
   /// The numbers, in descending order.
   public var ids: [JobID]
@@ -32,7 +32,7 @@ public struct JobIDPage: Hashable, Sendable {
 }
 
 @_spi(JobStore) extension JobStoreBackend {
-  /// Returns the numbers of jobs, newest first.
+  /// Returns the IDs of jobs, newest first.
   ///
   /// - Parameters:
   ///   - filter: The jobs to find.
@@ -49,7 +49,7 @@ public struct JobIDPage: Hashable, Sendable {
 }
 
 extension Jobs {
-  /// Returns the numbers of jobs, newest first, without reading many others.
+  /// Returns the IDs of jobs, newest first, without reading many others.
   ///
   /// ```swift
   /// var end: JobID?

@@ -11,7 +11,7 @@ extension Jobs {
   /// Returns a sentence that explains why a job does not run, or how it ended.
   ///
   /// For example, “job 7 (resize) waits because no worker serves the queue ‘images’”. It describes the current state in
-  /// all processes, and does not end with a period.
+  /// all processes and does not end with a period.
   ///
   /// - Parameter id: The number of the job.
   /// - Returns: The sentence.

@@ -35,7 +35,7 @@ public struct JobsSnapshot: Hashable, Codable, Sendable {
 
   /// The time of the snapshot, by the store's clock.
   public var time: StoreTime
-  /// The queues that have jobs, are paused, or have settings, in the order of their names.
+  /// The queues that have jobs, are paused, or have settings, ordered by name.
   public var queues: [JobQueueSnapshot]
   /// The workers, in the order in which they started.
   public var workers: [JobWorkerSnapshot]
@@ -146,7 +146,7 @@ public struct JobWorkerSnapshot: Hashable, Codable, Sendable {
   public var isAlive: Bool
   /// Whether the worker has stopped while code of its jobs still runs.
   public var isStopped: Bool
-  /// The jobs that the worker has claimed, in the order of their numbers.
+  /// The jobs that the worker has claimed, ordered by ID.
   public var running: [RunningJob]
 
   /// Creates a snapshot of a worker.

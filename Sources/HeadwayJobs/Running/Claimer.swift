@@ -3,7 +3,7 @@
 /// It has no lock, no thread and no clock.
 ///
 /// A queue has one lane for the jobs that run alone, and one lane for each kind whose jobs run together. A claim for
-/// such a kind requests as many jobs as can run together, and uses one slot.
+/// such a kind requests as many jobs as can run together and uses one slot.
 ///
 /// A worker holds the jobs that it has claimed and not ended. It claims as many as it has slots. In addition, it claims
 /// as many ahead as it has ended in a period of 50 ms, up to ``maxAhead``. Therefore, a worker with long jobs claims

@@ -46,7 +46,7 @@ public final class JobContext: Sendable {
     var isFinishingElsewhere = false
     var span: (any JobSpan)?
 
-    /// Notes that the operation has started, and returns whether this is the first call.
+    /// Notes that the operation has started and returns whether this is the first call.
     mutating func noteBegun() -> Bool {
       defer { hasBegun = true }
       return !hasBegun
@@ -79,7 +79,7 @@ public final class JobContext: Sendable {
   /// Pass it to services that accept one, so that a repeated request has no second effect.
   public var idempotencyKey: String { "\(job.kind)/\(id)/\(job.enqueuedTime.microseconds)" }
 
-  /// Runs a step only once across all attempts, and returns its value.
+  /// Runs a step only once across all attempts and returns its value.
   ///
   /// The value is stored. In later attempts, this function returns the stored value and doesn't call `body`.
   ///
@@ -108,7 +108,7 @@ public final class JobContext: Sendable {
     return value
   }
 
-  /// Begins a step, and returns its value if an earlier attempt has stored one.
+  /// Begins a step and returns its value if an earlier attempt has stored one.
   ///
   /// - Parameters:
   ///   - name: The name of the step.
@@ -236,7 +236,7 @@ public final class JobContext: Sendable {
   /// - Throws: ``JobSuspension``.
   @_spi(JobStore) public func checkNotSuspended() throws { if let suspension { throw suspension } }
 
-  /// Notes a wait, and returns the first one of the attempt.
+  /// Notes a wait and returns the first one of the attempt.
   func suspend(_ suspension: JobSuspension) -> JobSuspension {
     state.withLock { state in
       let first = state.suspension ?? suspension
@@ -262,7 +262,7 @@ public final class JobContext: Sendable {
 
   // MARK: Endings
 
-  /// The error for a write that was refused.
+  /// The error for a write that was rejected.
   @_spi(JobStore) public var leaseLost: JobError {
     JobError(.leaseLost, "Attempt \(attempt) no longer runs job \(id): the job was abandoned or has ended elsewhere.")
   }

@@ -57,7 +57,7 @@ extension WorkerSession {
     } catch {
       let ending = AttemptEnding(
         job: job, error: error, isCancelled: false, hasBegun: true, cause: nil, result: nil)
-      // If the worker has lost the job in the meantime, the store refuses the ending.
+      // If the worker has lost the job in the meantime, the store rejects the ending.
       let isLost = state.withLock { fence.owner != $0.worker }
       let action = isLost ? .release : ending.action(at: store.now)
       notifyMiddleware(context, action, error)

@@ -84,7 +84,7 @@ final class WorkerSession: Sendable {
     exchangeBell.ring()
   }
 
-  /// Reports the error of a request, and stops the worker if the store can no longer be used.
+  /// Reports the error of a request and stops the worker if the store can no longer be used.
   func note(_ error: any Error, _ user: WorkerReports.User) {
     reports.failed(error, user)
     guard let error = error as? JobError, error.code == .unusableStore else { return }
@@ -161,7 +161,7 @@ final class WorkerSession: Sendable {
     return rest
   }
 
-  /// Records the endings of attempts whose code outlives the worker, and leaves the store after the last one.
+  /// Records the endings of attempts whose code outlives the worker and leaves the store after the last one.
   private func leaveAfterLastAttempt(_ worker: WorkerID) async {
     while let rest = await recordEndings(), rest.runningCount > 0 { await exchangeBell.wait() }
     // If the store is unavailable, the jobs return to their queues when the process ends.

@@ -59,7 +59,7 @@ struct WorkerState {
   var claimer: Claimer
   /// The queues that run the jobs, each once, in the order of the claimer's groups.
   var operationQueues: [OperationQueue]
-  /// The queues of the store that match a pattern, and are not served yet.
+  /// The queues of the store that match a pattern and are not served yet.
   var newQueues: Set<String> = []
   /// The identity of the worker in the store.
   var worker: WorkerID? {
@@ -236,7 +236,7 @@ struct WorkerState {
     (isStopping, hasGivenUp) = (true, true)
   }
 
-  /// Marks attempts as cancelled, and returns them, so that the caller cancels their operations without the lock.
+  /// Marks attempts as cancelled and returns them, so that the caller cancels their operations without the lock.
   mutating func cancel(_ cause: CancellationCause, where isMeant: (Attempt) -> Bool) -> [Attempt] {
     var cancelled: [Attempt] = []
     for (fence, attempt) in attempts where attempt.cause == nil && isMeant(attempt) {

@@ -23,7 +23,7 @@ extension Jobs {
   /// - Parameters:
   ///   - name: The name of the schedule.
   ///   - schedule: When jobs are added.
-  ///   - missed: The behavior for ticks at which no worker was running.
+  ///   - missed: How to treat ticks that occurred while no worker was running.
   ///   - overlap: Whether ticks add jobs while the last job is unfinished.
   ///   - jitter: The maximum time from a tick until its job is due, to spread the load of schedules with equal times.
   ///     The time is random, but the same in all processes. A delay in the options is added to it.
@@ -52,7 +52,7 @@ extension Jobs {
     _ = try await backend.perform(.set(definition), on: name)
   }
 
-  /// Returns all schedules of the store, in the order of their names.
+  /// Returns all schedules of the store, ordered by name.
   ///
   /// - Returns: The schedules.
   /// - Throws: ``JobError``.

@@ -45,7 +45,7 @@ public struct ScheduleRecord: Hashable, Codable, Sendable {
 public struct ScheduleDefinition: Hashable, Codable, Sendable {
   /// When jobs are added.
   public var schedule: JobSchedule
-  /// The behavior for ticks at which no worker was running.
+  /// The behavior for ticks that occurred while no worker was running.
   public var missed: MissedTicks
   /// Whether ticks add jobs while the last job is unfinished.
   public var overlap: ScheduleOverlap
@@ -60,7 +60,7 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
   ///
   /// - Parameters:
   ///   - schedule: When jobs are added.
-  ///   - missed: The behavior for ticks at which no worker was running.
+  ///   - missed: How to treat ticks that occurred while no worker was running.
   ///   - overlap: Whether ticks add jobs while the last job is unfinished.
   ///   - jitter: The maximum time from a tick until its job is due; not negative.
   ///   - job: The job that each tick adds.
@@ -91,7 +91,7 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
   @_spi(JobStore) public init(stored: [UInt8]) throws { self = try StoredForm.decode(Self.self, stored) }
 }
 
-/// The behavior, when a worker starts, for ticks at which no worker was running.
+/// The behavior, when a worker starts, for ticks that occurred while no worker was running.
 public enum MissedTicks: Hashable, Codable, Sendable {
   /// One job is added, for the latest tick.
   case latest

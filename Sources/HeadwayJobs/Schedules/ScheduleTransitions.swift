@@ -1,6 +1,6 @@
 /// The changes of a schedule, as pure functions that all stores share.
 ///
-/// A store reads the record of a schedule under its lock, and calls one of these functions. In the same transaction, it
+/// A store reads the record of a schedule under its lock and calls one of these functions. In the same transaction, it
 /// adds the returned jobs in their order, sets ``ScheduleRecord/lastJob`` to the last of them, and writes the record.
 @_spi(JobStore) public enum ScheduleTransitions {
   /// A tick that is late by more than this is missed.

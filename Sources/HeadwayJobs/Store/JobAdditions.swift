@@ -117,7 +117,7 @@ extension JobRows {
     return Enqueued(id: id, isNew: true)
   }
 
-  /// Adds the edges of a new job, and holds the job or cancels it if necessary.
+  /// Adds the edges of a new job and holds the job or cancels it if necessary.
   private func addEdges(
     to job: inout JobRecord, _ dependencies: [JobGraph.Requirement], _ additions: inout JobAdditions
   ) {
@@ -132,7 +132,7 @@ extension JobRows {
     }
   }
 
-  /// Replaces a job that holds the key of a new one, and returns false if the job has started.
+  /// Replaces a job that holds the key of a new one and returns false if the job has started.
   private func replace(_ job: inout JobRecord, with new: NewJob) throws -> Bool {
     let state = job.state
     guard JobTransitions.replace(&job, with: new, at: now) else { return false }

@@ -5,7 +5,7 @@ public import Headway
 public enum JobCommand: Hashable, Sendable {
   /// Cancels unfinished jobs. If a job is running, its worker cancels it.
   case cancel(JobFilter)
-  /// Cancels running jobs immediately and takes them from their workers. Later writes of the workers are refused.
+  /// Cancels running jobs immediately and takes them from their workers. Later writes of the workers are rejected.
   case abandon(JobFilter)
   /// Runs failed and cancelled jobs again, with new attempts.
   ///
@@ -36,7 +36,7 @@ public enum JobCommand: Hashable, Sendable {
   public static let maxChangedCount = 1_000
   /// The maximum number of expired keys that one command to prune deletes.
   ///
-  /// Workers prune a store every minute, and continue only if there are more expired jobs. Therefore, the number is
+  /// Workers prune a store every minute and continue only if there are more expired jobs. Therefore, the number is
   /// greater than that of jobs.
   @_spi(JobStore) public static let maxPrunedKeyCount = 10_000
 }
@@ -49,7 +49,7 @@ public enum JobChange: Hashable, Sendable {
   case priority(Operation.QueuePriority)
   /// Moves the job to another queue. Its place there depends on when it was ready.
   case queue(String)
-  /// Changes the time at which the job is due; nil makes it due now.
+  /// Changes the time when the job is due; nil makes it due now.
   ///
   /// A scheduled job that is due now waits for a worker, after the jobs that already wait. A waiting job is scheduled
   /// if the time is in the future. A job that waits for others continues to wait for them, and then until the time.
@@ -57,7 +57,7 @@ public enum JobChange: Hashable, Sendable {
   /// A job that waits for a signal, or sleeps, runs at that time, and then waits again until its own time limit. A
   /// signal still wakes it earlier.
   case dueTime(StoreTime?)
-  /// Changes the time at which the job is cancelled if it has not started; nil removes the deadline.
+  /// Changes the time when the job is cancelled if it has not started; nil removes the deadline.
   case deadline(StoreTime?)
   /// Changes the payload, and the version of the job's type that encoded it.
   ///
@@ -76,7 +76,7 @@ public enum JobChange: Hashable, Sendable {
 
 /// A selection of jobs: those that meet all conditions that are not nil.
 public struct JobFilter: Hashable, Codable, Sendable {
-  /// The numbers of the jobs.
+  /// The IDs of the jobs.
   public var ids: [JobID]?
   /// The states of the jobs.
   public var states: Set<JobState>?
@@ -96,15 +96,15 @@ public struct JobFilter: Hashable, Codable, Sendable {
   /// sorted by name, and there are no spaces between them. Such a search reads the payloads of all jobs that meet the
   /// other conditions.
   public var payload: String?
-  /// The earliest time at which the jobs were stored.
+  /// The earliest time when the jobs were stored.
   public var since: StoreTime?
-  /// The latest time at which the jobs were stored.
+  /// The latest time when the jobs were stored.
   public var until: StoreTime?
 
   /// Creates a selection.
   ///
   /// - Parameters:
-  ///   - ids: The numbers of the jobs.
+  ///   - ids: The IDs of the jobs.
   ///   - states: The states of the jobs.
   ///   - queues: The queues of the jobs.
   ///   - kinds: The kinds of the jobs.
@@ -112,8 +112,8 @@ public struct JobFilter: Hashable, Codable, Sendable {
   ///   - culprit: The job that failed or was cancelled first, and because of which the jobs were cancelled.
   ///   - label: A string that the labels of the jobs contain (case-sensitive).
   ///   - payload: A string that the payloads of the jobs contain (case-sensitive).
-  ///   - since: The earliest time at which the jobs were stored.
-  ///   - until: The latest time at which the jobs were stored.
+  ///   - since: The earliest time when the jobs were stored.
+  ///   - until: The latest time when the jobs were stored.
   public init(
     ids: [JobID]? = nil, states: Set<JobState>? = nil, queues: Set<String>? = nil, kinds: Set<JobKind>? = nil,
     tag: String? = nil, culprit: JobID? = nil, label: String? = nil, payload: String? = nil, since: StoreTime? = nil,

@@ -170,7 +170,7 @@ public struct JobErrorDescription: Hashable, Sendable {
   public enum Verdict: Hashable, Sendable {
     /// The ending was recorded, now or by an earlier request whose answer was lost.
     case recorded
-    /// The ending was refused, because the job no longer runs under that attempt.
+    /// The ending was rejected, because the job no longer runs under that attempt.
     case refused
   }
 

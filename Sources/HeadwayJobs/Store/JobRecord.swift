@@ -26,7 +26,7 @@ public struct JobRecord: Hashable, Sendable {
   public var dueTime: StoreTime?
   /// What a scheduled job waits for, at most until ``dueTime``; nil if it waits only for its time.
   public var wait: JobWait?
-  /// The time at which the job is cancelled if it has not started.
+  /// The time when the job is cancelled if it has not started.
   public var deadline: StoreTime?
   /// When the job was stored.
   public var enqueuedTime: StoreTime

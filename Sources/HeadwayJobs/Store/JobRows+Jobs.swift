@@ -92,7 +92,7 @@
       if job.hasDependents { ended.append(JobGraph.Standing(job)) }
       // Dependents might read the result.
       let isForgotten = !job.hasDependents && job.expirationTime.map { $0 <= job.finishedTime ?? now } ?? false
-      // Failed and cancelled jobs can be run again, and must not repeat their steps.
+      // Failed and cancelled jobs can be run again and must not repeat their steps.
       if job.state == .succeeded || isForgotten { withoutCheckpoints.append(job.id) }
       if isForgotten { forgotten.append(job.id) } else { finished.append(job) }
     }

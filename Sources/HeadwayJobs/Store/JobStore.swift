@@ -47,7 +47,7 @@ public struct JobStoreAccess: Sendable {
 /// A store decides which jobs run, and records the results. It does not run jobs itself. Each function is one
 /// transaction: it takes effect as a whole or not at all. Only ``rescue()`` and ``unregister(_:isRunningCode:)`` can
 /// consist of several transactions, for at most ``JobCommand/maxChangedCount`` jobs each. Every write of an attempt
-/// contains a ``JobFence``, and is rejected when the job no longer runs under that fence.
+/// contains a ``JobFence`` and is rejected when the job no longer runs under that fence.
 ///
 /// Implement ``JobRows`` for the statements of the store, call its functions in a transaction, and run the checks of
 /// `JobStoreConformance` in `HeadwayJobsTestKit`. The guide <doc:WriteAStore> explains how.
@@ -62,7 +62,7 @@ public struct JobStoreAccess: Sendable {
 
   /// Records the endings of attempts, and claims jobs for a worker.
   ///
-  /// The endings are recorded before the jobs are claimed. An ending that is refused does not affect the others.
+  /// The endings are recorded before the jobs are claimed. An ending that is rejected does not affect the others.
   ///
   /// - Parameter exchange: The endings and claims of one worker.
   /// - Returns: The result for each ending, and the claimed jobs.
@@ -113,7 +113,7 @@ public struct JobStoreAccess: Sendable {
   /// - Throws: ``JobError``.
   func unregister(_ worker: WorkerID, isRunningCode: Bool) async throws
 
-  /// Returns the jobs of dead workers to their queues, and counts a crash for each.
+  /// Returns the jobs of dead workers to their queues and counts a crash for each.
   ///
   /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
   /// - Throws: ``JobError``.
@@ -125,7 +125,7 @@ public struct JobStoreAccess: Sendable {
   /// One call processes at most ``JobCommand/maxChangedCount`` schedules, due jobs and expired jobs each. If there are
   /// more, it returns the current time, and the next call continues.
   ///
-  /// - Returns: The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another
+  /// - Returns: The earliest time when a tick or a job is due, a job misses its deadline, or a rate permits another
   ///   claim; nil if there is none.
   /// - Throws: ``JobError``.
   func advance() async throws -> StoreTime?
@@ -148,11 +148,11 @@ public struct JobStoreAccess: Sendable {
 
   /// Returns all schedules.
   ///
-  /// - Returns: The schedules, in the order of their names.
+  /// - Returns: The schedules, ordered by name.
   /// - Throws: ``JobError``.
   func schedules() async throws -> [ScheduleRecord]
 
-  /// Returns jobs in the order of their numbers.
+  /// Returns jobs ordered by ID.
   ///
   /// - Parameters:
   ///   - filter: The jobs to return.
@@ -165,7 +165,7 @@ public struct JobStoreAccess: Sendable {
   /// Returns the edges from and to jobs.
   ///
   /// - Parameter ids: The jobs.
-  /// - Returns: The edges, in the order of the dependencies' numbers, and then of the dependents' numbers.
+  /// - Returns: The edges, ordered by the dependency's ID and then by the dependent's ID.
   /// - Throws: ``JobError``.
   func edges(of ids: [JobID]) async throws -> [JobEdge]
 
@@ -196,7 +196,7 @@ public struct JobStoreAccess: Sendable {
   /// - Throws: ``JobError``.
   func snapshot(_ parts: JobsSnapshot.Parts) async throws -> JobsSnapshot
 
-  /// Returns the numbers of jobs, newest first, without reading many others.
+  /// Returns the IDs of jobs, newest first, without reading many others.
   ///
   /// A store can end the search before it has found enough jobs. The page then has fewer numbers, or none, and
   /// ``JobIDPage/next`` continues the search.
@@ -233,7 +233,7 @@ public struct JobStoreAccess: Sendable {
   ///
   /// Hints can be lost. They affect only how soon something happens.
   ///
-  /// - Parameter handler: The function. It is called on any thread, and must return quickly.
+  /// - Parameter handler: The function. It is called on any thread and must return quickly.
   /// - Returns: A token. Release it to end the calls.
   func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable
 }

@@ -32,8 +32,8 @@ import Headway
   ///   - job: The job of the ending.
   ///   - ending: How the attempt ends.
   ///   - now: The time of the store's clock.
-  /// - Returns: Whether the ending is recorded now, was already recorded, or is refused. The job is changed only in the
-  ///   first case.
+  /// - Returns: Whether the ending is recorded now, was already recorded, or is rejected. The job is changed only in
+  ///   the first case.
   public static func end(_ job: inout JobRecord, _ ending: JobEnding, at now: StoreTime) -> EndResult {
     guard job.isRun(by: ending.fence) else { return job.hasEnded(ending.fence) ? .alreadyRecorded : .refused }
     switch ending.action {

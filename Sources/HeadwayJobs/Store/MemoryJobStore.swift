@@ -159,7 +159,7 @@ public final class MemoryJobStore: JobStore {
     }
   }
 
-  /// Returns the jobs of dead workers to their queues, and counts a crash for each.
+  /// Returns the jobs of dead workers to their queues and counts a crash for each.
   ///
   /// - Returns: The jobs that were returned, or have failed or were cancelled instead.
   public func rescue() -> [JobID] {
@@ -169,7 +169,7 @@ public final class MemoryJobStore: JobStore {
   /// Adds the jobs of due ticks, makes due jobs wait for a worker, cancels jobs that have missed their deadline, and
   /// continues to cancel the dependents of failed jobs.
   ///
-  /// - Returns: The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another
+  /// - Returns: The earliest time when a tick or a job is due, a job misses its deadline, or a rate permits another
   ///   claim; nil if there is none.
   public func advance() -> StoreTime? { change { try $0.advance() } }
 
@@ -195,12 +195,12 @@ public final class MemoryJobStore: JobStore {
 
   /// Returns all schedules.
   ///
-  /// - Returns: The schedules, in the order of their names.
+  /// - Returns: The schedules, ordered by name.
   public func schedules() -> [ScheduleRecord] {
     read { memory in memory.schedules.values.sorted { $0.name < $1.name } }
   }
 
-  /// Returns jobs in the order of their numbers.
+  /// Returns jobs ordered by ID.
   ///
   /// - Parameters:
   ///   - filter: The jobs to return.
@@ -218,7 +218,7 @@ public final class MemoryJobStore: JobStore {
   /// Returns the edges from and to jobs.
   ///
   /// - Parameter ids: The jobs.
-  /// - Returns: The edges, in the order of the dependencies' numbers, and then of the dependents' numbers.
+  /// - Returns: The edges, ordered by the dependency's ID and then by the dependent's ID.
   public func edges(of ids: [JobID]) -> [JobEdge] {
     read { memory in
       let edges = ids.flatMap { memory.graph.edges(from: $0) + memory.graph.edges(to: $0) }
@@ -263,7 +263,7 @@ public final class MemoryJobStore: JobStore {
 
   private func read<Result>(_ body: (MemoryJobs) -> Result) -> Result { state.withLock { body($0.memory) } }
 
-  /// Changes the jobs under the lock, and calls observers after releasing it.
+  /// Changes the jobs under the lock and calls observers after releasing it.
   private func update<Result: Sendable>(_ body: (MemoryRows) throws -> Result) throws -> Result {
     let now = time()
     let (result, hints) = try state.withLock { rows in

@@ -7,7 +7,7 @@
   public private(set) var jobs: [JobID: JobRecord] = [:]
   /// The workers.
   public private(set) var workers: [WorkerID: WorkerDescription] = [:]
-  /// The times at which the workers started.
+  /// The times when the workers started.
   public private(set) var starts: [WorkerID: StoreTime] = [:]
   /// The checkpoints of each job, by name.
   public var checkpoints: [JobID: [String: JobPayload]] = [:]
@@ -93,7 +93,7 @@
 
   /// Removes a job, its checkpoints and its dependencies.
   public mutating func remove(_ id: JobID) {
-    // A new job that is cancelled and not kept has edges, and was never stored.
+    // A new job that is cancelled and not kept has edges and was never stored.
     if let job = jobs.removeValue(forKey: id) { removeFromIndexes(job) }
     checkpoints[id] = nil
     graph.remove(id)
@@ -139,7 +139,7 @@
     return found.sorted { ($0.time, $0.job.id) < ($1.time, $1.job.id) }.prefix(limit).map(\.job)
   }
 
-  /// The earliest time at which a tick or a job is due, a job misses its deadline, or a rate permits another claim.
+  /// The earliest time when a tick or a job is due, a job misses its deadline, or a rate permits another claim.
   ///
   /// - Parameter now: The time of the store's clock.
   /// - Returns: The time, or nil if there is none.
@@ -191,14 +191,14 @@
     return workers.removeValue(forKey: worker) != nil
   }
 
-  /// Returns the jobs that a worker runs, in the order of their numbers.
+  /// Returns the jobs that a worker runs, ordered by ID.
   public func runningJobs(of worker: WorkerID) -> [JobRecord] {
     running[worker, default: []].sorted().compactMap { jobs[$0] }
   }
 }
 
 extension JobRecord {
-  /// The time at which a scheduled job is due; nil for other jobs.
+  /// The time when a scheduled job is due; nil for other jobs.
   @_spi(JobStore) public var scheduledTime: StoreTime? { state == .scheduled ? dueTime : nil }
 
   /// The deadline of a job that has not started; nil for other jobs.

@@ -4,13 +4,13 @@
 
   /// Returns the unfinished and finished jobs among several jobs.
   ///
-  /// - Parameter ids: The numbers of the jobs.
+  /// - Parameter ids: The IDs of the jobs.
   /// - Returns: The jobs, in the same order.
   public func find(_ ids: [JobID]) -> [JobRecord] { ids.compactMap { memory.jobs[$0] } }
 
   /// Returns the unfinished jobs among several jobs.
   ///
-  /// - Parameter ids: The numbers of the jobs, in ascending order.
+  /// - Parameter ids: The IDs of the jobs, in ascending order.
   /// - Returns: The jobs, in the same order.
   public func findUnfinished(_ ids: [JobID]) -> [JobRecord] {
     ids.compactMap { id in memory.jobs[id].flatMap { $0.state.isFinished ? nil : $0 } }
@@ -32,7 +32,7 @@
     keys.map { memory.holder(of: $0, at: now) }
   }
 
-  /// Returns jobs that a command can change, in the order of their numbers, up to ``JobCommand/maxChangedCount``.
+  /// Returns jobs that a command can change, ordered by ID, up to ``JobCommand/maxChangedCount``.
   ///
   /// - Parameters:
   ///   - command: A command with a filter.
@@ -62,7 +62,7 @@
 
   /// Returns the jobs whose retention has expired and that no unfinished job depends on.
   ///
-  /// - Returns: The numbers of the jobs, in ascending order; at most ``JobCommand/maxChangedCount``.
+  /// - Returns: The IDs of the jobs, in ascending order; at most ``JobCommand/maxChangedCount``.
   /// - Complexity: O(*n*) in the number of jobs.
   public func expiredJobs() -> [JobID] {
     let expired = memory.jobs.values.filter { job in
@@ -87,7 +87,7 @@
   /// Returns the jobs that a worker runs.
   ///
   /// - Parameter worker: The worker.
-  /// - Returns: The jobs, in the order of their numbers.
+  /// - Returns: The jobs, ordered by ID.
   public func runningJobs(of worker: WorkerID) -> [JobRecord] { memory.runningJobs(of: worker) }
 
   /// Returns the values of one name that jobs have stored.
@@ -120,7 +120,7 @@
 
   /// Returns the states of the jobs that exist.
   ///
-  /// - Parameter ids: The numbers of the jobs.
+  /// - Parameter ids: The IDs of the jobs.
   /// - Returns: The states.
   public func standings(of ids: [JobID]) -> [JobID: JobGraph.Standing] {
     let found = ids.compactMap { memory.jobs[$0] }.map { ($0.id, JobGraph.Standing($0)) }
@@ -132,7 +132,7 @@
   /// - Parameters:
   ///   - ids: The dependencies.
   ///   - limit: The maximum number of edges.
-  /// - Returns: The edges, in the order of the dependencies, and then of the dependents' numbers.
+  /// - Returns: The edges, in the order of `ids` and then by the dependent's ID.
   public func unmetEdges(from ids: [JobID], limit: Int) -> [JobEdge] {
     var found: [JobEdge] = []
     for id in ids where found.count < limit {
@@ -143,8 +143,8 @@
 
   /// Returns the jobs among several jobs that have unmet edges.
   ///
-  /// - Parameter ids: The numbers of the jobs.
-  /// - Returns: The numbers of the jobs that have unmet edges.
+  /// - Parameter ids: The IDs of the jobs.
+  /// - Returns: The IDs of the jobs that have unmet edges.
   public func jobsWithUnmetEdges(_ ids: [JobID]) -> Set<JobID> {
     Set(ids.filter { id in memory.graph.edges(from: id).contains { $0.status == .unmet } })
   }
@@ -152,7 +152,7 @@
   /// Returns the edges to dependents.
   ///
   /// - Parameter ids: The dependents.
-  /// - Returns: The edges, in the order of the dependencies' numbers for each of them.
+  /// - Returns: The edges, ordered by the dependency's ID for each dependent.
   public func edges(to ids: [JobID]) -> [JobEdge] { ids.flatMap { memory.graph.edges(to: $0) } }
 
   /// Marks edges from ended jobs as met if the results fulfill the requirements, and updates the dependents.
@@ -182,7 +182,7 @@
 
   /// Returns the jobs that have ended and still have unmet edges.
   ///
-  /// - Returns: The jobs, in the order of their numbers.
+  /// - Returns: The jobs, ordered by ID.
   public func cascades() -> [JobGraph.Standing] {
     memory.graph.cascades.sorted { $0.key < $1.key }.map {
       JobGraph.Standing(id: $0.key, state: memory.jobs[$0.key]?.state ?? .failed, culprit: $0.value)
@@ -194,19 +194,19 @@
   /// Returns the jobs that have not started by their deadline.
   ///
   /// - Parameter limit: The maximum number of jobs.
-  /// - Returns: The jobs, in the order of the deadlines.
+  /// - Returns: The jobs, ordered by deadline.
   public func lateJobs(limit: Int) -> [JobRecord] { memory.jobs(until: now, by: \.deadlineToStart, limit: limit) }
 
   /// Returns the scheduled jobs that are due.
   ///
   /// - Parameter limit: The maximum number of jobs.
-  /// - Returns: The jobs, in the order of their times.
+  /// - Returns: The jobs, ordered by due time.
   public func dueJobs(limit: Int) -> [JobRecord] { memory.jobs(until: now, by: \.scheduledTime, limit: limit) }
 
   /// Returns the schedules that have a due tick.
   ///
   /// - Parameter limit: The maximum number of schedules.
-  /// - Returns: The schedules, in the order of the ticks.
+  /// - Returns: The schedules, ordered by tick.
   public func dueSchedules(limit: Int) -> [DueSchedule] {
     let due = memory.schedules.values.compactMap { schedule in
       schedule.nextTickTime.flatMap { $0 <= now ? (time: $0, name: schedule.name) : nil }

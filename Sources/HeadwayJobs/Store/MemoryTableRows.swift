@@ -39,7 +39,7 @@
     return hasMoreTicks || hasMoreLate || hasMoreDue ? now : nextTime(after: now)
   }
 
-  /// Returns the next time at which ``advance()`` must be called.
+  /// Returns the next time when ``advance()`` must be called.
   ///
   /// - Parameter now: The time of the store's clock.
   /// - Returns: The time, which is in the past if something is due; nil if nothing will be due.

@@ -15,9 +15,9 @@ import Headway
   public var priority: Int
   /// How long the job waits before it is ready for the first time, by the store's clock.
   public var delay: Duration?
-  /// The earliest time at which the job runs; nil if there is a delay.
+  /// The earliest time when the job runs; nil if there is a delay.
   public var startTime: StoreTime?
-  /// The time at which the job is cancelled if it has not started.
+  /// The time when the job is cancelled if it has not started.
   public var deadline: StoreTime?
   /// The other options.
   public var settings: JobSettings

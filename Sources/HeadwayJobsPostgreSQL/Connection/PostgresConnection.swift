@@ -24,7 +24,7 @@ final class PostgresConnection: Sendable {
     let end: ContinuousClock.Instant
     /// Whether it can be executed again after the connection was lost before a commit.
     let isRepeatable: Bool
-    /// Executes the request, and returns the function that resumes the caller.
+    /// Executes the request and returns the function that resumes the caller.
     let perform: @Sendable (PostgresSession) throws -> @Sendable () -> Void
     /// Resumes the caller with an error.
     let fail: @Sendable (any Error) -> Void
@@ -104,7 +104,7 @@ final class PostgresConnection: Sendable {
     if mustStart { start() } else { pipe.wake() }
   }
 
-  /// Makes the thread check for work, and starts it if necessary.
+  /// Makes the thread check for work and starts it if necessary.
   func wake() {
     let mustStart = state.withLock { state in
       guard !state.isClosed else { return false }
@@ -114,7 +114,7 @@ final class PostgresConnection: Sendable {
     if mustStart { start() } else { pipe.wake() }
   }
 
-  /// Executes the pending requests, and closes the connection.
+  /// Executes the pending requests and closes the connection.
   func close() async {
     await withCheckedContinuation { continuation in
       let isDone = state.withLock { state in

@@ -110,7 +110,7 @@ final class PostgresSession {
     }
   }
 
-  /// Finds out whether there is a pooler, and sets the time limits.
+  /// Finds out whether there is a pooler and sets the time limits.
   private func configure() throws {
     let process = try run(Statement(SessionSQL.process))
     guard let row = process.first else { throw PostgresError.lost("The server does not describe its process.") }
@@ -209,7 +209,7 @@ final class PostgresSession {
     var failure: (error: PostgresError, index: Int)?
   }
 
-  /// Sends statements, and waits for their results.
+  /// Sends statements and waits for their results.
   func exchange(_ statements: [Statement]) throws -> Answer {
     let end = ContinuousClock.now + settings.limits.answer
     requestCount += 1
@@ -238,7 +238,7 @@ final class PostgresSession {
     return answer
   }
 
-  /// Forgets a prepared statement that can't be executed again, and returns the error with its consequences.
+  /// Forgets a prepared statement that can't be executed again and returns the error with its consequences.
   private func note(_ error: PostgresError, of command: Command) -> PostgresError {
     var error = error
     switch error.sqlState {
@@ -278,7 +278,7 @@ final class PostgresSession {
     /// Whether it executes a statement that was prepared earlier.
     var isPrepared = false
 
-    /// Whether it sets the mode of a transaction, which a standby refuses.
+    /// Whether it sets the mode of a transaction, which a standby rejects.
     var isForWriting: Bool { sql == SessionSQL.begin || sql == SessionSQL.writing }
   }
 
@@ -400,7 +400,7 @@ final class PostgresSession {
     }
   }
 
-  /// Returns the texts of the notifications that have arrived since the last call.
+  /// Returns the strings of the notifications that have arrived since the last call.
   func takeNotifications() -> [String] {
     defer { notifications = [] }
     return notifications

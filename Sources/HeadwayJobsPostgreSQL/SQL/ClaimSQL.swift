@@ -149,7 +149,7 @@ enum ClaimSQL {
 
   /// The queues with waiting jobs among those of a list; by the indexes of the parts.
   ///
-  /// Each step finds the first queue with waiting jobs that is not before the next name of the list, and continues with
+  /// Each step finds the first queue with waiting jobs that is not before the next name of the list and continues with
   /// the name after that queue. Therefore, there are no more steps than names, and no more steps than queues with
   /// waiting jobs.
   static let waitingQueues = """

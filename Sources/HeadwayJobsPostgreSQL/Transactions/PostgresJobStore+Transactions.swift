@@ -158,7 +158,7 @@ extension JobContext {
   /// - Parameters:
   ///   - name: The name of the step. Each attempt can use a name only once.
   ///   - limit: The time limit of `body`.
-  ///   - body: The step. It is called once, on a thread of the store. It can use savepoints, but must not begin or end
+  ///   - body: The step. It is called once, on a thread of the store. It can use savepoints but must not begin or end
   ///     transactions.
   /// - Returns: The value of the step, from this attempt or an earlier one.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,
@@ -205,7 +205,7 @@ extension JobContext {
   /// - Precondition: The store is a ``PostgresJobStore``.
   /// - Parameters:
   ///   - limit: The time limit of `body`.
-  ///   - body: The function that writes. It is called once, on a thread of the store. It can use savepoints, but must
+  ///   - body: The function that writes. It is called once, on a thread of the store. It can use savepoints but must
   ///     not begin or end transactions.
   /// - Returns: The value that `body` has returned. If it is encodable, it is stored as the result of the job.
   /// - Throws: The error of `body`; `JobError`, with the code `leaseLost` if the attempt no longer runs the job,

@@ -48,7 +48,7 @@ public final class PostgresTransaction {
     try run(sql, values).changeCount
   }
 
-  /// Executes a statement, and returns its rows.
+  /// Executes a statement and returns its rows.
   ///
   /// - Parameters:
   ///   - sql: One statement, with the parameters `$1`, `$2` and so on. It must not begin or end a transaction.
@@ -106,7 +106,7 @@ public final class PostgresTransaction {
 
   // MARK: Jobs
 
-  /// Changes jobs in the transaction, and calls a function after its commit.
+  /// Changes jobs in the transaction and calls a function after its commit.
   func change<Answer>(
     isRepeatable: Bool = false, _ body: (JobTransaction) throws -> Answer, _ completion: @escaping (Answer) -> Void
   ) throws -> Answer {

@@ -145,7 +145,7 @@ final class LeaseKeeper: Sendable {
 
   // MARK: Losses
 
-  /// Makes the thread check the leases, and starts it if necessary.
+  /// Makes the thread check the leases and starts it if necessary.
   private func watch() {
     let mustStart = state.withLock { state in
       defer { state.isWatched = true }

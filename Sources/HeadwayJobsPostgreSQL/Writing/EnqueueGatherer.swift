@@ -204,7 +204,7 @@ final class EnqueueGatherer: Sendable {
 
   /// Stores the jobs of several callers by one statement.
   ///
-  /// - Returns: False if nothing was stored, because a queue has a pending limit, or the jobs of a caller are refused.
+  /// - Returns: False if nothing was stored, because a queue has a pending limit, or the jobs of a caller are rejected.
   private func storePlain(_ items: [Item], _ session: PostgresSession) throws -> Bool {
     let jobs = items.flatMap(\.jobs)
     let receipt = state.withLock { $0.receipts.next() }

@@ -87,7 +87,7 @@ struct SQLStatement {
     return Int(sqlite3_changes(sqlite3_db_handle(handle)))
   }
 
-  /// Executes the statement, and calls a function with each row.
+  /// Executes the statement and calls a function with each row.
   func forEachRow(_ body: (SQLStatement) throws -> Void) throws {
     defer { reset() }
     while try step() { try body(self) }

@@ -89,7 +89,7 @@ extension Database {
   }
 }
 
-/// The time at which code of the application must have returned.
+/// The time when code of the application must have returned.
 private final class TimeLimit {
   private let end: ContinuousClock.Instant
   /// SQLite checks the time after this number of its virtual machine's instructions.

@@ -215,7 +215,7 @@ extension JobStoreProbe {
     _ = try await (store ?? self.store).perform(.set(definition), on: name)
   }
 
-  /// Returns a schedule, and fails the check if there is none.
+  /// Returns a schedule and fails the check if there is none.
   func schedule(
     _ name: String, file: StaticString = #fileID, line: UInt = #line
   ) async throws -> ScheduleRecord {

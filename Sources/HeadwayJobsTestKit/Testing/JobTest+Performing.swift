@@ -4,7 +4,7 @@ import Headway
 import Synchronization
 
 extension JobTest {
-  /// Runs the code of one job, and returns its result.
+  /// Runs the code of one job and returns its result.
   ///
   /// The job is stored, claimed and decoded as usual. Therefore, a job that can't be encoded or decoded is an error.
   /// All functions of its `JobContext` work: checkpoints, log lines, progress, further jobs, and results of other jobs.
@@ -13,9 +13,9 @@ extension JobTest {
   ///
   /// When the code has ended, the ending is recorded, and the job is not run again: it has succeeded, or it has failed
   /// if the code throws an error. If the code throws `JobOutcome.snooze` or a `CancellationError`, or waits for a
-  /// signal or sleeps, the job is cancelled. To run jobs that wait, call ``drain(_:for:)``.
-  /// Jobs that the code has enqueued are in the store, but have not run. To read them, call ``enqueued(_:queue:)``. To
-  /// run them, call ``drain(_:for:)``.
+  /// signal or sleeps, the job is cancelled. To run jobs that wait, call ``drain(_:for:)``. Jobs that the code has
+  /// enqueued are in the store but have not run. To read them, call ``enqueued(_:queue:)``. To run them, call
+  /// ``drain(_:for:)``.
   ///
   /// If the task of the caller is cancelled, the job's operation is cancelled, and the function returns when the code
   /// has ended.

@@ -14,7 +14,7 @@ public import HeadwayTestKit
 ///
 /// Create an object for each test, so that tests can run in parallel. You can call the functions from any task.
 public final class JobTest: Sendable {
-  /// The object that adds jobs to the store, and reads and changes them.
+  /// The object that adds jobs to the store and reads and changes them.
   ///
   /// Pass this object to the code under test.
   public let jobs: Jobs
@@ -75,7 +75,7 @@ public final class JobTest: Sendable {
   /// - Parameters:
   ///   - type: The type of the jobs.
   ///   - queue: The queue of the store that the jobs wait in; nil for all queues.
-  /// - Returns: The jobs, in the order in which they were added.
+  /// - Returns: The jobs, in insertion order.
   /// - Throws: `JobError`, for example with the code `undecodablePayload` if a job can't be decoded.
   public func enqueued<Type: Job>(_ type: Type.Type, queue: String? = nil) async throws -> [StoredJob<Type>] {
     let filter = JobFilter(states: [.held, .scheduled, .waiting], queues: queue.map { [$0] })

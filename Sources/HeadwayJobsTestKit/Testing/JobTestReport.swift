@@ -7,8 +7,8 @@ public struct JobTestReport: Sendable, CustomStringConvertible {
   /// The errors and reasons of the jobs that have failed.
   ///
   /// Jobs whose last attempt has failed come first, in the order of these attempts. Jobs that the store has marked as
-  /// failed follow in the order in which they were added. For example, these jobs have snoozed too often, were
-  /// cancelled before their next attempt, or are damaged.
+  /// failed follow in insertion order. For example, these jobs have snoozed too often, were cancelled before their next
+  /// attempt, or are damaged.
   public var failures: [JobFailure] = []
   /// The increase in the number of cancelled jobs in the store.
   ///

@@ -9,7 +9,7 @@ import Synchronization
 /// Records what the process does while the lab or a workshop runs something, and serves the last recording as a page.
 ///
 /// A process records at most one trace at a time, so a trace includes everything that runs at the same time. It begins
-/// with the request that starts the first run, and ends when nothing runs.
+/// with the request that starts the first run and ends when nothing runs.
 final class LabTrace: RouterMiddleware {
   typealias Context = BasicRequestContext
 

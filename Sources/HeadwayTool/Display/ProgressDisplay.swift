@@ -4,7 +4,7 @@ import Synchronization
 
 /// Shows the progress of a command: bars on standard error, redrawn until the command stops, with notes under them.
 ///
-/// A subclass provides the bars, and writes the lines of the other styles.
+/// A subclass provides the bars and writes the lines of the other styles.
 class ProgressDisplay: @unchecked Sendable {  // Locks protect all mutable state, including that of subclasses.
   let style: ProgressStyle
   private let beginning = ContinuousClock.now

@@ -22,7 +22,7 @@ struct SourceDownloads {
     }
   }
 
-  /// Downloads the sources that are addresses, and returns the paths of all sources.
+  /// Downloads the sources that are addresses and returns the paths of all sources.
   ///
   /// - Throws: ``RequestError``; an exit code, if a signal ended the downloads; or a `ValidationError`.
   func files(of sources: [String], _ style: ProgressStyle, _ notices: Notices) async throws -> [String] {

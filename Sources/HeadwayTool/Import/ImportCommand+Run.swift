@@ -115,7 +115,7 @@ extension ImportCommand {
     }
   }
 
-  /// Prints the result, and throws the exit code for it.
+  /// Prints the result and throws the exit code for it.
   private func finish(
     _ operations: [ImportOperation], seconds: Double, _ style: ProgressStyle, stoppedBy signal: Int32?,
     _ traceFailure: CSVWriterError?

@@ -38,7 +38,7 @@ final class ImportTrace {
   // Nil when the trace has been written.
   private var trace: Trace?
 
-  /// Creates the files, and starts the recording.
+  /// Creates the files and starts the recording.
   ///
   /// - Parameter paths: The paths of the files; at least one.
   /// - Throws: ``CSVWriterError``, if a file can't be created, or a `ValidationError`.

@@ -52,7 +52,7 @@ struct RunOptions<Texts: RunOptionTexts>: ParsableArguments {
     }
   }
 
-  /// Downloads the sources that are addresses, and runs a function with the files of all sources.
+  /// Downloads the sources that are addresses and runs a function with the files of all sources.
   ///
   /// Addresses are downloaded next to the database or, if there is none, to a private folder, which is removed when the
   /// function has ended.

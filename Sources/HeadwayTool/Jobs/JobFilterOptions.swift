@@ -57,7 +57,7 @@ struct JobFilterOptions: ParsableArguments {
   /// Creates the selection.
   ///
   /// - Parameters:
-  ///   - ids: The numbers of the jobs; nil for all jobs.
+  ///   - ids: The IDs of the jobs; nil for all jobs.
   ///   - now: The time of the store's clock.
   /// - Returns: The selection.
   func filter(_ ids: [JobID]? = nil, at now: StoreTime) -> JobFilter {

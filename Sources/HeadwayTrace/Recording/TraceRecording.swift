@@ -120,7 +120,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     case success
     /// It has an error.
     case failure
-    /// It was cancelled, and has no error.
+    /// It was cancelled and has no error.
     case cancelled
   }
 

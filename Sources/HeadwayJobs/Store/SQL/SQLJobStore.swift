@@ -10,7 +10,7 @@
 }
 
 @_spi(JobStore) extension SQLJobStore {
-  /// Returns jobs in the order of their numbers.
+  /// Returns jobs ordered by ID.
   ///
   /// Each read examines a limited number of rows, so a long list does not show all jobs at the same moment.
   ///
@@ -31,7 +31,7 @@
     return jobs
   }
 
-  /// Returns the numbers of jobs, newest first, without reading many others.
+  /// Returns the IDs of jobs, newest first, without reading many others.
   ///
   /// - Parameters:
   ///   - filter: The jobs to find.
@@ -57,7 +57,7 @@
   /// Returns the edges from and to jobs.
   ///
   /// - Parameter ids: The jobs.
-  /// - Returns: The edges, in the order of the dependencies' numbers, and then of the dependents' numbers.
+  /// - Returns: The edges, ordered by the dependency's ID and then by the dependent's ID.
   /// - Throws: ``JobError``.
   public func edges(of ids: [JobID]) async throws -> [JobEdge] { try await readState { try $0.edges(of: ids) } }
 
@@ -91,7 +91,7 @@
 
   /// Returns all schedules.
   ///
-  /// - Returns: The schedules, in the order of their names.
+  /// - Returns: The schedules, ordered by name.
   /// - Throws: ``JobError``.
   public func schedules() async throws -> [ScheduleRecord] { try await readState { try $0.schedules() } }
 

@@ -8,7 +8,7 @@ import Headway
   static var finishedColumns: String { get }
   /// The end of a statement that locks its rows; empty if the database needs none.
   static var lock: String { get }
-  /// Whether texts can contain null characters.
+  /// Whether strings can contain null characters.
   ///
   /// If they can, a list with such a text is not compared by the database.
   static var storesNullCharacters: Bool { get }
@@ -40,7 +40,7 @@ enum SearchSQL {
     }
   }
 
-  /// Jobs in the order of their numbers; by the primary key, or the index of a condition.
+  /// Jobs ordered by ID; by the primary key, or the index of a condition.
   static func page(_ columns: String, _ table: Table, where condition: String, limit: String, lock: String) -> String {
     "SELECT \(columns) FROM \(table.name) t WHERE \(condition) ORDER BY id LIMIT \(limit)\(lock)"
   }

@@ -2,14 +2,14 @@
 @_spi(JobStore) public struct AuditRule: Sendable {
   /// A description of the returned rows, in the plural.
   let what: String
-  /// A query that returns the numbers of jobs.
+  /// A query that returns the IDs of jobs.
   let sql: String
 
   /// Creates a rule.
   ///
   /// - Parameters:
   ///   - what: A description of the returned rows, in the plural.
-  ///   - sql: A query that returns the numbers of jobs, in the form of a ``StoreStatement``.
+  ///   - sql: A query that returns the IDs of jobs, in the form of a ``StoreStatement``.
   public init(_ what: String, _ sql: String) { (self.what, self.sql) = (what, sql) }
 }
 

@@ -13,7 +13,7 @@
   /// The time of the store's clock.
   var now: StoreTime { get }
 
-  /// Executes a statement, and calls a function with each row.
+  /// Executes a statement and calls a function with each row.
   func forEachRow(_ statement: StoreStatement, _ body: (Row) throws -> Void) throws
 
   /// Makes the next statements read by index, even if the statistics of the database are old.
@@ -38,7 +38,7 @@
   /// Does nothing.
   public func preferIndexes() {}
 
-  /// Executes a statement, and returns a value for each row.
+  /// Executes a statement and returns a value for each row.
   public func rows<Value>(_ statement: StoreStatement, _ read: (Row) throws -> Value) throws -> [Value] {
     var values: [Value] = []
     try forEachRow(statement) { values.append(try read($0)) }

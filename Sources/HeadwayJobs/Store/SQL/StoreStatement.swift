@@ -20,7 +20,7 @@
     (self.sql, self.values, self.isFrequent) = (sql, values, isFrequent)
   }
 
-  /// Adds a value, and returns its parameter for the text.
+  /// Adds a value and returns its parameter for the text.
   public mutating func add(_ value: StoredValue) -> String {
     values.append(value)
     return "$\(values.count)"
@@ -39,7 +39,7 @@
   case time(StoreTime)
   /// A list of integers.
   case integers([Int64])
-  /// A list of texts.
+  /// A list of strings.
   case texts([String])
 
   /// Creates an integer.
