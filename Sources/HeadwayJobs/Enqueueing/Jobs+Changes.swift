@@ -84,7 +84,7 @@ extension Jobs {
   ///
   /// - Parameters:
   ///   - id: The number of the job.
-  ///   - change: The change.
+  ///   - change: The property to change, with its new value.
   /// - Returns: True if the job could be changed and had another value before.
   /// - Throws: ``JobError``, with the code ``JobError/Code/payloadTooLarge`` or ``JobError/Code/nameTooLong`` if the
   ///   store does not accept the new value.
@@ -97,7 +97,7 @@ extension Jobs {
   ///
   /// - Parameters:
   ///   - filter: The jobs to change.
-  ///   - change: The change.
+  ///   - change: The property to change, with its new value.
   /// - Returns: The number of jobs that were changed.
   /// - Throws: ``JobError``, with the code ``JobError/Code/payloadTooLarge`` or ``JobError/Code/nameTooLong`` if the
   ///   store does not accept the new value. After other errors, some of the jobs might have been changed.

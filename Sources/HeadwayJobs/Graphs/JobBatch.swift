@@ -45,7 +45,7 @@ public struct JobBatch: Sendable {
     /// The handle of a job.
     ///
     /// - Parameter entry: An entry of the batch.
-    /// - Returns: The handle.
+    /// - Returns: A handle to the stored job of the entry.
     /// - Precondition: The entry belongs to the batch that was stored.
     public subscript<Output: Sendable>(entry: Entry<Output>) -> JobHandle<Output> {
       require(entry.batchNumber == number, "The entry belongs to another batch. Use the handles of that batch.")
@@ -57,7 +57,7 @@ public struct JobBatch: Sendable {
 
   private let number: Int
   private var items: [Result<NewJob, any Error>] = []
-  /// What happens if a queue is full: an error if the options of any job require it.
+  /// The behavior if a queue is full: ``FullQueuePolicy/fail`` if the options of any job require it.
   private(set) var fullQueuePolicy: FullQueuePolicy?
 
   /// Creates an empty batch.
@@ -69,7 +69,7 @@ public struct JobBatch: Sendable {
   /// Adds a job.
   ///
   /// - Parameters:
-  ///   - job: The job. If it can't be encoded, the batch can't be stored.
+  ///   - job: The job to add, which is encoded immediately. If it can't be encoded, the batch can't be stored.
   ///   - options: Options of the job. They take precedence over the options of the type.
   /// - Returns: The entry of the job, which other jobs of the batch can wait for.
   /// - Precondition: The entries that the job waits for belong to this batch.
@@ -123,7 +123,7 @@ extension Jobs {
   ///
   /// When the function returns, the jobs are durable. Jobs without dependencies might already be running.
   ///
-  /// - Parameter batch: The jobs.
+  /// - Parameter batch: The jobs, with the dependencies between them.
   /// - Returns: The handles of the jobs.
   /// - Throws: ``JobError``, with the code ``JobError/Code/dependencyCycle`` if jobs wait for each other in a cycle, or
   ///   ``JobError/Code/unknownJob`` if one waits for a job that the store does not have. No job was stored.

@@ -4,7 +4,7 @@ extension JobContext {
   /// Stores the jobs of a batch as a whole or not at all, if this attempt still runs.
   ///
   /// - Parameters:
-  ///   - batch: The jobs.
+  ///   - batch: The jobs to store, with the dependencies between them.
   ///   - beforeDependents: Whether the jobs that wait for this job also wait for the jobs of the batch. The jobs of the
   ///     batch can then wait only for each other, so that no cycle can arise.
   /// - Returns: The handles of the jobs.
@@ -37,7 +37,7 @@ extension JobContext {
   /// until the job has ended, regardless of their retention.
   ///
   /// - Parameter dependency: The handle of the job.
-  /// - Returns: The result.
+  /// - Returns: The result that the dependency has returned.
   /// - Throws: ``JobFailure`` if the job failed or was cancelled; ``JobError`` with the code
   ///   ``JobError/Code/unfinishedJob`` if it has not ended, or ``JobError/Code/unknownJob`` if it was deleted.
   public func value<Output: Decodable>(of dependency: JobHandle<Output>) async throws -> Output {
@@ -49,7 +49,7 @@ extension JobContext {
   /// - Parameters:
   ///   - id: The number of the job.
   ///   - type: The type of the result.
-  /// - Returns: The result.
+  /// - Returns: The result that the job has returned.
   /// - Throws: ``JobFailure`` if the job failed or was cancelled; ``JobError`` with the code
   ///   ``JobError/Code/unfinishedJob`` if it has not ended, or ``JobError/Code/unknownJob`` if it was deleted.
   public func value<Output: Decodable & Sendable>(

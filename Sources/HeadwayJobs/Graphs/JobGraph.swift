@@ -32,7 +32,7 @@ public import Headway
     /// Creates a standing.
     ///
     /// - Parameters:
-    ///   - id: The job.
+    ///   - id: The ID of the job.
     ///   - state: Its state.
     ///   - culprit: The job that failed or was cancelled first; the job itself by default.
     public init(id: JobID, state: JobState, culprit: JobID? = nil) {
@@ -43,7 +43,7 @@ public import Headway
 
     /// Creates the standing of a job.
     ///
-    /// - Parameter job: The job.
+    /// - Parameter job: A job that other jobs depend on.
     public init(_ job: JobRecord) { self.init(id: job.id, state: job.state, culprit: job.reason?.culprit) }
   }
 
@@ -61,7 +61,7 @@ public import Headway
   /// Returns the edges of a new job: one for each dependency, with the stricter requirement if there are several.
   ///
   /// - Parameters:
-  ///   - id: The new job.
+  ///   - id: The ID of the new job, which is the dependent of each edge.
   ///   - dependencies: The requirements of the job, with the states of the jobs that it depends on.
   /// - Returns: The edges, ordered by the dependency's ID.
   public static func edges(
@@ -99,7 +99,7 @@ public import Headway
   /// Notes that a dependency of a held job has ended as required.
   ///
   /// - Parameters:
-  ///   - job: A held job.
+  ///   - job: A job that still has unmet edges.
   ///   - now: The time of the store's clock.
   /// - Returns: True if it was the last one, so the job is now waiting or scheduled.
   public static func meet(_ job: inout JobRecord, at now: StoreTime) -> Bool {

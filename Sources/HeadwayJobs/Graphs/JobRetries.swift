@@ -36,7 +36,7 @@ package struct JobRetries {
   /// Chooses a job, or notes why it can't be run again.
   ///
   /// - Parameters:
-  ///   - job: A finished job.
+  ///   - job: A job that the command's filter matches and that has ended.
   ///   - dependencies: The edges to the job, with the current states of its dependencies; nil for deleted ones.
   ///   - holder: The job that holds its key; nil if there is none.
   ///   - now: The time of the store's clock.
@@ -75,7 +75,8 @@ package struct JobRetries {
   /// - Parameters:
   ///   - edge: An edge to the job.
   ///   - state: The state of the dependency; nil if it was deleted.
-  /// - Returns: The status. If the dependency was deleted, the status remains as it is.
+  /// - Returns: Whether the edge is met, unmet or failed in the new run of the job. If the dependency was deleted, the
+  ///   status remains as it is.
   package func status(of edge: JobEdge, _ state: JobState?) -> JobEdge.Status {
     if ids.contains(edge.dependency) { return .unmet }
     return state.map { JobGraph.status(of: edge.requirement, in: $0) } ?? edge.status

@@ -74,7 +74,7 @@ public import Headway
   /// Adds all jobs of a batch or none.
   ///
   /// - Parameters:
-  ///   - new: The jobs.
+  ///   - new: The jobs to add, in order.
   ///   - parent: The running job whose dependents must also wait for the new ones; nil if there is none.
   /// - Throws: ``JobError`` if the batch can't be stored. Nothing was changed in that case.
   /// - Returns: The number of each job.

@@ -52,7 +52,7 @@ public struct JobOptions: Hashable, Sendable {
 
   /// Adds an option.
   ///
-  /// - Parameter option: The option. It takes precedence over earlier ones.
+  /// - Parameter option: An option, which takes precedence over earlier ones.
   public mutating func set(_ option: JobOption) { self = option.options.merged(over: self) }
 
   /// 20 attempts, with pauses that double from 2 s to at most 1 h and vary at random by up to a quarter.
@@ -91,11 +91,11 @@ public struct JobOptions: Hashable, Sendable {
 extension JobOptions: ExpressibleByArrayLiteral {
   /// Creates a set from options.
   ///
-  /// - Parameter options: The options. Later ones take precedence.
+  /// - Parameter options: The options, of which later ones take precedence.
   public init(arrayLiteral options: JobOption...) { self.init(options) }
 
   /// Creates a set from options.
   ///
-  /// - Parameter options: The options. Later ones take precedence.
+  /// - Parameter options: The options, of which later ones take precedence.
   public init(_ options: some Sequence<JobOption>) { for option in options { set(option) } }
 }

@@ -23,7 +23,7 @@ public protocol OperationJob: Job where Output == Void {
   /// The worker adds the operation to its queue, or to a private one if there is middleware. Return a new operation
   /// each time.
   ///
-  /// - Parameter context: The attempt. Use it to store intermediate results, for example.
+  /// - Parameter context: The attempt that the operation runs. Use it to store intermediate results, for example.
   /// - Returns: An operation that is in no queue and has not started.
   /// - Throws: Any error. The attempt then fails with that error.
   func makeOperation(in context: JobContext) throws -> Operation
@@ -32,7 +32,7 @@ public protocol OperationJob: Job where Output == Void {
 extension OperationJob {
   /// Runs the operation on its own queue, for callers that run the job without a worker.
   ///
-  /// - Parameter context: The attempt.
+  /// - Parameter context: The attempt in which the job runs.
   /// - Throws: The error of the operation; `CancellationError` if it was cancelled.
   public func perform(in context: JobContext) async throws {
     try await OperationQueue().run(makeOperation(in: context))

@@ -3,12 +3,12 @@
 /// A claimed job takes the units and tokens of all its limits together. A job that is not claimed takes none.
 ///
 /// During a claim, jobs only begin to run, and tokens are only taken. Therefore, a limit that has rejected a job
-/// rejects the job until the claim ends. A group with such a limit is *closed*: the claim reads no more jobs of the
+/// rejects the job until the claim ends. A group with such a limit is *closed*: the claim no longer reads jobs of the
 /// group. If the limit only keeps its units for a heavy job, the group is closed for the priority of the rejected job.
 ///
-/// A job is *heavy* if it takes several units or tokens, and fewer are left. As soon as a claim has rejected a heavy
-/// job, the claim counts the units of the job as taken, so that lighter jobs of the same or a lower priority don't take
-/// them.
+/// A job is *heavy* if it takes several units or tokens, and fewer are available. As soon as a claim has rejected a
+/// heavy job, the claim counts the units of the job as taken, so that lighter jobs of the same or a lower priority
+/// don't take them.
 ///
 /// See `Docs/decisions/0054-several-limits.md`.
 struct ClaimLimits {

@@ -105,7 +105,7 @@
   /// Returns the heavy jobs from their stored form.
   ///
   /// - Parameter stored: The ``storedHeavyJobs``.
-  /// - Returns: The heavy jobs.
+  /// - Returns: The IDs of the heavy jobs.
   public static func heavyJobs(stored: String?) -> [JobID] {
     (stored ?? "").split(separator: ",").compactMap { Int64($0).map(JobID.init(rawValue:)) }
   }
@@ -148,7 +148,7 @@
   /// Creates a level.
   ///
   /// - Parameters:
-  ///   - level: The priority.
+  ///   - level: The priority of the level's jobs.
   ///   - turn: Which key is next.
   ///   - groups: The groups after ``KeyTurn/lastGroup`` in order, followed by the groups before it: all groups, or more
   ///     than `limit`.
@@ -170,7 +170,7 @@
   ///   - limit: The maximum number of groups that the claim reads.
   ///   - next: Returns the group that follows another one; an empty string precedes all groups.
   /// - Throws: An error of the function.
-  /// - Returns: The groups.
+  /// - Returns: The names of the groups.
   public static func groups(
     after last: String?, limit: Int, _ next: (_ group: String) throws -> String?
   ) rethrows -> [String] {

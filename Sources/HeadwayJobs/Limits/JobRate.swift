@@ -1,6 +1,6 @@
 import Headway
 
-/// The rate at which jobs are claimed: a token bucket.
+/// A rate limit for claims: a token bucket.
 public struct JobRate: Hashable, Codable, Sendable {
   /// The number of tokens that are added in each period.
   public var count: Int
@@ -14,7 +14,7 @@ public struct JobRate: Hashable, Codable, Sendable {
   /// - Precondition: `count`, `period` and `burst` are positive.
   /// - Parameters:
   ///   - count: The number of tokens that are added in each period, at equal intervals.
-  ///   - period: The period.
+  ///   - period: How long it takes to add `count` tokens.
   ///   - burst: The number of tokens that the bucket can hold; `count` by default.
   public init(_ count: Int, per period: Duration, burst: Int? = nil) {
     require(

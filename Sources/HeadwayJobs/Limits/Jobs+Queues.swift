@@ -51,7 +51,7 @@ extension JobError {
   /// Creates the error for a queue that is full.
   ///
   /// - Parameters:
-  ///   - queue: The queue.
+  ///   - queue: The name of the queue.
   ///   - limit: Its maximum number of pending jobs.
   @_spi(JobStore) public init(full queue: String, limit: Int) {
     self.init(

@@ -92,7 +92,7 @@ public struct JobAttempt: Hashable, Sendable, CustomStringConvertible {
   /// Creates a description of an attempt.
   ///
   /// - Parameters:
-  ///   - job: The job.
+  ///   - job: The job that the attempt runs.
   ///   - fence: The fence of the attempt.
   @_spi(JobStore) public init(_ job: JobRecord, _ fence: JobFence) {
     (id, kind, queue) = (job.id, job.kind, job.queue)

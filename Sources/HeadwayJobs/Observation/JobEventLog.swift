@@ -20,8 +20,8 @@ final class JobEventLog: Sendable {
     var isDue: Bool { !events.isEmpty || droppedCount > 0 || hasEnded }
 
     mutating func append(_ event: JobEvent) {
-      // Once an event is dropped, further events are dropped until the iteration has received the others, so there is
-      // only one gap.
+      // Once an event is dropped, further events are dropped until the iteration has received the earlier events, so
+      // there is only one gap.
       guard droppedCount == 0, events.count < limit else { return droppedCount += 1 }
       events.append(event)
     }

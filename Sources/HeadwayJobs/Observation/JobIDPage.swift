@@ -4,14 +4,14 @@ import Headway
 public struct JobIDPage: Hashable, Sendable {
   /// The numbers, in descending order.
   public var ids: [JobID]
-  /// Where the next page begins: pass it as the parameter `before`; nil if there are no more jobs.
+  /// Where the next page begins: pass it as the parameter `before`; nil if there are no further jobs.
   public var next: JobID?
 
   /// Creates a page.
   ///
   /// - Parameters:
   ///   - ids: The numbers, in descending order.
-  ///   - next: Where the next page begins; nil if there are no more jobs.
+  ///   - next: Where the next page begins; nil if there are no further jobs.
   @_spi(JobStore) public init(ids: [JobID], next: JobID? = nil) {
     self.ids = ids
     self.next = next
@@ -20,7 +20,7 @@ public struct JobIDPage: Hashable, Sendable {
   /// Creates a page from the results of searches in several tables.
   ///
   /// - Parameters:
-  ///   - pages: The results. Each has all jobs of its table down to its `next`.
+  ///   - pages: The result of each search. Each has all jobs of its table down to its `next`.
   ///   - limit: The maximum number of jobs.
   @_spi(JobStore) public init(merging pages: [JobIDPage], limit: Int) {
     // Below this number, a search has not found everything.

@@ -2,7 +2,7 @@ extension Jobs {
   /// Returns the current queues, workers and failures of the store.
   ///
   /// - Parameter parts: The parts to read. Reading all parts takes O(*n*) in the number of jobs.
-  /// - Returns: The snapshot. It can be encoded, for example as JSON.
+  /// - Returns: A snapshot with the requested parts. It can be encoded, for example as JSON.
   /// - Throws: ``JobError``.
   public func snapshot(_ parts: JobsSnapshot.Parts = .all) async throws -> JobsSnapshot {
     try await backend.snapshot(parts)
@@ -14,7 +14,7 @@ extension Jobs {
   /// all processes and does not end with a period.
   ///
   /// - Parameter id: The number of the job.
-  /// - Returns: The sentence.
+  /// - Returns: A sentence in English.
   /// - Throws: ``JobError``.
   public func diagnose(_ id: JobID) async throws -> String {
     // The workers are read first. If one claims the job in between and is not among them, they are read again.

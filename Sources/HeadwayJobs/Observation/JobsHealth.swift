@@ -57,7 +57,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
   ///
   /// - Parameters:
   ///   - overview: The current state of the store.
-  ///   - schedules: The schedules.
+  ///   - schedules: All schedules of the store.
   ///   - cancelled: The running jobs that were cancelled.
   ///   - clock: The time of this process.
   ///   - database: The findings of the store about its database.
@@ -180,7 +180,7 @@ public struct JobsHealth: Hashable, Codable, Sendable {
 }
 
 extension Jobs {
-  /// Checks the workers, queues, schedules and clocks of the store, and its database.
+  /// Checks the store's workers, queues, schedules, clocks and database.
   ///
   /// Use the result for a page about the health of a service, or for an alert. It reads the store by index.
   ///

@@ -1,7 +1,7 @@
 package import Headway
 import Synchronization
 
-/// The attempt in which a job's code runs.
+/// An attempt to run a job.
 ///
 /// You can use the members from any task. Functions that write throw ``JobError/Code/leaseLost`` when the job no longer
 /// runs under this attempt, for example because it was abandoned.
@@ -29,7 +29,7 @@ public final class JobContext: Sendable {
     var checkpointNames: Set<String> = []
     /// The number of waits that the code of the job has reached.
     var waitCounts: [JobWait: Int] = [:]
-    /// The wait that ends the attempt.
+    /// The wait because of which the attempt ends.
     var suspension: JobSuspension?
     weak var operation: Operation?
     var hasBegun = false
@@ -74,7 +74,7 @@ public final class JobContext: Sendable {
   /// Notes that this attempt is cancelled, but not necessarily its operation, which also runs other attempts.
   func noteCancelled() { state.withLock { $0.isCancelled = true } }
 
-  /// A string that is the same in all attempts of this job, and differs from those of all other jobs of the store.
+  /// A string that is the same in all attempts of this job and unique among the jobs of the store.
   ///
   /// Pass it to services that accept one, so that a repeated request has no second effect.
   public var idempotencyKey: String { "\(job.kind)/\(id)/\(job.enqueuedTime.microseconds)" }
@@ -91,7 +91,7 @@ public final class JobContext: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name of the step. Each attempt can use a name only once.
-  ///   - body: The step.
+  ///   - body: The code of the step, which runs only if no attempt has stored its value.
   /// - Returns: The value of the step, from this attempt or an earlier one.
   /// - Throws: ``JobError``, with the code ``JobError/Code/duplicateCheckpoint`` if this attempt has already used the
   ///   name, ``JobError/Code/payloadTooLarge`` if the value is larger than ``JobStore/maxResultSize``,
@@ -146,8 +146,8 @@ public final class JobContext: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name of the step.
-  ///   - value: The value.
-  /// - Returns: The encoded value.
+  ///   - value: The value that the step has returned.
+  /// - Returns: The value in the form in which it is stored.
   /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge`` or ``JobError/Code/unencodablePayload``.
   @_spi(JobStore) public func encodedCheckpoint(_ name: String, _ value: some Encodable) throws -> JobPayload {
     try encoded(value, as: "The checkpoint \(name)")
@@ -159,7 +159,8 @@ public final class JobContext: Sendable {
   ///
   /// - Parameters:
   ///   - fraction: The completed part, from 0 to 1.
-  ///   - message: A readable description. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
+  ///   - message: A readable description of the current step. It is shortened to ``JobErrorRecord/maxTextLength``
+  ///     bytes.
   /// - Throws: ``JobError``.
   public func reportProgress(_ fraction: Double, message: String? = nil) async throws {
     let now = ContinuousClock.now
@@ -176,14 +177,14 @@ public final class JobContext: Sendable {
 
   /// Adds a line to the history of the job.
   ///
-  /// - Parameter text: The line. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
+  /// - Parameter text: The text of the line, which is shortened to ``JobErrorRecord/maxTextLength`` bytes.
   /// - Throws: ``JobError``.
   public func log(_ text: String) async throws { try await write(.log(text)) }
 
   /// Stores another job, if this attempt still runs.
   ///
   /// - Parameters:
-  ///   - job: The other job.
+  ///   - job: The job to store.
   ///   - options: Options of the other job. They take precedence over the options of its type.
   ///   - beforeDependents: Whether the jobs that wait for this job also wait for the other one. The other job can't
   ///     wait for any jobs then, so that no cycle can arise. If a third job holds its key, the dependents don't wait

@@ -115,8 +115,7 @@ extension WorkerSession {
 
   /// Determines the endings of attempts whose operations have finished.
   ///
-  /// Describing an error runs user code, and so does middleware. This code runs here, and not on the threads that end
-  /// operations.
+  /// Error descriptions and middleware run user code. This code runs here, and not on the threads that end operations.
   func endFinishedAttempts() {
     let attempts = state.withLock { $0.takeFinished() }
     guard !attempts.isEmpty else { return }

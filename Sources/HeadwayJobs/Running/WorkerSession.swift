@@ -73,7 +73,7 @@ final class WorkerSession: Sendable {
   }
 
   func run() async throws {
-    // The task is not cancelled with that of the caller, because endings must still be recorded.
+    // The task is not cancelled with the caller's task, because endings must still be recorded.
     try await Task { try await self.runUncancelled() }.value
   }
 

@@ -27,7 +27,7 @@ extension Jobs {
   ///   - overlap: Whether ticks add jobs while the last job is unfinished.
   ///   - jitter: The maximum time from a tick until its job is due, to spread the load of schedules with equal times.
   ///     The time is random, but the same in all processes. A delay in the options is added to it.
-  ///   - job: The job.
+  ///   - job: The job to add at each tick.
   ///   - options: Options of each job. They take precedence over the options of the type. A start date and a deadline
   ///     have no effect.
   /// - Throws: ``JobError``, for example with the code ``JobError/Code/payloadTooLarge``. The schedule was not changed.
@@ -54,7 +54,7 @@ extension Jobs {
 
   /// Returns all schedules of the store, ordered by name.
   ///
-  /// - Returns: The schedules.
+  /// - Returns: The schedules, with their definitions and next ticks.
   /// - Throws: ``JobError``.
   public func schedules() async throws -> [ScheduleRecord] { try await backend.schedules() }
 

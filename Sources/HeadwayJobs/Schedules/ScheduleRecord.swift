@@ -18,7 +18,7 @@ public struct ScheduleRecord: Hashable, Codable, Sendable {
   public var isPaused = false
   /// The next tick; nil if the schedule is paused.
   public var nextTickTime: StoreTime?
-  /// The periods in which ticks have added no jobs, in order.
+  /// The periods whose ticks have added no jobs, in order.
   ///
   /// When the schedule is set for the first time, the only gap is all time before.
   public var gaps: [ScheduleGap]
@@ -86,7 +86,7 @@ public struct ScheduleDefinition: Hashable, Codable, Sendable {
 
   /// Creates a definition from its stored form.
   ///
-  /// - Parameter stored: The stored form.
+  /// - Parameter stored: The bytes that the store contains.
   /// - Throws: `DecodingError` or ``CronSyntaxError`` if this version of Headway can't read it.
   @_spi(JobStore) public init(stored: [UInt8]) throws { self = try StoredForm.decode(Self.self, stored) }
 }

@@ -136,7 +136,7 @@ extension JobRows {
   private func replace(_ job: inout JobRecord, with new: NewJob) throws -> Bool {
     let state = job.state
     guard JobTransitions.replace(&job, with: new, at: now) else { return false }
-    // The job becomes ready now, so it comes after those that were already ready.
+    // The job becomes ready now, so it follows the jobs that were already ready.
     if state == .scheduled, job.state == .waiting, !job.keepsPlace {
       (job.position, job.readyTime) = (try nextPositions(1)[0], now)
     }

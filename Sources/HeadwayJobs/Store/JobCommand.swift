@@ -27,7 +27,7 @@ public enum JobCommand: Hashable, Sendable {
   case setPaused(queue: String, Bool)
   /// Changes a setting of a queue.
   case configure(queue: String, JobQueueChange)
-  /// Deletes finished jobs whose retention is over.
+  /// Deletes finished jobs past their retention period.
   case prune
 
   /// The maximum number of jobs that a store changes in one transaction.
@@ -36,8 +36,8 @@ public enum JobCommand: Hashable, Sendable {
   public static let maxChangedCount = 1_000
   /// The maximum number of expired keys that one command to prune deletes.
   ///
-  /// Workers prune a store every minute and continue only if there are more expired jobs. Therefore, the number is
-  /// greater than that of jobs.
+  /// Workers prune a store every minute and continue only if there are more expired jobs. Therefore, this number can be
+  /// greater than the number of jobs.
   @_spi(JobStore) public static let maxPrunedKeyCount = 10_000
 }
 
@@ -69,14 +69,14 @@ public enum JobChange: Hashable, Sendable {
 
   /// Makes the job due at another time.
   ///
-  /// - Parameter date: The time. A time that is not in the future makes the job due now.
-  /// - Returns: The change.
+  /// - Parameter date: When the job is due. A time that is not in the future makes the job due now.
+  /// - Returns: A change of the due time.
   public static func startDate(_ date: Date) -> JobChange { .dueTime(StoreTime(date)) }
 }
 
 /// A selection of jobs: those that meet all conditions that are not nil.
 public struct JobFilter: Hashable, Codable, Sendable {
-  /// The IDs of the jobs.
+  /// The IDs of the selected jobs.
   public var ids: [JobID]?
   /// The states of the jobs.
   public var states: Set<JobState>?
@@ -86,7 +86,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
   public var kinds: Set<JobKind>?
   /// A tag of the jobs.
   public var tag: String?
-  /// The job that failed or was cancelled first, and because of which the jobs were cancelled.
+  /// The job whose failure or cancellation caused the jobs to be cancelled.
   public var culprit: JobID?
   /// A string that the labels of the jobs contain (case-sensitive).
   public var label: String?
@@ -104,12 +104,12 @@ public struct JobFilter: Hashable, Codable, Sendable {
   /// Creates a selection.
   ///
   /// - Parameters:
-  ///   - ids: The IDs of the jobs.
+  ///   - ids: The IDs of the selected jobs.
   ///   - states: The states of the jobs.
   ///   - queues: The queues of the jobs.
   ///   - kinds: The kinds of the jobs.
   ///   - tag: A tag of the jobs.
-  ///   - culprit: The job that failed or was cancelled first, and because of which the jobs were cancelled.
+  ///   - culprit: The job whose failure or cancellation caused the jobs to be cancelled.
   ///   - label: A string that the labels of the jobs contain (case-sensitive).
   ///   - payload: A string that the payloads of the jobs contain (case-sensitive).
   ///   - since: The earliest time when the jobs were stored.
@@ -137,12 +137,12 @@ public struct JobFilter: Hashable, Codable, Sendable {
   /// Selects one job.
   ///
   /// - Parameter id: The number of the job.
-  /// - Returns: The selection.
+  /// - Returns: A filter for this job.
   public static func id(_ id: JobID) -> JobFilter { JobFilter(ids: [id]) }
 
   /// Returns whether a job meets all conditions.
   ///
-  /// - Parameter job: A job.
+  /// - Parameter job: The job to test.
   /// - Returns: Whether the selection contains it.
   public func contains(_ job: JobRecord) -> Bool {
     if let ids, !ids.contains(job.id) { return false }

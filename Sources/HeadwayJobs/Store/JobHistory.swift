@@ -23,7 +23,7 @@ public struct JobHistory: Hashable, Codable, Sendable {
 
   /// Adds a change or a log line, and drops the oldest one if there are too many.
   ///
-  /// - Parameter transition: The change.
+  /// - Parameter transition: The change or log line to add.
   @_spi(JobStore) public mutating func append(_ transition: JobTransition) {
     transitions.append(transition)
     if transitions.count > Self.maxTransitionCount { transitions.removeFirst() }

@@ -4,7 +4,7 @@
   /// Adds all jobs, or none if a queue is full or a dependency is unknown.
   ///
   /// - Parameters:
-  ///   - batch: The new jobs.
+  ///   - batch: The jobs to add, in order.
   ///   - parent: A running job whose dependents also wait for the new jobs; nil for none.
   /// - Returns: The number of each job.
   /// - Throws: ``JobError``, or an error of the store. The rows might have changed: undo the transaction.
@@ -110,7 +110,7 @@
     if job.state == .waiting { hints.claimableQueues.insert(job.queue) }
   }
 
-  /// Notes the queues in which a changed job might allow other jobs to be claimed or added.
+  /// Notes the queues whose other jobs might be claimed or added because of a changed job.
   public func noteLimits(of job: JobRecord) throws {
     let settings = try queues()[job.queue]?.settings
     if job.state != .running, job.settings.limits != nil || settings?.maxRunningJobCount != nil {

@@ -82,9 +82,9 @@
   /// - Parameters:
   ///   - command: A command with a filter. If it deletes jobs, those that unfinished jobs depend on are skipped.
   ///   - prepare: Called with the jobs that the next calls of `isIncluded` examine.
-  ///   - isIncluded: An additional condition. The function can change the job.
+  ///   - isIncluded: A function that returns whether to select the job, and that can change the job.
   /// - Throws: An error of the store, or of one of the functions.
-  /// - Returns: The jobs.
+  /// - Returns: The selected jobs, with their changes.
   func select(
     for command: JobCommand, prepare: ([JobRecord]) throws -> Void, where isIncluded: (inout JobRecord) throws -> Bool
   ) throws -> [JobRecord]
@@ -203,7 +203,7 @@
 
   /// Returns the queue without locking it.
   ///
-  /// - Parameter name: The queue.
+  /// - Parameter name: The name of the queue.
   /// - Returns: The record; nil if the queue is not paused and has no settings.
   /// - Throws: An error of the store.
   public func lockedQueue(_ name: String) throws -> JobQueueRecord? { try queues()[name] }
@@ -212,7 +212,7 @@
   ///
   /// - Parameters:
   ///   - action: How the attempt has ended.
-  ///   - queue: The queue.
+  ///   - queue: The name of the queue.
   /// - Throws: An error of the store.
   public func note(_ action: JobEnding.Action, of queue: String) throws {
     try changeQueue(queue) { $0.note(action) }

@@ -54,7 +54,7 @@ public struct JobStoreAccess: Sendable {
 @_spi(JobStore) public protocol JobStoreBackend: JobStore {
   /// Stores new jobs as a whole or not at all.
   ///
-  /// - Parameter jobs: The new jobs. None of them is larger than ``maxPayloadSize``.
+  /// - Parameter jobs: The jobs to store. None of them is larger than ``maxPayloadSize``.
   /// - Returns: The number of each job, once the jobs are durable.
   /// - Throws: ``JobError``, with the code ``JobError/Code/queueFull`` if a new job would be added to a queue that is
   ///   full.
@@ -62,7 +62,7 @@ public struct JobStoreAccess: Sendable {
 
   /// Records the endings of attempts, and claims jobs for a worker.
   ///
-  /// The endings are recorded before the jobs are claimed. An ending that is rejected does not affect the others.
+  /// The endings are recorded before the jobs are claimed. A rejected ending does not affect other endings.
   ///
   /// - Parameter exchange: The endings and claims of one worker.
   /// - Returns: The result for each ending, and the claimed jobs.
@@ -71,7 +71,7 @@ public struct JobStoreAccess: Sendable {
 
   /// Executes the writes of running attempts.
   ///
-  /// - Parameter writes: The writes.
+  /// - Parameter writes: The writes to execute, in order.
   /// - Returns: The result for each write.
   /// - Throws: ``JobError``.
   func write(_ writes: [FencedWrite]) async throws -> [FencedAnswer]
@@ -80,7 +80,7 @@ public struct JobStoreAccess: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name of the checkpoint.
-  ///   - id: The job.
+  ///   - id: The ID of the job.
   /// - Returns: The value, or nil if there is none.
   /// - Throws: ``JobError``.
   func checkpoint(_ name: String, of id: JobID) async throws -> JobPayload?
@@ -95,7 +95,7 @@ public struct JobStoreAccess: Sendable {
   /// Confirms that a worker is alive.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker that is alive.
   ///   - attempts: The attempts that it runs.
   /// - Returns: The cancelled and lost attempts, and whether the worker is still registered.
   /// - Throws: ``JobError``.
@@ -106,7 +106,7 @@ public struct JobStoreAccess: Sendable {
   /// Jobs that it has not ended return to their queues, and their attempts are not counted.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker that has stopped.
   ///   - isRunningCode: Whether code of jobs still runs in the process, because it does not respond to its
   ///     cancellation. The jobs then return to their queues after the process has ended, so that none runs twice at the
   ///     same time.
@@ -132,7 +132,7 @@ public struct JobStoreAccess: Sendable {
 
   /// Changes many jobs, or a queue.
   ///
-  /// - Parameter command: The change.
+  /// - Parameter command: The command to execute.
   /// - Returns: The number of jobs or queues that were changed, at most ``JobCommand/maxChangedCount``.
   /// - Throws: ``JobError``.
   func perform(_ command: JobCommand) async throws -> Int
@@ -140,7 +140,7 @@ public struct JobStoreAccess: Sendable {
   /// Changes a schedule.
   ///
   /// - Parameters:
-  ///   - command: The change.
+  ///   - command: The change to make.
   ///   - name: The name of the schedule.
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   /// - Throws: ``JobError``.
@@ -158,13 +158,13 @@ public struct JobStoreAccess: Sendable {
   ///   - filter: The jobs to return.
   ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
   ///   - limit: The maximum number of jobs.
-  /// - Returns: The jobs.
+  /// - Returns: The matching jobs, at most `limit`.
   /// - Throws: ``JobError``.
   func jobs(_ filter: JobFilter, after id: JobID?, limit: Int) async throws -> [JobRecord]
 
   /// Returns the edges from and to jobs.
   ///
-  /// - Parameter ids: The jobs.
+  /// - Parameter ids: The IDs of the jobs.
   /// - Returns: The edges, ordered by the dependency's ID and then by the dependent's ID.
   /// - Throws: ``JobError``.
   func edges(of ids: [JobID]) async throws -> [JobEdge]
@@ -192,7 +192,7 @@ public struct JobStoreAccess: Sendable {
   /// The paused queues are always among the queues.
   ///
   /// - Parameter parts: The parts to read.
-  /// - Returns: The snapshot.
+  /// - Returns: A snapshot with the requested parts.
   /// - Throws: ``JobError``.
   func snapshot(_ parts: JobsSnapshot.Parts) async throws -> JobsSnapshot
 
@@ -215,8 +215,9 @@ public struct JobStoreAccess: Sendable {
   ///
   /// The default implementation reads all jobs.
   ///
-  /// - Parameter limit: The limit. Instead of a greater number, a store can return any other number above the limit.
-  /// - Returns: The overview.
+  /// - Parameter limit: The highest number that must be exact. Instead of a greater number, a store can return any
+  ///   other number above the limit.
+  /// - Returns: The current state of the store.
   /// - Throws: ``JobError``.
   func overview(countingTo limit: Int) async throws -> JobsOverview
 
@@ -233,8 +234,8 @@ public struct JobStoreAccess: Sendable {
   ///
   /// Hints can be lost. They affect only how soon something happens.
   ///
-  /// - Parameter handler: The function. It is called on any thread and must return quickly.
-  /// - Returns: A token. Release it to end the calls.
+  /// - Parameter handler: A function that is called with each hint. It is called on any thread and must return quickly.
+  /// - Returns: A token that keeps the function registered. Release it to end the calls.
   func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable
 }
 
@@ -299,8 +300,8 @@ public struct JobQueueCounts: Hashable, Codable, Sendable {
 
   /// The number of jobs in a state.
   ///
-  /// - Parameter state: The state.
-  /// - Returns: The number.
+  /// - Parameter state: The state of the jobs to count.
+  /// - Returns: How many jobs are in the state.
   public subscript(state: JobState) -> Int { byState[state] ?? 0 }
 }
 

@@ -70,7 +70,7 @@ public final class MemoryJobStore: JobStore {
 @_spi(JobStore) extension MemoryJobStore: JobStoreBackend {
   /// Stores new jobs as a whole or not at all.
   ///
-  /// - Parameter jobs: The new jobs.
+  /// - Parameter jobs: The jobs to store, in order.
   /// - Returns: The number of each job.
   /// - Throws: ``JobError`` if a queue is full, or if the jobs wait for unknown ones, or for each other in a cycle.
   public func enqueue(_ jobs: [NewJob]) throws -> [Enqueued] {
@@ -87,7 +87,7 @@ public final class MemoryJobStore: JobStore {
 
   /// Executes the writes of running attempts.
   ///
-  /// - Parameter writes: The writes.
+  /// - Parameter writes: The writes to execute, in order.
   /// - Returns: The result for each write.
   /// - Throws: ``JobError`` if new jobs wait for unknown ones, or for each other in a cycle. Nothing was written.
   public func write(_ writes: [FencedWrite]) throws -> [FencedAnswer] {
@@ -106,7 +106,7 @@ public final class MemoryJobStore: JobStore {
   ///
   /// - Parameters:
   ///   - name: The name of the checkpoint.
-  ///   - id: The job.
+  ///   - id: The ID of the job.
   /// - Returns: The value, or nil if there is none.
   public func checkpoint(_ name: String, of id: JobID) -> JobPayload? {
     state.withLock { $0.memory.checkpoints[id]?[name] }
@@ -124,7 +124,7 @@ public final class MemoryJobStore: JobStore {
   /// Confirms that a worker is alive.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker that is alive.
   ///   - attempts: The attempts that it runs.
   /// - Returns: The cancelled and lost attempts, and whether the worker is still registered.
   public func beat(_ worker: WorkerID, running attempts: [JobFence]) -> WorkerBeat {
@@ -146,7 +146,7 @@ public final class MemoryJobStore: JobStore {
   /// Jobs that it has not ended return to their queues, and their attempts are not counted.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The worker that has stopped.
   ///   - isRunningCode: Whether code of jobs still runs. The jobs then return to their queues after
   ///     ``kill(_:)`` and ``rescue()``.
   public func unregister(_ worker: WorkerID, isRunningCode: Bool) {
@@ -175,7 +175,7 @@ public final class MemoryJobStore: JobStore {
 
   /// Changes many jobs, or a queue.
   ///
-  /// - Parameter command: The change.
+  /// - Parameter command: The command to execute.
   /// - Returns: The number of jobs or queues that were changed.
   /// - Throws: ``JobError`` with the code ``JobError/Code/keyHeld`` or ``JobError/Code/dependencyFailed`` if no job can
   ///   be run again because other jobs hold the keys, or dependencies have failed.
@@ -186,7 +186,7 @@ public final class MemoryJobStore: JobStore {
   /// Changes a schedule.
   ///
   /// - Parameters:
-  ///   - command: The change.
+  ///   - command: The change to make.
   ///   - name: The name of the schedule.
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   public func perform(_ command: ScheduleCommand, on name: String) -> ScheduleAnswer {
@@ -206,7 +206,7 @@ public final class MemoryJobStore: JobStore {
   ///   - filter: The jobs to return.
   ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
   ///   - limit: The maximum number of jobs.
-  /// - Returns: The jobs.
+  /// - Returns: The matching jobs, at most `limit`.
   /// - Complexity: O(*n* log *n*) in the number of jobs of the store.
   public func jobs(_ filter: JobFilter, after id: JobID?, limit: Int) -> [JobRecord] {
     read { memory in
@@ -217,7 +217,7 @@ public final class MemoryJobStore: JobStore {
 
   /// Returns the edges from and to jobs.
   ///
-  /// - Parameter ids: The jobs.
+  /// - Parameter ids: The IDs of the jobs.
   /// - Returns: The edges, ordered by the dependency's ID and then by the dependent's ID.
   public func edges(of ids: [JobID]) -> [JobEdge] {
     read { memory in
@@ -236,7 +236,7 @@ public final class MemoryJobStore: JobStore {
   /// Returns the queues, workers and failures at one moment.
   ///
   /// - Parameter parts: The parts to read.
-  /// - Returns: The snapshot.
+  /// - Returns: A snapshot with the requested parts.
   public func snapshot(_ parts: JobsSnapshot.Parts) -> JobsSnapshot {
     let now = time()
     return read { $0.snapshot(parts, at: now) }
@@ -255,8 +255,8 @@ public final class MemoryJobStore: JobStore {
 
   /// Calls a function with hints about changes, until the returned token is released.
   ///
-  /// - Parameter handler: The function. It is called on the thread that has changed the store.
-  /// - Returns: A token. Release it to end the calls.
+  /// - Parameter handler: A function that is called with each hint, on the thread that has changed the store.
+  /// - Returns: A token that keeps the function registered. Release it to end the calls.
   public func observeHints(_ handler: @escaping @Sendable (JobHint) -> Void) -> any AnyObject & Sendable {
     observers.add(handler)
   }

@@ -16,7 +16,7 @@
   /// - Parameters:
   ///   - parts: The parts to read.
   ///   - now: The time of the store's clock.
-  /// - Returns: The snapshot.
+  /// - Returns: A snapshot with the requested parts.
   public func snapshot(_ parts: JobsSnapshot.Parts, at now: StoreTime) -> JobsSnapshot {
     JobsSnapshot(
       time: now, counts: counts(includesJobs: parts.contains(.counts)),

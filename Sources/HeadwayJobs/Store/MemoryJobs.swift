@@ -102,7 +102,7 @@
   /// Changes properties of a job that are in no index.
   ///
   /// - Parameters:
-  ///   - id: The job. Nothing happens if it does not exist.
+  ///   - id: The ID of the job. Nothing happens if it does not exist.
   ///   - body: The function that changes the job.
   public mutating func change(_ id: JobID, _ body: (inout JobRecord) -> Void) {
     if var job = jobs[id] {
@@ -116,7 +116,7 @@
   /// Returns the job that holds a key.
   ///
   /// - Parameters:
-  ///   - unique: The key.
+  ///   - unique: The key, with its scope.
   ///   - now: The time of the store's clock.
   /// - Returns: The job, or nil if there is none.
   public func holder(of unique: UniqueKey, at now: StoreTime) -> JobID? {
@@ -172,7 +172,7 @@
   /// Writes the row of a worker.
   ///
   /// - Parameters:
-  ///   - worker: The worker.
+  ///   - worker: The identity of the worker.
   ///   - description: A description of the worker.
   ///   - start: When the worker started.
   public mutating func put(_ worker: WorkerID, _ description: WorkerDescription, since start: StoreTime) {
@@ -182,7 +182,7 @@
 
   /// Removes a worker.
   ///
-  /// - Parameter worker: The worker.
+  /// - Parameter worker: The identity of the worker.
   /// - Returns: Whether it existed.
   public mutating func remove(_ worker: WorkerID) -> Bool {
     dead.remove(worker)

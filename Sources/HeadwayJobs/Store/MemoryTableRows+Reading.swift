@@ -4,7 +4,7 @@
 
   /// Returns the unfinished and finished jobs among several jobs.
   ///
-  /// - Parameter ids: The IDs of the jobs.
+  /// - Parameter ids: The IDs of the jobs to return.
   /// - Returns: The jobs, in the same order.
   public func find(_ ids: [JobID]) -> [JobRecord] { ids.compactMap { memory.jobs[$0] } }
 
@@ -25,7 +25,7 @@
   /// Returns the jobs that hold keys.
   ///
   /// - Parameters:
-  ///   - keys: The keys.
+  ///   - keys: The keys to look up, in order.
   ///   - toReplace: Not used, because only one transaction runs at a time.
   /// - Returns: The job that holds each key; nil if there is none.
   public func holders(of keys: [UniqueKey], toReplace: Bool) -> [JobID?] {
@@ -37,8 +37,8 @@
   /// - Parameters:
   ///   - command: A command with a filter.
   ///   - prepare: Called once, with all jobs of the filter.
-  ///   - isIncluded: An additional condition. The function can change the job.
-  /// - Returns: The jobs.
+  ///   - isIncluded: A function that returns whether to select the job, and that can change the job.
+  /// - Returns: The selected jobs, with their changes.
   /// - Throws: The error of one of the functions.
   /// - Complexity: O(*n*) in the number of jobs, unless the filter has numbers.
   public func select(
@@ -86,7 +86,7 @@
 
   /// Returns the jobs that a worker runs.
   ///
-  /// - Parameter worker: The worker.
+  /// - Parameter worker: The identity of the worker.
   /// - Returns: The jobs, ordered by ID.
   public func runningJobs(of worker: WorkerID) -> [JobRecord] { memory.runningJobs(of: worker) }
 
@@ -94,7 +94,7 @@
   ///
   /// - Parameters:
   ///   - name: The name of the checkpoints.
-  ///   - ids: The jobs.
+  ///   - ids: The IDs of the jobs.
   /// - Returns: The values of the jobs that have one.
   public func checkpoints(_ name: String, of ids: [JobID]) -> [JobID: JobPayload] {
     Dictionary(
@@ -111,7 +111,7 @@
   /// Returns the queues that have at least as many scheduled and waiting jobs as their limits.
   ///
   /// - Parameter limits: The limits of queues.
-  /// - Returns: The queues.
+  /// - Returns: The names of the full queues.
   public func fullQueues(_ limits: [String: Int]) -> Set<String> {
     Set(limits.filter { memory.limits.pendingCount(of: $0) >= $1 }.keys)
   }
@@ -120,8 +120,8 @@
 
   /// Returns the states of the jobs that exist.
   ///
-  /// - Parameter ids: The IDs of the jobs.
-  /// - Returns: The states.
+  /// - Parameter ids: The IDs of the jobs to look up.
+  /// - Returns: The states of the existing jobs, by ID.
   public func standings(of ids: [JobID]) -> [JobID: JobGraph.Standing] {
     let found = ids.compactMap { memory.jobs[$0] }.map { ($0.id, JobGraph.Standing($0)) }
     return Dictionary(found, uniquingKeysWith: { first, _ in first })
@@ -130,7 +130,7 @@
   /// Returns the unmet edges from dependencies.
   ///
   /// - Parameters:
-  ///   - ids: The dependencies.
+  ///   - ids: The IDs of the dependencies.
   ///   - limit: The maximum number of edges.
   /// - Returns: The edges, in the order of `ids` and then by the dependent's ID.
   public func unmetEdges(from ids: [JobID], limit: Int) -> [JobEdge] {
@@ -143,15 +143,15 @@
 
   /// Returns the jobs among several jobs that have unmet edges.
   ///
-  /// - Parameter ids: The IDs of the jobs.
-  /// - Returns: The IDs of the jobs that have unmet edges.
+  /// - Parameter ids: The IDs of the jobs to check.
+  /// - Returns: The IDs of those jobs.
   public func jobsWithUnmetEdges(_ ids: [JobID]) -> Set<JobID> {
     Set(ids.filter { id in memory.graph.edges(from: id).contains { $0.status == .unmet } })
   }
 
   /// Returns the edges to dependents.
   ///
-  /// - Parameter ids: The dependents.
+  /// - Parameter ids: The IDs of the dependents.
   /// - Returns: The edges, ordered by the dependency's ID for each dependent.
   public func edges(to ids: [JobID]) -> [JobEdge] { ids.flatMap { memory.graph.edges(to: $0) } }
 
@@ -220,7 +220,7 @@
   /// Returns the schedule of a name.
   ///
   /// - Parameters:
-  ///   - name: The name.
+  ///   - name: The name of the schedule.
   ///   - definition: Not used, because all definitions can be read.
   /// - Returns: The schedule; nil if there is none.
   public func schedule(_ name: String, orWith definition: ScheduleDefinition?) -> ScheduleRecord? {

@@ -8,9 +8,9 @@
   /// Claims jobs for a worker.
   ///
   /// - Parameters:
-  ///   - claim: The claim.
-  ///   - worker: The worker.
-  /// - Returns: The claimed jobs. Run them in this order.
+  ///   - claim: The queue, with the number of jobs to claim.
+  ///   - worker: The worker that claims the jobs.
+  /// - Returns: The claimed jobs, in the order in which to run them.
   /// - Throws: An error of the store.
   public func claim(_ claim: JobClaim, by worker: WorkerID) throws -> [JobRecord] {
     try MemoryClaim.run(claim, by: worker, in: self)

@@ -1,6 +1,6 @@
 import Headway
 
-/// The rows of jobs in a database: unfinished jobs are in one table, finished ones in another.
+/// The job rows in a database: unfinished jobs are in one table, finished ones in another.
 @_spi(JobStore) public enum JobRow {
   /// The columns that both tables have.
   public static let common = [
@@ -115,9 +115,9 @@ import Headway
   /// A damaged job must not prevent others from being read, so ``JobRecord/damage`` describes the parts that can't be
   /// read.
   ///
-  /// - Parameter row: A row with the ``common``, ``unfinished`` and ``finished`` columns. Those that the table does not
-  ///   have are null.
-  /// - Returns: The job.
+  /// - Parameter row: A row with the ``common``, ``unfinished`` and ``finished`` columns. Columns that the table does
+  ///   not have are null.
+  /// - Returns: The job that the row contains.
   public static func read(_ row: some StoredRow) -> JobRecord {
     var damage: [String] = []
     func readable<Value>(_ name: String, or substitute: Value, _ read: () throws -> Value) -> Value {

@@ -12,7 +12,7 @@
   /// Creates a selection.
   ///
   /// - Parameters:
-  ///   - filter: The filter.
+  ///   - filter: The jobs to select.
   ///   - reader: A connection to the store.
   public init(_ filter: JobFilter, _ reader: Reader) { (self.filter, self.reader) = (filter, reader) }
 
@@ -43,7 +43,7 @@
 
   /// Adds the values of the condition to a statement.
   ///
-  /// - Returns: The condition.
+  /// - Returns: A condition in SQL.
   func addCondition(to statement: inout StoreStatement) -> String {
     var conditions = ["true"]
     func add(_ column: String, _ list: StoredValue?) {
@@ -105,7 +105,7 @@
   ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
   ///   - limit: The maximum number of jobs.
   /// - Throws: The error of the database.
-  /// - Returns: The jobs, and where the next part begins; nil if there are no more jobs, or if the limit is reached.
+  /// - Returns: The jobs, and where the next part begins; nil if there are no further jobs, or if the limit is reached.
   func part(after id: JobID?, limit: Int) throws -> (jobs: [JobRecord], next: JobID?) {
     guard limit > 0, !isEmpty else { return ([], nil) }
     let start = id?.rawValue ?? .min
@@ -167,12 +167,12 @@
   /// Returns the jobs that a command changes, ordered by ID, and locks their rows.
   ///
   /// - Parameters:
-  ///   - command: The command.
+  ///   - command: The command with the filter of the jobs.
   ///   - limit: The maximum number of jobs.
   ///   - prepare: Called with the jobs that the next calls of `isIncluded` examine.
-  ///   - isIncluded: An additional condition. The function can change the job.
+  ///   - isIncluded: A function that returns whether to select the job, and that can change the job.
   /// - Throws: The error of the database or of the functions.
-  /// - Returns: The jobs.
+  /// - Returns: The selected jobs, with their changes.
   public func jobs(
     for command: JobCommand, limit: Int, prepare: ([JobRecord]) throws -> Void,
     where isIncluded: (inout JobRecord) throws -> Bool

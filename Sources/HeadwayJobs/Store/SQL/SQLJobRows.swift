@@ -35,13 +35,13 @@
   /// Executes a statement for elements and returns its rows.
   ///
   /// - Parameters:
-  ///   - sql: The statement.
-  ///   - elements: The elements.
+  ///   - sql: The text of the statement.
+  ///   - elements: The elements to execute it for.
   ///   - write: Binds the values of an element.
   ///   - constants: Binds the values that follow those of the elements.
   ///   - read: Reads a row.
   /// - Throws: The error of the database.
-  /// - Returns: The rows.
+  /// - Returns: The value that `read` returns for each row.
   func rows<Element, Value>(
     _ sql: String, for elements: [Element], _ write: (Element, inout Values) -> Void,
     constants: (inout Values) -> Void, _ read: (Row) throws -> Value
@@ -118,7 +118,7 @@
     ) { JobRow.read($0) }
   }
 
-  /// Deletes the rows of jobs that are not kept.
+  /// Deletes the jobs that are not kept.
   public func deleteRows(of ids: [JobID]) throws {
     try run(Graph.deleteEdges, for: ids)
     try run(Jobs.deleteUnfinished, for: ids)

@@ -18,7 +18,7 @@
   ///   - filter: The jobs to return.
   ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
   ///   - limit: The maximum number of jobs.
-  /// - Returns: The jobs.
+  /// - Returns: The matching jobs, at most `limit`.
   /// - Throws: ``JobError``.
   public func jobs(_ filter: JobFilter, after id: JobID?, limit: Int) async throws -> [JobRecord] {
     var (jobs, last) = ([JobRecord](), id)
@@ -46,9 +46,9 @@
   /// Returns the queues, workers, failures and latest endings.
   ///
   /// - Parameter limit: Jobs are counted up to this number. If more jobs wait in all queues, a store can read only
-  ///   about this many to find their kinds: the next ones of each queue and priority. Kinds that only later jobs have
-  ///   are missing then, and the numbers by kind are those of the jobs that were read.
-  /// - Returns: The overview.
+  ///   about this many to find their kinds: the next ones of each queue and priority. In that case, kinds that occur
+  ///   only in later jobs are missing, and only the jobs that were read are counted by kind.
+  /// - Returns: The current state of the store.
   /// - Throws: ``JobError``.
   public func overview(countingTo limit: Int) async throws -> JobsOverview {
     try await readState { try $0.overview(countingTo: limit) }
@@ -56,7 +56,7 @@
 
   /// Returns the edges from and to jobs.
   ///
-  /// - Parameter ids: The jobs.
+  /// - Parameter ids: The IDs of the jobs.
   /// - Returns: The edges, ordered by the dependency's ID and then by the dependent's ID.
   /// - Throws: ``JobError``.
   public func edges(of ids: [JobID]) async throws -> [JobEdge] { try await readState { try $0.edges(of: ids) } }
@@ -66,7 +66,7 @@
   /// - Parameters:
   ///   - name: Only names after this one are returned; nil for all.
   ///   - limit: The maximum number of names.
-  /// - Returns: The names, in the order of the database.
+  /// - Returns: The names, as sorted by the database.
   /// - Throws: ``JobError``.
   /// - Complexity: O(*n* log *m*) for *n* names and *m* waiting jobs.
   public func waitingQueues(after name: String?, limit: Int) async throws -> [String] {
@@ -83,7 +83,7 @@
   /// Returns the queues, workers and failures at one moment.
   ///
   /// - Parameter parts: The parts to read.
-  /// - Returns: The snapshot.
+  /// - Returns: A snapshot with the requested parts.
   /// - Throws: ``JobError``.
   public func snapshot(_ parts: JobsSnapshot.Parts) async throws -> JobsSnapshot {
     try await readState { try $0.snapshot(parts) }
@@ -99,7 +99,7 @@
   ///
   /// - Parameters:
   ///   - name: The name of the checkpoint.
-  ///   - id: The job.
+  ///   - id: The ID of the job.
   /// - Returns: The value, or nil if there is none.
   /// - Throws: ``JobError``.
   public func checkpoint(_ name: String, of id: JobID) async throws -> JobPayload? {

@@ -22,7 +22,7 @@ import Headway
 
 /// The statements that find jobs.
 ///
-/// The conditions are those of a ``JobFilter``: see ``JobSelection``.
+/// The conditions match a ``JobFilter``: see ``JobSelection``.
 enum SearchSQL {
   /// A table of jobs.
   struct Table {

@@ -14,7 +14,7 @@
 }
 
 @_spi(JobStore) extension StoreReader {
-  /// Checks that the tables of the store agree with each other.
+  /// Checks that the store's tables are consistent with each other.
   ///
   /// - Parameter others: Rules that only this store has.
   /// - Throws: The error of the database.

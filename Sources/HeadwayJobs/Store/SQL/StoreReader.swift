@@ -1,7 +1,7 @@
 /// A connection that reads the state of a store at one moment.
 ///
-/// The statements that all databases understand are in HeadwayJobs. A store has the others: ``OverviewStatements`` and
-/// ``SearchStatements``.
+/// The statements that all databases understand are in HeadwayJobs. A store provides the remaining statements:
+/// ``OverviewStatements`` and ``SearchStatements``.
 @_spi(JobStore) public protocol StoreReader {
   /// The type of rows.
   associatedtype Row: StoredRow
@@ -60,7 +60,7 @@
   ///
   /// - Parameters:
   ///   - name: The name of the checkpoint.
-  ///   - id: The job.
+  ///   - id: The ID of the job.
   /// - Throws: The error of the database.
   /// - Returns: The value, or nil if there is none.
   public func checkpoint(_ name: String, of id: JobID) throws -> JobPayload? {

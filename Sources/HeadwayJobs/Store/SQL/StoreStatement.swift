@@ -13,7 +13,7 @@
   /// Creates a statement.
   ///
   /// - Parameters:
-  ///   - sql: The text.
+  ///   - sql: The text of the statement.
   ///   - values: The values of the parameters.
   ///   - isFrequent: Whether the text is always the same, and executed often.
   public init(_ sql: String, _ values: StoredValue..., isFrequent: Bool = false) {
