@@ -53,7 +53,7 @@ public final class JobsDashboardServer: Sendable {
   /// Creates a server.
   ///
   /// - Parameters:
-  ///   - dashboard: The dashboard.
+  ///   - dashboard: The dashboard to serve.
   ///   - options: The address of the server, and who can log in.
   /// - Throws: ``JobsDashboardError`` if other machines could use the dashboard without a password, or if the password
   ///   is short.

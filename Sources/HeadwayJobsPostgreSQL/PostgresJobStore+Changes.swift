@@ -65,7 +65,7 @@
 
   /// Executes the writes of running attempts.
   ///
-  /// - Parameter writes: The writes.
+  /// - Parameter writes: The writes to execute, in order.
   /// - Returns: The result for each write.
   /// - Throws: `JobError`.
   public func write(_ writes: [FencedWrite]) async throws -> [FencedAnswer] {
@@ -114,7 +114,7 @@
 
   /// Changes many jobs, or a queue.
   ///
-  /// - Parameter command: The change.
+  /// - Parameter command: The command to execute.
   /// - Returns: The number of jobs or queues that were changed.
   /// - Throws: `JobError`, with the code `keyHeld` or `dependencyFailed` if no job can be run again because other jobs
   ///   hold the keys, or dependencies have failed.
@@ -138,7 +138,7 @@
   /// Changes a schedule.
   ///
   /// - Parameters:
-  ///   - command: The change.
+  ///   - command: The change to make.
   ///   - name: The name of the schedule.
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   /// - Throws: `JobError`.

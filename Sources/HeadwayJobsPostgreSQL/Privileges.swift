@@ -6,7 +6,7 @@ extension PostgresJobStore {
   public enum Privilege: String, CaseIterable, Hashable, Sendable {
     /// Read everything: for dashboards and monitoring.
     case read
-    /// Add jobs, but neither read nor change those of others: for programs without workers.
+    /// Add jobs, but neither read nor change jobs of other roles: for programs without workers.
     ///
     /// Such a role can add jobs only through the function `enqueue` of the schema, which the store calls. The role can
     /// read the settings of queues, and the number of jobs that wait in a queue. If a job's unique key is held, the
@@ -24,7 +24,7 @@ extension PostgresJobStore {
   /// such a role, open the store with ``Migration/manual``. Call this method again after an update of the tables.
   ///
   /// - Parameters:
-  ///   - privilege: The privilege.
+  ///   - privilege: What the role can do with the jobs.
   ///   - role: The name of the role, as in the table `pg_roles`.
   /// - Throws: `JobError` if this connection may not create roles or grant privileges, or if the name is not valid.
   ///   Nothing is changed then.

@@ -28,8 +28,8 @@ package final class Checkpoint: @unchecked Sendable {  // All calls, and the hoo
   package enum Outcome: Equatable {
     /// The commit added nothing to the log, or the log is shorter than the threshold.
     case notDue
-    /// The log has `frames` frames, and `copied` of them have been copied. Readers prevent the copying of the others,
-    /// or the others were added during the checkpoint. A later checkpoint copies them.
+    /// The log has `frames` frames, and `copied` of them have been copied. The remaining frames were not copied,
+    /// because of readers or because they were added during the checkpoint. A later checkpoint copies them.
     case done(frames: Int32, copied: Int32)
     /// SQLite returned an error, for example `SQLITE_BUSY` while another connection runs a checkpoint. This does not
     /// affect the commit, and a later checkpoint copies its frames.

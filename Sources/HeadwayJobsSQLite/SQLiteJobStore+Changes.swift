@@ -14,7 +14,7 @@ import GRDB
 
   /// Stores new jobs as a whole or not at all.
   ///
-  /// - Parameter jobs: The new jobs.
+  /// - Parameter jobs: The jobs to store, in order.
   /// - Returns: The number of each job, once the jobs are durable.
   /// - Throws: `JobError`.
   public func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {
@@ -60,7 +60,7 @@ import GRDB
 
   /// Executes the writes of running attempts.
   ///
-  /// - Parameter writes: The writes.
+  /// - Parameter writes: The writes to execute, in order.
   /// - Returns: The result for each write.
   /// - Throws: `JobError`.
   public func write(_ writes: [FencedWrite]) async throws -> [FencedAnswer] {
@@ -101,7 +101,7 @@ import GRDB
 
   /// Changes many jobs, or a queue.
   ///
-  /// - Parameter command: The change.
+  /// - Parameter command: The command to execute.
   /// - Returns: The number of jobs or queues that were changed.
   /// - Throws: `JobError`, with the code `keyHeld` or `dependencyFailed` if no job can be run again because other jobs
   ///   hold the keys, or dependencies have failed.
@@ -124,7 +124,7 @@ import GRDB
   /// Changes a schedule.
   ///
   /// - Parameters:
-  ///   - command: The change.
+  ///   - command: The change to make.
   ///   - name: The name of the schedule.
   /// - Returns: Whether there was a schedule with this name, and the job that was added.
   /// - Throws: `JobError`.

@@ -108,7 +108,7 @@ enum ToolExit: Int32 {
     return ExitCode(ToolExit(error).rawValue)
   }
 
-  /// Writes one line to standard error, whatever line ends the text contains.
+  /// Writes one line to standard error, regardless of the line endings in the text.
   static func say(_ text: String) {
     let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
     StandardStream.error.writeLine("headway: \(sentence(line))")

@@ -28,7 +28,7 @@ final class RunningChanges: Sendable {
   /// Begins a change and returns when it has ended or the pause has elapsed.
   ///
   /// - Parameters:
-  ///   - action: The action.
+  ///   - action: The action to perform.
   ///   - filter: The jobs to change.
   ///   - jobs: The jobs of the store.
   ///   - pause: The maximum time to wait for the change to end.

@@ -91,11 +91,11 @@ public struct JobOptions: Hashable, Sendable {
 extension JobOptions: ExpressibleByArrayLiteral {
   /// Creates a set from options.
   ///
-  /// - Parameter options: The options, of which later ones take precedence.
+  /// - Parameter options: The options. If several set the same value, the last one takes precedence.
   public init(arrayLiteral options: JobOption...) { self.init(options) }
 
   /// Creates a set from options.
   ///
-  /// - Parameter options: The options, of which later ones take precedence.
+  /// - Parameter options: The options. If several set the same value, the last one takes precedence.
   public init(_ options: some Sequence<JobOption>) { for option in options { set(option) } }
 }

@@ -32,7 +32,7 @@ public protocol OperationJob: Job where Output == Void {
 extension OperationJob {
   /// Runs the operation on its own queue, for callers that run the job without a worker.
   ///
-  /// - Parameter context: The attempt in which the job runs.
+  /// - Parameter context: The current attempt of the job.
   /// - Throws: The error of the operation; `CancellationError` if it was cancelled.
   public func perform(in context: JobContext) async throws {
     try await OperationQueue().run(makeOperation(in: context))

@@ -110,7 +110,7 @@ public struct EndedJob: Hashable, Sendable {
   ///   - id: The number of the job.
   ///   - kind: The kind of the job.
   ///   - queue: The queue of the job.
-  ///   - state: The state in which the job has ended.
+  ///   - state: The final state of the job.
   ///   - ready: When the job took its place in the queue.
   ///   - claimed: When the job was last claimed; nil if it never ran.
   ///   - finished: When the job ended.

@@ -29,7 +29,7 @@ public final class JobContext: Sendable {
     var checkpointNames: Set<String> = []
     /// The number of waits that the code of the job has reached.
     var waitCounts: [JobWait: Int] = [:]
-    /// The wait because of which the attempt ends.
+    /// The wait that ends the attempt.
     var suspension: JobSuspension?
     weak var operation: Operation?
     var hasBegun = false
@@ -147,7 +147,7 @@ public final class JobContext: Sendable {
   /// - Parameters:
   ///   - name: The name of the step.
   ///   - value: The value that the step has returned.
-  /// - Returns: The value in the form in which it is stored.
+  /// - Returns: The value in its stored form.
   /// - Throws: ``JobError`` with the code ``JobError/Code/payloadTooLarge`` or ``JobError/Code/unencodablePayload``.
   @_spi(JobStore) public func encodedCheckpoint(_ name: String, _ value: some Encodable) throws -> JobPayload {
     try encoded(value, as: "The checkpoint \(name)")

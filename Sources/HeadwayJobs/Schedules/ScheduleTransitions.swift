@@ -69,7 +69,7 @@
       schedule.definition.schedule = definition.schedule
       schedule.anchorTime = now
     }
-    // This process's time zone rules might be newer than the rules with which the next tick was computed.
+    // This process's time zone rules might be newer than the rules that determined the next tick.
     setNext(&schedule, at: now)
     return (schedule, jobs)
   }

@@ -77,7 +77,7 @@ extension JobContext {
     _ = try await value(of: .sleep(name), within: duration)
   }
 
-  /// Returns the value of the signal with which the next wait of this kind ended; nil if it ended without a signal.
+  /// Returns the value of the signal that ended the next wait of this kind; nil if the wait ended without a signal.
   private func value(of wait: JobWait, within limit: Duration) async throws -> JobPayload? {
     require(limit >= .zero, "Job \(id) waits for \(wait) with the time limit \(limit): use zero or more.")
     try NameLength.check(wait.name, "The name of a signal or sleep", NameLength.name)

@@ -156,7 +156,7 @@ public struct JobFailure: Error, Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - id: The ID of the job.
-  ///   - state: The state in which the job has ended.
+  ///   - state: The final state of the job.
   ///   - reason: Why the job has ended.
   ///   - lastError: The error of the last attempt that failed.
   public init(id: JobID, state: JobState, reason: JobEndReason, lastError: JobErrorRecord?) {

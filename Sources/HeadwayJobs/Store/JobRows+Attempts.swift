@@ -65,7 +65,7 @@
     return jobs.map(\.id)
   }
 
-  /// Records the endings of attempts, gives back jobs that the worker has not received, and claims jobs.
+  /// Records the endings of attempts, gives back jobs that the worker does not run, and claims jobs.
   ///
   /// - Parameters:
   ///   - exchange: The endings and claims of the worker.
@@ -87,7 +87,7 @@
     return JobExchangeAnswer(verdicts: verdicts, claimed: try claim())
   }
 
-  /// Gives back the jobs of a worker that the worker has not received.
+  /// Gives back the claimed jobs of a worker that it does not run.
   private func releaseAll(of worker: WorkerID, except known: Set<JobFence>) throws {
     let unknown = try runningJobs(of: worker).compactMap(\.fence).filter { !known.contains($0) }
     _ = try end(unknown.map { JobEnding($0, .release) })

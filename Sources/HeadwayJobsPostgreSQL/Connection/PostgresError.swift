@@ -94,8 +94,8 @@ extension PostgresError {
     (table, column) = (text(headway_table(result)), text(headway_column(result)))
   }
 
-  /// Whether the same transaction can succeed if it is executed again, because it failed only due to the changes of
-  /// others.
+  /// Whether the same transaction can succeed if it is executed again, because it failed only due to concurrent
+  /// changes.
   var isConflict: Bool {
     if isPlanOutdated { return true }
     return switch sqlState {
@@ -111,10 +111,10 @@ extension PostgresError {
 extension PostgresError {
   /// Whether the server rejects a value of a row of the store, so that the same request always fails.
   ///
-  /// These are errors of data (class 22), exceeded limits of the server (class 54), and violated constraints of the
-  /// row itself. All other errors depend on something that can change: other rows (other errors of the class 23),
-  /// other transactions (40, 55), the server and the connection (08, 53, 57, 58), privileges and tables (28, 42), or
-  /// code of functions and triggers (P0).
+  /// This includes data errors (class 22), exceeded server limits (class 54), and violated constraints of the row
+  /// itself. All other errors depend on something that can change. The cause can be other rows (other errors of the
+  /// class 23), other transactions (40, 55), the server and the connection (08, 53, 57, 58), privileges and tables (28,
+  /// 42), or code of functions and triggers (P0).
   var isOfValue: Bool {
     guard let sqlState, !isConflict else { return false }
     return ["22", "54"].contains(sqlState.prefix(2)) || ["23502", "23514"].contains(sqlState)

@@ -26,8 +26,8 @@ final class PostgresSession {
   private(set) var isPooled = false
   /// Whether the server was a standby when the connection was opened.
   ///
-  /// Then it can only read. After a failover, the name of a server can still lead to the former primary one. Therefore,
-  /// a connection that is used to write is lost, so that the name is resolved again.
+  /// Then it can only read. After a failover, a server name can still lead to the old primary server. Therefore, a
+  /// connection that is used to write is lost, so that the name is resolved again.
   private(set) var isStandby = false
   /// The names of the prepared statements by their text.
   var prepared: [String: String] = [:]
@@ -37,7 +37,7 @@ final class PostgresSession {
   var deferred: [Statement] = []
   /// The notifications that have arrived.
   private var notifications: [String] = []
-  /// The number of requests that were sent, each of which is a round trip.
+  /// The number of requests that were sent. Each request is a round trip.
   private(set) var requestCount = 0
   /// The number of statements that were sent.
   private(set) var statementCount = 0
@@ -176,7 +176,7 @@ final class PostgresSession {
 
   func forgetDeferred() { deferred = [] }
 
-  /// Sends the deferred statements if there are many, so that a transaction is not silent for long.
+  /// Sends the deferred statements if there are many, so that a transaction is not silent for a long time.
   func sendDeferredIfMany() throws { if deferred.count >= 200 { _ = try run([]) } }
 
   /// Executes statements in one round trip.
@@ -184,7 +184,7 @@ final class PostgresSession {
   /// Outside of a transaction block, they are one transaction.
   ///
   /// - Throws: `PostgresError`: the first error of a statement, or the error that has ended the session.
-  /// - Returns: The results.
+  /// - Returns: The result of each statement, in order.
   func run(_ statements: [Statement]) throws -> [QueryResult] {
     if let loss { throw loss }
     do {
@@ -349,7 +349,7 @@ final class PostgresSession {
     case PGRES_PIPELINE_ABORTED: return nil
     default:
       var error = PostgresError(result.handle, isConnectionLost: false)
-      // The server ends the connection after errors of these classes.
+      // The server closes the connection after errors of these classes.
       let isEnd = error.sqlState.map { $0.hasPrefix("57P") || $0.hasPrefix("08") || $0 == "25P03" } ?? true
       error.isConnectionLost = isEnd || PQstatus(connection) == CONNECTION_BAD
       return error
@@ -367,7 +367,7 @@ final class PostgresSession {
 
   /// Waits until the descriptor is ready.
   ///
-  /// - Returns: False if the time is over.
+  /// - Returns: False if the time limit has expired.
   private static func wait(_ descriptor: Int32, _ events: Int16, until end: ContinuousClock.Instant) throws -> Bool {
     guard descriptor >= 0 else { throw PostgresError.lost("The connection was lost.") }
     while true {

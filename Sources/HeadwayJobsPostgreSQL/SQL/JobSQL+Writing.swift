@@ -85,7 +85,7 @@ extension JobSQL: JobStatements {
 
   /// Moves the jobs of attempts that have succeeded to the table `done`, unless they are not kept; by the primary key.
   ///
-  /// The parameters are the fences and the results, and the time. The rows are locked in the order of the numbers.
+  /// The parameters are the fences and the results, and the time. The rows are locked in ascending order of ID.
   static let succeed = """
     WITH ending AS (
       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[])

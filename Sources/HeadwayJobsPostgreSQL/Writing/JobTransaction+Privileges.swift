@@ -23,7 +23,7 @@ extension JobTransaction {
   /// Calls the function for all jobs.
   ///
   /// - Parameters:
-  ///   - batch: The jobs.
+  ///   - batch: The jobs to add, in order.
   ///   - full: The limits of the queues that are full.
   /// - Throws: `JobError` if a queue is full; `PostgresError`.
   /// - Returns: The number of each job.

@@ -134,7 +134,7 @@ struct ParameterBinder: StoredRowWriter {
   /// Creates a binder.
   ///
   /// - Parameters:
-  ///   - statement: The statement.
+  ///   - statement: The statement to bind values to.
   ///   - first: The number of the first parameter.
   init(_ statement: SQLStatement, from first: Int = 1) { (self.statement, index) = (statement, Int32(first)) }
 

@@ -50,7 +50,7 @@ extension JobSQL: JobStatements {
   /// Changes the stored parts of a finished job; by the primary key.
   static let setFinishedParts = "UPDATE headway_done SET settings = ?2, history = ?3 WHERE id = ?1"
 
-  /// What the success of an attempt requires; by the primary key.
+  /// The requirements for the success of an attempt; by the primary key.
   ///
   /// The statements of a success have no `RETURNING` clauses, because SQLite would create a table for each execution.
   static let findSucceeding = "SELECT flags, keep, queue FROM headway_job WHERE \(isRun) AND keep NOT NULL"

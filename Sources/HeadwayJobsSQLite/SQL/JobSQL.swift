@@ -1,7 +1,7 @@
 #if Jobs
 @_spi(JobStore) import HeadwayJobs
 
-/// Statements about the rows of jobs: unfinished jobs are in `headway_job`, finished ones in `headway_done`.
+/// Statements about job rows: unfinished jobs are in `headway_job`, finished ones in `headway_done`.
 enum JobSQL {
   /// The columns of `headway_job` that `JobRow.read(_:)` expects.
   static let unfinishedColumns = list(JobRow.common + JobRow.unfinished + JobRow.finished.map { _ in "NULL" })
@@ -16,7 +16,7 @@ enum JobSQL {
   /// keys.
   ///
   /// - Parameter id: The SQL expression for the number of the job.
-  /// - Returns: The condition.
+  /// - Returns: A condition in SQL.
   static func isNeeded(_ id: String) -> String {
     """
     EXISTS (SELECT 1 FROM headway_edge JOIN headway_job ON headway_job.id = dependent WHERE dependency = \(id))

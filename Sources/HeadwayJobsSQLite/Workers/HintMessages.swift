@@ -119,7 +119,7 @@ final class HintReceiver: Sendable {
   /// Ends the thread.
   func close() {
     isClosed.store(true, ordering: .sequentiallyConsistent)
-    // An empty message ends the wait. If the socket is full, the thread does not wait.
+    // An empty message interrupts the wait. If the socket is full, the thread does not wait.
     _ = Self.send([], to: path, descriptor)
     unlink(path)
   }

@@ -15,8 +15,8 @@ final class TransactionGuard: TransactionObserver {
 
   /// Runs code of the application.
   ///
-  /// - Throws: The error of the code. If the transaction has ended, its writes were undone, and the error is that of
-  ///   SQLite, or a `JobError` with the code `timeLimitExceeded` or `transactionEnded`.
+  /// - Throws: The error of the code. If the transaction has ended, its writes were undone, and the error is SQLite's
+  ///   error, or a `JobError` with the code `timeLimitExceeded` or `transactionEnded`.
   func run<Result>(in database: Database, _ code: () throws -> Result) throws -> Result {
     (isActive, hasEnded) = (true, false)
     let result = Swift.Result { try code() }

@@ -225,7 +225,7 @@ extension JobStoreProbe {
     return schedule
   }
 
-  /// Returns the ticks of a schedule whose jobs are in the store, in the order of the jobs.
+  /// Returns the ticks of a schedule whose jobs are in the store, ordered like the jobs.
   func tickTimes(_ name: String) async throws -> [StoreTime] {
     try await store.jobs(.all, after: nil, limit: .max).compactMap { job in
       job.settings.tick.flatMap { $0.schedule == name ? $0.time : nil }

@@ -6,10 +6,10 @@ import Synchronization
 extension JobTest {
   /// Runs the code of one job and returns its result.
   ///
-  /// The job is stored, claimed and decoded as usual. Therefore, a job that can't be encoded or decoded is an error.
-  /// All functions of its `JobContext` work: checkpoints, log lines, progress, further jobs, and results of other jobs.
-  /// The job has its own queue, so it runs immediately and doesn't affect other jobs. Its delay, deadline, unique key
-  /// and limit have no effect. The code runs inside the middleware of its kind.
+  /// The job is stored, claimed and decoded as usual. Therefore, the function fails if the job can't be encoded or
+  /// decoded. All functions of its `JobContext` work: checkpoints, log lines, progress, further jobs, and results of
+  /// other jobs. The job has its own queue, so it runs immediately and doesn't affect other jobs. Its delay, deadline,
+  /// unique key and limit have no effect. The code runs inside the middleware of its kind.
   ///
   /// When the code has ended, the ending is recorded, and the job is not run again: it has succeeded, or it has failed
   /// if the code throws an error. If the code throws `JobOutcome.snooze` or a `CancellationError`, or waits for a

@@ -71,7 +71,7 @@ class ProgressDisplay: @unchecked Sendable {  // Locks protect all mutable state
   /// Calls `report` with the percentage, once for each step that the progress has passed.
   ///
   /// - Parameters:
-  ///   - progress: The progress.
+  ///   - progress: The progress to observe.
   ///   - step: The size of a step in percent.
   ///   - report: Called on the thread that made the progress.
   func observe(_ progress: OperationProgress, every step: Int, _ report: @escaping @Sendable (Int) -> Void) {

@@ -11,7 +11,7 @@ enum StandardStream: Int32, Sendable {
 
   /// Writes a text and a line end.
   ///
-  /// The text may contain names of files, so characters that control a terminal are replaced.
+  /// The text might contain file names, so characters that control a terminal are replaced.
   func writeLine(_ text: String) { write("\(text.replacingControls(except: "\n\t".unicodeScalars))\n") }
 
   /// Writes a text.

@@ -2,9 +2,9 @@
 import ArgumentParser
 import Foundation
 
-/// The texts of options that differ between the commands.
+/// The help of options, where it differs between the commands.
 protocol RunOptionTexts {
-  /// What `--quiet` prints.
+  /// The help of `--quiet`, including what is still printed.
   static var quiet: ArgumentHelp { get }
 }
 

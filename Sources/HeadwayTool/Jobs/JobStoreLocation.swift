@@ -79,7 +79,7 @@ struct JobStoreLocation {
   ///
   /// - Parameter updatesTables: Whether to create and update the tables of a server. The tables of a file are always
   ///   updated.
-  /// - Returns: The store.
+  /// - Returns: The opened store. Close it when you no longer need it.
   /// - Throws: `JobError`, or an error of this file.
   func open(updatingTables updatesTables: Bool) async throws -> any ToolJobStore {
     guard isOnServer else {
@@ -109,7 +109,7 @@ struct MissingStore: Error, CustomStringConvertible {
   var description: String { "\(path): There is no such file." }
 }
 
-/// A database has no tables of jobs.
+/// A database has no job tables.
 struct NotAStore: Error, CustomStringConvertible {
   let path: String
 

@@ -117,7 +117,7 @@ struct JobEditOptions: ParsableArguments {
     let change: JobChange
   }
 
-  /// The changes, in the order in which they are made.
+  /// The changes, in execution order.
   func edits(at now: StoreTime) -> [Edit] {
     var edits: [Edit] = []
     if let priority {

@@ -1,8 +1,8 @@
 // The statements of a store in an SQL database, under the functions of ``SQLJobRows``.
 //
-// Parameters are numbered in the order in which the description lists them. Many statements have elements, such as
-// jobs. If parameters of the database can be lists, the statement receives one list for each value of the elements.
-// Otherwise, the statement is executed for each element. The other parameters follow.
+// Each description lists the parameters in the order of their numbers. Many statements have elements, such as jobs. If
+// parameters of the database can be lists, the statement receives one list for each value of the elements. Otherwise,
+// the statement is executed for each element. The other parameters follow.
 
 /// Statements about jobs.
 ///

@@ -46,8 +46,8 @@
   /// Returns the queues, workers, failures and latest endings.
   ///
   /// - Parameter limit: Jobs are counted up to this number. If more jobs wait in all queues, a store can read only
-  ///   about this many to find their kinds: the next ones of each queue and priority. In that case, kinds that occur
-  ///   only in later jobs are missing, and only the jobs that were read are counted by kind.
+  ///   about this many to find their kinds: the next ones of each queue and priority. In that case, only the jobs that
+  ///   were read are counted by kind, and kinds of later jobs can be missing.
   /// - Returns: The current state of the store.
   /// - Throws: ``JobError``.
   public func overview(countingTo limit: Int) async throws -> JobsOverview {
