@@ -23,7 +23,7 @@ import Headway
 /// ## Records
 /// - Fields are separated by the dialect's delimiter. A field can be empty. Rows with different numbers of fields are
 ///   delivered unchanged. The first record is treated like any other: the caller knows whether it is a header.
-/// - A field whose first byte is a quote extends to the closing quote, including delimiters and line ends, and a
+/// - A field whose first byte is a quote extends to the closing quote, including delimiters and line endings, and a
 ///   doubled quote in it represents one quote. A quote anywhere else in a field is data.
 /// - LF and CRLF end a record. A lone CR is data, unless ``CSVDialect/endsRecordsAtLoneCarriageReturn`` is set. The
 ///   last record does not need a line end.

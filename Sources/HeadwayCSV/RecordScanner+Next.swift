@@ -40,7 +40,7 @@ extension RecordScanner {
     }
   }
 
-  /// Scans with the line ends of the dialect, with a separate loop for each kind.
+  /// Scans with the line endings of the dialect, with a separate loop for each kind.
   @inline(__always)
   private mutating func findEnding(in input: UnsafeRawBufferPointer, isFinal: Bool) -> Ending? {
     if dialect.hasExtensions {

@@ -65,7 +65,7 @@ extension Jobs {
   ///
   /// - Precondition: The store is an ``SQLiteJobStore`` with the database of the connection.
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - name: The name of the signal.
   ///   - value: The value; `true` by default.
   ///   - database: A connection that can write. If it is not in a transaction, the signal is sent in its own

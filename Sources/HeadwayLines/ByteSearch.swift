@@ -1,7 +1,7 @@
 /// Finds a byte sequence in a line.
 ///
 /// Tests eight positions at a time, and compares the whole pattern only at those where both its first and its last byte
-/// match. In most texts there are few of them. (Wojciech Muła, “SIMD-friendly algorithms for substring searching”,
+/// match. In most strings there are few of them. (Wojciech Muła, “SIMD-friendly algorithms for substring searching”,
 /// 2016: his “generic SIMD”, with words of eight bytes, for the reason that ``NewlineMask`` gives.) `memmem` of glibc
 /// was rejected: it prepares a table of 256 bytes for each call, which takes longer than searching a line of usual
 /// length.
@@ -12,7 +12,7 @@ enum ByteSearch {
   ///   - pattern: The bytes to find.
   ///   - text: The bytes to search. Up to ``LineStorage/slack`` bytes after its end may be read.
   /// - Returns: The offset. Zero for an empty pattern, and nil if the text does not contain the pattern.
-  /// - Complexity: O(n) in the length of the text. O(n · m) for texts constructed to be slow.
+  /// - Complexity: O(n) in the length of the text. O(n · m) for strings constructed to be slow.
   @inline(__always)
   static func position(of pattern: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Int? {
     guard let pattern = Pattern(pattern), let start = text.baseAddress else {

@@ -48,7 +48,7 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
     storage = nil
   }
 
-  /// Reads one chunk, or more until a line ends.
+  /// Reads one chunk, or more until a line ending.
   ///
   /// If a followed file has no further line yet, returns nil, and ``isWaiting`` is true.
   mutating func nextBatch(_ check: () throws -> Void) throws -> LineBatch? {

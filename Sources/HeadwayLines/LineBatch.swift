@@ -26,7 +26,7 @@ public struct LineBatch: Sendable {
   /// The number of the first line, starting at one.
   public let firstLineNumber: Int
 
-  /// The part of the file that the lines occupy, in bytes, including their line ends.
+  /// The part of the file that the lines occupy, in bytes, including their line endings.
   ///
   /// The upper bound is the number of bytes that have been consumed after this batch.
   public var byteRange: Range<Int> { storageOffset + Int(storage.starts[0])..<endByteOffset }

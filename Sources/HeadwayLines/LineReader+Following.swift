@@ -60,7 +60,7 @@ extension LineReader {
   ///   - mustExist: Whether it is an error if there is no file at the path when reading begins. If false, the reader
   ///     waits for the file.
   ///   - checkInterval: The time between two checks when there are no new lines.
-  ///   - options: Line ends, the maximum length of a line, and other settings.
+  ///   - options: Line endings, the maximum length of a line, and other settings.
   ///   - queue: The queue for the blocking reads of ``lines`` and ``batches``, with one short operation per chunk and
   ///     per check. If nil, a queue that all readers share.
   ///   - clock: The clock that measures the interval, for example a clock that a test advances.

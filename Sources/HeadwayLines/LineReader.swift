@@ -55,7 +55,7 @@ public struct LineReader: Sendable {
   ///
   /// - Parameters:
   ///   - path: The path of the file, absolute or relative to the working directory.
-  ///   - options: Line ends, the maximum length of a line, and other settings.
+  ///   - options: Line endings, the maximum length of a line, and other settings.
   ///   - queue: The queue for the blocking reads of ``lines`` and ``batches``, with one short operation per chunk.
   ///     If nil, a queue that all readers share.
   /// - Precondition: The chunk size is 4 KiB to 1 GiB, the maximum line length 1 byte to 1 GiB.

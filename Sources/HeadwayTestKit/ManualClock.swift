@@ -41,7 +41,7 @@ public final class ManualClock: Clock, Sendable {
     /// Returns whether a moment is earlier than another.
     ///
     /// - Parameters:
-    ///   - left: A moment.
+    ///   - left: The moment on the left side of the operator.
     ///   - right: Another moment.
     /// - Returns: True if `left` is earlier than `right`.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }

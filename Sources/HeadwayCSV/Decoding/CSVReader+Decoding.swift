@@ -1,5 +1,5 @@
 extension CSVReader {
-  /// The rows of the file, each decoded as a value.
+  /// The rows from the file, each decoded as a value.
   ///
   /// ```swift
   /// struct Station: Decodable {
@@ -95,7 +95,7 @@ extension CSVReader {
   /// Reads all rows of a file that fits into memory, on the calling thread.
   ///
   /// - Parameter type: The type of the values.
-  /// - Returns: The value of each row, in the order of the file.
+  /// - Returns: The value of each row, in file order.
   /// - Throws: ``CSVReaderError`` if the file or a row can't be read or decoded.
   /// - Complexity: O(*n*) in the size of the file.
   public func decodeAll<Value: Decodable>(as type: Value.Type) throws -> [Value] {

@@ -18,8 +18,7 @@ extension CSVRow {
   /// from a single value: for example, `UUID` is read from text. An optional property is nil if its field is empty or
   /// its column does not exist. A structure inside the structure is an error, because a field contains one value.
   ///
-  /// An array contains all fields in order: `row.decode([Double].self)`. A dictionary has the names of the columns as
-  /// keys.
+  /// An array contains all fields in order: `row.decode([Double].self)`. A dictionary has the column names as keys.
   ///
   /// - Parameter type: The type of the value.
   /// - Returns: The value.

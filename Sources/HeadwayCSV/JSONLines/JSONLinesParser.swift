@@ -162,7 +162,7 @@ struct JSONLinesParser: ~Copyable {
     return nil
   }
 
-  /// Writes the values of the members, in the order of the columns, to the tables that the record reads.
+  /// Writes the values of the members, in column order, to the tables that the record reads.
   private mutating func fillFields(from text: UnsafeRawBufferPointer) {
     contents.reserve(bytes: text.count + columns.count, fields: columns.count)
     var start = 0

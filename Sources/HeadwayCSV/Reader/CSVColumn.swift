@@ -10,7 +10,7 @@ import Synchronization
 public protocol CSVColumnSelector {
   /// Finds the column.
   ///
-  /// - Parameter header: The names of the file's columns.
+  /// - Parameter header: The file's column names.
   /// - Returns: The position of the field in a row, from 0; nil if the file has no such column.
   func csvPosition(in header: CSVHeader) -> Int?
 
@@ -30,7 +30,7 @@ public protocol CSVColumnSelector {
 /// A string works as well but is looked up for each row. Any thread can use a `CSVColumn`, and for any number of files,
 /// one after the other.
 public final class CSVColumn: CSVColumnSelector, Sendable {
-  /// The name of the column.
+  /// The column's name.
   public let csvColumnName: String
 
   /// The header that was used last and the position in it, combined in one word.
@@ -46,7 +46,7 @@ public final class CSVColumn: CSVColumnSelector, Sendable {
 
   /// Finds the column.
   ///
-  /// - Parameter header: The names of the file's columns.
+  /// - Parameter header: The file's column names.
   /// - Returns: The position of the field in a row, from 0; nil if the file has no such column.
   /// - Complexity: O(1), a few instructions for the header that was used last.
   public func csvPosition(in header: CSVHeader) -> Int? {
@@ -63,7 +63,7 @@ public final class CSVColumn: CSVColumnSelector, Sendable {
 extension String: CSVColumnSelector {
   /// Finds the column with this name.
   ///
-  /// - Parameter header: The names of the file's columns.
+  /// - Parameter header: The file's column names.
   /// - Returns: The position of the field in a row, from 0; nil if the file has no such column.
   /// - Complexity: O(1)
   public func csvPosition(in header: CSVHeader) -> Int? { header.position(of: self) }
@@ -75,7 +75,7 @@ extension String: CSVColumnSelector {
 extension Int: CSVColumnSelector {
   /// The number itself, unless it is negative.
   ///
-  /// - Parameter header: The names of the file's columns.
+  /// - Parameter header: The file's column names.
   /// - Returns: The position of the field in a row, starting at 0. It can be beyond the header, because a longer row
   ///   may have such a field.
   @inlinable
@@ -88,7 +88,7 @@ extension Int: CSVColumnSelector {
 extension CSVColumnSelector where Self: RawRepresentable, RawValue == String {
   /// Finds the column that the raw value names.
   ///
-  /// - Parameter header: The names of the file's columns.
+  /// - Parameter header: The file's column names.
   /// - Returns: The position of the field in a row, from 0; nil if the file has no such column.
   /// - Complexity: O(1)
   public func csvPosition(in header: CSVHeader) -> Int? { header.position(of: rawValue) }

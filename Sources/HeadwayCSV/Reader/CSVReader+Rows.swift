@@ -1,7 +1,7 @@
 internal import HeadwayLines
 
 extension CSVReader {
-  /// The rows of the file, one at a time.
+  /// The rows from the file, one at a time.
   ///
   /// ```swift
   /// for try await row in CSVReader(path: path).rows {

@@ -14,7 +14,7 @@ public struct CSVLayout: Sendable, Hashable {
   public let isJSONLines: Bool
   /// The dialect: the delimiter, the quote and so on.
   public let dialect: CSVDialect
-  /// The names of the columns.
+  /// The column names.
   public let columns: [String]
   /// The physical line, counted from 1, where the header begins.
   ///
@@ -38,7 +38,7 @@ public struct CSVLayout: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - source: The records of the file.
-  ///   - columns: The names of the columns.
+  ///   - columns: The column names.
   package init(_ source: RecordSource, columns: [String]) {
     let layout = source.layout
     isJSONLines = source.isJSONLines

@@ -33,7 +33,7 @@ package struct FileLayout: Sendable {
   private(set) var repairedHeader: RepairedHeader?
   /// The reason why the columns have no names.
   package private(set) var unusableHeader: SkippedRecord?
-  /// The records at the beginning that are not part of the table, in the order of the file.
+  /// The records at the beginning that are not part of the table, in file order.
   package private(set) var skippedRecords: [SkippedRecord] = []
   /// The lines of rows that occur in the file a second time, after a repeated header.
   package private(set) var repeatedLines: Set<Int> = []

@@ -27,7 +27,7 @@ public final class CSVWriter {
   /// The format of the file.
   public let options: Options
 
-  /// The names of the columns.
+  /// The column names.
   ///
   /// Nil if they are not known yet.
   public private(set) var columns: [String]?
@@ -61,8 +61,8 @@ public final class CSVWriter {
   ///
   /// - Parameters:
   ///   - path: The path of the file. `-` is standard output.
-  ///   - columns: The names of the columns. If nil, they are those of the first value that you encode. If you write
-  ///     fields instead, there are none.
+  ///   - columns: The column names. If nil, they are those of the first value that you encode. If you write fields
+  ///     instead, there are none.
   ///   - options: The format of the file.
   /// - Throws: ``CSVWriterError`` with the code `folderNotFound`, `isDirectory`, `permissionDenied`, `diskFull` or
   ///   `cannotWrite`.
@@ -78,8 +78,8 @@ public final class CSVWriter {
   /// - Parameters:
   ///   - fileDescriptor: The descriptor, open for writing. It is not closed and must stay open until the writer is
   ///     finished.
-  ///   - columns: The names of the columns. If nil, they are those of the first value that you encode. If you write
-  ///     fields instead, there are none.
+  ///   - columns: The column names. If nil, they are those of the first value that you encode. If you write fields
+  ///     instead, there are none.
   ///   - options: The format of the file.
   public convenience init(fileDescriptor: Int32, columns: [String]? = nil, options: Options = Options()) {
     let path = "/dev/fd/\(fileDescriptor)"
@@ -90,8 +90,8 @@ public final class CSVWriter {
   /// Writes to memory: see ``bytes`` and ``text``.
   ///
   /// - Parameters:
-  ///   - columns: The names of the columns. If nil, they are those of the first value that you encode. If you write
-  ///     fields instead, there are none.
+  ///   - columns: The column names. If nil, they are those of the first value that you encode. If you write fields
+  ///     instead, there are none.
   ///   - options: The format of the bytes.
   public convenience init(columns: [String]? = nil, options: Options = Options()) {
     self.init(nil, path: "memory", columns: columns, options: options)
@@ -128,7 +128,7 @@ public final class CSVWriter {
 
   // MARK: Rows
 
-  /// Sets the names of the columns, before the first row.
+  /// Sets the column names, before the first row.
   func begin(_ columns: [String]) {
     (self.columns, width) = (columns, columns.count)
     guard options.writesHeader, !columns.isEmpty else { return }

@@ -26,7 +26,7 @@ public struct CSVWriterError: Error, Sendable, CustomStringConvertible {
   /// Nil if the error does not concern a row.
   public let rowNumber: Int?
 
-  /// The name of the column.
+  /// The column's name.
   ///
   /// Nil if the error does not concern a column.
   public let columnName: String?

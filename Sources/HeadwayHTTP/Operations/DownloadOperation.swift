@@ -57,7 +57,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   /// Whether the operation has finished because the file was up to date.
   public final var isUpToDate: Bool { options.withLock { $0.isUpToDate } }
 
-  /// The suffixes that the partial file and its note add to the name of the file.
+  /// The suffixes that the partial file and its note add to the file's name.
   package static let partialEndings = [".headway-part", ".headway-part.json"]
 
   /// Returns whether a path is standard output.

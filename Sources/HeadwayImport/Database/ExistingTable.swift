@@ -99,7 +99,7 @@ struct ExistingTable {
   /// They can reject rows, ignore them (`RAISE`), and add others.
   ///
   /// - Parameters:
-  ///   - table: The name of the table.
+  ///   - table: The table's name.
   ///   - connection: Any connection.
   /// - Returns: False for a temporary table.
   /// - Throws: GRDB's `DatabaseError`.
@@ -112,7 +112,7 @@ struct ExistingTable {
     }
   }
 
-  /// The names of all columns.
+  /// All column names.
   var columnNames: [String] { columns.map(\.name) }
 
   /// The names of the columns that SQLite does not compute.
@@ -159,7 +159,7 @@ struct ExistingTable {
     return Self.declarations(in: definition[...])[Array(SQL.declaration(of: known.name, known.type).utf8)]
   }
 
-  /// The ranges in a definition that look like columns without constraints, by the bytes of their texts.
+  /// The ranges in a definition that look like columns without constraints, by the bytes of their strings.
   ///
   /// - Complexity: O(*n*) in the length of the definition.
   private static func declarations(in definition: Substring) -> [[UInt8]: Range<String.Index>] {

@@ -91,7 +91,7 @@ struct EnforcedReferences: Sendable {
   /// Reads the foreign keys of a table.
   ///
   /// - Parameters:
-  ///   - table: The name of the table.
+  ///   - table: The table's name.
   ///   - isOwn: Whether an import has created the table. References of such a table are only reported.
   ///   - connection: Any connection.
   /// - Throws: GRDB's `DatabaseError`.
@@ -119,7 +119,7 @@ struct EnforcedReferences: Sendable {
   ///   - before: The previous number of such rows for each foreign key.
   ///   - replaced: Tables, in lowercase, whose rows are replaced after the rows of this table.
   ///   - path: The path of the file, for errors.
-  ///   - connection: The writing connection.
+  ///   - connection: The connection that writes.
   /// - Throws: ``ImportError`` with the code `brokenReferences`.
   func requireNoOrphans(
     since before: [Int], except replaced: Set<String>, path: String, _ connection: Database

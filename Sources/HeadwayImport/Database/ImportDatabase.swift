@@ -235,7 +235,7 @@ public final class ImportDatabase: Sendable {
     withExtendedLifetime(ended) {}
   }
 
-  /// Ensures that existing tables without a key contain only rows of these files.
+  /// Ensures that existing tables without a key contain only rows from these files.
   ///
   /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
   func requireOwnRows(of files: [(table: String, file: String)], hasHeader: Bool) throws {
@@ -254,7 +254,7 @@ public final class ImportDatabase: Sendable {
   struct Existing {
     /// The description, completed with properties of the existing table.
     var schema: TableSchema
-    /// The names of the columns.
+    /// The column names.
     var columns: [String] = []
     /// The types that an earlier import has found, by the column's name in lower case.
     var inferredTypes: [String: ColumnType] = [:]

@@ -24,7 +24,7 @@ struct UnfinishedAppend: Sendable {
   let lastRow: Int
   /// The number of rows in the table from the first row of the import on, including other rows.
   ///
-  /// In a table with a key, the number of rows of the file whose keys the table has.
+  /// In a table with a key, the number of rows from the file whose keys the table has.
   let storedRows: Int
 }
 
@@ -136,8 +136,8 @@ struct StoredRows {
 
   /// - Parameters:
   ///   - table: The table.
-  ///   - header: The names of the file's columns as the history stores them, separated by commas. A name that contains
-  ///     a comma is ignored, here as everywhere.
+  ///   - header: The file's column names as the history stores them, separated by commas. A name that contains a comma
+  ///     is ignored, here as everywhere.
   ///   - database: Any connection.
   /// - Throws: GRDB's `DatabaseError`.
   init?(of table: String, header: String, _ database: Database) throws {

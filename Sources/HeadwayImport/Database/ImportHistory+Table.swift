@@ -85,7 +85,7 @@ extension ImportHistory {
   /// columns must be those of the files and of the key.
   /// - Parameters:
   ///   - existing: The table.
-  ///   - key: The names of the table's key columns.
+  ///   - key: The names of the key columns.
   ///   - database: Any connection.
   /// - Returns: True for a table that earlier imports have created.
   /// - Throws: GRDB's `DatabaseError`.

@@ -34,7 +34,7 @@ struct ImportHistory {
     let startRow: Int?
     let rowsBefore: Int?
     let storedRows: Int?
-    /// The names of the file's columns, separated by commas.
+    /// The file's column names, separated by commas.
     let columns: String
   }
 
@@ -102,7 +102,7 @@ struct ImportHistory {
     }
   }
 
-  /// Ensures that this file alone has written all rows of the table, record *n* as row *n*.
+  /// Ensures that this file alone has written all rows in the table, record *n* as row *n*.
   ///
   /// - Throws: ``ImportError`` with the code `foreignRows`.
   func requireOwnRows(rowIdentifier: String, hasHeader: Bool, _ database: Database) throws {

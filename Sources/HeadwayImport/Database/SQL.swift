@@ -136,8 +136,7 @@ enum SQL {
 
   /// A statement that changes the values of some columns in the row with the bound key.
   ///
-  /// The values are parameters in the order of the columns, followed by the key. A row that would not change is not
-  /// written.
+  /// The values are parameters in column order, followed by the key. A row that would not change is not written.
   static func update(_ plan: TablePlan, columns: [Int]) -> String {
     let names = columns.map { name(plan.columns[$0].name) }
     let assignments = names.enumerated().map { "\($1) = ?\($0 + 1)" }.joined(separator: ", ")
@@ -163,7 +162,7 @@ enum SQL {
   /// statement copies the last column.
   ///
   /// - Parameters:
-  ///   - columns: The names of the columns, with an expression for the value of each.
+  ///   - columns: The column names, with an expression for the value of each.
   ///   - source: The table with the rows, as SQL.
   ///   - target: The empty table, as SQL.
   ///   - identifier: The name of the row number in both tables; nil if it is not copied.

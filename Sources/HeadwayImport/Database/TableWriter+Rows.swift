@@ -112,7 +112,7 @@ extension TableWriter {
     guard unfinished.recordsHash == nil || unfinished.recordsHash == state.fingerprint.value else {
       throw AppendConflict.changedFile
     }
-    // With a key, `storedRows` counts the rows of the file that exist; without a key, the rows of the table.
+    // With a key, `storedRows` counts the rows from the file that exist; without a key, the rows in the table.
     guard state.storedRows >= unfinished.storedRows else { throw AppendConflict.missingRows }
     state.isVerified = true
   }

@@ -69,9 +69,9 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   /// - Parameters:
   ///   - plan: The plan of the table.
   ///   - places: The places for its rows.
-  ///   - header: The names of the file's columns as the history stores them.
+  ///   - header: The file's column names as the history stores them.
   ///   - writtenKeys: The keys of rows that earlier files have written.
-  ///   - database: The writing connection.
+  ///   - database: The connection that writes.
   /// - Throws: GRDB's `DatabaseError`.
   init(
     _ plan: TablePlan, _ places: RowPlaces, header: String, writtenKeys: KeySet, _ database: Database
@@ -177,7 +177,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   ///   - known: Rows that are known to be rejected, by their position, with the reasons.
   ///   - stopsAtRefused: Whether to write no rows after the first rejected one, except ignored rows.
   ///   - mayGoOn: Called every few rows. Returns whether to continue.
-  ///   - database: The writing connection.
+  ///   - database: The connection that writes.
   /// - Returns: The rows that a constraint of the table rejects; nil if `mayGoOn` returned false.
   /// - Throws: GRDB's `DatabaseError`, ``OtherRows``, ``TransactionEnded``, ``AppendConflict``, or ``ImportError`` with
   ///   the code `unsuitableTable`.

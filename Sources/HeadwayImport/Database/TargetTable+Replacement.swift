@@ -8,7 +8,7 @@ extension TargetTable {
   ///
   /// - Parameters:
   ///   - files: The files; this one is the last.
-  ///   - connection: The writing connection.
+  ///   - connection: The connection that writes.
   /// - Returns: The rows that triggers of the table reject, by file.
   /// - Throws: ``ImportError`` with the code `foreignRows`, `unsuitableTable` or `malformedRow`.
   func replaceRows(_ files: [StagedFile], _ connection: Database) throws -> [[RowIssue]] {
@@ -109,9 +109,9 @@ extension TargetTable {
   ///
   /// - Parameters:
   ///   - files: The files.
-  ///   - names: The names of the columns.
+  ///   - names: The column names.
   ///   - rejected: Receives the rows that are rejected, by file.
-  ///   - connection: The writing connection.
+  ///   - connection: The connection that writes.
   /// - Returns: The number of rows inserted, and whether SQLite has numbered them.
   /// - Throws: ``ImportError`` with the code `unsuitableTable` or `malformedRow`.
   private func insertOneByOne(

@@ -65,7 +65,7 @@ final class TargetTable: @unchecked Sendable {
   /// - Parameters:
   ///   - plan: The plan of the table.
   ///   - source: The file.
-  ///   - header: The names of the file's columns that are imported.
+  ///   - header: The names of the imported columns, as the file spells them.
   ///   - writtenKeys: The keys of rows that earlier files of the group have written.
   ///   - operation: The import.
   /// - Throws: ``ImportError`` with the code `foreignRows`, `unsuitableTable` or `database`.

@@ -36,9 +36,9 @@ struct TargetTablePreparation: Sendable {
   ///   - options: How to treat the existing rows and columns of the table.
   ///   - history: The history of earlier imports.
   ///   - size: The size of the file, if it is known.
-  ///   - header: The names of the file's columns.
+  ///   - header: The file's column names.
   ///   - group: The state shared with the imports of other files.
-  ///   - connection: The writing connection.
+  ///   - connection: The connection that writes.
   /// - Throws: ``ImportError`` with the code `foreignRows`, `unfinishedAppend`, `unknownColumn` or `unsuitableTable`,
   ///   or GRDB's `DatabaseError`.
   init(
@@ -167,7 +167,7 @@ struct TargetTablePreparation: Sendable {
     guard isView == nil else { throw failure("that is a view") }
   }
 
-  /// Determines the places for the rows of the file, if the table has rows.
+  /// Determines the places for the rows from the file, if the table has rows.
   private mutating func placeRows(
     _ plan: TablePlan, _ options: ImportOptions, _ history: ImportHistory, _ header: [String],
     _ connection: Database

@@ -53,7 +53,7 @@ public enum GTFSSchema {
 
   /// The names of the other tables that a table refers to.
   ///
-  /// - Parameter name: The name of the table.
+  /// - Parameter name: The table's name.
   /// - Returns: The names, without `name` itself; empty for a table that the reference does not define.
   public static func dependencies(of name: String) -> Set<String> {
     tablesByName[name]?.dependencies ?? []

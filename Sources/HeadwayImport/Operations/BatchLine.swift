@@ -116,7 +116,7 @@ private struct WaitingBatch {
   let end = AsynchronousOperation()
 }
 
-/// Batches that wait for the database, in the order of the file.
+/// Batches that wait for the database, in file order.
 private final class WaitingBatches: Sendable {
   private let batches = Mutex<[WaitingBatch]>([])
 

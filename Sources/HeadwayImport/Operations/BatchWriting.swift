@@ -15,7 +15,7 @@ struct BatchWriting {
   }
 
   /// - Parameters:
-  ///   - batches: The batches, in the order of the file.
+  ///   - batches: The batches, in file order.
   ///   - operation: The import.
   ///   - target: The table of the import.
   init(_ batches: [RowBatch], _ operation: ImportOperation, _ target: TargetTable) {
@@ -26,7 +26,7 @@ struct BatchWriting {
   ///
   /// Does nothing if the import was cancelled or has failed.
   ///
-  /// - Parameter database: The writing connection.
+  /// - Parameter database: The connection that writes.
   /// - Throws: The error of the database; ``ImportError`` with the code `foreignRows` or `otherWriter`; or the error of
   ///   a rejected row, if the import is strict.
   func run(_ database: Database) throws {
@@ -106,7 +106,7 @@ struct BatchWriting {
   /// Writes rows again that refer to later rows.
   ///
   /// The last row is tried first, and the direction then alternates. If each row refers to the next one, a single pass
-  /// in the order of the file would write only one more row.
+  /// in file order would write only one more row.
   private func retry(_ all: [Written], _ database: Database) throws -> [Written] {
     var all = all
     var count = -1

@@ -35,7 +35,7 @@ public struct FeedImport: Sendable {
   ///
   /// - Parameters:
   ///   - folder: The folder of the feed or, with the trait `Compression`, a zip archive of it.
-  ///   - database: The database.
+  ///   - database: The database to import into.
   ///   - options: How the files are imported.
   ///   - tablePrefix: The prefix of all table names, so that one database can hold several feeds.
   ///   - rejectedRowsFolder: The folder for rows that have problems: one ``RejectedRowsFile`` per table, with the
@@ -55,7 +55,7 @@ public struct FeedImport: Sendable {
   ///
   /// - Parameters:
   ///   - files: The files of the feed.
-  ///   - database: The database.
+  ///   - database: The database to import into.
   ///   - options: How the files are imported.
   ///   - tablePrefix: The prefix of all table names.
   ///   - rejectedRowsFolder: The folder for rows that have problems; nil to only count them.
@@ -75,7 +75,7 @@ public struct FeedImport: Sendable {
   /// - Parameters:
   ///   - files: The files of the feed.
   ///   - tables: The table of each file.
-  ///   - database: The database.
+  ///   - database: The database to import into.
   ///   - options: How the files are imported.
   ///   - stopsAtFailure: Whether the failure of one operation cancels the others.
   ///   - issueHandler: Returns the handler of rows that have problems, for the name of a table.

@@ -37,7 +37,7 @@ final class FileGroup: Sendable {
     }
   }
 
-  /// Whether the rows of the files replace the existing rows of the table.
+  /// Whether the rows from the files replace the existing rows in the table.
   let replaces: Bool
   /// Whether the existing rows are rows of the same files.
   let replacesOwn: Bool
@@ -47,9 +47,9 @@ final class FileGroup: Sendable {
 
   /// - Parameters:
   ///   - count: The number of files.
-  ///   - replaces: Whether their rows replace the existing rows of the table.
+  ///   - replaces: Whether their rows replace the existing rows in the table.
   ///   - replacesOwn: Whether the existing rows are rows of the same files.
-  ///   - database: The database.
+  ///   - database: The database to import into.
   init(count: Int, replaces: Bool, replacesOwn: Bool = false, of database: ImportDatabase) {
     (self.count, self.replaces, self.replacesOwn, self.database) = (count, replaces, replacesOwn, database)
   }
@@ -98,7 +98,7 @@ final class FileGroup: Sendable {
     }
   }
 
-  /// Records that the rows of all files have replaced the others.
+  /// Records that the rows from all files have replaced the others.
   func commit() {
     // Released after the lock, not under it.
     let files = state.withLock { state in
@@ -148,7 +148,7 @@ struct StagedFile: Sendable {
   let preparation: TargetTablePreparation
   let history: ImportHistory
   let size: Int?
-  /// The names of the file's columns.
+  /// The file's column names.
   let columns: [String]
   /// In a table without a key, the number of the last row that waits.
   let lastRow: Int

@@ -32,7 +32,7 @@ package struct FilesImport: Sendable {
   ///
   /// - Parameters:
   ///   - files: The files.
-  ///   - database: The database.
+  ///   - database: The database to import into.
   ///   - options: How the files are imported.
   ///   - rejectedRowsFolder: The folder for rows that have problems.
   /// - Throws: ``ImportError`` with the code `database`.
@@ -98,7 +98,7 @@ package struct FilesImport: Sendable {
   ///
   /// - Parameters:
   ///   - files: The files, all with the same table.
-  ///   - database: The database.
+  ///   - database: The database to import into.
   ///   - options: How the files are imported.
   ///   - rejectedRowsFolder: The folder for rows that have problems.
   /// - Returns: The import.

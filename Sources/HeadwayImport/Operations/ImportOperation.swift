@@ -19,7 +19,7 @@ import Synchronization
 ///
 /// - **Importing again** updates rows in place by their key. In a table without a key, row *n* of the table is record
 ///   *n* of the file, and rows beyond the end of the file are removed. This requires that the same file, identified by
-///   its path, has written all rows of the table; otherwise the import fails, and nothing is lost. You can therefore
+///   its path, has written all rows in the table; otherwise the import fails, and nothing is lost. You can therefore
 ///   run an import again after it was killed or cancelled, and get the same content.
 ///   ``ImportOptions/existingRowPolicy`` has the other ways to treat existing rows.
 /// - **The history** of the imports is the table `grdb_headway_imports` of the database. GRDB's migrator ignores tables
@@ -68,7 +68,7 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
   ///   - table: The description of the table. Columns of the file that are not described are imported as text. By
   ///     default, the table is that of the GTFS reference if the file has the name of one of its files. Otherwise it
   ///     has the file's name without its extension, and no key.
-  ///   - database: The database.
+  ///   - database: The database to import into.
   ///   - options: How the file is imported.
   ///   - rejectedRows: The file for rows that have problems; nil to only count them.
   public convenience init(

@@ -40,7 +40,7 @@ public struct ImportOptions: Sendable, Hashable {
   public var skippedLineCount: Int?
   /// How rows with more or fewer fields than columns are treated.
   public var raggedRowPolicy: RaggedRowPolicy
-  /// The texts that represent a missing value, such as `NULL`.
+  /// The strings that represent a missing value, such as `NULL`.
   ///
   /// An empty field has no value either. In JSON Lines, however, an empty string is a value.
   ///
@@ -61,7 +61,7 @@ public struct ImportOptions: Sendable, Hashable {
   public var maxRecordLength: Int
   /// The types of columns that are not described, in a table that the import creates.
   public var columnTypePolicy: ColumnTypePolicy
-  /// How existing rows of the table are treated.
+  /// How existing rows in the table are treated.
   public var existingRowPolicy: ExistingRowPolicy
   /// Whether the import fails if the file lacks a column of the table's description, or if the table of the database
   /// has a described column with another type.
@@ -76,12 +76,12 @@ public struct ImportOptions: Sendable, Hashable {
   public var addsColumns: Bool
   /// Whether the import succeeds if the table cannot have a single row of a file that has rows.
   ///
-  /// When false, such an import fails with ``ImportError/Code/noRows``. In both cases the rows of the table stay as
+  /// When false, such an import fails with ``ImportError/Code/noRows``. In both cases the rows in the table stay as
   /// they are. An import that appends to a table with a key succeeds, because the table might have all rows already.
   public var allowsNoRows: Bool
   /// Whether an import that appends completes an earlier one of the same file that ended early.
   ///
-  /// When false, all rows of the file are added.
+  /// When false, all rows from the file are added.
   public var completesAppend: Bool
 
   /// How rows with more or fewer fields than columns are treated.
@@ -122,7 +122,7 @@ public struct ImportOptions: Sendable, Hashable {
     /// identified by SQLite's row number. ``TableReport/removedRowCount`` counts rows that the file no longer has. A
     /// table that other programs write to needs a key.
     case update
-    /// Existing rows stay, and the rows of the file are added after them.
+    /// Existing rows stay, and the rows from the file are added after them.
     ///
     /// In a table with a key, only rows whose key does not exist yet are added.
     ///
@@ -131,11 +131,11 @@ public struct ImportOptions: Sendable, Hashable {
     /// changed, or their rows no longer exist, the import fails with ``ImportError/Code/unfinishedAppend`` and adds
     /// nothing. This also applies to pipes with the same name. See ``ImportOptions/completesAppend``.
     case append
-    /// Existing rows stay, and rows of the file whose key already exists are ignored.
+    /// Existing rows stay, and rows from the file whose key already exists are ignored.
     ///
     /// ``TableReport/ignoredRowCount`` counts these rows; they are not among the rejected rows. The table needs a key.
     case ignore
-    /// The rows of the file replace the existing rows, in one transaction at the end of the import.
+    /// The rows from the file replace the existing rows, in one transaction at the end of the import.
     ///
     /// If the import fails or is cancelled before that, nothing has changed.
     case replace
@@ -162,13 +162,13 @@ public struct ImportOptions: Sendable, Hashable {
   ///   - hasHeader: Whether the first record names the columns; nil to detect it.
   ///   - skippedLineCount: The number of lines before the header; nil to detect it.
   ///   - raggedRowPolicy: How rows with more or fewer fields than columns are treated.
-  ///   - nullTexts: The texts that represent a missing value.
-  ///   - nullTextsInQuotes: Whether these texts also apply in quotes.
+  ///   - nullTexts: The strings that represent a missing value.
+  ///   - nullTextsInQuotes: Whether these strings also apply in quotes.
   ///   - numberFormat: The format of numbers.
   ///   - columns: The columns of the file to import; empty for all columns.
   ///   - maxRecordLength: The largest number of bytes in a record.
   ///   - columnTypePolicy: The types of columns that are not described.
-  ///   - existingRowPolicy: How existing rows of the table are treated.
+  ///   - existingRowPolicy: How existing rows in the table are treated.
   ///   - requiresSchemaColumns: Whether the file must have all columns of the table's description.
   ///   - addsColumns: Whether columns are added to a table that no import has created.
   ///   - allowsNoRows: Whether the import succeeds if the table cannot have a single row of the file.

@@ -21,7 +21,7 @@ public struct LiveTable: Sendable {
   public struct Snapshot: Sendable, Hashable {
     /// The number of rows in the table.
     public let count: Int
-    /// The names of the columns.
+    /// The column names.
     public let columns: [String]
     /// The rows of the range, the newest first.
     ///
@@ -31,7 +31,7 @@ public struct LiveTable: Sendable {
 
   /// The path of the database.
   public let path: String
-  /// The name of the table.
+  /// The table's name.
   public let table: String
   /// The columns to deliver; empty for all columns.
   public let columns: [String]
@@ -49,7 +49,7 @@ public struct LiveTable: Sendable {
   ///
   /// - Parameters:
   ///   - path: The path of the database. The database and the table need not exist yet.
-  ///   - table: The name of the table.
+  ///   - table: The table's name.
   ///   - columns: The columns to deliver; empty for all columns.
   ///   - rowRange: The rows to deliver, counted from the newest.
   public init(path: String, table: String, columns: [String] = [], rowRange: Range<Int> = 0..<20) {

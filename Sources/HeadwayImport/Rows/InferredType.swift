@@ -115,7 +115,7 @@ struct InferredType {
   /// If all values have the same number of decimal places, as amounts of money do, the text can be restored, and there
   /// is no note.
   ///
-  /// - Parameter name: The name of the column.
+  /// - Parameter name: The column's name.
   /// - Returns: A sentence, or nil.
   func note(on name: String) -> String? {
     switch type {

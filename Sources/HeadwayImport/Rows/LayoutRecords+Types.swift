@@ -1,7 +1,7 @@
 import HeadwayCSV
 
 extension TablePlan {
-  /// Infers the types of columns without a description from the first rows of the file.
+  /// Infers the types of columns without a description from the first rows from the file.
   ///
   /// - Parameters:
   ///   - records: The file, with its sample.

@@ -23,7 +23,7 @@ final class RowBatch: @unchecked Sendable {  // Passed between owners, and never
   private(set) var bytes: UnsafeMutableRawPointer
   private var byteCapacity: Int
   private(set) var byteCount = 0
-  /// The issues of the records that were read for this batch, in the order of their lines.
+  /// The issues of the records that were read for this batch, ordered by line.
   var issues: [RowIssue] = []
   /// In a table without a key, the records that did not become rows.
   ///

@@ -84,12 +84,12 @@ struct TablePlan: Sendable {
 
   /// Matches a schema with a header.
   ///
-  /// Columns that only the file has are imported as text. All columns are in the order of the file. Columns that only
-  /// the schema has are left out, except those of the key.
+  /// Columns that only the file has are imported as text. All columns are in file order. Columns that only the schema
+  /// has are left out, except those of the key.
   ///
   /// - Parameters:
   ///   - schema: The table.
-  ///   - header: The names of the fields, in the order of the file.
+  ///   - header: The field names, in file order.
   ///   - path: The file, for errors.
   ///   - chosen: The columns of the file to import; empty for all columns.
   ///   - requiresSchemaColumns: Whether the file must have all columns of the schema.
@@ -160,7 +160,7 @@ struct TablePlan: Sendable {
   /// Letters with accents can be encoded in two ways that mean and look the same but are different names to SQLite. A
   /// column that differs only in this way gets its name in the table.
   ///
-  /// - Parameter existingColumns: The names of the table's columns.
+  /// - Parameter existingColumns: The table's column names.
   mutating func meet(existingColumns: [String]) {
     self.existingColumns = existingColumns
     let namesakes = Dictionary(grouping: existingColumns, by: \.lowercasedAsName)

@@ -112,7 +112,7 @@ struct TextConversions {
   ///   - uneven: The columns whose values have different numbers of decimal places.
   mutating func end(_ plan: TablePlan, uneven: Set<Int>) { (self.plan, self.uneven) = (plan, uneven) }
 
-  /// The columns with changed values, in the order of the table; empty until the file has been read.
+  /// The columns with changed values, in table order; empty until the file has been read.
   ///
   /// Trailing zeros of fractions are counted only if they can't be restored, as for columns whose types are inferred.
   var columns: [ConvertedColumn] {

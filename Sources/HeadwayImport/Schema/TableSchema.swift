@@ -1,6 +1,6 @@
 /// A table: its columns, its key, and the indices to create after it is loaded.
 public struct TableSchema: Sendable, Hashable {
-  /// The name of the table.
+  /// The table's name.
   public var name: String
   /// The columns, in order of creation.
   public var columns: [ColumnSchema]
@@ -18,7 +18,7 @@ public struct TableSchema: Sendable, Hashable {
   /// Creates the description of a table.
   ///
   /// - Parameters:
-  ///   - name: The name of the table.
+  ///   - name: The table's name.
   ///   - columns: The columns, in order of creation.
   ///   - key: The names of the columns that together identify a row; empty if none do.
   ///   - indices: The column names of each index to create after loading.

@@ -144,7 +144,7 @@ public final class Jobs: Sendable {
   /// Returns a handle to a stored job.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - type: The type of the job.
   /// - Returns: A handle whose `isNew` is false. Whether the job exists is not checked.
   public func handle<Type: Job>(id: JobID, of type: Type.Type) -> JobHandle<Type.Output> {
@@ -155,7 +155,7 @@ public final class Jobs: Sendable {
 
   /// Returns a job.
   ///
-  /// - Parameter id: The number of the job.
+  /// - Parameter id: The ID of the job.
   /// - Returns: The job, or nil if the store has no job with this number, or it was deleted.
   /// - Throws: ``JobError``.
   public func job(_ id: JobID) async throws -> JobRecord? {
@@ -166,7 +166,7 @@ public final class Jobs: Sendable {
   ///
   /// - Parameters:
   ///   - filter: Which jobs.
-  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with greater IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs; not negative.
   /// - Returns: The matching jobs, at most `limit`.
   /// - Throws: ``JobError``.

@@ -19,7 +19,7 @@ extension Jobs {
   /// - Parameters:
   ///   - type: The type of the jobs.
   ///   - filter: Further conditions. If it has kinds, other kinds of the type are not returned.
-  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with greater IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs; not negative.
   /// - Returns: The matching jobs of the type, at most `limit`.
   /// - Throws: ``JobError``, with the code ``JobError/Code/undecodablePayload`` if a job can't be decoded.

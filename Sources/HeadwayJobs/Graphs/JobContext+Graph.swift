@@ -47,7 +47,7 @@ extension JobContext {
   /// Returns the result of a job that this one has waited for.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - type: The type of the result.
   /// - Returns: The result that the job has returned.
   /// - Throws: ``JobFailure`` if the job failed or was cancelled; ``JobError`` with the code

@@ -36,7 +36,7 @@ public struct JobIDPage: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - filter: The jobs to find.
-  ///   - id: Only jobs with smaller numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with smaller IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
   /// - Returns: The numbers, in descending order.
   /// - Throws: ``JobError``.
@@ -62,7 +62,7 @@ extension Jobs {
   ///
   /// - Parameters:
   ///   - filter: The jobs to find.
-  ///   - id: Only jobs with smaller numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with smaller IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs; positive.
   /// - Returns: The numbers, in descending order. A page can have fewer than `limit` numbers, or none, even if there
   ///   are more jobs: ``JobIDPage/next`` continues the search.

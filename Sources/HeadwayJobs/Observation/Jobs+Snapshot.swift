@@ -13,7 +13,7 @@ extension Jobs {
   /// For example, “job 7 (resize) waits because no worker serves the queue ‘images’”. It describes the current state in
   /// all processes and does not end with a period.
   ///
-  /// - Parameter id: The number of the job.
+  /// - Parameter id: The ID of the job.
   /// - Returns: A sentence in English.
   /// - Throws: ``JobError``.
   public func diagnose(_ id: JobID) async throws -> String {

@@ -107,7 +107,7 @@ public struct EndedJob: Hashable, Sendable {
   /// Creates a summary from the parts of a job.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - kind: The kind of the job.
   ///   - queue: The queue of the job.
   ///   - state: The final state of the job.

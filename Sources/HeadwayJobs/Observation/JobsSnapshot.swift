@@ -210,7 +210,7 @@ public struct RunningJob: Hashable, Codable, Sendable {
   /// Creates a summary from its parts.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - kind: The kind of the job.
   ///   - queue: The queue of the job.
   ///   - attempt: The number of the attempt.

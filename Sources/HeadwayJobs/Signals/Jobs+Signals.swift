@@ -14,7 +14,7 @@ extension Jobs {
   /// the number of the request in the value, or send the signal in the transaction that records the request.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - name: The name of the signal.
   ///   - value: The value; `true` by default.
   /// - Returns: False if the job has ended or does not exist.

@@ -136,7 +136,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
 
   /// Selects one job.
   ///
-  /// - Parameter id: The number of the job.
+  /// - Parameter id: The ID of the job.
   /// - Returns: A filter for this job.
   public static func id(_ id: JobID) -> JobFilter { JobFilter(ids: [id]) }
 

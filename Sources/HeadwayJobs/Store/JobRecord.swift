@@ -80,7 +80,7 @@ public struct JobRecord: Hashable, Sendable {
   /// Creates the record of a new job.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - job: The job that was added, with its options.
   ///   - now: The time of the store's clock.
   @_spi(JobStore) public init(id: JobID, _ job: NewJob, at now: StoreTime) {
@@ -102,7 +102,7 @@ public struct JobRecord: Hashable, Sendable {
   /// Creates a record from its required parts, for a store that reads it.
   ///
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - queue: The queue that the job waits in.
   ///   - kind: The kind of the job.
   ///   - version: The version of the payload.

@@ -156,7 +156,7 @@ public struct JobStoreAccess: Sendable {
   ///
   /// - Parameters:
   ///   - filter: The jobs to return.
-  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with greater IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
   /// - Returns: The matching jobs, at most `limit`.
   /// - Throws: ``JobError``.
@@ -205,7 +205,7 @@ public struct JobStoreAccess: Sendable {
   ///
   /// - Parameters:
   ///   - filter: The jobs to find.
-  ///   - id: Only jobs with smaller numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with smaller IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
   /// - Returns: The numbers, in descending order.
   /// - Throws: ``JobError``.

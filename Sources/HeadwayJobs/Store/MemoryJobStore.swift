@@ -204,7 +204,7 @@ public final class MemoryJobStore: JobStore {
   ///
   /// - Parameters:
   ///   - filter: The jobs to return.
-  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with greater IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
   /// - Returns: The matching jobs, at most `limit`.
   /// - Complexity: O(*n* log *n*) in the number of jobs of the store.

@@ -18,7 +18,7 @@
 
   /// Returns whether a job exists and has not ended.
   ///
-  /// - Parameter id: The number of the job.
+  /// - Parameter id: The ID of the job.
   /// - Returns: Whether it does.
   public func isUnfinished(_ id: JobID) -> Bool { memory.isUnfinished(id) }
 

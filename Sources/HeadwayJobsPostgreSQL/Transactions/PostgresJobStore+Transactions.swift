@@ -97,7 +97,7 @@ extension Jobs {
   ///
   /// - Precondition: The store is the ``PostgresJobStore`` of the transaction.
   /// - Parameters:
-  ///   - id: The number of the job.
+  ///   - id: The ID of the job.
   ///   - name: The name of the signal.
   ///   - value: The value; `true` by default.
   ///   - transaction: A transaction of the same store.

@@ -102,7 +102,7 @@
   /// Returns the next jobs, ordered by ID, after examining a limited number of rows.
   ///
   /// - Parameters:
-  ///   - id: Only jobs with greater numbers than this one are returned; nil for all.
+  ///   - id: Only jobs with greater IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
   /// - Throws: The error of the database.
   /// - Returns: The jobs, and where the next part begins; nil if there are no further jobs, or if the limit is reached.
