@@ -14,7 +14,7 @@ extension ExistingTable {
   ///   - connection: The connection that writes.
   /// - Throws: ``ImportError`` with the code `unsuitableTable`, if a column was declared in another way than by an
   ///   import, or GRDB's `DatabaseError`.
-  /// - Returns: The changed types, by the column names.
+  /// - Returns: The changed types, by column name.
   /// - Complexity: O(*n*) in the size of the table.
   @discardableResult
   func widen(_ wanted: [String: ColumnType], _ connection: Database) throws -> [String: ColumnType] {

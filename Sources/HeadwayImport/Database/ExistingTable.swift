@@ -38,7 +38,7 @@ struct ExistingTable {
   /// The schema of the table.
   var schema: String { isTemporary ? "temp" : "main" }
 
-  /// The name of the table that lists the tables of a schema.
+  /// SQLite's table that lists the tables of a schema.
   private static func master(isTemporary: Bool) -> String { isTemporary ? "sqlite_temp_master" : "sqlite_master" }
 
   /// Reads the table; nil if there is no table with that name.
@@ -115,7 +115,7 @@ struct ExistingTable {
   /// All column names.
   var columnNames: [String] { columns.map(\.name) }
 
-  /// The names of the columns that SQLite does not compute.
+  /// The names of all columns except those that SQLite computes.
   var storedColumnNames: [String] { columnNames.filter { !generated.contains($0) } }
 
   /// Returns the description of the table.
@@ -139,8 +139,8 @@ struct ExistingTable {
 
   /// The types of those columns that are declared as an import declares numbers, by the column's name in lower case.
   ///
-  /// A column that is declared in another way belongs to a new table, which another program has created with the name
-  /// of a table that no longer exists.
+  /// A column with another declaration belongs to a new table. Another program has created that table under the name of
+  /// a table that no longer exists.
   func numericTypes(of names: [String]) -> [String: ColumnType] {
     let declarations = Self.declarations(in: definitionBehindName)
     var types: [String: ColumnType] = [:]
@@ -213,8 +213,7 @@ struct ExistingTable {
     }
   }
 
-  /// Ensures that the file has no column that SQLite computes, and that rows of a table without a key have a row
-  /// number.
+  /// Ensures that SQLite computes none of the file's columns, and that rows of a table without a key have a row number.
   ///
   /// - Throws: ``ImportError`` with the code `unsuitableTable`.
   func requirePlaces(for plan: TablePlan, path: String) throws {

@@ -53,9 +53,9 @@ struct ForeignKey: Sendable {
   /// The SQL condition for rows that refer to a missing row.
   ///
   /// - Parameters:
-  ///   - row: The name of the row.
+  ///   - row: The alias of the referring row in the statement.
   ///   - parent: The table that the row refers to, as SQL; nil for the one that the key names.
-  /// - Returns: The condition.
+  /// - Returns: A condition in SQL.
   func isBroken(_ row: String, in parent: String? = nil) -> String {
     let isSet = columns.map { "\(row).\(SQL.name($0)) IS NOT NULL" }
     let isSame = zip(parentColumns, columns).map { "parent.\(SQL.name($0)) = \(row).\(SQL.name($1))" }

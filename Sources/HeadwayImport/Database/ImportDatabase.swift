@@ -7,8 +7,7 @@ import Headway
 import HeadwayFiles
 import Synchronization
 
-/// An SQLite database that files are imported into, with one connection that writes, and others that read at the same
-/// time.
+/// An SQLite database for imported files, with one connection for writing and several for reading at the same time.
 ///
 /// ```swift
 /// let database = try ImportDatabase(path: "vbb.sqlite")
@@ -31,16 +30,15 @@ public final class ImportDatabase: Sendable {
   public let pool: DatabasePool
   /// 32 MB of log at the usual page size, instead of SQLite's 4.
   ///
-  /// Each checkpoint waits for the disk twice, and on a busy disk an import with SQLite's default took up to three
-  /// times as long.
+  /// Each checkpoint waits for the disk twice, and on a busy disk SQLite's default made an import take up to three
+  /// times longer.
   private static let pagesBetweenCheckpoints = 8_000
   /// The time between two attempts to lock a database that another connection has locked.
   private static let busyPause = Duration.milliseconds(10)
   private static let busyPauseMicroseconds: UInt32 = 10_000
   private static let busyPausesBeforeNotice = 100
 
-  /// The imports into each table that have not finished, in the order of their turns, by the table's name in lower
-  /// case.
+  /// The imports into each table that have not finished, in turn order, by the table's name in lower case.
   ///
   /// Protected by its lock.
   private let imports = Mutex<[String: [ImportOperation]]>([:])
@@ -78,7 +76,7 @@ public final class ImportDatabase: Sendable {
     configuration.label = "headway import"
     do {
       pool = try DatabasePool(path: path.databaseName, configuration: configuration)
-      // GRDB sets `synchronous` when it opens a database in WAL mode, so the chosen value is set after that, and read
+      // GRDB sets `synchronous` when it opens a database in WAL mode, so the chosen value is set afterward and read
       // back.
       let actual = try pool.writeWithoutTransaction { database in
         try database.execute(sql: "PRAGMA synchronous = \(durability.pragma)")
@@ -262,7 +260,7 @@ public final class ImportDatabase: Sendable {
     var affinities: [String: NumberAffinity] = [:]
   }
 
-  /// The names of the columns of a described table; empty if it does not exist.
+  /// The column names of a described table; empty if the table does not exist.
   func columns(of schema: TableSchema) throws -> [String] {
     try read { try ExistingTable(named: schema.name, $0)?.columnNames ?? [] }
   }

@@ -16,7 +16,8 @@ struct UnfinishedAppend: Sendable {
   let recordsHash: Int64?
   /// The number of these rows that the table has rejected.
   let refused: Int
-  /// The difference between the number of a row and that of its record; nil if other rows are between them.
+  /// The difference between the number of a row and the number of its record; nil if other rows are between the rows of
+  /// the import.
   let offset: Int?
   /// In a table without a key, all rows of the import have numbers greater than this.
   let start: Int
@@ -51,7 +52,7 @@ extension ImportHistory {
     let tableEnd = plan.hasKey ? last.lastRow : try database.lastRow(of: target, plan.rowIdentifier)
     let isLast = tableEnd == last.lastRow
     guard let records = last.records else {
-      // An earlier version has written this entry, with the numbers of rows only.
+      // An earlier version has written this entry, with row numbers only.
       guard isRegular, !plan.hasKey, last.lastRow > last.offset else { return nil }
       guard entries.last?.source == source, isLast else {
         throw cannotComplete("rows have been added to the table since")
@@ -87,7 +88,8 @@ extension ImportHistory {
   /// Rows that others have added between them count as the append's, because they can't be distinguished. Rows that
   /// others add later follow the last one.
   ///
-  /// - Returns: The number before the first row, and that of the last one; nil if some of the rows no longer exist.
+  /// - Returns: The number before the first row, and the number of the last row; nil if some of the rows no longer
+  ///   exist.
   private func place(of entry: Entry, _ plan: TablePlan, _ database: Database) throws -> (start: Int, lastRow: Int)? {
     let start = entry.startRow ?? max(0, entry.offset)
     guard let hash = entry.lastRowHash else { return (start, entry.lastRow) }
@@ -135,7 +137,7 @@ struct StoredRows {
   private let rowIdentifier: String?
 
   /// - Parameters:
-  ///   - table: The table.
+  ///   - table: The table's name.
   ///   - header: The file's column names as the history stores them, separated by commas. A name that contains a comma
   ///     is ignored, here as everywhere.
   ///   - database: Any connection.

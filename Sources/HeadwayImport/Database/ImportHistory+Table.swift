@@ -84,7 +84,7 @@ extension ImportHistory {
   /// definition. For their entries, the table must have been empty when it was first imported into, and all of its
   /// columns must be those of the files and of the key.
   /// - Parameters:
-  ///   - existing: The table.
+  ///   - existing: The definition that the table has now.
   ///   - key: The names of the key columns.
   ///   - database: Any connection.
   /// - Returns: True for a table that earlier imports have created.

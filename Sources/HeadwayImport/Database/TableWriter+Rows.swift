@@ -104,7 +104,7 @@ extension TableWriter {
     return end
   }
 
-  /// Ensures that the rows that an append has found in the table are those of the file.
+  /// Ensures that the rows that an append has found in the table belong to the file.
   ///
   /// - Throws: ``AppendConflict``.
   func requirePresentRows() throws {

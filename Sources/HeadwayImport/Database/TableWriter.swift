@@ -173,7 +173,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
   /// Writes all rows of a batch, inside the caller's transaction.
   ///
   /// - Parameters:
-  ///   - batch: The rows.
+  ///   - batch: The rows to write, in file order.
   ///   - known: Rows that are known to be rejected, by their position, with the reasons.
   ///   - stopsAtRefused: Whether to write no rows after the first rejected one, except ignored rows.
   ///   - mayGoOn: Called every few rows. Returns whether to continue.

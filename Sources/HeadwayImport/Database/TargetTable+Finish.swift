@@ -5,8 +5,7 @@ extension TargetTable {
   /// Completes the import: moves rows that replace others, creates the indices, and removes old rows.
   ///
   /// In a table without a key, the old rows are those that an earlier import of the file has written, and that the file
-  /// no longer has. If the rows replace others together with those of other files, they wait until the last of these
-  /// imports finishes.
+  /// no longer has. If several files replace rows together, their rows wait until the last of these imports finishes.
   ///
   /// - Parameters:
   ///   - lastRecord: The number of the file's last record.
@@ -64,7 +63,7 @@ extension TargetTable {
           }
           try createIndices(connection)
           if let identifier, keepsRows, updates {
-            // The rows in the table are those of earlier imports.
+            // The rows in the table belong to earlier imports.
             try ImportHistory.forget(identifier, connection)
           } else if let identifier {
             try history.end(identifier, .finished, rows: rows, connection)

@@ -108,7 +108,7 @@ extension TargetTable {
   /// Inserts the waiting rows one by one, each in a savepoint, into a table with triggers.
   ///
   /// - Parameters:
-  ///   - files: The files.
+  ///   - files: The files whose rows wait.
   ///   - names: The column names.
   ///   - rejected: Receives the rows that are rejected, by file.
   ///   - connection: The connection that writes.

@@ -64,10 +64,10 @@ final class TargetTable: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - plan: The plan of the table.
-  ///   - source: The file.
+  ///   - source: The file, whose header has been read.
   ///   - header: The names of the imported columns, as the file spells them.
   ///   - writtenKeys: The keys of rows that earlier files of the group have written.
-  ///   - operation: The import.
+  ///   - operation: The operation that imports the file.
   /// - Throws: ``ImportError`` with the code `foreignRows`, `unsuitableTable` or `database`.
   init(
     _ plan: TablePlan, _ source: RecordSource, header: [String], writtenKeys: KeySet, for operation: ImportOperation
@@ -108,7 +108,7 @@ final class TargetTable: @unchecked Sendable {
     return RowIssue(
       table: plan.table, lineNumber: batch.origins[row.position].lineNumber,
       status: plan.isIgnored(row.reason) ? .ignored : .rejected,
-      // SQLite uses the table's temporary name until its rows replace the others.
+      // SQLite uses the table's temporary name until its rows replace the existing rows.
       reason: isClear ? references.own[0].reason : row.reason.replacing(storage.table, with: plan.table),
       record: batch.record(of: row.position))
   }
@@ -141,7 +141,7 @@ final class TargetTable: @unchecked Sendable {
 
   // MARK: Types
 
-  /// Widens columns whose types were found, in the transaction that writes the first row that requires it.
+  /// Widens columns whose types were found. This happens in the same transaction as the first row with a wider value.
   func widen(_ types: [Int: ColumnType], _ connection: Database) throws {
     guard !types.isEmpty else { return }
     widenings.merge(types) { $1 }

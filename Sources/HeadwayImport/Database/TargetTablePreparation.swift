@@ -12,7 +12,7 @@ struct TargetTablePreparation: Sendable {
   private(set) var identifier: Int64?
   /// The number of rows in the table before the import, if the rows of this file are written again.
   private(set) var rowsBefore = 0
-  /// The names of the tables that existed before, in lower case.
+  /// The names of previously existing tables, in lower case.
   private(set) var existingTables: Set<String> = []
   /// Whether an import has created the table, this one or an earlier one.
   private(set) var isOwn = false
@@ -110,7 +110,7 @@ struct TargetTablePreparation: Sendable {
       throw ImportError(
         columns: missing.map(\.name), missingIn: existing, header: plan.columns.map(\.name), path: history.file)
     }
-    // A key column that the table lacks has no value in any row. That is an error.
+    // A key column that the table lacks has no value in any row. Such an import fails.
     if let index = try existing.requireKey(of: plan, isOwn: isOwn, path: history.file, connection) {
       addedIndex = index
       schemaChanges.append("added the index \(index), which identifies the rows")
@@ -224,7 +224,7 @@ struct TargetTablePreparation: Sendable {
 
   /// Creates the table where rows wait until they replace others, with the same constraints.
   ///
-  /// It is a temporary table of this connection, so nothing is left of it no matter how the process ends.
+  /// It is a temporary table of this connection, so it disappears no matter how the process ends.
   private mutating func stage(_ plan: TablePlan, _ connection: Database) throws {
     (places.updates, places.isTemporary) = (false, true)
     storage.table = "\(SQL.reservedPrefix)rows_\(UUID().uuidString)"

@@ -1,5 +1,5 @@
 extension GTFSSchema {
-  /// The name of the file that holds a table.
+  /// The name of a table's file.
   ///
   /// - Parameter table: The table's name.
   /// - Returns: The file's name, for instance `stop_times.txt`.
@@ -45,7 +45,7 @@ extension GTFSSchema {
 
   /// The requirements that a feed does not meet.
   ///
-  /// - Parameter files: The names of the files that the feed has, without their folder.
+  /// - Parameter files: The file names in the feed, without their folder.
   /// - Returns: The requirements that are not met, in the reference's order; empty for a complete feed.
   public static func unmetRequirements(for files: Set<String>) -> [GTFSFileRequirement] {
     fileRequirements.filter { !$0.isMet(by: files) }

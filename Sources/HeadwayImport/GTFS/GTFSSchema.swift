@@ -45,7 +45,7 @@ public enum GTFSSchema {
 
   /// The table with a name, if the reference defines it.
   ///
-  /// - Parameter name: The name of the file without `.txt`, for instance `stop_times`.
+  /// - Parameter name: The file's name without `.txt`, for instance `stop_times`.
   /// - Returns: The table, or `nil`.
   public static func table(named name: String) -> TableSchema? {
     tablesByName[name]

@@ -16,7 +16,7 @@ struct BatchWriting {
 
   /// - Parameters:
   ///   - batches: The batches, in file order.
-  ///   - operation: The import.
+  ///   - operation: The operation that imports the file.
   ///   - target: The table of the import.
   init(_ batches: [RowBatch], _ operation: ImportOperation, _ target: TargetTable) {
     (self.batches, self.operation, self.target) = (batches, operation, target)

@@ -16,11 +16,11 @@ public import Headway
 /// tables, and columns that the reference does not list, are imported as text. While one table is parsed, another one
 /// is written.
 ///
-/// When one operation fails, the others are cancelled. The batches that they have committed stay.
+/// When one operation fails, all others are cancelled. The batches that they have committed stay.
 public struct FeedImport: Sendable {
   /// The folder, the archive, or the folder in the archive.
   public let folder: String
-  /// One operation per table, in the order of the references.
+  /// One operation per table. Referenced tables precede the tables that refer to them.
   ///
   /// Add them to a queue.
   public let operations: [ImportOperation]
@@ -77,7 +77,7 @@ public struct FeedImport: Sendable {
   ///   - tables: The table of each file.
   ///   - database: The database to import into.
   ///   - options: How the files are imported.
-  ///   - stopsAtFailure: Whether the failure of one operation cancels the others.
+  ///   - stopsAtFailure: Whether the failure of one operation cancels all others.
   ///   - issueHandler: Returns the handler of rows that have problems, for the name of a table.
   /// - Throws: ``ImportError`` with the code `foreignRows`.
   init(
@@ -116,7 +116,7 @@ public struct FeedImport: Sendable {
       }
       guard stopsAtFailure else { continue }
       operation.failureHandler = { [progress] error in
-        // If one table has no rows, the others can still be imported.
+        // If one table has no rows, the other tables can still be imported.
         if (error as? ImportError)?.code != .noRows { progress.cancel() }
       }
     }

@@ -47,9 +47,9 @@ final class FileGroup: Sendable {
 
   /// - Parameters:
   ///   - count: The number of files.
-  ///   - replaces: Whether their rows replace the existing rows in the table.
+  ///   - replaces: Whether the rows from the files replace the existing rows in the table.
   ///   - replacesOwn: Whether the existing rows are rows of the same files.
-  ///   - database: The database to import into.
+  ///   - database: The database that contains the table.
   init(count: Int, replaces: Bool, replacesOwn: Bool = false, of database: ImportDatabase) {
     (self.count, self.replaces, self.replacesOwn, self.database) = (count, replaces, replacesOwn, database)
   }
@@ -98,7 +98,7 @@ final class FileGroup: Sendable {
     }
   }
 
-  /// Records that the rows from all files have replaced the others.
+  /// Records that the rows from all files have replaced the existing rows.
   func commit() {
     // Released after the lock, not under it.
     let files = state.withLock { state in

@@ -24,7 +24,7 @@ import Synchronization
 ///   ``ImportOptions/existingRowPolicy`` has the other ways to treat existing rows.
 /// - **The history** of the imports is the table `grdb_headway_imports` of the database. GRDB's migrator ignores tables
 ///   whose names begin with `grdb_` when it compares schemas.
-/// - **A table that no import has created** keeps its columns: a column of the file that it lacks is an error
+/// - **A table that no import has created** keeps its columns: the import fails if the table lacks a column of the file
 ///   (``ImportOptions/addsColumns``). Its triggers can reject rows, ignore them, and add others.
 /// - **Cancelling** leaves exactly the batches committed so far. The batch being written is rolled back.
 /// - **Rows that have problems** go to a ``RejectedRowsFile`` and are counted in ``report``.
@@ -66,8 +66,8 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
   /// - Parameters:
   ///   - file: The path of the file.
   ///   - table: The description of the table. Columns of the file that are not described are imported as text. By
-  ///     default, the table is that of the GTFS reference if the file has the name of one of its files. Otherwise it
-  ///     has the file's name without its extension, and no key.
+  ///     default, a file with a name from the GTFS reference gets the table that the reference describes. Any other
+  ///     file gets a table that has the file's name without its extension, and no key.
   ///   - database: The database to import into.
   ///   - options: How the file is imported.
   ///   - rejectedRows: The file for rows that have problems; nil to only count them.

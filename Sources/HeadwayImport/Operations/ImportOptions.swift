@@ -10,7 +10,7 @@ public struct ImportOptions: Sendable, Hashable {
   /// batches if these have more rows. Each batch is committed separately if there is a
   /// ``ImportOperation/commitHandler``. The default, 250, is the size that the practice's authors found smooth.
   public var batchSize: Int { didSet { Self.requireBatchSize(batchSize) } }
-  /// Whether the first malformed row ends the import with an error, instead of being rejected.
+  /// Whether the import fails at the first malformed row, instead of rejecting the row.
   public var stopsAtFirstMalformedRow: Bool
   /// The encoding of the file; nil to detect it.
   ///
@@ -52,7 +52,7 @@ public struct ImportOptions: Sendable, Hashable {
   ///
   /// In JSON Lines, this applies to strings only: a JSON number always has a decimal point.
   public var numberFormat: NumberFormat
-  /// The columns of the file to import, in addition to those of the key; empty for all columns.
+  /// The columns of the file to import, in addition to the key columns; empty for all columns.
   public var columns: [String]
   /// The largest number of bytes in a record, from 1 to 2³⁰ − 1; a longer one is rejected.
   ///
@@ -70,9 +70,9 @@ public struct ImportOptions: Sendable, Hashable {
   public var requiresSchemaColumns: Bool
   /// Whether columns of the file that the table lacks are added to a table that no import has created.
   ///
-  /// When false, such a column is an error, ``ImportError/Code/unknownColumn``: its name might be misspelled, and the
-  /// schema of an app's table belongs to the app. Columns are always added to tables that imports have created;
-  /// ``TableReport/schemaChanges`` lists them.
+  /// When false, the import fails at such a column with ``ImportError/Code/unknownColumn``: its name might be
+  /// misspelled, and the schema of an app's table belongs to the app. Columns are always added to tables that imports
+  /// have created; ``TableReport/schemaChanges`` lists them.
   public var addsColumns: Bool
   /// Whether the import succeeds if the table cannot have a single row of a file that has rows.
   ///
@@ -104,8 +104,8 @@ public struct ImportOptions: Sendable, Hashable {
     /// A value becomes a number only if it has exactly the value of its text: whole numbers of 64 bits, and fractions
     /// of at most 15 digits, which lose their trailing zeros. `007`, `+1`, `1e5` and longer numbers stay text. A note
     /// in ``TableReport/notes`` names columns whose zeros can't be restored. If a later value does not fit, the column
-    /// becomes `numeric` or `text`, including all earlier values; nothing is lost or rejected. Columns of the key, and
-    /// those of files of the GTFS reference, are text.
+    /// becomes `numeric` or `text`, including all earlier values; nothing is lost or rejected. Key columns, and columns
+    /// of files in the GTFS reference, are text.
     case inferred
     /// All columns are text.
     case text
@@ -137,7 +137,7 @@ public struct ImportOptions: Sendable, Hashable {
     case ignore
     /// The rows from the file replace the existing rows, in one transaction at the end of the import.
     ///
-    /// If the import fails or is cancelled before that, nothing has changed.
+    /// If the import fails or is cancelled before this transaction, nothing has changed.
     case replace
 
     /// Whether existing rows stay as they are.
@@ -152,7 +152,7 @@ public struct ImportOptions: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - batchSize: The number of rows in a batch, 1 or more.
-  ///   - stopsAtFirstMalformedRow: Whether the first malformed row ends the import.
+  ///   - stopsAtFirstMalformedRow: Whether the import fails at the first malformed row.
   ///   - encoding: The encoding of the file; nil to detect it.
   ///   - dialect: The dialect of the file; nil to detect it.
   ///   - delimiter: The delimiter, if the rest of the dialect is detected.

@@ -220,7 +220,7 @@ final class TableImport {
 }
 
 extension RowIssue {
-  /// The error that ends a strict import at this row.
+  /// The error that makes a strict import fail at this row.
   func error(path: String) -> ImportError {
     // The position of the error already contains the line.
     let place = "line \(lineNumber), "

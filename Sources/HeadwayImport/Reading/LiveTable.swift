@@ -98,7 +98,7 @@ public struct LiveTable: Sendable {
 
     /// Starts watching.
     ///
-    /// - Returns: The iterator. It opens the database when its first element is requested.
+    /// - Returns: An iterator that watches the table. It opens the database when its first element is requested.
     public func makeAsyncIterator() -> Iterator { Iterator(table: table, operations: operations, clock: clock) }
   }
 }

@@ -54,7 +54,7 @@ struct InferredType {
   /// Processes a nonempty value.
   ///
   /// - Parameters:
-  ///   - value: The value.
+  ///   - value: The bytes of the value, as the file contains them.
   ///   - plain: The value as a number in SQLite's format.
   mutating func meet(_ value: UnsafeRawBufferPointer, plain: UnsafeRawBufferPointer) {
     checkFormats(of: value)

@@ -53,7 +53,7 @@ struct TablePlan: Sendable {
   var quoting: CSVDialect?
 
   var hasKey: Bool { !key.isEmpty }
-  /// The names of the columns whose types were inferred.
+  /// The columns whose types were inferred, by name.
   var inferredColumns: [String] { columns.filter(\.isInferred).map(\.name) }
   /// Whether the rows are appended, so that the table can already have a row with the same key.
   var isAppended = false
@@ -85,10 +85,10 @@ struct TablePlan: Sendable {
   /// Matches a schema with a header.
   ///
   /// Columns that only the file has are imported as text. All columns are in file order. Columns that only the schema
-  /// has are left out, except those of the key.
+  /// has are omitted, except key columns.
   ///
   /// - Parameters:
-  ///   - schema: The table.
+  ///   - schema: The description of the table.
   ///   - header: The field names, in file order.
   ///   - path: The file, for errors.
   ///   - chosen: The columns of the file to import; empty for all columns.
@@ -155,7 +155,7 @@ struct TablePlan: Sendable {
     self.columns = columns
   }
 
-  /// Adopts the names of the columns that the table of the database has.
+  /// Adopts the column names of the table in the database.
   ///
   /// Letters with accents can be encoded in two ways that mean and look the same but are different names to SQLite. A
   /// column that differs only in this way gets its name in the table.

@@ -24,7 +24,7 @@ extension ColumnType {
   ///   - value: The value, which is not empty.
   ///   - decimals: Receives the number of decimal places of the value, if it is a number that the column stores
   ///     exactly.
-  /// - Returns: The loss.
+  /// - Returns: What SQLite's conversion loses of the text.
   func loss(of value: UnsafeRawBufferPointer, decimals: inout Int?) -> TextLoss {
     guard let exact = exactValue(value) else { return value.isNumberToSQLite ? .text : .nothing }
     guard let fraction = ExactNumber.fraction(value) else {
@@ -76,7 +76,7 @@ struct TextConversions {
   /// Counts the conversions of a batch.
   ///
   /// - Parameters:
-  ///   - batch: The batch.
+  ///   - batch: The batch that was written.
   ///   - keepsEach: Whether rows may be removed from the count.
   ///   - includes: Returns whether the row at a position was written.
   mutating func count(in batch: RowBatch, keepsEach: Bool, where includes: (Int) -> Bool) {
