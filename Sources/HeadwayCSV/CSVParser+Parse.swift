@@ -13,7 +13,8 @@ extension CSVParser {
   /// - Parameters:
   ///   - bytes: The bytes that have not been consumed, followed by more.
   ///   - isFinal: Whether the stream ends with these bytes. If true, all of them are consumed unless a closure stops
-  ///     the call. To continue after that, call this method again with the rest, and with `isFinal` set again.
+  ///     the call. To continue after a closure has stopped the call, call this method again with the remaining bytes,
+  ///     and with `isFinal` set again.
   ///   - record: Receives each well-formed record.
   ///   - malformed: Receives each malformed record.
   /// - Returns: The number of consumed bytes: those of all delivered records, their line endings, and everything that

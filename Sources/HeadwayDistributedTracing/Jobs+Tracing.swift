@@ -18,10 +18,10 @@ extension Jobs {
   /// }
   /// ```
   ///
-  /// The context of the code that enqueues a job is stored with the job. The span of an attempt begins a trace of its
-  /// own, with a link to the span of that code, which may have run in another process long ago. Call this function in
-  /// the processes that enqueue jobs, and in those that run them. Spans that the code of a job starts are children of
-  /// the attempt's span.
+  /// The context of the code that enqueues a job is stored with the job. The span of an attempt begins a separate
+  /// trace, with a link to the span of that code. The code might have run in another process long ago. Call this
+  /// function in the processes that enqueue jobs, and in those that run them. Spans that the code of a job starts are
+  /// children of the attempt's span.
   ///
   /// The span covers the operation of the attempt, from its start until it has finished. Its name is the kind of the
   /// job. The attributes are `headway.job.id`, `headway.job.queue`, `headway.job.attempt`, a number that counts from 1,

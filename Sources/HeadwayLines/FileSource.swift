@@ -99,7 +99,7 @@ package struct FileSource: ~Copyable, Sendable {
   ///
   /// - Parameters:
   ///   - descriptor: The descriptor, which must stay open while this value is used.
-  ///   - path: The name of the file in errors.
+  ///   - path: The file's name in errors.
   package init(descriptor: Int32, path: String) {
     (self.path, self.descriptor, size, closesDescriptor) = (path, descriptor, nil, false)
     (identity, isSeekable) = (nil, false)
@@ -161,9 +161,9 @@ package struct FileSource: ~Copyable, Sendable {
   ///
   /// Blocks until there is at least one.
   ///
-  /// - Parameter buffer: The destination. It must not be empty.
+  /// - Parameter buffer: The memory for the bytes. It must not be empty.
   /// - Returns: The number of bytes that were read, which can be less than the size of the buffer. Zero at the end of
-  ///   the file, and in every call after that.
+  ///   the file, and in every later call.
   /// - Throws: ``LineReaderError`` with the code `inputOutputError` or `damaged`, or with `truncated` if a regular file
   ///   ends before the size that it had when it was opened.
   package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
@@ -196,7 +196,7 @@ package struct FileSource: ~Copyable, Sendable {
   }
 
   #if Compression
-  /// Reads the first bytes, and unpacks them if they are those of a compressed file.
+  /// Reads the first bytes, and unpacks them if the file is compressed.
   private mutating func readStart(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     var count = 0
     repeat {

@@ -41,8 +41,8 @@ extension LineReader {
     ///
     /// A new string is created each time you read this property.
     ///
-    /// ``LineReader/Options/invalidUTF8Policy`` specifies whether bytes that are not UTF-8 are an error or are
-    /// replaced by U+FFFD.
+    /// ``LineReader/Options/invalidUTF8Policy`` specifies whether bytes that are not UTF-8 are rejected or replaced by
+    /// U+FFFD.
     ///
     /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, the number of the line, and the position of the first
     ///   wrong byte.

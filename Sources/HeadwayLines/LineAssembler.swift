@@ -2,13 +2,13 @@
 ///
 /// Every form of ``LineReader`` uses this engine.
 ///
-/// It owns one ``LineStorage``. After the complete lines of a chunk have been handed out, the rest, which is the start
-/// of the next line, moves to the front of the storage, and the next chunk is read after it. A batch refers to the
-/// storage itself. If the batch still exists when the next one is requested, the assembler uses a new storage;
-/// otherwise it reuses the same one.
+/// It owns one ``LineStorage``. The rest of a chunk is the start of the next line. After the complete lines of the
+/// chunk have been handed out, the rest moves to the front of the storage, and the next chunk is read after it. A batch
+/// refers to the storage itself. If the batch still exists when the next one is requested, the assembler uses a new
+/// storage; otherwise it reuses the same one.
 ///
-/// The assembler reads, and therefore can fail, only after it has handed out all complete lines. So an error loses no
-/// line that has been read.
+/// The assembler reads, and therefore can fail, only after it has handed out all complete lines. Therefore, an error
+/// loses no line that has been read.
 struct LineAssembler: BatchSource, ~Copyable, Sendable {
   private let path: String
   private let options: LineReader.Options
@@ -191,7 +191,7 @@ extension LineAssembler {
 
   /// Returns a storage that no batch refers to, with the rest of the last chunk in it.
   private mutating func writableStorage() -> LineStorage {
-    // A buffer that has grown for a long line is released when little is left in it.
+    // A buffer that has grown for a long line is released when little remains in it.
     let isOversized = (storage?.capacity ?? 0) > usualCapacity && window.count <= usualCapacity / 2
     if isKnownUniquelyReferenced(&storage), !isOversized, let storage { return storage }
     let fresh = LineStorage(

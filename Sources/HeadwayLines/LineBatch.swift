@@ -70,8 +70,9 @@ public struct LineBatch: Sendable {
   /// Returns one of the lines as a string.
   ///
   /// - Parameter position: The position of the line, starting at 0.
-  /// - Returns: The line.
-  /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, if the options specify that invalid UTF-8 is an error.
+  /// - Returns: The text of the line.
+  /// - Throws: ``LineReaderError`` with the code `invalidUTF8`, if the line is not valid UTF-8 and the options reject
+  ///   it.
   /// - Precondition: `position` is in `indices`.
   /// - Complexity: O(n) in the length of the line.
   public func string(at position: Int) throws(LineReaderError) -> String {

@@ -29,7 +29,7 @@ extension LineReader.Line {
     /// - Parameters:
     ///   - bytes: The bytes of a line, with the storage's slack after them.
     ///   - separator: The bytes between two fields.
-    ///   - omitsEmptyFields: Whether fields without bytes are left out.
+    ///   - omitsEmptyFields: Whether fields without bytes are omitted.
     init(_ bytes: UnsafeRawBufferPointer, separator: Separator, omitsEmptyFields: Bool) {
       (self.bytes, self.separator, self.omitsEmptyFields) = (bytes, separator, omitsEmptyFields)
     }

@@ -32,7 +32,7 @@ extension LineReader {
   ///   ends with CR is delivered when the next byte has been written, because LF might follow.
   /// - **Rotation.** If another file appears at the path, the reader reads the old file to its end. It checks the old
   ///   file once more, because its writer might not have opened the new file yet, and then reads the new file from its
-  ///   beginning. As long as there is no file at the path, the old one is followed. If the path is that of a symbolic
+  ///   beginning. As long as there is no file at the path, the old one is followed. If the path leads to a symbolic
   ///   link, the link can be changed to point to another file.
   /// - **Truncation.** If the file becomes shorter than the part that has been read, the reader starts again at its
   ///   beginning. If it has grown beyond that part again by the next check, the truncation is not detected, and reading
@@ -57,15 +57,15 @@ extension LineReader {
   ///   - path: The path of the file, absolute or relative to the working directory.
   ///   - start: The position where reading begins in the first file. A file that appears later is always read from its
   ///     beginning.
-  ///   - mustExist: Whether it is an error if there is no file at the path when reading begins. If false, the reader
+  ///   - mustExist: Whether reading fails if there is no file at the path when reading begins. If false, the reader
   ///     waits for the file.
   ///   - checkInterval: The time between two checks when there are no new lines.
   ///   - options: Line endings, the maximum length of a line, and other settings.
   ///   - queue: The queue for the blocking reads of ``lines`` and ``batches``, with one short operation per chunk and
   ///     per check. If nil, a queue that all readers share.
   ///   - clock: The clock that measures the interval, for example a clock that a test advances.
-  /// - Precondition: The interval is greater than zero, the number of last lines is not negative, the chunk size is
-  ///   4 KiB to 1 GiB, and the maximum line length is 1 byte to 1 GiB.
+  /// - Precondition: The interval is greater than zero, and the number of last lines is not negative. The chunk size is
+  ///   from 4 KiB to 1 GiB, and the maximum line length is from 1 byte to 1 GiB.
   public init(
     following path: String, from start: StartPosition = .beginning, mustExist: Bool = true,
     checkInterval: Duration = .milliseconds(250), options: Options = Options(), queue: OperationQueue? = nil,

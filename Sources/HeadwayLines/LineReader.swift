@@ -94,8 +94,8 @@ public struct LineReader: Sendable {
 
   /// The queue for readers that were created without one.
   ///
-  /// It is unlimited: a read can block for long (a FIFO, a network file system), and one reader must not wait for
-  /// another.
+  /// It is unlimited: a read can block for a long time (a FIFO, a network file system), and one reader must not wait
+  /// for another.
   package static let sharedQueue = OperationQueue()
 
   /// Creates a pump that delivers the lines to a task, from the beginning of the file.

@@ -14,7 +14,7 @@ struct LineScanner: Sendable {
     var start = 0
     /// There is no line end between `start` and this position.
     ///
-    /// So a line that spans many chunks is scanned only once.
+    /// Therefore, a line that spans many chunks is scanned only once.
     var scanned = 0
     /// The end of the bytes.
     var end = 0
@@ -78,9 +78,9 @@ struct LineScanner: Sendable {
   }
 
   private func takeLinesWithLineFeed(from window: inout Window, in storage: LineStorage) -> Int {
-    // The lines of one file are similar. The lines in the first blocks determine how to find the others: in blocks,
-    // which costs the same however many lines there are, or with `memchr`, which is faster from about 96 bytes per
-    // line.
+    // The lines of one file are similar. The lines in the first blocks determine how to find the remaining lines: in
+    // blocks or with `memchr`. Blocks cost the same however many lines there are; `memchr` is faster from about 96
+    // bytes per line.
     let sampleEnd = min(window.end, window.scanned + 16 * NewlineMask.blockSize)
     let sampleSize = sampleEnd - window.scanned
     var count = takeLinesInBlocks(upTo: sampleEnd, from: &window, in: storage, count: 0)

@@ -26,8 +26,8 @@ public struct OperationLogLevels: Sendable, Hashable {
   /// An operation was cancelled, or was not run because a dependency failed or the queue was closed: the default is
   /// `debug`.
   ///
-  /// The cause is logged separately. So if a thousand operations depend on one that fails, there is one line at the
-  /// level ``failed``.
+  /// The cause is logged separately. For example, if a thousand operations depend on one that fails, there is one line
+  /// at the level ``failed``.
   public var cancelled: Logger.Level? = .debug
   /// An operation succeeded: the default is `trace`.
   public var succeeded: Logger.Level? = .trace

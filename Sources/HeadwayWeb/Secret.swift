@@ -12,7 +12,7 @@ package enum Secret {
   /// Compares two strings, and takes the same time wherever the difference is.
   ///
   /// - Parameters:
-  ///   - one: A text.
+  ///   - one: One of the strings.
   ///   - other: Another text.
   /// - Returns: Whether they are equal.
   package static func areEqual(_ one: String, _ other: String) -> Bool {

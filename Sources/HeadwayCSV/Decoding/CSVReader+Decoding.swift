@@ -1,5 +1,5 @@
 extension CSVReader {
-  /// The rows from the file, each decoded as a value.
+  /// The file's rows, each decoded as a value.
   ///
   /// ```swift
   /// struct Station: Decodable {
@@ -18,7 +18,7 @@ extension CSVReader {
   /// described there.
   ///
   /// - Parameter type: The type of the values.
-  /// - Returns: The values. Nothing is read before you request them.
+  /// - Returns: An asynchronous sequence of one value per row. Nothing is read before you request them.
   public func rows<Value: Decodable>(as type: Value.Type) -> Values<Value> { Values(rows: rows) }
 
   /// The rows of a file as values of a type.
@@ -44,7 +44,7 @@ extension CSVReader {
       /// Returns the value of the next row and reads a chunk if necessary.
       ///
       /// - Parameter actor: The actor that the caller runs on, where it also resumes.
-      /// - Returns: A value. Nil at the end of the file and after a read error.
+      /// - Returns: The value of the next row. Nil at the end of the file and after a read error.
       /// - Throws: ``CSVReaderError``, or `CancellationError`.
       @inlinable
       public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
@@ -54,7 +54,7 @@ extension CSVReader {
 
       /// Returns the value of the next row and reads a chunk if necessary.
       ///
-      /// - Returns: A value. Nil at the end of the file and after a read error.
+      /// - Returns: The value of the next row. Nil at the end of the file and after a read error.
       /// - Throws: ``CSVReaderError``, or `CancellationError`.
       @inlinable
       public mutating func next() async throws -> Value? { try await next(isolation: #isolation) }

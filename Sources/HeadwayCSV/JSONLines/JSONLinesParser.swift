@@ -1,6 +1,6 @@
 /// Reads JSON Lines, one object per line, as records.
 ///
-/// The names of members are the columns.
+/// Each member is a column.
 ///
 /// Handles bytes like ``CSVParser``: bytes that a call does not consume must be passed first in the next call. Records
 /// are delivered as ``CSVRecord``, with the line as the raw bytes. The names count as the first record, like the header
@@ -14,7 +14,7 @@
 /// not a column.
 struct JSONLinesParser: ~Copyable {
   private let maxRecordLength: Int
-  /// The names of the columns by position.
+  /// The column names, by position.
   ///
   /// `positions` maps the names to the positions.
   let columns: [String]

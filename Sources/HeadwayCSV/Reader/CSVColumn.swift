@@ -14,7 +14,7 @@ public protocol CSVColumnSelector {
   /// - Returns: The position of the field in a row, from 0; nil if the file has no such column.
   func csvPosition(in header: CSVHeader) -> Int?
 
-  /// The name of the column in errors, for a file that does not have it.
+  /// The column's name in errors, for a file without this column.
   var csvColumnName: String { get }
 }
 
@@ -35,7 +35,7 @@ public final class CSVColumn: CSVColumnSelector, Sendable {
 
   /// The header that was used last and the position in it, combined in one word.
   ///
-  /// So the two are always consistent without a lock, and no other memory access has to be ordered.
+  /// As a result, the two values are always consistent without a lock, and no other memory access has to be ordered.
   private let known = Atomic<Int>(0)
   private static let positionBits = 24
 

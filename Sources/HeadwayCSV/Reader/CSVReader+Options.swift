@@ -25,7 +25,7 @@ extension CSVReader {
 
     /// How to treat a row that has more or fewer fields than there are columns.
     public enum RaggedRowPolicy: Sendable, Hashable {
-      /// The row is an error with the code `raggedRow`.
+      /// Reading the row fails with the code `raggedRow`.
       case `throw`
       /// The row is returned or written unchanged.
       ///

@@ -69,7 +69,7 @@ public struct CSVRow: @unchecked Sendable {
   ///   - column: The column's name, its position starting at 0, or a ``CSVColumn``.
   ///   - type: The type of the value. The value of an optional type is nil for an empty field, and for a field that a
   ///     short row lacks.
-  /// - Returns: The value.
+  /// - Returns: The converted content of the field.
   /// - Throws: ``CSVReaderError`` with the code `noSuchColumn`, `missingField`, `invalidUTF8` or `invalidValue`.
   /// - Complexity: O(*n*) in the length of the field. No allocation for numbers and `Bool`.
   @inlinable

@@ -28,7 +28,7 @@ package protocol ByteSource: AnyObject {
 
   /// Reads the next bytes.
   ///
-  /// - Parameter target: The destination. It must not be empty.
+  /// - Parameter target: The memory for the bytes. It must not be empty.
   /// - Returns: The number of bytes that were read. Zero at the end.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead`.
   func read(into target: UnsafeMutableRawBufferPointer) throws(CSVReaderError) -> Int

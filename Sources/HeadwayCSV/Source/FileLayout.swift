@@ -54,7 +54,7 @@ package struct FileLayout: Sendable {
     hasHeader = options.hasHeader ?? true
   }
 
-  /// Creates the layout of JSON Lines, where the names of members are the columns.
+  /// Creates the layout of JSON Lines, where each member is a column.
   init(jsonColumns count: Int) { (headerRecordCount, columnCount) = (0, count) }
 
   /// Detects everything that the options do not specify.

@@ -18,8 +18,7 @@ package final class RecordSource {
   package private(set) var headerFields: [[UInt8]] = []
   /// The physical line of that record.
   package private(set) var headerLineNumber: Int?
-  /// The original names of columns whose names were changed because another column has the same name, by their new
-  /// names.
+  /// The original names of columns that were renamed because another column has the same name, by new name.
   package private(set) var renamedColumns: [String: String] = [:]
 
   /// The same text for reading ahead, and the number of its bytes that have been read.
@@ -36,7 +35,7 @@ package final class RecordSource {
   /// Detects the properties that the options do not specify from the beginning of the file.
   ///
   /// - Parameters:
-  ///   - file: The file.
+  ///   - file: The file, which must be open.
   ///   - options: The known properties of the file.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead` or `foreignContent`.
   package init(_ file: any ByteSource, _ options: Options) throws(CSVReaderError) {
@@ -141,7 +140,7 @@ package final class RecordSource {
     return delimiter
   }
 
-  /// The name of the file in errors.
+  /// The file's name in errors.
   package var path: String { text.path }
   /// The size of the file, if it is known.
   package var size: Int? { text.size }
@@ -238,7 +237,7 @@ package final class RecordSource {
 
   /// Returns the field names: those of the header, or names that are generated from their numbers.
   ///
-  /// - Returns: The names. Nil if there is no record.
+  /// - Returns: The names, one per column. Nil if there is no record.
   /// - Throws: ``CSVReaderError`` with the code `badHeader` or `cannotRead`.
   package func header() throws(CSVReaderError) -> [String]? {
     if let columns = jsonLines?.columns {

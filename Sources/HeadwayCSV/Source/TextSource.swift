@@ -31,7 +31,7 @@ final class TextSource {
   /// needs, or for the end of the file.
   ///
   /// - Parameters:
-  ///   - file: The bytes.
+  ///   - file: The source of the bytes.
   ///   - encoding: The encoding of the bytes. Nil to detect it.
   ///   - acceptsJSONLines: Whether they can be JSON Lines.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead` or `foreignContent`.

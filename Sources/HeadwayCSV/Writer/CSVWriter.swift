@@ -1,6 +1,6 @@
 import Headway
 
-/// Writes rows of fields or values as CSV to a file, to a descriptor, or to memory.
+/// Writes rows, given as fields or values, as CSV to a file, to a descriptor, or to memory.
 ///
 /// ```swift
 /// let writer = try CSVWriter(path: "stations.csv", columns: ["id", "name"])
@@ -10,7 +10,7 @@ import Headway
 /// ```
 ///
 /// A ``CSVReader`` with the same dialect reads the same fields that the writer has written. A field is in quotes only
-/// if a reader needs them. The names of columns are an exception: a reader removes blanks around them.
+/// if a reader needs them. Column names are an exception: a reader removes blanks around them.
 ///
 /// **Files.** A file is written under a temporary name in the same folder, and gets its final name when ``finish()``
 /// returns. Other programs see either the previous content or all rows. Without `finish`, and after an error, nothing
@@ -21,7 +21,7 @@ import Headway
 ///
 /// **Errors** are of type ``CSVWriterError``.
 public final class CSVWriter {
-  /// The name of the file in errors.
+  /// The file's name in errors.
   public let path: String
 
   /// The format of the file.
@@ -61,7 +61,7 @@ public final class CSVWriter {
   ///
   /// - Parameters:
   ///   - path: The path of the file. `-` is standard output.
-  ///   - columns: The column names. If nil, they are those of the first value that you encode. If you write fields
+  ///   - columns: The column names; nil to use the keys of the first value that you encode. If you write fields
   ///     instead, there are none.
   ///   - options: The format of the file.
   /// - Throws: ``CSVWriterError`` with the code `folderNotFound`, `isDirectory`, `permissionDenied`, `diskFull` or
@@ -78,8 +78,8 @@ public final class CSVWriter {
   /// - Parameters:
   ///   - fileDescriptor: The descriptor, open for writing. It is not closed and must stay open until the writer is
   ///     finished.
-  ///   - columns: The column names. If nil, they are those of the first value that you encode. If you write fields
-  ///     instead, there are none.
+  ///   - columns: The column names; nil to use the keys of the first value that you encode. If you write fields
+  ///     instead, there are no names.
   ///   - options: The format of the file.
   public convenience init(fileDescriptor: Int32, columns: [String]? = nil, options: Options = Options()) {
     let path = "/dev/fd/\(fileDescriptor)"
@@ -90,7 +90,7 @@ public final class CSVWriter {
   /// Writes to memory: see ``bytes`` and ``text``.
   ///
   /// - Parameters:
-  ///   - columns: The column names. If nil, they are those of the first value that you encode. If you write fields
+  ///   - columns: The column names; nil to use the keys of the first value that you encode. If you write fields
   ///     instead, there are none.
   ///   - options: The format of the bytes.
   public convenience init(columns: [String]? = nil, options: Options = Options()) {

@@ -175,7 +175,7 @@ private final class RunningDrawings {
 }
 
 extension DrawingOperation {
-  /// The image, or the error that ended the operation.
+  /// The image, or the operation's error.
   fileprivate var result: Result<Image, any Error> {
     if let image { return .success(image) }
     if case .failure(let error)? = outcome { return .failure(error) }

@@ -79,8 +79,8 @@ public final class DrawingOperation: Headway.Operation, ValueOperation, @uncheck
   /// Calls `handler` with the finished image, on the main thread.
   ///
   /// The operation has finished when the handler is called. If the operation fails or is cancelled, the handler is
-  /// released without a call. Handlers are called in the order of their registration. A handler that you register after
-  /// the operation has finished is called, too.
+  /// released without a call. Handlers are called in registration order. A handler that you register after the
+  /// operation has finished is called, too.
   ///
   /// ``value``, `await untilFinished()`, and the queue's `await untilFinished()` include the call. Blocking waits do
   /// not, because they may block the main thread.

@@ -22,11 +22,11 @@ struct ContentIdentity {
     case neither
   }
 
-  /// Compares the header fields that describe a response's content with the request, whatever the status is.
+  /// Compares the header fields that describe a response's content with the request, regardless of the status.
   ///
   /// - Parameters:
   ///   - answer: The response, with a status that is not an error.
-  ///   - start: The offset from which the rest of the content was requested; nil if the whole content was requested.
+  ///   - start: The offset of the requested content; nil if the whole content was requested.
   /// - Returns: The kind of content in the response.
   func fit(of answer: HTTPExchange.Answer, from start: Int?) -> Fit {
     let (headers, length) = (answer.headers, answer.announcedLength)

@@ -115,14 +115,15 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
   ///   - url: The URL of the content.
   ///   - checksum: The checksum that the content must have.
   ///   - isDecoded: Whether the download decompresses content. It then can't continue a file of compressed content.
-  /// - Returns: The file.
+  /// - Returns: The open partial file.
   /// - Throws: ``RequestError`` with the code `fileInUse`, or with `cannotWriteFile`, for example if a foreign file has
   ///   the name of the partial file.
   static func open(
     _ path: String, for url: String, _ checksum: SHA256Checksum?, isDecoded: Bool
   ) async throws -> PartialFile {
     let isInPlace = isInPlace(path)
-    // Writing to a pipe waits for its reader, and other files must not wait for that, so it has its own thread.
+    // Writing to a pipe waits for its reader. Other files must not wait for this reader, so the pipe has its own
+    // thread.
     let threads = isInPlace ? NIOThreadPool(numberOfThreads: 1) : .singleton
     if isInPlace { threads.start() }
     do {

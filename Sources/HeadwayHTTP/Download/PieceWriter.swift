@@ -42,7 +42,7 @@ final class PieceWriter: @unchecked Sendable {
   /// Creates a writer.
   ///
   /// - Parameters:
-  ///   - descriptor: The file. It must stay open until everything is written.
+  ///   - descriptor: The open file to write to. It must stay open until everything is written.
   ///   - end: The offset of the first byte to write.
   ///   - hash: The hash of the bytes before that offset; nil to compute no checksum.
   ///   - threads: Threads that may block.

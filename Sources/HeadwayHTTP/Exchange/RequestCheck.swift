@@ -68,7 +68,7 @@ enum RequestCheck {
 }
 
 extension Request {
-  /// Throws if a part of the request could inject anything into it, such as a line break in a header field.
+  /// Throws if any part of the request could inject anything into it, such as a line break in a header field.
   ///
   /// - Throws: ``RequestError`` with the code `invalidURL` or `invalidRequest`.
   func requireValid() throws {

@@ -19,9 +19,10 @@ import Synchronization
 /// reader.
 ///
 /// After a broken connection, the operation requests the rest, if the server supports this and the content is still the
-/// same (`Range` with `If-Range`, RFC 9110, 13.1.5). With ``keepsPartialFile``, a download in a later process can do
-/// so, too. `progress` counts bytes; its `totalUnitCount` is 0 while the length is unknown. A download uses HTTP/2 only
-/// if the server does not support HTTP/1.1, because received bytes can be lost when an HTTP/2 connection ends.
+/// same (`Range` with `If-Range`, RFC 9110, 13.1.5). With ``keepsPartialFile``, a download in a later process can also
+/// request the rest. `progress` counts bytes; its `totalUnitCount` is 0 while the length is unknown. A download uses
+/// HTTP/2 only if the server does not support HTTP/1.1, because received bytes can be lost when an HTTP/2 connection
+/// ends.
 ///
 /// The file contains the bytes that the server sends, as with curl and wget. The operation requests content that is not
 /// compressed for transfer. If a server labels an archive as compressed content, the archive is still stored unchanged.
@@ -197,10 +198,10 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   /// Writes the body of a response to the file.
   ///
   /// - Parameters:
-  ///   - answer: The response.
+  ///   - answer: The response, whose body is read.
   ///   - end: The size of the file in bytes after this response; nil if unknown.
   ///   - size: The size of the whole content in bytes; nil if unknown.
-  ///   - file: The file.
+  ///   - file: The partial file to write to.
   /// - Returns: False if the body is longer. The file then has wrong content.
   /// - Throws: ``RequestError``, or `CancellationError`.
   private func receives(

@@ -20,14 +20,15 @@ import Synchronization
 /// queue.addOperations([request, parse], waitUntilFinished: false)
 /// ```
 ///
-/// A status outside the range 200 to 299 is an error, as is any other failure: see ``RequestError``. While the
-/// operation receives the response, `progress` counts its bytes; its `totalUnitCount` is 0 while the length is unknown.
+/// The operation fails with a ``RequestError`` if the status is outside the range 200 to 299, or if the request fails
+/// in another way. While the operation receives the response, `progress` counts its bytes; its `totalUnitCount` is 0
+/// while the length is unknown.
 ///
 /// To process the response in the operation itself, subclass it and override ``handleResponse(_:)``.
 open class RequestOperation: HTTPOperation, ValueOperation, @unchecked Sendable {
   /// The response, once it has been received.
   ///
-  /// It is not returned by ``response`` if the operation fails or is cancelled after that.
+  /// If the operation fails or is cancelled afterward, ``response`` does not return it.
   private let received = Mutex<Response?>(nil)
 
   /// Creates a request.

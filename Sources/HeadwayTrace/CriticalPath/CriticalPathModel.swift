@@ -31,7 +31,7 @@ struct CriticalPathModel {
 
   let recording: TraceRecording
   let extent: Int64
-  /// The operations that ran or finished; nil for the others.
+  /// The operations that ran or finished; nil for all other operations.
   let work: [Work?]
   /// The operations of each queue that ended while the queue was full, by their ends.
   private let endsOfFullQueues: [Int: [End]]
