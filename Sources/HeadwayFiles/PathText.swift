@@ -93,7 +93,7 @@ extension String {
   /// Returns the text without characters that could control a terminal, for example in a file name.
   ///
   /// - Parameter kept: Control characters that stay.
-  /// - Returns: The text, with the replacement character instead of each control character.
+  /// - Returns: The text, with the replacement character instead of each control character that is not in `kept`.
   package func replacingControls(except kept: String.UnicodeScalarView = "".unicodeScalars) -> String {
     func isReplaced(_ scalar: Unicode.Scalar) -> Bool {
       (scalar.value < 0x20 || 0x7F..<0xA0 ~= scalar.value) && !kept.contains(scalar)

@@ -2,7 +2,7 @@
 @_spi(JobStore) public import HeadwayJobs
 
 @_spi(JobStore) extension PostgresJobStore: SQLJobStore {
-  /// Records the endings of attempts, and claims jobs for a worker.
+  /// Records the endings of attempts and claims jobs for a worker.
   ///
   /// - Parameter exchange: The endings and claims of one worker.
   /// - Returns: The result for each ending, and the claimed jobs.

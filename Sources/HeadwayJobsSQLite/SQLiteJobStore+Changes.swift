@@ -23,7 +23,7 @@ import GRDB
     return try await change(size: size) { transaction in try transaction.enqueue(jobs) }
   }
 
-  /// Records the endings of attempts, and claims jobs for a worker.
+  /// Records the endings of attempts and claims jobs for a worker.
   ///
   /// - Parameter exchange: The endings and claims of one worker.
   /// - Returns: The result for each ending, and the claimed jobs.

@@ -105,7 +105,7 @@ struct JobStoreProbe: Sendable {
     return fence
   }
 
-  /// Moves the clock, and advances the store.
+  /// Moves the clock and advances the store.
   @discardableResult
   func pass(_ duration: Duration) async throws -> StoreTime? {
     fixture.advanceClock(by: duration)

@@ -162,7 +162,7 @@ package final class Lab: Sendable {
     if task == nil { control.withLock { _ in publishPending() } }
   }
 
-  /// Cancels everything, and prevents new runs.
+  /// Cancels everything and prevents new runs.
   package func stop() {
     state.withLock { $0.isStopped = true }
     cancel()
@@ -230,7 +230,7 @@ package final class Lab: Sendable {
 
   // MARK: For viewers
 
-  /// Applies the settings to the current run, and publishes them to viewers.
+  /// Applies the settings to the current run and publishes them to viewers.
   private func applySettings() {
     control.withLock { _ in
       let (settings, run) = state.withLock { ($0.settings, $0.current?.run) }

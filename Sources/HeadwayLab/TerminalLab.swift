@@ -55,7 +55,7 @@ package final class TerminalLab: Sendable {
     if summaries.count > 1 { write(Self.comparison(of: summaries)) }
   }
 
-  /// Cancels everything, and prevents new runs.
+  /// Cancels everything and prevents new runs.
   package func cancel() {
     let run = state.withLock { state in
       state.isCancelled = true

@@ -1,6 +1,6 @@
 /// Finds a byte sequence in a line.
 ///
-/// Tests eight positions at a time, and compares the whole pattern only at positions where both its first and its last
+/// Tests eight positions at a time and compares the whole pattern only at positions where both its first and its last
 /// byte match. Most strings have few of these positions. The algorithm is the “generic SIMD” of Wojciech Muła
 /// (“SIMD-friendly algorithms for substring searching”, 2016), with words of eight bytes, for the reason that
 /// ``NewlineMask`` gives. `memmem` of glibc was rejected: it prepares a table of 256 bytes for each call, which takes

@@ -196,7 +196,7 @@ package struct FileSource: ~Copyable, Sendable {
   }
 
   #if Compression
-  /// Reads the first bytes, and unpacks them if the file is compressed.
+  /// Reads the first bytes and unpacks them if the file is compressed.
   private mutating func readStart(into buffer: UnsafeMutableRawBufferPointer) throws(LineReaderError) -> Int {
     var count = 0
     repeat {

@@ -23,8 +23,8 @@ extension OperationQueueProtocol {
   /// | `delay` | the pause before the next attempt |
   /// | `operations` | the operations that wait for each other |
   ///
-  /// If the logger has a metadata provider, it is called in the code that adds an operation. All lines about the
-  /// operation contain this metadata, for example the trace identifier of the request that caused the work.
+  /// If the logger has a metadata provider, it provides metadata for the code that adds an operation. All lines about
+  /// the operation contain this metadata, for example the trace identifier of the request that caused the work.
   ///
   /// The logger is called on the thread that causes the event, with no lock held. A slow log handler delays the work.
   /// The queue keeps the logger until the queue is freed. You can add several loggers.

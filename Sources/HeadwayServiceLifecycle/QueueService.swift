@@ -19,7 +19,7 @@ public import ServiceLifecycle
 ///
 /// A service group shuts down its services in reverse order, one after another. Place the service of a queue before
 /// those that add operations, and after those that its operations use. In that case, the queue is drained after the
-/// server has stopped, and a request that arrives earlier can still add an operation.
+/// server has stopped, and a request that arrives before then can still add an operation.
 ///
 /// The service owns the queue. When the service has been shut down, the queue is closed permanently.
 public struct QueueService: Service {

@@ -9,7 +9,7 @@ package enum Secret {
     return String(generator.next(), radix: 36) + String(generator.next(), radix: 36)
   }
 
-  /// Compares two strings, and takes the same time wherever the difference is.
+  /// Compares two strings and takes the same time wherever the difference is.
   ///
   /// - Parameters:
   ///   - one: One of the strings.

@@ -48,7 +48,7 @@ package struct FileLayout: Sendable {
   /// Nil if they were not requested.
   var sample: LayoutRecords?
 
-  /// Creates a layout from the options alone, and detects nothing.
+  /// Creates a layout from the options alone and detects nothing.
   init(_ options: RecordSource.Options, skippedLineCount: Int) {
     self.skippedLineCount = skippedLineCount
     hasHeader = options.hasHeader ?? true
@@ -152,7 +152,7 @@ package struct FileLayout: Sendable {
     return true
   }
 
-  /// Removes records at the beginning, and remembers them.
+  /// Removes records at the beginning and remembers them.
   private mutating func skip(_ count: Int, of found: inout LayoutRecords) {
     skippedRecords += found.records[..<count].map { record in
       let isComment = record.raw.first == UInt8(ascii: "#")

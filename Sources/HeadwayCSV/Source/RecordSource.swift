@@ -1,6 +1,6 @@
 /// The records of a file.
 ///
-/// Reads the file in pieces into one buffer, and parses the available bytes.
+/// Reads the file in pieces into one buffer and parses the available bytes.
 package final class RecordSource {
   private let text: TextSource
   private var parser: CSVParser

@@ -107,7 +107,7 @@ public final class CSVWriter {
   /// - Complexity: O(*n*) in the number of bytes.
   public var text: String { String(decoding: buffer, as: UTF8.self) }
 
-  /// Writes the remaining bytes, and gives the file its name.
+  /// Writes the remaining bytes and gives the file its name.
   ///
   /// Calling this method again has no effect.
   ///

@@ -2,7 +2,7 @@
 import Foundation
 import HeadwayJobs
 
-/// Formats JSON for people, and hides the values of some keys.
+/// Formats JSON for people and hides the values of some keys.
 ///
 /// The text of each number remains as it is.
 struct JSONText {

@@ -22,7 +22,7 @@ struct RecentValues<Key: Hashable, Value> {
 
   var count: Int { entries.count }
 
-  /// Returns a value, and records this use of it.
+  /// Returns a value and records this use of it.
   mutating func value(for key: Key) -> Value? {
     guard let value = entries[key]?.value else { return nil }
     noteUse(of: key)

@@ -66,7 +66,7 @@ extension DrawingContext {
   /// Call this method inside ``withSavedState(_:)``, because only that method can undo a clip.
   ///
   /// - Parameters:
-  ///   - path: The path whose inside remains visible.
+  ///   - path: The path that limits further drawing.
   ///   - rule: The rule that determines the inside of a path that crosses itself.
   public func clip(to path: Path, rule: FillRule = .winding) {
     perform(ifFinite: path.isFinite, "clip") { cairo in

@@ -4,7 +4,7 @@ import CPangoCairo
 extension DrawingContext {
   // MARK: State
 
-  /// Calls a closure, and then restores the transformation, the clip, and the blend mode.
+  /// Calls a closure and then restores the transformation, the clip, and the blend mode.
   ///
   /// - Parameter body: The closure that draws.
   /// - Returns: The value that `body` returns.

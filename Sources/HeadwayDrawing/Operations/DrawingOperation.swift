@@ -2,7 +2,7 @@
 public import Headway
 import Synchronization
 
-/// Draws an image off the main thread, and delivers it when it is finished.
+/// Draws an image off the main thread and delivers it when it is finished.
 ///
 /// ```swift
 /// import HeadwayDrawing

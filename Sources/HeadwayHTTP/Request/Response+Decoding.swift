@@ -63,7 +63,7 @@ private func name(of type: any Any.Type) -> String? {
 }
 
 extension RequestOperation {
-  /// Waits for the response, and decodes the JSON in its body.
+  /// Waits for the response and decodes the JSON in its body.
   ///
   /// ```swift
   /// struct Stop: Decodable { var name: String }

@@ -120,7 +120,7 @@ extension TableWriter {
     }
   }
 
-  /// Inserts or updates one row, and detects when a trigger has ignored it (`RAISE(IGNORE)`), which is not an error.
+  /// Inserts or updates one row and detects when a trigger has ignored it (`RAISE(IGNORE)`), which is not an error.
   ///
   /// - Returns: The reason that the table rejects the row; nil if it was written.
   private func insertOrNotice(

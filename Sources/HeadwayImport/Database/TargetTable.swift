@@ -165,7 +165,7 @@ final class TargetTable: @unchecked Sendable {
 
   // MARK: Finishing
 
-  /// Releases the statements, and stores the outcome of the import, unless
+  /// Releases the statements and stores the outcome of the import, unless
   /// ``finish(lastRecord:rows:takesNone:mayGoOn:)`` has done so.
   ///
   /// This happens on the writing connection, because SQLite must not release statements while another thread uses the

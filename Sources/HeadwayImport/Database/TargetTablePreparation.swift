@@ -25,7 +25,7 @@ struct TargetTablePreparation: Sendable {
   private var addedColumns: [String] = []
   private var addedIndex: String?
 
-  /// Creates the table or adds missing columns to it, and determines how existing rows are treated.
+  /// Creates the table or adds missing columns to it and determines how existing rows are treated.
   ///
   /// Columns are added if an import has created the table, or if the options allow it. All changes are in one
   /// transaction; if this initializer throws, nothing has changed.

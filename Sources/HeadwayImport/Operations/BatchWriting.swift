@@ -22,7 +22,7 @@ struct BatchWriting {
     (self.batches, self.operation, self.target) = (batches, operation, target)
   }
 
-  /// Writes and commits the batches, and reports them to the import.
+  /// Writes and commits the batches and reports them to the import.
   ///
   /// Does nothing if the import was cancelled or has failed.
   ///

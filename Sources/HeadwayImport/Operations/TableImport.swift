@@ -139,7 +139,7 @@ final class TableImport {
       context: "\(report.rejectedRowCount.noneOfRows) be imported. The database is unchanged\(place).")
   }
 
-  /// Passes each record to the blocks, and converts reading errors to ``ImportError``.
+  /// Passes each record to the blocks and converts reading errors to ``ImportError``.
   private static func forEach(
     _ records: RecordSource, _ record: (borrowing CSVRecord) throws -> CSVParser.IterationControl,
     malformed: (borrowing CSVParser.MalformedRecord) throws -> CSVParser.IterationControl

@@ -66,7 +66,7 @@ public struct LiveTable: Sendable {
   /// Iterating throws GRDB's `DatabaseError` if the database can't be read.
   public var snapshots: Snapshots { Snapshots(table: self, operations: nil, clock: ContinuousClock()) }
 
-  /// Returns the current content of the table, and its content after each change, until operations have finished.
+  /// Returns the current content of the table and its content after each change, until operations have finished.
   ///
   /// Snapshots are delivered at most 30 times per second. The last snapshot shows the table as the operations have left
   /// it. The sequence does not report whether they have failed. Iterating throws GRDB's `DatabaseError` if the database

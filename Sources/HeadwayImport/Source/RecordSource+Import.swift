@@ -18,7 +18,7 @@ extension RecordSource.Options {
 }
 
 extension RecordSource {
-  /// Opens a file, and detects the properties that the options do not specify from its beginning.
+  /// Opens a file and detects the properties that the options do not specify from its beginning.
   ///
   /// - Parameters:
   ///   - path: The path of the file.

@@ -245,6 +245,6 @@ extension JobClaim {
   mutating func firstJob(ofSerialKey key: String) throws(Failure) -> JobID?
   /// Returns the bucket of a key; nil if it is full.
   mutating func bucket(ofKey key: String) throws(Failure) -> RateBucket?
-  /// Stores a bucket, and notes whether a job waits for its tokens.
+  /// Stores a bucket and notes whether a job waits for its tokens.
   mutating func keep(_ bucket: RateBucket, ofKey key: String, isAwaited: Bool) throws(Failure)
 }

@@ -96,7 +96,7 @@ extension JobQueueChange {
     }
   }
 
-  /// Notes how an attempt has ended, and pauses the queue after too many failures in a row.
+  /// Notes how an attempt has ended and pauses the queue after too many failures in a row.
   public mutating func note(_ action: JobEnding.Action) {
     guard let limit = settings.maxFailureCount else { return }
     switch action {

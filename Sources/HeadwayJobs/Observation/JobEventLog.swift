@@ -54,7 +54,7 @@ final class JobEventLog: Sendable {
     wake { $0.hasEnded = true }
   }
 
-  /// Changes all listeners, and wakes those that wait.
+  /// Changes all listeners and wakes those that wait.
   private func wake(_ change: (inout Pending) -> Void) {
     let waiters = state.withLock { state in
       var waiters: [CheckedContinuation<Void, Never>] = []

@@ -29,7 +29,7 @@ public struct JobEvents: AsyncSequence, Sendable {
   let log: JobEventLog
   let limit: Int
 
-  /// Creates an iterator, and begins to record events for it.
+  /// Creates an iterator and begins to record events for it.
   ///
   /// - Returns: An iterator that receives all events from now on.
   public func makeAsyncIterator() -> Iterator { Iterator(listener: JobEventListener(log, limit: limit)) }

@@ -50,7 +50,7 @@ public struct JobsOverview: Hashable, Sendable {
     self.latestFailures = latestFailures
   }
 
-  /// Adds failures to the failures of the last hour, and updates the latest failure of each kind.
+  /// Adds failures to the failures of the last hour and updates the latest failure of each kind.
   ///
   /// - Parameter failures: Failed jobs with the times when they ended, in any order.
   @_spi(JobStore) public mutating func noteFailures(_ failures: [(id: JobID, finished: StoreTime)]) {

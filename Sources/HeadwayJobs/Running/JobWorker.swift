@@ -223,7 +223,7 @@ public final class JobWorker: Sendable {
   /// - Precondition: The worker does not run, has not been run by ``run()`` before, and serves a queue.
   public func drain() async throws { try await run(isDraining: true) }
 
-  /// Runs jobs like ``drain()``, but claims a job only when it has a free slot for it.
+  /// Runs jobs like ``drain()`` but claims a job only when it has a free slot for it.
   ///
   /// - Throws: ``JobError`` in the same cases as ``run()``.
   package func drainWithoutClaimingAhead() async throws { try await run(isDraining: true, claimsAhead: false) }

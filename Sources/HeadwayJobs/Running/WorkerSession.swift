@@ -168,7 +168,7 @@ final class WorkerSession: Sendable {
     try? await store.unregister(worker, isRunningCode: false)
   }
 
-  /// Leaves the store, and tries again a few times if the store is unavailable.
+  /// Leaves the store and tries again a few times if the store is unavailable.
   ///
   /// If the worker did not leave, the end of the process would count as a crash.
   private func unregister(_ worker: WorkerID, isRunningCode: Bool) async throws {

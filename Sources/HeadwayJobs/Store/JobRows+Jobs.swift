@@ -128,7 +128,7 @@
     }
   }
 
-  /// Writes changed jobs, and moves those that wait now to the end of their queues, unless they keep their places.
+  /// Writes changed jobs and moves those that wait now to the end of their queues, unless they keep their places.
   func putAtEnd(_ changed: [JobRecord]) throws {
     var jobs = changed
     try place(&jobs) { $0.state == .waiting }

@@ -60,7 +60,7 @@ public struct JobStoreAccess: Sendable {
   ///   full.
   func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued]
 
-  /// Records the endings of attempts, and claims jobs for a worker.
+  /// Records the endings of attempts and claims jobs for a worker.
   ///
   /// The endings are recorded before the jobs are claimed. A rejected ending does not affect other endings.
   ///

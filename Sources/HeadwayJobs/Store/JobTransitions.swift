@@ -136,7 +136,7 @@ import Headway
     }
   }
 
-  /// Cancels a running job immediately, and takes it from its worker.
+  /// Cancels a running job immediately and takes it from its worker.
   ///
   /// - Parameters:
   ///   - job: The job to cancel.

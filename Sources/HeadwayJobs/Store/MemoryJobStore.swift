@@ -77,7 +77,7 @@ public final class MemoryJobStore: JobStore {
     try update { try $0.enqueue(jobs) }
   }
 
-  /// Records the endings of attempts, and claims jobs for a worker.
+  /// Records the endings of attempts and claims jobs for a worker.
   ///
   /// - Parameter exchange: The endings and claims of one worker.
   /// - Returns: The result for each ending, and the claimed jobs.

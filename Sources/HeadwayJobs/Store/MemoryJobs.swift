@@ -67,7 +67,7 @@
     return lastNumbers.position
   }
 
-  /// Writes a row, and updates the indexes.
+  /// Writes a row and updates the indexes.
   ///
   /// - Parameter job: The job, which might be new.
   public mutating func put(_ job: JobRecord) {

@@ -16,7 +16,7 @@
     try MemoryClaim.run(claim, by: worker, in: self)
   }
 
-  /// Records the endings of attempts, and claims jobs for a worker that ``memory`` contains.
+  /// Records the endings of attempts and claims jobs for a worker that ``memory`` contains.
   ///
   /// - Parameter exchange: The endings and claims of the worker.
   /// - Returns: The result for each ending, and the claimed jobs.

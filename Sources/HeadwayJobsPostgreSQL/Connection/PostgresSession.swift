@@ -121,7 +121,7 @@ final class PostgresSession {
     if !isPooled { _ = try run(settingStatement(isLocal: false)) }
   }
 
-  /// Sets the time limits, and makes commits durable, whatever the defaults of the role are.
+  /// Sets the time limits and makes commits durable, whatever the defaults of the role are.
   func settingStatement(isLocal: Bool) -> Statement {
     var statement = Statement(SessionSQL.settings)
     statement.add("\(settings.limits.lock.milliseconds)")
@@ -282,7 +282,7 @@ final class PostgresSession {
     var isForWriting: Bool { sql == SessionSQL.begin || sql == SessionSQL.writing }
   }
 
-  /// Sends a statement, and prepares it first if it is frequent.
+  /// Sends a statement and prepares it first if it is frequent.
   private func send(_ statement: Statement) throws -> [Command] {
     let sql = statement.sql
     guard statement.isFrequent, !isPooled else {

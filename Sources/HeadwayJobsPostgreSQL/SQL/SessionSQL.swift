@@ -7,7 +7,7 @@ enum SessionSQL {
     FROM pg_stat_activity WHERE pid = pg_backend_pid()
     """
 
-  /// Sets the time limits, and makes commits durable, whatever the defaults of the role are.
+  /// Sets the time limits and makes commits durable, whatever the defaults of the role are.
   ///
   /// Each execution has its own plan, because table sizes change quickly. If a prepared statement was planned while a
   /// queue was empty, its plan reads the whole table. Jobs are drained three times as fast without such plans.

@@ -10,7 +10,7 @@ struct TransactionRunner: Sendable {
   /// How often a transaction is repeated after a conflict with others.
   private static let maxConflictCount = 20
 
-  /// Runs a transaction, and repeats it after a conflict.
+  /// Runs a transaction and repeats it after a conflict.
   ///
   /// - Parameters:
   ///   - session: The connection that executes the transaction.

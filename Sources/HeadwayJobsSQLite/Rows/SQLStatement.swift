@@ -78,7 +78,7 @@ struct SQLStatement {
     throw error
   }
 
-  /// Executes a statement, and ignores its rows.
+  /// Executes a statement and ignores its rows.
   ///
   /// - Returns: The number of rows that it has changed.
   @discardableResult

@@ -53,7 +53,7 @@ extension JobError {
 }
 
 extension JobTransaction {
-  /// Runs application code, and restores the state of the connection.
+  /// Runs application code and restores the state of the connection.
   ///
   /// - Throws: The error of the code; `JobError` with the code `timeLimitExceeded`.
   func run<Result>(within limit: Duration, _ code: (Database) throws -> Result) throws -> Result {
@@ -68,7 +68,7 @@ extension JobTransaction {
 }
 
 extension Database {
-  /// Runs code of the application, and interrupts its statements after a time limit.
+  /// Runs code of the application and interrupts its statements after a time limit.
   ///
   /// - Throws: The error of the code; `JobError` with the code `timeLimitExceeded`.
   fileprivate func run<Result>(within limit: Duration, _ code: (Database) throws -> Result) throws -> Result {

@@ -23,7 +23,7 @@ extension JobTransaction {
   /// Notes that the worker has stopped, so that the end of its process is not a crash.
   func noteStopped(_ worker: WorkerID) throws { try run(WorkerSQL.stop) { $0.add(worker.rawValue) } }
 
-  /// Returns jobs of a worker to their queues, and deletes the worker if it has no other jobs.
+  /// Returns jobs of a worker to their queues and deletes the worker if it has no other jobs.
   ///
   /// - Parameters:
   ///   - worker: The worker to remove.

@@ -1,7 +1,7 @@
 @_spi(JobStore) import HeadwayJobs
 import Synchronization
 
-/// Executes commands on the store and on the model, and compares both.
+/// Executes commands on the store and on the model and compares both.
 ///
 /// Both assign numbers to jobs and workers in the same order, but the numbers can differ, because a store can skip
 /// some.

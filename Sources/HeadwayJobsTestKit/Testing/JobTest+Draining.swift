@@ -3,7 +3,7 @@ import Headway
 import HeadwayTestKit
 
 extension JobTest {
-  /// Runs the jobs of all queues, and moves the ``clock`` each time the next job is due, until no job can run.
+  /// Runs the jobs of all queues and moves the ``clock`` each time the next job is due, until no job can run.
   ///
   /// Jobs that these jobs enqueue, scheduled jobs, retries, and the jobs of schedules also run. A job that fails runs
   /// again until it has used all of its attempts. Jobs that miss their deadline are cancelled.

@@ -75,7 +75,7 @@ extension JobTest {
     }
   }
 
-  /// Runs the code of a claimed job in an operation, and determines how the attempt ends.
+  /// Runs the code of a claimed job in an operation and determines how the attempt ends.
   private func run<Type: Job>(
     _ type: Type.Type, _ context: JobContext
   ) async -> (Result<Type.Output, any Error>, JobEnding.Action) {

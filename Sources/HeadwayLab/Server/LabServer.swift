@@ -79,7 +79,7 @@ package final class LabServer: Sendable {
     await finish()
   }
 
-  /// Cancels everything, and prevents new runs.
+  /// Cancels everything and prevents new runs.
   package func stop() {
     lab.stop()
     workshops.stop()

@@ -235,7 +235,7 @@ final class BoardWorkshop: Sendable {
     }
   }
 
-  /// Cancels everything, and prevents new runs.
+  /// Cancels everything and prevents new runs.
   func close() {
     state.withLock { $0.isClosed = true }
     queue.cancelAllOperations()

@@ -4,7 +4,7 @@ import Hummingbird
 import LongRunningTechniques
 import Synchronization
 
-/// Runs all techniques at the same time, and reports each as a lane on one time axis.
+/// Runs all techniques at the same time and reports each as a lane on one time axis.
 final class RaceWorkshop: Sendable {
   /// The race as a whole.
   private struct Event: Encodable {
@@ -138,7 +138,7 @@ final class RaceWorkshop: Sendable {
     runs.forEach { $0.cancel() }
   }
 
-  /// Cancels the race, and prevents new races.
+  /// Cancels the race and prevents new races.
   func close() {
     state.withLock { $0.isClosed = true }
     cancel()

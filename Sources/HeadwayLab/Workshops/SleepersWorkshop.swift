@@ -165,7 +165,7 @@ final class SleepersWorkshop: Sendable {
   /// Sleepers that have not begun do not sleep.
   private func cancel() { state.withLock { $0.isCancelled = true } }
 
-  /// Cancels everything, and prevents new runs.
+  /// Cancels everything and prevents new runs.
   func close() {
     state.withLock { $0.isClosed = true }
     cancel()

@@ -72,7 +72,7 @@ final class ImportTrace {
 }
 
 extension OutputFile {
-  /// Writes the whole content, and completes the file.
+  /// Writes the whole content and completes the file.
   fileprivate func write(_ text: String) throws(CSVWriterError) {
     var text = text
     // Without a copy, because a trace can have hundreds of megabytes.

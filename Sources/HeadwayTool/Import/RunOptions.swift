@@ -32,7 +32,7 @@ struct RunOptions<Texts: RunOptionTexts>: ParsableArguments {
   /// Whether notices are not shown.
   var isSilent: Bool { quiet || progress == ProgressStyle.none }
 
-  /// Runs the work of a command, and reports an error that it throws.
+  /// Runs the work of a command and reports an error that it throws.
   ///
   /// - Throws: `ExitCode`, or a `ValidationError`.
   func reportingErrors(of body: () async throws -> Void) async throws {

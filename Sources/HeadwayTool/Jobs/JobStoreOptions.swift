@@ -73,7 +73,7 @@ struct JobStoreOptions: ParsableArguments {
 }
 
 extension Result where Failure == any Error {
-  /// Calls a function, and stores its result or its error.
+  /// Calls a function and stores its result or its error.
   fileprivate init(_ body: () async throws -> Success) async {
     do { self = .success(try await body()) } catch { self = .failure(error) }
   }

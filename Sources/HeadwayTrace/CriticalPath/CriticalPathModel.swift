@@ -61,7 +61,7 @@ struct CriticalPathModel {
       added: added, ready: ready, start: period.start, end: period.end, queue: recording.queue(of: operation))
   }
 
-  /// Counts the running operations of each queue with a limit, and collects those that end while it is full.
+  /// Counts the running operations of each queue with a limit and collects those that end while it is full.
   private static func endsOfFullQueues(
     _ recording: TraceRecording, _ work: [Work?]
   ) -> [Int: [End]] {

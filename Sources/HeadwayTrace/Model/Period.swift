@@ -5,7 +5,7 @@ struct Period: Hashable, Sendable {
   let start: Int64
   let end: Int64
 
-  /// Creates a period, and corrects times that are negative or in the wrong order.
+  /// Creates a period and corrects times that are negative or in the wrong order.
   init(from start: Int64, to end: Int64) {
     self.start = max(0, start)
     self.end = max(self.start, end)

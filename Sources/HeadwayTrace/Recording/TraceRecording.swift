@@ -215,7 +215,7 @@ public struct TraceRecording: Sendable, Hashable, Codable {
     ///
     /// - Parameters:
     ///   - name: The name of the mark.
-    ///   - time: When it was recorded, since the start of the trace.
+    ///   - time: The time of the mark.
     ///   - thread: The position of the thread.
     public init(name: String, time: Duration, thread: Int) {
       (self.name, self.time, self.thread) = (name, time, thread)

@@ -24,7 +24,7 @@
   /// Returns the bucket of a key; nil if it is full.
   public func bucket(ofKey key: String) throws -> RateBucket? { try transaction.bucket(ofKey: key) }
 
-  /// Stores a bucket, and notes whether a job waits for its tokens.
+  /// Stores a bucket and notes whether a job waits for its tokens.
   public func keep(_ bucket: RateBucket, ofKey key: String, isAwaited: Bool) throws {
     try transaction.keep(bucket, ofKey: key, isAwaited: isAwaited)
   }
