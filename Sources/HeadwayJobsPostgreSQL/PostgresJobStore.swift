@@ -182,7 +182,7 @@ public final class PostgresJobStore: JobStore {
   /// Stores new jobs as a whole or not at all.
   ///
   /// - Parameter jobs: The jobs to store, in order.
-  /// - Returns: The number of each job, once the jobs are durable.
+  /// - Returns: The ID of each job, once the jobs are durable.
   /// - Throws: `JobError`, with the code `outcomeUnknown` if the connection was lost, and the store can't find out
   ///   within 10 s whether the jobs were stored.
   @_spi(JobStore) public func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {

@@ -10,8 +10,8 @@ extension PostgresJobStore {
     ///
     /// Such a role can add jobs only through the function `enqueue` of the schema, which the store calls. The role can
     /// read the settings of queues, and the number of jobs that wait in a queue. If a job's unique key is held, the
-    /// role receives the number of the holder. Jobs with dependencies, and unique keys with `replace`, require
-    /// ``work``, because they change other jobs.
+    /// role receives the ID of the holder. Jobs with dependencies, and unique keys with `replace`, require ``work``,
+    /// because they change other jobs.
     case enqueue
     /// Everything except changing the tables themselves: for workers.
     case work

@@ -15,7 +15,7 @@ import GRDB
   /// Stores new jobs as a whole or not at all.
   ///
   /// - Parameter jobs: The jobs to store, in order.
-  /// - Returns: The number of each job, once the jobs are durable.
+  /// - Returns: The ID of each job, once the jobs are durable.
   /// - Throws: `JobError`.
   public func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued] {
     guard !jobs.isEmpty else { return [] }

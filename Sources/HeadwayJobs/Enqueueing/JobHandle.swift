@@ -2,7 +2,7 @@ public import Headway
 
 /// A stored job whose result has a type.
 public struct JobHandle<Output: Sendable>: Sendable {
-  /// The number of the job.
+  /// The ID of the job.
   public let id: JobID
   /// Whether the call that returned this handle added the job.
   ///

@@ -32,7 +32,7 @@ public struct JobBatch: Sendable {
   public struct Handles: Sendable {
     /// The IDs of the jobs, in insertion order.
     ///
-    /// If another job holds the key of a new job, the number of the holder replaces that of the new one.
+    /// If another job holds the key of a new job, the ID of the holder replaces the ID of the new job.
     public var ids: [JobID] { enqueued.map(\.id) }
     private let enqueued: [Enqueued]
     private let number: Int

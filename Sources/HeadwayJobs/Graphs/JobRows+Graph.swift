@@ -77,7 +77,7 @@ public import Headway
   ///   - new: The jobs to add, in order.
   ///   - parent: The running job whose dependents must also wait for the new ones; nil if there is none.
   /// - Throws: ``JobError`` if the batch can't be stored. Nothing was changed in that case.
-  /// - Returns: The number of each job.
+  /// - Returns: The ID of each job.
   public func addBatch(_ new: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     guard parent != nil || new.contains(where: { !$0.dependencies.isEmpty }) else {
       var additions = try prepare(new)

@@ -1,6 +1,6 @@
 /// A waiting job that might be claimed.
 @_spi(JobStore) public struct ClaimCandidate: Hashable, Sendable {
-  /// The number of the job.
+  /// The ID of the job.
   public var id: JobID
   /// The priority, raised by aging.
   public var priority: Int

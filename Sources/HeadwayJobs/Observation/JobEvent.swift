@@ -78,7 +78,7 @@ public enum JobEvent: Hashable, Sendable, CustomStringConvertible {
 
 /// An attempt of a job, in an event.
 public struct JobAttempt: Hashable, Sendable, CustomStringConvertible {
-  /// The number of the job.
+  /// The ID of the job.
   public var id: JobID
   /// The kind of the job.
   public var kind: JobKind

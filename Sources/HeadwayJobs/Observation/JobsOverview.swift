@@ -79,7 +79,7 @@ public struct JobsOverview: Hashable, Sendable {
 
 /// The end of a job, and how long the job waited and ran.
 public struct EndedJob: Hashable, Sendable {
-  /// The number of the job.
+  /// The ID of the job.
   public var id: JobID
   /// The kind of the job.
   public var kind: JobKind

@@ -184,7 +184,7 @@ public struct JobWorkerSnapshot: Hashable, Codable, Sendable {
 
 /// A job that a worker has claimed.
 public struct RunningJob: Hashable, Codable, Sendable {
-  /// The number of the job.
+  /// The ID of the job.
   public var id: JobID
   /// The kind of the job.
   public var kind: JobKind

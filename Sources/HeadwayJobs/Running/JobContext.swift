@@ -11,7 +11,7 @@ public final class JobContext: Sendable {
   /// The attempt whose step, the body of a checkpoint, runs in this task.
   @TaskLocal static var step: JobContext?
 
-  /// The number of the job.
+  /// The ID of the job.
   public var id: JobID { fence.id }
   /// The number of the attempt, from 1.
   ///

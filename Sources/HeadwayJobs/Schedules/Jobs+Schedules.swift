@@ -75,7 +75,7 @@ extension Jobs {
   /// The next tick is not affected.
   ///
   /// - Parameter name: The name of the schedule.
-  /// - Returns: The number of the job, or of the one that holds its key.
+  /// - Returns: The ID of the new job, or of the job that holds its key.
   /// - Throws: ``JobError``, with the code ``JobError/Code/unknownSchedule`` if there is none with this name.
   @discardableResult
   public func runSchedule(_ name: String) async throws -> JobID {

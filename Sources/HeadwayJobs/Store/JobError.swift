@@ -118,7 +118,7 @@ extension JobError {
     public static let transactionEnded = Code("transaction ended")
     /// A part of a stored job can't be read.
     ///
-    /// The description contains the number of the job.
+    /// The description contains the ID of the job.
     public static let damagedJob = Code("damaged job")
     /// Another job holds the job's key.
     public static let keyHeld = Code("key held")

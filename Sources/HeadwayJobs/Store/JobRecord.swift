@@ -1,6 +1,6 @@
 /// A job as a store keeps it.
 public struct JobRecord: Hashable, Sendable {
-  /// The number of the job.
+  /// The ID of the job.
   public var id: JobID
   /// The queue that the job waits in.
   public var queue: String

@@ -6,7 +6,7 @@
   /// - Parameters:
   ///   - batch: The jobs to add, in order.
   ///   - parent: A running job whose dependents also wait for the new jobs; nil for none.
-  /// - Returns: The number of each job.
+  /// - Returns: The ID of each job.
   /// - Throws: ``JobError``, or an error of the store. The rows might have changed: undo the transaction.
   public func enqueue(_ batch: [NewJob], beforeDependentsOf parent: JobID? = nil) throws -> [Enqueued] {
     try requireRoom(for: batch, fullQueues(for: batch))

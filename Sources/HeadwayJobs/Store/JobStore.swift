@@ -55,7 +55,7 @@ public struct JobStoreAccess: Sendable {
   /// Stores new jobs as a whole or not at all.
   ///
   /// - Parameter jobs: The jobs to store. None of them is larger than ``maxPayloadSize``.
-  /// - Returns: The number of each job, once the jobs are durable.
+  /// - Returns: The ID of each job, once the jobs are durable.
   /// - Throws: ``JobError``, with the code ``JobError/Code/queueFull`` if a new job would be added to a queue that is
   ///   full.
   func enqueue(_ jobs: [NewJob]) async throws -> [Enqueued]

@@ -71,7 +71,7 @@ public final class MemoryJobStore: JobStore {
   /// Stores new jobs as a whole or not at all.
   ///
   /// - Parameter jobs: The jobs to store, in order.
-  /// - Returns: The number of each job.
+  /// - Returns: The ID of each job.
   /// - Throws: ``JobError`` if a queue is full, or if the jobs wait for unknown ones, or for each other in a cycle.
   public func enqueue(_ jobs: [NewJob]) throws -> [Enqueued] {
     try update { try $0.enqueue(jobs) }

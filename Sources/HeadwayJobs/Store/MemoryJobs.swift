@@ -39,7 +39,7 @@
   ///
   /// No number is used again.
   public struct LastNumbers: Hashable, Codable, Sendable {
-    /// The number of a job.
+    /// The ID of a job.
     public var job: Int64 = 0
     /// The number of a worker.
     public var worker: Int64 = 0

@@ -15,7 +15,7 @@ enum JobSQL {
   /// Returns the condition that unfinished jobs depend on a job, so that they might read its result; by the primary
   /// keys.
   ///
-  /// - Parameter id: The SQL expression for the number of the job.
+  /// - Parameter id: The SQL expression for the ID of the job.
   /// - Returns: A condition in SQL.
   static func isNeeded(_ id: String) -> String {
     """
@@ -54,7 +54,7 @@ enum JobSQL {
 
   /// Copies an unfinished job that has succeeded to `headway_done`; by the primary key.
   ///
-  /// The parameters are the number of the job, the time and the result.
+  /// The parameters are the ID of the job, the time and the result.
   static let copySucceeded = """
     INSERT INTO headway_done (\(list(JobRow.common + JobRow.finished))) SELECT \
     \(list(JobRow.common.map { $0 == "state" ? "4" : $0 })), ?2, ?2 + keep, NULL, NULL, ?3, NULL \

@@ -4,7 +4,7 @@
   static var workers: String { get }
 
   /// Statements that return the waiting jobs by queue, kind and version: `queue, kind, version`, their number, the
-  /// first position, and the number of the job at this position.
+  /// first position, and the ID of the job at this position.
   ///
   /// Several rows can belong to the same group.
   static var waitingJobs: [String] { get }

@@ -8,9 +8,9 @@
 ///
 /// If transactions overlap, the statements that find jobs lock the rows in ascending order of ID.
 @_spi(JobStore) public protocol JobStatements {
-  /// Finds unfinished jobs by their numbers.
+  /// Finds unfinished jobs by ID.
   static var findUnfinished: String { get }
-  /// Finds finished jobs by their numbers.
+  /// Finds finished jobs by ID.
   static var findFinished: String { get }
   /// Finds an unfinished job by its number.
   static var isUnfinished: String { get }

@@ -45,6 +45,6 @@
   /// Creates an integer.
   static func number(_ value: Int) -> StoredValue { .integer(Int64(value)) }
 
-  /// Creates the number of a job.
+  /// Creates the ID of a job.
   static func id(_ id: JobID) -> StoredValue { .integer(id.rawValue) }
 }
