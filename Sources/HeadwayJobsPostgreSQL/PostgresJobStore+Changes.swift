@@ -87,7 +87,7 @@
     guard let next, next <= now else { return next }
     let (lockClass, runner) = (schema.lockClass, runner)
     let isMore = try await change(on: connections.control, hold: .none) { transaction -> Bool? in
-      // If another process advances the store, this one need not wait for it.
+      // If another process advances the store, this process need not wait for it.
       let isFree = try transaction.run(LockSQL.tryLock, lockClass, StoreLock.advance.rawValue)
       guard isFree.first?.bool(0) == true else { return nil }
       _ = try transaction.run(LockSQL.lock, lockClass, StoreLock.store.rawValue)

@@ -26,8 +26,8 @@ extension PostgresJobStore {
   /// - Parameters:
   ///   - privilege: What the role can do with the jobs.
   ///   - role: The name of the role, as in the table `pg_roles`.
-  /// - Throws: `JobError` if this connection may not create roles or grant privileges, or if the name is not valid.
-  ///   Nothing is changed then.
+  /// - Throws: `JobError` if this connection may not create roles or grant privileges, or if the name is not valid. In
+  ///   that case, nothing is changed.
   public func grant(_ privilege: Privilege, to role: String) async throws {
     let name = try QuotedName(role)
     let (schema, grants) = (schema, privilege.grants)

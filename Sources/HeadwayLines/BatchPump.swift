@@ -20,7 +20,7 @@ package protocol BatchSource: ~Copyable, SendableMetatype {
   ///
   /// The source must not be finished.
   ///
-  /// - Parameter check: Called before each read that might take long. If it throws, reading ends.
+  /// - Parameter check: Called before each read that might take a long time. If it throws, reading ends.
   /// - Returns: The next batch of the source. Nil at the end, or while ``isWaiting`` is true.
   /// - Throws: An error that describes what is wrong with the file, or the error that `check` throws.
   mutating func nextBatch(_ check: () throws -> Void) throws -> Batch?
@@ -36,8 +36,8 @@ extension BatchSource where Self: ~Copyable {
   ///
   /// Opens the file if necessary. After the last batch or an error, closes the file and releases the memory.
   ///
-  /// - Parameter check: Called before the file is opened, and before each read that might take long. If it throws,
-  ///   reading ends.
+  /// - Parameter check: Called before the file is opened, and before each read that might take a long time. If it
+  ///   throws, reading ends.
   /// - Returns: The next batch of the source. Nil at the end, always after an error, and while ``isWaiting`` is true.
   /// - Throws: An error that describes what is wrong with the file, or the error that `check` throws.
   package mutating func next(beforeReading check: () throws -> Void) throws -> Batch? {

@@ -38,7 +38,7 @@ public struct QueueService: Service {
   ///     operations are still started during this time. The system kills the process some time after the signal, so
   ///     choose a shorter period. The period must also be shorter than the `maximumGracefulShutdownDuration` of the
   ///     service group.
-  ///   - cancellationPeriod: How long running operations have after that to react to their cancellation.
+  ///   - cancellationPeriod: How long running operations then have to react to their cancellation.
   ///   - logger: Logs the shutdown, at the level `debug` if the queue has finished all operations in time, and
   ///     otherwise at `warning`.
   ///   - clock: Measures the times.

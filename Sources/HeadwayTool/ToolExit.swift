@@ -114,7 +114,7 @@ enum ToolExit: Int32 {
     StandardStream.error.writeLine("headway: \(sentence(line))")
   }
 
-  /// Returns the text with a period, if it does not end a sentence.
+  /// Returns the text, with a period if it does not end like a sentence.
   static func sentence(_ text: String) -> String {
     endsSentence(text[...]) ? text : "\(text)."
   }

@@ -84,7 +84,7 @@ enum FileContent {
     }
   }
 
-  /// Returns whether the name of a file is one of JSON Lines, compressed or not.
+  /// Returns whether a file name has an extension of JSON Lines, compressed or not.
   static func isNamedJSONLines(_ path: String) -> Bool {
     var name = path.lowercased()
     if let ending = Compression.endings.first(where: name.hasSuffix) { name.removeLast(ending.count) }

@@ -67,8 +67,8 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
   }
 
   deinit {
-    // A process that this one has forked, and that hasn't executed its program yet, has the same open file. Closing it
-    // doesn't release the lock then.
+    // A process that this one has forked, and that hasn't executed its program yet, has the same open file. In that
+    // case, closing the file doesn't release the lock.
     if !isInPlace { flock(descriptor, LOCK_UN) }
     Foundation.close(descriptor)
     if isInPlace { threads.shutdownGracefully { _ in } }

@@ -24,7 +24,7 @@ enum RequestCheck {
     return isHost(url.host) && isPort(url.port)
   }
 
-  /// Returns the proxy with a URL; nil if the URL is not one of a proxy.
+  /// Returns the proxy with a URL; nil if the URL does not identify a proxy.
   static func proxy(_ text: String) -> HTTPClient.Configuration.Proxy? {
     guard text.unicodeScalars.allSatisfy(isPrintable), let parts = URLComponents(string: text),
       parts.scheme?.lowercased() == "http", let host = parts.host, isHost(host), isPort(parts.port)

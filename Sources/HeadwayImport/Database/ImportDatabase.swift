@@ -148,7 +148,7 @@ public final class ImportDatabase: Sendable {
   /// - Parameters:
   ///   - name: The name of the write in traces and snapshots.
   ///   - body: The write, which receives the writing connection outside of a transaction.
-  /// - Returns: The operation; its error is the one that `body` threw.
+  /// - Returns: The operation, which fails with the error of `body`.
   func write(_ name: String, _ body: @escaping @Sendable (Database) throws -> Void) -> Headway.Operation {
     write(name) {
       ()
@@ -165,7 +165,7 @@ public final class ImportDatabase: Sendable {
   ///   - take: Called when the write begins. Returns the work to write, or nil if there is none.
   ///   - body: Writes that work with the writing connection, outside of a transaction.
   ///   - end: Called after `body`, with the error that it threw.
-  /// - Returns: The operation; its error is the one that `body` threw.
+  /// - Returns: The operation, which fails with the error of `body`.
   @discardableResult
   func write<Work>(
     _ name: String, _ take: @escaping @Sendable () -> Work?,
@@ -292,7 +292,7 @@ private final class Box<Value>: @unchecked Sendable {  // Written before the ope
 }
 
 extension Database {
-  /// Runs statements that take long, and interrupts them soon after `mayGoOn` returns false.
+  /// Runs long-running statements and interrupts them soon after `mayGoOn` returns false.
   ///
   /// It is called every 1,000 steps of SQLite's virtual machine, which take a few microseconds.
   func whileAsking(_ mayGoOn: () -> Bool, _ body: () throws -> Void) throws {

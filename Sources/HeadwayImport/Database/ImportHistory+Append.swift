@@ -12,7 +12,7 @@ struct UnfinishedAppend: Sendable {
   ///
   /// Its row is in the table, or was rejected there.
   let records: Int
-  /// The fingerprint of the records up to that one that were rows; nil for an entry of an earlier version.
+  /// The fingerprint of the records that were rows, up to the last record; nil for an entry of an earlier version.
   let recordsHash: Int64?
   /// The number of these rows that the table has rejected.
   let refused: Int
@@ -85,8 +85,8 @@ extension ImportHistory {
   /// The place of an append's rows, in a table without a key: their original place or, after VACUUM, the place without
   /// the gaps between their numbers.
   ///
-  /// Rows that others have added between them count as the append's, because they can't be distinguished. Rows that
-  /// others add later follow the last one.
+  /// Rows that other programs have added between these rows count as rows of the append, because they can't be
+  /// distinguished. Rows that other programs add later follow the last row.
   ///
   /// - Returns: The number before the first row, and the number of the last row; nil if some of the rows no longer
   ///   exist.

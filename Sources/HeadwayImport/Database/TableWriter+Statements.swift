@@ -22,7 +22,7 @@ extension TableWriter {
     let count: Statement?
     /// Only set if the table has triggers.
     let savepoint: Savepoint?
-    /// Stores the origin of a row, if rows might be rejected when they replace others.
+    /// Stores the origin of a row, if rows might be rejected when they replace existing rows.
     let origin: Statement?
   }
 

@@ -30,7 +30,7 @@ final class TableWriter: @unchecked Sendable {  // Used only inside accesses to 
     var lastRow: Int
     /// The number of the last row that this writer has written.
     var lastWritten: Int?
-    /// Whether other rows are between those of the file, so that SQLite numbers the rows.
+    /// Whether other rows are between the file's rows, so that SQLite numbers the rows.
     var isMixed: Bool
     var hasWritten = false
     /// The places of records that are not rows, until the first row is written.

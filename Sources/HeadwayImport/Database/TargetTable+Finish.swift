@@ -2,7 +2,7 @@
 import GRDB
 
 extension TargetTable {
-  /// Completes the import: moves rows that replace others, creates the indices, and removes old rows.
+  /// Completes the import: replaces existing rows with the rows that wait, creates the indices, and removes old rows.
   ///
   /// In a table without a key, the old rows are those that an earlier import of the file has written, and that the file
   /// no longer has. If several files replace rows together, their rows wait until the last of these imports finishes.

@@ -7,7 +7,7 @@ extension TargetTable {
   /// Replaces the existing rows with the rows that wait in the temporary table.
   ///
   /// - Parameters:
-  ///   - files: The files; this one is the last.
+  ///   - files: All files of the import. The current file is the last one.
   ///   - connection: The connection that writes.
   /// - Returns: The rows that triggers of the table reject, by file.
   /// - Throws: ``ImportError`` with the code `foreignRows`, `unsuitableTable` or `malformedRow`.
@@ -109,7 +109,7 @@ extension TargetTable {
   ///
   /// - Parameters:
   ///   - files: The files whose rows wait.
-  ///   - names: The column names.
+  ///   - names: The names of the columns to copy.
   ///   - rejected: Receives the rows that are rejected, by file.
   ///   - connection: The connection that writes.
   /// - Returns: The number of rows inserted, and whether SQLite has numbered them.

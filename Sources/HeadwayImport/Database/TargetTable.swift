@@ -25,9 +25,9 @@ final class TargetTable: @unchecked Sendable {
   ///
   /// They are then updated in place.
   var updates: Bool { places.updates }
-  /// Whether the rows wait to replace others and have not done so yet.
+  /// Whether the rows still wait to replace the existing rows.
   var isReplacing: Bool { places.isTemporary && !hasEnded }
-  /// Whether triggers might reject rows when they replace others.
+  /// Whether triggers might reject rows when they replace existing rows.
   var mayRefuseAtEnd: Bool { places.originTable != nil }
   /// The numbers of existing rows that were replaced and removed.
   var replaced = 0

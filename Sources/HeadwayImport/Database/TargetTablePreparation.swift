@@ -14,7 +14,7 @@ struct TargetTablePreparation: Sendable {
   private(set) var rowsBefore = 0
   /// The names of previously existing tables, in lower case.
   private(set) var existingTables: Set<String> = []
-  /// Whether an import has created the table, this one or an earlier one.
+  /// Whether this import or an earlier one has created the table.
   private(set) var isOwn = false
   /// Whether this import has created the table.
   private(set) var hasMadeTable = false
@@ -222,7 +222,7 @@ struct TargetTablePreparation: Sendable {
     }
   }
 
-  /// Creates the table where rows wait until they replace others, with the same constraints.
+  /// Creates a table with the same constraints, where rows wait until they replace the existing rows.
   ///
   /// It is a temporary table of this connection, so it disappears no matter how the process ends.
   private mutating func stage(_ plan: TablePlan, _ connection: Database) throws {

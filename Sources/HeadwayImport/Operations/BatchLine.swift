@@ -3,7 +3,7 @@ import GRDB
 import Headway
 import Synchronization
 
-/// The batches of one import: one that is being filled, and those that are in flight to the database.
+/// The batches of one import: the batch that is being filled, and the batches in flight to the database.
 ///
 /// Only the import's thread uses it. The bound on the batches in flight keeps memory use constant when the database is
 /// slower than the parser.

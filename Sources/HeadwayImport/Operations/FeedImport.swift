@@ -120,8 +120,8 @@ public struct FeedImport: Sendable {
         if (error as? ImportError)?.code != .noRows { progress.cancel() }
       }
     }
-    // Children are cancelled in insertion order. The tables that others wait for come last: if they were cancelled
-    // first, a table that waits for them could begin without the rows that its own rows refer to.
+    // Children are cancelled in insertion order. Referenced tables are cancelled last: if they were cancelled first, a
+    // table that waits for them could begin without the rows that its own rows refer to.
     var total: Int64 = 0
     for (operation, size) in zip(operations, sizes).reversed() {
       let units = Int64(max(1, size))

@@ -67,8 +67,8 @@ package struct FilesImport: Sendable {
     for operation in operations { operation.tablesReplacedTogether = Set(byTable.keys) }
   }
 
-  /// The run that the files belong to; nil if they are not appended, if there is only one, or if one is not a regular
-  /// file.
+  /// The run that the files belong to; nil if the files are not appended, if there is only one file, or if a file is
+  /// not regular.
   private static func run(
     of files: [File], _ options: ImportOptions, _ database: ImportDatabase
   ) throws -> AppendingRun? {
@@ -169,8 +169,8 @@ extension Headway.Operation {
 }
 
 extension ImportDatabase {
-  /// Determines how each of several files that go into one table, one after the other, treats the rows that are already
-  /// in the table, and what the imports share; nil if they share nothing.
+  /// For several files that go into one table, one after the other, determines how each file treats the existing rows,
+  /// and which group the imports share; nil if they share none.
   ///
   /// - Throws: ``ImportError`` with the code `foreignRows` or `database`.
   fileprivate func existingRowPolicies(

@@ -35,8 +35,8 @@ public struct ImportError: Error, Sendable, CustomStringConvertible {
     ///
     /// The committed batches stay. Import the file again to complete it.
     public static let otherWriter = Code("rows of another program")
-    /// The table of the database is unsuitable: it has another key, a column has another type, or it is a view, or it
-    /// is a table of SQLite or Headway.
+    /// The table of the database is unsuitable: it has another key, a column has another type, or it is a view or an
+    /// internal table of SQLite or Headway.
     public static let unsuitableTable = Code("unsuitable table")
     /// An earlier import that appended the same file ended early, and the missing rows can't be determined, because the
     /// file or the table has changed.

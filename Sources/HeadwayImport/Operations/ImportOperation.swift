@@ -142,7 +142,7 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
     }
   }
 
-  /// Whether an earlier run of the same imports has completed this one.
+  /// Whether an earlier run of the same imports has completed this import.
   ///
   /// In that case it adds only the records that the file has gained since then.
   package var wasFinished: Bool { finishedEntry != nil }
@@ -201,7 +201,7 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
     progress.completedUnitCount = size
   }
 
-  /// Called after triggers have rejected rows while they replaced others.
+  /// Called after triggers have rejected rows that would have replaced existing rows.
   func refused(_ rows: [RowIssue]) throws {
     state.withLock { $0.conversions.remove(lines: Set(rows.map(\.lineNumber))) }
     try committed(rows: -rows.count, issues: rows, endOffsets: [])
@@ -237,7 +237,7 @@ public final class ImportOperation: Headway.Operation, ValueOperation, @unchecke
   /// Adds a note about the whole import.
   func note(_ text: String) { state.withLock { $0.report.notes.append(text) } }
 
-  /// Called if rows that waited to replace others are discarded with the import.
+  /// Called if the waiting rows are discarded with the import, instead of replacing the existing rows.
   func takeBackRows() {
     state.withLock { ($0.report.rowCount, $0.report.committedByteCount, $0.conversions) = (0, 0, TextConversions()) }
   }

@@ -126,10 +126,11 @@ public struct ImportOptions: Sendable, Hashable {
     ///
     /// In a table with a key, only rows whose key does not exist yet are added.
     ///
-    /// The next import of the same file completes one that ended early, exactly, even if other programs write to the
-    /// table, because each batch is committed with the number of its last record. If the first records of the file have
-    /// changed, or their rows no longer exist, the import fails with ``ImportError/Code/unfinishedAppend`` and adds
-    /// nothing. This also applies to pipes with the same name. See ``ImportOptions/completesAppend``.
+    /// If an import ends early, the next import of the same file completes it exactly, even if other programs write to
+    /// the table. This is possible because each batch is committed with the number of its last record. If the first
+    /// records of the file have changed, or their rows no longer exist, the import fails with
+    /// ``ImportError/Code/unfinishedAppend`` and adds nothing. This also applies to pipes with the same name. See
+    /// ``ImportOptions/completesAppend``.
     case append
     /// Existing rows stay, and rows from the file whose key already exists are ignored.
     ///

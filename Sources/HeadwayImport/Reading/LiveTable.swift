@@ -14,8 +14,8 @@ public import Headway
 ///
 /// A live table has its own read-only connection, which is never blocked by a writer, and never blocks one. It checks
 /// at most 30 times per second whether something was committed, which takes microseconds, and reads the rows only then.
-/// If reading takes long (as counting many millions of rows does), it waits longer, so that it uses at most a tenth of
-/// one processor.
+/// If reading takes a long time (for example, to count many millions of rows), it waits longer, so that it uses at most
+/// a tenth of one processor.
 public struct LiveTable: Sendable {
   /// The content of the table at one moment.
   public struct Snapshot: Sendable, Hashable {

@@ -19,7 +19,8 @@ struct RowEncoder {
     let affinity: ColumnType?
     /// The number of decimal places of the first number.
     ///
-    /// Only set with an affinity, as is ``isUneven``: whether other numbers have different ones.
+    /// Set only with an affinity, like ``isUneven``, which is true if other numbers have a different number of decimal
+    /// places.
     var decimals: Int?
     var isUneven = false
     /// Whether some numbers are written in another way than they are stored, for example with trailing zeros.

@@ -63,7 +63,7 @@ public final class Jobs: Sendable {
   /// - Parameters:
   ///   - job: The job to store, which is encoded with `Codable`.
   ///   - options: Options of the job. They take precedence over the options of the type.
-  /// - Returns: A handle to the new job, or to the one that holds the key.
+  /// - Returns: A handle to the new job, or to the job that holds the key.
   /// - Throws: ``JobError``, for example with the code ``JobError/Code/payloadTooLarge``, or
   ///   ``JobError/Code/unknownJob`` if the job waits for one that the store does not have. The job was not stored.
   /// - Precondition: The kind of the job is not empty, no duration is negative, and limits are positive.
@@ -177,7 +177,7 @@ public final class Jobs: Sendable {
 
   /// Returns how many jobs of each queue are in each state, and the settings of the queues.
   ///
-  /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
+  /// - Returns: The counts by queue, for queues that have jobs, are paused, or have settings.
   /// - Throws: ``JobError``.
   public func counts() async throws -> [String: JobQueueCounts] { try await backend.counts() }
 }

@@ -101,7 +101,7 @@ public import Headway
   /// - Parameters:
   ///   - job: A job that still has unmet edges.
   ///   - now: The time of the store's clock.
-  /// - Returns: True if it was the last one, so the job is now waiting or scheduled.
+  /// - Returns: True if it was the last unmet dependency. The job is then waiting or scheduled.
   public static func meet(_ job: inout JobRecord, at now: StoreTime) -> Bool {
     job.unmetCount -= 1
     guard job.unmetCount == 0 else { return false }

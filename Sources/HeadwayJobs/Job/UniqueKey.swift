@@ -19,7 +19,7 @@ public struct UniqueKey: Hashable, Codable, Sendable {
 
   /// The behavior if another job holds the key of a new one.
   public enum Conflict: Hashable, Codable, Sendable {
-    /// The new job is not stored, and the other one is not changed.
+    /// The new job is not stored, and the other job is not changed.
     case keep
     /// The new job is not stored. The other job receives its kind, payload, delay and priority, unless the other job
     /// is running.

@@ -97,7 +97,7 @@
   /// Removes a heavy job.
   mutating func forgetHeavy(_ id: JobID) { heavyJobs.removeAll { $0 == id } }
 
-  /// The numbers of the heavy jobs, as stores in databases keep them; nil if there are none.
+  /// The IDs of the heavy jobs, in the stored form for databases; nil if there are none.
   public var storedHeavyJobs: String? {
     heavyJobs.isEmpty ? nil : heavyJobs.map { "\($0.rawValue)" }.joined(separator: ",")
   }

@@ -2,7 +2,7 @@ import Headway
 
 /// A page of the IDs of jobs, newest first.
 public struct JobIDPage: Hashable, Sendable {
-  /// The numbers, in descending order.
+  /// The IDs, in descending order.
   public var ids: [JobID]
   /// Where the next page begins: pass it as the parameter `before`; nil if there are no further jobs.
   public var next: JobID?
@@ -10,7 +10,7 @@ public struct JobIDPage: Hashable, Sendable {
   /// Creates a page.
   ///
   /// - Parameters:
-  ///   - ids: The numbers, in descending order.
+  ///   - ids: The IDs, in descending order.
   ///   - next: Where the next page begins; nil if there are no further jobs.
   @_spi(JobStore) public init(ids: [JobID], next: JobID? = nil) {
     self.ids = ids
@@ -38,7 +38,7 @@ public struct JobIDPage: Hashable, Sendable {
   ///   - filter: The jobs to find.
   ///   - id: Only jobs with smaller IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
-  /// - Returns: The numbers, in descending order.
+  /// - Returns: The IDs, in descending order.
   /// - Throws: ``JobError``.
   /// - Complexity: O(*n*) in the number of jobs of the filter. Stores with many jobs have their own implementation.
   public func ids(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobIDPage {
@@ -64,8 +64,8 @@ extension Jobs {
   ///   - filter: The jobs to find.
   ///   - id: Only jobs with smaller IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs; positive.
-  /// - Returns: The numbers, in descending order. A page can have fewer than `limit` numbers, or none, even if there
-  ///   are more jobs: ``JobIDPage/next`` continues the search.
+  /// - Returns: The IDs, in descending order. A page can have fewer than `limit` numbers, or none, even if there are
+  ///   more jobs: ``JobIDPage/next`` continues the search.
   /// - Throws: ``JobError``.
   public func ids(
     _ filter: JobFilter = .all, before id: JobID? = nil, limit: Int = 1_000

@@ -17,7 +17,7 @@ extension Jobs {
   /// - Returns: A sentence in English.
   /// - Throws: ``JobError``.
   public func diagnose(_ id: JobID) async throws -> String {
-    // The workers are read first. If one claims the job in between and is not among them, they are read again.
+    // The workers are read first. If a new worker claims the job before the job is read, the workers are read again.
     var snapshot = try await snapshot([.workers])
     guard let job = try await job(id) else { return "job \(id) is not in the store: it was deleted or never existed" }
     if job.state == .running, !snapshot.workers.contains(where: { $0.id == job.owner }) {

@@ -44,11 +44,11 @@ public struct JobsHealth: Hashable, Codable, Sendable {
   fileprivate static let countLimit = 10_000
   /// The maximum number of running jobs that are checked.
   fileprivate static let maxRunningCount = 200
-  /// How late a tick can be before that is a finding.
+  /// How late a tick can be before its delay is a finding.
   private static let lateness = Duration.seconds(60)
   /// The clocks of a store and of this process can differ by this much.
   private static let clockDifference = Duration.seconds(5)
-  /// How long a cancelled job can run, from its claim, before that is a finding.
+  /// How long a cancelled job can run, from its claim, before its run is a finding.
   private static let cancellation = Duration.seconds(60)
   /// The part of failed jobs that is a finding, and the number of ended jobs that this requires.
   private static let (maxFailedPart, minEndedCount) = (0.1, 10)

@@ -186,9 +186,9 @@ public final class JobContext: Sendable {
   /// - Parameters:
   ///   - job: The job to store.
   ///   - options: Options of the other job. They take precedence over the options of its type.
-  ///   - beforeDependents: Whether the jobs that wait for this job also wait for the other one. The other job can't
-  ///     wait for any jobs then, so that no cycle can arise. If a third job holds its key, the dependents don't wait
-  ///     for that job.
+  ///   - beforeDependents: Whether the jobs that wait for this job also wait for the other one. In that case, the other
+  ///     job can't wait for any jobs, so that no cycle can arise. If a third job holds its key, the dependents don't
+  ///     wait for that job.
   /// - Returns: A handle to the new job, or to the one that holds its key.
   /// - Throws: ``JobError``, with the code ``JobError/Code/queueFull`` if the queue of the other job is full. The other
   ///   job was not stored.
@@ -297,7 +297,7 @@ public final class JobContext: Sendable {
 
   /// Notes that a transaction of the job's code records the ending, so that the worker doesn't.
   ///
-  /// - Returns: False if another one has recorded it, or is about to.
+  /// - Returns: False if another transaction has recorded the ending, or is about to record it.
   private func beginFinishing() -> Bool {
     state.withLock { state in
       defer { state.isFinished = true }

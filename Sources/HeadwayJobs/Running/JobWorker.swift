@@ -58,7 +58,7 @@ public final class JobWorker: Sendable {
   ///     the outermost.
   ///   - name: The name of the program, for lists of workers.
   ///   - gracePeriod: How long running jobs can continue after the worker begins to stop.
-  ///   - cancellationPeriod: How long they have after that to respond to their cancellation.
+  ///   - cancellationPeriod: How long they then have to respond to their cancellation.
   ///   - clock: The clock that measures pauses and periods.
   /// - Precondition: There is at least one type, each type has its own kind, and no period is negative.
   public init(

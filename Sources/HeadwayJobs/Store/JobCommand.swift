@@ -52,7 +52,8 @@ public enum JobChange: Hashable, Sendable {
   /// Changes the time when the job is due; nil makes it due now.
   ///
   /// A scheduled job that is due now waits for a worker, after the jobs that already wait. A waiting job is scheduled
-  /// if the time is in the future. A job that waits for others continues to wait for them, and then until the time.
+  /// if the time is in the future. A job that waits for other jobs continues to wait for them, and then waits until the
+  /// time.
   ///
   /// A job that waits for a signal, or sleeps, runs at that time, and then waits again until its own time limit. A
   /// signal still wakes it earlier.
@@ -159,7 +160,7 @@ public struct JobFilter: Hashable, Codable, Sendable {
   /// Returns whether the tags and the label of a job meet the conditions for them.
   ///
   /// - Parameter settings: The options of the job.
-  /// - Returns: Whether they do.
+  /// - Returns: Whether the tags and the label meet the conditions.
   @_spi(JobStore) public func matchesText(_ settings: JobSettings) -> Bool {
     // Compared by their bytes, as in the stores.
     if let tag, settings.tags?.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true { return false }

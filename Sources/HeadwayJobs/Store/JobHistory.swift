@@ -111,8 +111,8 @@ extension String {
     var end = utf8.index(startIndex, offsetBy: length)
     while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
     let prefix = String(unicodeScalars[..<end])
-    // If the next scalar continues the last character, that one is not whole. The rest of the text is not looked at,
-    // because a character can be as long as the text.
+    // If the next scalar continues the last character, the character is not whole. The rest of the text is not looked
+    // at, because a character can be as long as the text.
     let isWhole = (prefix + String(unicodeScalars[end])).count > prefix.count
     return isWhole || prefix.count == 1 ? prefix : String(prefix.dropLast())
   }

@@ -183,7 +183,7 @@ public struct JobStoreAccess: Sendable {
 
   /// Returns how many jobs of each queue are in each state.
   ///
-  /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
+  /// - Returns: The counts by queue, for queues that have jobs, are paused, or have settings.
   /// - Throws: ``JobError``.
   func counts() async throws -> [String: JobQueueCounts]
 
@@ -198,7 +198,7 @@ public struct JobStoreAccess: Sendable {
 
   /// Returns the IDs of jobs, newest first, without reading many others.
   ///
-  /// A store can end the search before it has found enough jobs. The page then has fewer numbers, or none, and
+  /// A store can end the search before it has found enough jobs. In that case, the page has fewer IDs, or none, and
   /// ``JobIDPage/next`` continues the search.
   ///
   /// The default implementation reads all jobs of the filter.
@@ -207,7 +207,7 @@ public struct JobStoreAccess: Sendable {
   ///   - filter: The jobs to find.
   ///   - id: Only jobs with smaller IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
-  /// - Returns: The numbers, in descending order.
+  /// - Returns: The IDs, in descending order.
   /// - Throws: ``JobError``.
   func ids(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobIDPage
 
@@ -272,7 +272,7 @@ extension JobStore {
 
 /// The number of jobs of a queue in each state, and the settings of the queue.
 public struct JobQueueCounts: Hashable, Codable, Sendable {
-  /// The numbers by state.
+  /// The number of jobs in each state.
   public var byState: [JobState: Int]
   /// Whether the queue is paused.
   public var isPaused: Bool
@@ -284,7 +284,7 @@ public struct JobQueueCounts: Hashable, Codable, Sendable {
   /// Creates counts.
   ///
   /// - Parameters:
-  ///   - byState: The numbers by state.
+  ///   - byState: The number of jobs in each state.
   ///   - isPaused: Whether the queue is paused.
   ///   - settings: The settings of the queue.
   ///   - failureCount: The number of attempts that have failed since the last success.

@@ -228,7 +228,7 @@ public final class MemoryJobStore: JobStore {
 
   /// Returns how many jobs of each queue are in each state.
   ///
-  /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
+  /// - Returns: The counts by queue, for queues that have jobs, are paused, or have settings.
   public func counts() -> [String: JobQueueCounts] {
     read { $0.counts(includesJobs: true) }
   }

@@ -2,7 +2,7 @@
   /// Returns the number of jobs of each queue in each state, and the pauses and settings of queues.
   ///
   /// - Parameter includesJobs: Whether to count the jobs.
-  /// - Returns: The numbers, by queue.
+  /// - Returns: The counts, by queue.
   public func counts(includesJobs: Bool) -> [String: JobQueueCounts] {
     var counts: [String: JobQueueCounts] = [:]
     for (name, queue) in queues { counts[name] = JobQueueCounts(queue) }

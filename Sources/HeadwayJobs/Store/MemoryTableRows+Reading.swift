@@ -19,7 +19,7 @@
   /// Returns whether a job exists and has not ended.
   ///
   /// - Parameter id: The ID of the job.
-  /// - Returns: Whether it does.
+  /// - Returns: True if there is an unfinished job with this ID.
   public func isUnfinished(_ id: JobID) -> Bool { memory.isUnfinished(id) }
 
   /// Returns the jobs that hold keys.
@@ -81,7 +81,7 @@
   /// Returns whether an attempt runs its job.
   ///
   /// - Parameter fence: The fence of the attempt.
-  /// - Returns: Whether it does.
+  /// - Returns: True if the job runs under this fence.
   public func isRun(by fence: JobFence) -> Bool { memory.jobs[fence.id]?.isRun(by: fence) == true }
 
   /// Returns the jobs that a worker runs.

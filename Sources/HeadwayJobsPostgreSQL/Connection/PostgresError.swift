@@ -121,12 +121,14 @@ extension PostgresError {
   }
 }
 
-/// The connection was lost before a transaction of the application began, so that it can begin on the next one.
+/// The connection was lost before a transaction of the application began, so the transaction can begin on the next
+/// connection.
 struct NotBegun: Error {
   let underlyingError: PostgresError
 }
 
-/// The connection was lost while a transaction was being committed, so it is not known whether it was.
+/// The connection was lost while a transaction was being committed, so it is unknown whether the transaction was
+/// committed.
 struct UnknownCommit: Error {
   let underlyingError: PostgresError
 }

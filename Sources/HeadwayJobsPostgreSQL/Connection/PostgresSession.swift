@@ -171,7 +171,7 @@ final class PostgresSession {
 
   /// Sends a statement together with the next one.
   ///
-  /// If it fails, the next one fails with its error.
+  /// If the deferred statement fails, the next statement fails with its error.
   func runLater(_ statement: Statement) { deferred.append(statement) }
 
   func forgetDeferred() { deferred = [] }

@@ -76,9 +76,9 @@ enum LimitSQL: LimitStatements {
 enum LockSQL {
   /// Acquires a lock exclusively.
   static let lock = "SELECT pg_advisory_xact_lock($1, $2)"
-  /// Acquires a lock that others can share.
+  /// Acquires a lock that other transactions can share.
   static let share = "SELECT pg_advisory_xact_lock_shared($1, $2)"
-  /// Acquires a lock exclusively if it is free and returns whether it was.
+  /// Acquires a lock exclusively if it is free and returns whether it was free.
   static let tryLock = "SELECT pg_try_advisory_xact_lock($1, $2)"
 }
 #endif

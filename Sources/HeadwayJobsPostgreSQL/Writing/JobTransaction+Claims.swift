@@ -83,7 +83,7 @@ extension JobTransaction {
   // MARK: Queues
 
   func lockedQueue(_ name: String) throws -> JobQueueRecord? {
-    // Read again, because others could have changed it before its row was locked.
+    // Read again, because other transactions could have changed it before its row was locked.
     try rows(LimitSQL.lockQueue, { $0.add(name) }) { QueueRow.read($0).queue }.first
   }
 

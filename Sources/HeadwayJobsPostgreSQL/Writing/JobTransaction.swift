@@ -12,7 +12,7 @@
 /// READ COMMITTED, and rows are read by `FOR UPDATE`. There are three kinds of transactions:
 ///
 /// - Transactions that add jobs, and most writes of attempts, hold no other locks, so a transaction of the application
-///   can contain them and last long.
+///   can contain them and still take a long time.
 /// - Exchanges lock the rows of the ending jobs in ascending order of ID, and then the rows of their dependents in the
 ///   same order. Claims skip locked rows, so they wait for none. Exchanges and signals share the lock of the store, and
 ///   signals also lock jobs in ascending order of ID.
@@ -78,7 +78,7 @@ final class JobTransaction: SQLJobRows {
     return statement
   }
 
-  /// Executes a statement, and the ones before it that were not sent yet.
+  /// Executes a statement, and the earlier statements that were not sent yet.
   func run(_ statement: Statement) throws -> QueryResult { try session.run(statement) }
 
   func run(_ sql: String, _ values: any BinaryValue...) throws -> QueryResult {
@@ -134,7 +134,7 @@ final class JobTransaction: SQLJobRows {
     var rest = elements[...]
     while !rest.isEmpty {
       session.runLater(statement(sql, values(of: &rest, isBounded: true, write, constants)))
-      // No request takes long.
+      // No request takes a long time.
       if !rest.isEmpty { _ = try session.run([]) }
     }
   }

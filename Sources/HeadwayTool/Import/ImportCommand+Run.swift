@@ -68,8 +68,8 @@ extension ImportCommand {
       throw error
     }
     await display.stop()
-    // Closing moves the write-ahead log into the database, which can take long. A second signal still ends the process
-    // immediately.
+    // Closing moves the write-ahead log into the database, which can take a long time. A second signal still ends the
+    // process immediately.
     try Trace.span("close the database") { try target.close() }
     if try await run.end() { notices.say("To continue the import, run the same command again.") }
     let seconds = (.now - start).inSeconds

@@ -30,7 +30,8 @@ struct JobStoreLocation {
 
   /// Whether this is the address or the connection string of a server.
   ///
-  /// Any string that might contain a password counts as one, even if it is not valid, so that no message repeats it.
+  /// Any string that might contain a password is treated as an address, even if it is not valid, so that no message
+  /// contains the password.
   private var isOnServer: Bool {
     if FileManager.default.fileExists(atPath: text) { return false }
     return text.contains("://") || text.contains(/(^|\s)(host|hostaddr|dbname|user|password|service|passfile)\s*=/)

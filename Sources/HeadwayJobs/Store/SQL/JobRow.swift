@@ -21,7 +21,7 @@ import Headway
   public static let cancelRequested = 1
   /// The flag of a job that holds its key until it is claimed.
   public static let holdsKeyUntilClaim = 2
-  /// The flag of an unfinished job that others wait for, or have waited for.
+  /// The flag of an unfinished job that other jobs wait for, or have waited for.
   public static let hasDependents = 4
   /// The flag of a job that has checkpoints or signals.
   public static let hasCheckpoints = 8

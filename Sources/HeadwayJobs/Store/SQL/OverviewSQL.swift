@@ -59,7 +59,7 @@ enum OverviewSQL {
 
   /// The number of running jobs of each queue; by the index `job_running`.
   ///
-  /// There are few: those in the slots of workers, and those claimed ahead.
+  /// There are few running jobs: the jobs in the slots of workers, and the jobs claimed ahead.
   static let runningCounts = "SELECT queue, count(*) FROM headway.job WHERE state = 3 GROUP BY queue"
 
   /// The running jobs; by the index `job_running`.

@@ -38,7 +38,7 @@
 @_spi(JobStore) extension SQLJobRows {
   /// Changes a job for a claim, unless the job can't be claimed because it is damaged.
   ///
-  /// - Returns: Whether the job is claimed. If not, write it, so that it fails.
+  /// - Returns: True if the job is claimed. Otherwise, write the job, so that it fails.
   public func claim(_ job: inout JobRecord, by worker: WorkerID) -> Bool {
     if max(job.epoch, job.attempt) == JobRow.numbers.upperBound { job.damage = "it was claimed too often" }
     guard job.damage == nil else { return false }

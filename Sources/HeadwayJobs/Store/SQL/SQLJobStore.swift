@@ -37,7 +37,7 @@
   ///   - filter: The jobs to find.
   ///   - id: Only jobs with smaller IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs.
-  /// - Returns: The numbers, in descending order.
+  /// - Returns: The IDs, in descending order.
   /// - Throws: ``JobError``.
   public func ids(_ filter: JobFilter, before id: JobID?, limit: Int) async throws -> JobIDPage {
     try await readState { try $0.ids(filter, before: id, limit: limit) }
@@ -75,7 +75,7 @@
 
   /// Returns how many jobs of each queue are in each state.
   ///
-  /// - Returns: The numbers, for queues with jobs, and for those that are paused or have settings.
+  /// - Returns: The counts by queue, for queues that have jobs, are paused, or have settings.
   /// - Throws: ``JobError``.
   /// - Complexity: O(*n*) in the number of jobs of the store.
   public func counts() async throws -> [String: JobQueueCounts] { try await readState { try $0.counts() } }

@@ -58,7 +58,7 @@ enum SearchSQL {
     """
   }
 
-  /// The numbers and settings of the newest jobs before a number; by the primary key, or the index of the part.
+  /// The IDs and settings of the newest jobs before an ID; by the primary key, or the index of the part.
   static func newest(_ table: Table, where condition: String) -> String {
     """
     SELECT id, settings FROM \(table.name) WHERE \(table.part) AND id < $1 AND id >= $2 AND \(condition)
@@ -66,8 +66,8 @@ enum SearchSQL {
     """
   }
 
-  /// The numbers and settings of jobs in some parts, and how many jobs the parts have, up to a limit; by the indexes of
-  /// the parts.
+  /// The IDs and settings of jobs in some parts, and how many jobs the parts have, up to a limit; by the indexes of the
+  /// parts.
   static func few(
     _ parts: [JobPart], _ columns: String, queues: String, limit: String, where condition: String
   ) -> String {
