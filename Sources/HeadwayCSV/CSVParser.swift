@@ -26,13 +26,13 @@ import Headway
 /// - A field whose first byte is a quote extends to the closing quote, including delimiters and line endings, and a
 ///   doubled quote in it represents one quote. A quote anywhere else in a field is data.
 /// - LF and CRLF end a record. A lone CR is data, unless ``CSVDialect/endsRecordsAtLoneCarriageReturn`` is set. The
-///   last record does not need a line end.
+///   last record does not need a line ending.
 /// - A blank line is skipped, unless ``CSVDialect/keepsBlankLines`` makes it a record of one empty field.
 /// - A UTF-8 byte order mark at the start of the stream is removed. All other bytes are data, including NUL and invalid
 ///   UTF-8.
 ///
 /// ## Malformed records
-/// - `textAfterClosingQuote`: The record extends to the next line end after the defect.
+/// - `textAfterClosingQuote`: The record extends to the next line ending after the defect.
 /// - `unclosedQuote`: The record ends with the line of the opening quote, and parsing resumes with the next line.
 ///   Therefore, one stray quote does not swallow the rest of the file. This defect is detected at the end of the
 ///   stream, or when the record exceeds the maximum length.
@@ -49,7 +49,7 @@ public struct CSVParser: ~Copyable {
   /// The dialect that the parser reads.
   public let dialect: CSVDialect
 
-  /// The maximum number of bytes in a record, including quotes and delimiters, but not its line end.
+  /// The maximum number of bytes in a record, including quotes and delimiters, but not its line ending.
   public let maxRecordLength: Int
 
   var scanner: RecordScanner

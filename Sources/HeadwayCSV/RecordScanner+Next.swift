@@ -5,7 +5,7 @@ extension RecordScanner {
   ///
   /// - Parameters:
   ///   - bytes: The caller's bytes.
-  ///   - consumed: The number of consumed bytes. It is advanced to the end of the record's line end.
+  ///   - consumed: The number of consumed bytes. It is advanced to the end of the record's line ending.
   ///   - isFinal: Whether the stream ends with these bytes.
   /// - Returns: The kind of record to deliver, if there is one.
   mutating func next(in bytes: UnsafeRawBufferPointer, at consumed: inout Int, isFinal: Bool) -> CSVParser.Step {

@@ -4,10 +4,9 @@
 /// call, too. Therefore, the state of an incomplete record stays valid, and scanning resumes after the last scanned
 /// byte. Each byte is scanned once, however small the pieces of the input are.
 ///
-/// ## The limit on a record's length
-/// A decision never depends on how the input is divided into pieces. It depends only on the record's *window*: its
-/// first `maxLength` bytes, and two more for a CRLF. A record without a line end in its window is too long. This
-/// requires no byte after the window.
+/// ## The limit on a record's length A decision never depends on how the input is divided into pieces. It depends only
+/// on the record's *window*: its first `maxLength` bytes, and two more for a CRLF. A record without a line ending in
+/// its window is too long. This requires no byte after the window.
 ///
 /// ## Going back after an unclosed quote The bytes after the line of the opening quote are scanned a second time, as
 /// separate records. This costs at most one more pass over the input. No quote in the window closed the field, so every
@@ -32,7 +31,7 @@ struct RecordScanner: ~Copyable {
     case records
     /// A line is being skipped: a comment, a line before the first record, or the rest of a truncated record.
     ///
-    /// This phase ends after the line end.
+    /// This phase ends after the line ending.
     case skippingLine
     /// The rest of a record that is longer than the maximum is being skipped.
     ///
@@ -52,11 +51,11 @@ struct RecordScanner: ~Copyable {
     case quoted
     /// After a quote in a quoted field.
     ///
-    /// Another quote doubles it, a delimiter or a line end closes the field, and anything else is malformed.
+    /// Another quote doubles it, a delimiter or a line ending closes the field, and anything else is malformed.
     case closingQuote
     /// After a defect.
     ///
-    /// Only a line end ends this region.
+    /// Only a line ending ends this region.
     case malformed
   }
 
@@ -105,7 +104,7 @@ struct RecordScanner: ~Copyable {
     case closed(LongRecord.Extent)
     /// The caller has skipped the record: the bytes after its window are those that follow the record.
     ///
-    /// Its quotes may be open at the end of the text.
+    /// Its quotes might be open at the end of the text.
     case passedOver(LongRecord.Extent, isOpen: Bool)
   }
 

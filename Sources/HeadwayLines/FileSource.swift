@@ -95,7 +95,7 @@ package struct FileSource: ~Copyable, Sendable {
 
   /// Reads from a descriptor that is open for reading, starting at its current position.
   ///
-  /// The descriptor is not closed. The size is not determined, because the descriptor may be anywhere in its file.
+  /// The descriptor is not closed. The size is not determined, because the descriptor can be anywhere in its file.
   ///
   /// - Parameters:
   ///   - descriptor: The descriptor, which must stay open while this value is used.

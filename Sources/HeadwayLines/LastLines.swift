@@ -9,7 +9,7 @@ struct LastLines {
 
   /// Returns the position where a number of complete lines at the end of the file begin.
   ///
-  /// Bytes after the last line end are not a complete line.
+  /// Bytes after the last line ending are not a complete line.
   ///
   /// - Parameters:
   ///   - count: The number of complete lines.

@@ -89,11 +89,11 @@ struct LineAssembler: BatchSource, ~Copyable, Sendable {
       firstLineNumber: nextLineNumber, endByteOffset: storageOffset + window.start)
   }
 
-  /// The bytes after the last line end, if there are any: a last line counts even if it has no line end.
+  /// The bytes after the last line ending, if there are any: a last line counts even if it has no line ending.
   private mutating func lastLine(in storage: LineStorage) -> LineBatch? {
     guard window.count > 0 else { return nil }
     storage.starts[0] = UInt32(window.start)
-    // As if there were a line end of one byte. A CR before it would be part of the line, because no LF follows.
+    // As if there were a line ending of one byte. A CR before it would be part of the line, because no LF follows.
     storage.starts[1] = UInt32(window.end) + 1
     window.start = window.end
     window.scanned = window.end

@@ -28,8 +28,8 @@ extension LineReader {
   /// system. Between two checks, the task is suspended and no thread is blocked. Nothing is read before it is
   /// requested, so a slow consumer slows down the reading.
   ///
-  /// - **Last line.** A line is delivered when its line end has been written. With the line ending `any`, a line that
-  ///   ends with CR is delivered when the next byte has been written, because LF might follow.
+  /// - **Last line.** A line is delivered when its line ending has been written. With the line ending `any`, a line
+  ///   that ends with CR is delivered when the next byte has been written, because LF might follow.
   /// - **Rotation.** If another file appears at the path, the reader reads the old file to its end. It checks the old
   ///   file once more, because its writer might not have opened the new file yet, and then reads the new file from its
   ///   beginning. As long as there is no file at the path, the old one is followed. If the path leads to a symbolic
@@ -37,7 +37,7 @@ extension LineReader {
   /// - **Truncation.** If the file becomes shorter than the part that has been read, the reader starts again at its
   ///   beginning. If it has grown beyond that part again by the next check, the truncation is not detected, and reading
   ///   continues at the old position. Therefore, rotation by renaming is safer than `copytruncate`.
-  /// - **Incomplete line.** If the file is replaced or truncated while its last line has no line end, that line is
+  /// - **Incomplete line.** If the file is replaced or truncated while its last line has no line ending, that line is
   ///   delivered as it is.
   /// - **Positions.** The number and offset of a line refer to the current file. They begin again at one and zero with
   ///   each new file, and after a truncation. Lines before the start position are not counted, but their bytes are.

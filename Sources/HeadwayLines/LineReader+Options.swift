@@ -34,7 +34,7 @@ extension LineReader {
     /// The default is `lfOrCRLF`.
     public var lineEnding: LineEnding
 
-    /// The maximum length of a line in bytes, without its line end.
+    /// The maximum length of a line in bytes, without its line ending.
     ///
     /// The default is 16 MiB, and the maximum is 1 GiB.
     ///

@@ -23,9 +23,9 @@ public import Headway
 /// ``Options/maxLineLength``. Nothing is read ahead: a chunk is read when its lines are requested, so a slow
 /// consumer slows down the reading.
 ///
-/// **Lines.** A line end is not part of the line. The last line counts with or without a line end; an empty file has no
-/// lines. NUL bytes are part of the line like all others. A UTF-8 byte order mark at the start of the file is omitted
-/// unless ``Options/keepsByteOrderMark`` is set.
+/// **Lines.** A line ending is not part of the line. The last line counts with or without a line ending; an empty file
+/// has no lines. NUL bytes are part of the line like all others. A UTF-8 byte order mark at the start of the file is
+/// omitted unless ``Options/keepsByteOrderMark`` is set.
 ///
 /// **Files.** The path can also be that of a pipe, a terminal or a device. A reader can be used many times and by many
 /// threads at the same time. Each use opens the file and reads it from its start; nothing is opened before. With the

@@ -30,7 +30,7 @@ extension LineReaderError {
 
     /// The file became shorter while it was being read.
     ///
-    /// Its remaining content has been delivered. The exception is a last line without a line end, because it is the
+    /// Its remaining content has been delivered. The exception is a last line without a line ending, because it is the
     /// rest of a line that was cut off.
     public static let truncated = Code("file that became shorter", "The file became shorter while it was read.")
 

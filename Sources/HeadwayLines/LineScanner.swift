@@ -12,7 +12,7 @@ struct LineScanner: Sendable {
   struct Window: Sendable {
     /// The start of the first line that has not been handed out.
     var start = 0
-    /// There is no line end between `start` and this position.
+    /// There is no line ending between `start` and this position.
     ///
     /// Therefore, a line that spans many chunks is scanned only once.
     var scanned = 0
@@ -32,7 +32,7 @@ struct LineScanner: Sendable {
     var isNextTooLong = false
   }
 
-  /// Whether a CR before the last byte of a line belongs to the line end.
+  /// Whether a CR before the last byte of a line belongs to the line ending.
   var stripsCarriageReturn: Bool { lineEnding != .lf }
 
   /// Moves complete lines from the window to the table, until the window has none left or the table is full.
@@ -55,10 +55,10 @@ struct LineScanner: Sendable {
     return measuring(count, of: &window, in: storage)
   }
 
-  /// Returns whether the window, which contains no line end, is the start of a line longer than allowed.
+  /// Returns whether the window, which contains no line ending, is the start of a line longer than allowed.
   ///
-  /// While more bytes may follow, one byte more than the limit is accepted: it might be the CR of a CRLF, which is not
-  /// part of the line.
+  /// While more bytes might follow, one byte more than the limit is accepted: it might be the CR of a CRLF, which is
+  /// not part of the line.
   func isTooLong(unfinished window: Window, isLast: Bool) -> Bool {
     window.count > maxLineLength + (isLast ? 0 : 1)
   }

@@ -14,7 +14,7 @@ final class LineStorage: @unchecked Sendable {
 
   /// The positions where lines start.
   ///
-  /// Line `i` of the table extends from entry `i` to entry `i + 1`, including its line end.
+  /// Line `i` of the table extends from entry `i` to entry `i + 1`, including its line ending.
   ///
   /// 32 bits are enough, because no buffer is larger than the largest maximum line length, 1 GiB, plus a chunk.
   let starts: UnsafeMutablePointer<UInt32>
@@ -55,12 +55,12 @@ final class LineStorage: @unchecked Sendable {
   /// - Parameters:
   ///   - start: The line's entry in the table.
   ///   - next: The entry after it.
-  ///   - strips: Whether a CR before the line's last byte is part of the line end.
-  /// - Returns: The bytes, without the line end.
+  ///   - strips: Whether a CR before the line's last byte is part of the line ending.
+  /// - Returns: The bytes, without the line ending.
   @inline(__always)
   func line(from start: UInt32, to next: UInt32, strippingCarriageReturn strips: Bool) -> UnsafeRawBufferPointer {
     let first = UnsafeRawPointer(bytes) + Int(start)
-    // Each entry in the table is the position after a line end that was found, so `next` is at least `start + 1`.
+    // Each entry in the table is the position after a line ending that was found, so `next` is at least `start + 1`.
     var count = Int(next &- start) &- 1
     if strips, count > 0, first.load(fromByteOffset: count &- 1, as: UInt8.self) == LineScanner.carriageReturn {
       count &-= 1

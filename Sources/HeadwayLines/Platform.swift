@@ -153,7 +153,7 @@ package enum Platform {
   }
 
   static func close(_ descriptor: Int32) {
-    // Not repeated after EINTR: by then Linux has released the number, and another thread may own it.
+    // Not repeated after EINTR: by then Linux has released the number, and another thread might own it.
     _ = closeDescriptor(descriptor)
   }
 

@@ -45,7 +45,7 @@ extension Jobs {
         group.addTask {
           var gauges = JobGauges(factory: factory)
           repeat {
-            // The store may be unavailable for a while.
+            // The store might be unavailable for a while.
             if let snapshot = try? await store.snapshot([.counts, .waiting, .workers]) { gauges.set(snapshot) }
           } while (try? await clock.sleepAtMostCentury(for: interval)) != nil
         }

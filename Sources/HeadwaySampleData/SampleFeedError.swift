@@ -13,7 +13,7 @@ import Darwin
 public struct SampleFeedError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A kind of failure.
   ///
-  /// Later versions may add more kinds; a `switch` over them needs a `default`.
+  /// Later versions might add more kinds; a `switch` over them needs a `default`.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private let phrase: String
     let sentence: String

@@ -24,7 +24,7 @@ struct JSONLinesParser: ~Copyable {
   private var fields = FieldTable()
   private var contents = UnescapedFields()
   private var isSkippingLine = false
-  /// The number of unconsumed bytes that are known to contain no line end.
+  /// The number of unconsumed bytes that are known to contain no line ending.
   private var searched = 0
 
   private(set) var lineNumber = 1

@@ -77,7 +77,7 @@ extension Int: CSVColumnSelector {
   ///
   /// - Parameter header: The file's column names.
   /// - Returns: The position of the field in a row, starting at 0. It can be beyond the header, because a longer row
-  ///   may have such a field.
+  ///   can have such a field.
   @inlinable
   public func csvPosition(in header: CSVHeader) -> Int? { self < 0 ? nil : self }
 

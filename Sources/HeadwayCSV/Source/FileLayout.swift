@@ -184,7 +184,7 @@ package struct FileLayout: Sendable {
           return found = rows
         }
         endsRowsWithDelimiter = true
-        // The empty field gets a column, because the header may have lost a delimiter. An existing table that lacks
+        // The empty field gets a column, because the header might have lost a delimiter. An existing table that lacks
         // this column does not get it.
         namesSurplusFields =
           options.namesSurplusFields

@@ -30,7 +30,7 @@ extension CSVWriter {
 
     /// Creates options.
     ///
-    /// The defaults follow RFC 4180, except for the line end, which is LF.
+    /// The defaults follow RFC 4180, except for the line ending, which is LF.
     ///
     /// - Parameters:
     ///   - dialect: The delimiter, the quote, and the other properties of the format.

@@ -62,7 +62,9 @@ struct JobForm {
 
   // MARK: Reading
 
-  /// Returns the changes that a person has requested. Make them in this order.
+  /// Returns the changes that a person has requested.
+  ///
+  /// Make them in this order.
   ///
   /// - Throws: A ``Refusal`` if a value is not valid.
   func changes(in fields: Fields, at now: StoreTime) throws -> [JobChange] {

@@ -117,7 +117,7 @@ public import Headway
 
   /// Carries out actions.
   ///
-  /// Each action may call user code, which may change the state.
+  /// Each action can call user code, which might change the state.
   private func carryOut(_ actions: [CellRendererState<Key, Content, Image>.Action]) {
     for action in actions {
       switch action {

@@ -38,8 +38,8 @@ extension DrawingContext {
   /// - Parameters:
   ///   - text: The text to measure.
   ///   - width: The maximum width of lines, in points; nil for no limit.
-  /// - Returns: The size, in points. The size is measured even after a cancellation, because code may loop until a size
-  ///   fits.
+  /// - Returns: The size, in points. The size is measured even after a cancellation, because code might loop until a
+  ///   size fits.
   public func measure(_ text: Text, width: Double? = nil) -> Size {
     var size = Size.zero
     query { cairo in

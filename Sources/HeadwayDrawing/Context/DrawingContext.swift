@@ -137,7 +137,7 @@ public final class DrawingContext {
   func end() {
     guard !hasEnded else { return }
     hasEnded = true
-    // The closure may refer to an operation that no longer exists when it is called.
+    // The closure might refer to an operation that no longer exists when it is called.
     cancellation = nil
     if let layoutContext { g_object_unref(UnsafeMutableRawPointer(layoutContext)) }
     cairo_surface_finish(cairo_get_target(cairo))

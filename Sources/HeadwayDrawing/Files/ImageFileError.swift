@@ -53,7 +53,7 @@ public struct ImageFileError: Error, Sendable, CustomStringConvertible {
     let reason = code == .fileNotFound || code == .permissionDenied ? nil : systemErrorDescription
     let causes = [reason, underlyingError.map { "\($0)" }].compactMap { $0 }
     let reasons = causes.isEmpty ? "" : " (\(causes.joined(separator: "; ")))"
-    // The path may contain characters that control a terminal.
+    // The path might contain characters that control a terminal.
     return "\(path?.shownPath ?? "image"): \(context)\(reasons)".replacingControls()
   }
 }

@@ -3,7 +3,7 @@
 public struct DrawingError: Error, Sendable, CustomStringConvertible {
   /// The kinds of failure.
   ///
-  /// Later versions may add more, so include a default case when you compare.
+  /// Later versions might add more, so include a default case when you compare.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private let phrase: String
     /// A sentence without its period.

@@ -83,7 +83,7 @@ public final class DrawingOperation: Headway.Operation, ValueOperation, @uncheck
   /// operation has finished is called, too.
   ///
   /// ``value``, `await untilFinished()`, and the queue's `await untilFinished()` include the call. Blocking waits do
-  /// not, because they may block the main thread.
+  /// not, because they might block the main thread.
   ///
   /// - Parameter handler: Receives the image on the main thread.
   public func onImage(_ handler: @escaping @MainActor @Sendable (Image) -> Void) {
@@ -147,7 +147,7 @@ public final class DrawingOperation: Headway.Operation, ValueOperation, @uncheck
   private func deliver(to handlers: [@MainActor @Sendable (Image) -> Void]) {
     let report = beginReport()
     let delivery = BlockOperation { [self] in
-      // The operation may have been cancelled just before it finished.
+      // The operation might have been cancelled just before it finished.
       guard let image else { return }
       report.run { MainActor.assumeIsolated { for handler in handlers { handler(image) } } }
     }

@@ -68,7 +68,7 @@ struct ContentIdentity {
     return total == count && belongs(headers, total: total)
   }
 
-  /// Returns whether a response may belong to the content that is partly in the file.
+  /// Returns whether a response can belong to the content that is partly in the file.
   private func belongs(_ headers: HTTPHeaders, total: Int?) -> Bool {
     guard let validator, !Validator.isContradicted(validator, by: headers),
       entityTag.map({ !Validator.isContradicted($0, by: headers) }) ?? true

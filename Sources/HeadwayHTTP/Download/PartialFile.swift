@@ -16,7 +16,7 @@ import CryptoKit
 /// the file: other files with these names are not touched. A pipe, a device, or standard output is written in place,
 /// and such a download can't be started over.
 ///
-/// Work that may wait for the disk runs on NIO's threads for blocking work.
+/// Work that might wait for the disk runs on NIO's threads for blocking work.
 final class PartialFile: @unchecked Sendable {  // Used by a single task, one call at a time.
   /// The number of bytes received so far.
   var count: Int { writer.end }
@@ -89,7 +89,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
     return SHA256Checksum(hash.finalize())
   }
 
-  /// Reads the record of a file on a thread that may block.
+  /// Reads the record of a file on a thread that can block.
   static func record(of path: String, url: String, isDecoded: Bool) async throws -> DownloadRecord? {
     try await performing { DownloadRecord.of(path, url: url, isDecoded: isDecoded) }
   }
@@ -186,7 +186,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
         guard isInUse else { throw failure("can't be locked", path, url) }
         throw RequestError(.fileInUse, url: url, context: "Another download is writing \(path.shownPath).")
       }
-      // Another download may have completed the file between opening and locking it.
+      // Another download might have completed the file between opening and locking it.
       if isNamed(path, descriptor) { return descriptor }
       Foundation.close(descriptor)
     }
@@ -258,7 +258,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
 
   /// Computes the hash of the bytes that an earlier download has left.
   ///
-  /// The file is read piece by piece, because it may be large and the operation may be cancelled in the meantime.
+  /// The file is read piece by piece, because it might be large and the operation might be cancelled in the meantime.
   func hashEarlierBytes() async throws {
     while try await performing({ try self.hashPiece() }) { try Task.checkCancellation() }
   }
@@ -391,7 +391,7 @@ final class PartialFile: @unchecked Sendable {  // Used by a single task, one ca
     guard !isInPlace, !keeps || count == 0 || content.validator == nil, Self.isNamed(partPath, descriptor) else {
       return
     }
-    // A separate task, because the task of the operation may be cancelled.
+    // A separate task, because the task of the operation might be cancelled.
     await Task {
       try? await self.performing {
         Self.remove(self.partPath)

@@ -119,7 +119,7 @@ public final class HTTPConnectionPool: Sendable {
     }
   }
 
-  /// The number of requests that wait for the response of an attempt that they may share.
+  /// The number of requests that wait for the response of an attempt that they can share.
   package var participantCount: Int { coalescedRequests.participantCount }
 
   // Nothing waits until the connections are closed.

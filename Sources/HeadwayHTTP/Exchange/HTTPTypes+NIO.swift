@@ -22,7 +22,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeaders {
-  /// Returns the value of a field that may occur only once; nil if the field is missing, or occurs with different
+  /// Returns the value of a field that can occur only once; nil if the field is missing, or occurs with different
   /// values.
   func uniqueValue(_ name: String) -> String? {
     let values = self[name]

@@ -84,7 +84,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   ///   - path: The destination of the file, or `-`. An existing file is replaced at the end.
   ///   - checksum: The checksum that the content must have.
   ///   - keepsPartialFile: Whether the partial file is kept if the operation is cancelled or fails.
-  ///   - limits: The limits of the request. By default, the body may have any size.
+  ///   - limits: The limits of the request. By default, the body can have any size.
   ///   - connectionPool: The pool of the connections to use.
   public init(
     _ request: Request, to path: String, checksum: SHA256Checksum? = nil, keepsPartialFile: Bool = false,
@@ -103,7 +103,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   ///   - path: The destination of the file, or `-`.
   ///   - checksum: The checksum that the content must have.
   ///   - keepsPartialFile: Whether the partial file is kept if the operation is cancelled or fails.
-  ///   - limits: The limits of the request. By default, the body may have any size.
+  ///   - limits: The limits of the request. By default, the body can have any size.
   ///   - connectionPool: The pool of the connections to use.
   public convenience init(
     _ url: String, to path: String, checksum: SHA256Checksum? = nil, keepsPartialFile: Bool = false,
@@ -168,7 +168,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
           try await file.empty()
           return false
         }
-        // A server may send less than the requested part.
+        // A server might send less than the requested part.
         if let size, file.count < size { return false }
       case .whole:
         try await file.restart(answer.headers, size: answer.announcedLength, isDecoded: answer.body.isDecoded)
@@ -221,7 +221,7 @@ open class DownloadOperation: HTTPOperation, @unchecked Sendable {
   }
 
   private func note(completed: Int64, total: Int64?) {
-    // In this order, because the count of an earlier attempt may exceed the new total.
+    // In this order, because the count of an earlier attempt might exceed the new total.
     progress.completedUnitCount = completed
     progress.totalUnitCount = total ?? 0
   }

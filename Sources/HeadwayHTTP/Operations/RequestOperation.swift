@@ -35,7 +35,7 @@ open class RequestOperation: HTTPOperation, ValueOperation, @unchecked Sendable 
   ///
   /// - Parameters:
   ///   - request: The request to send.
-  ///   - limits: The limits of the request. By default, a body may have up to 64 MB.
+  ///   - limits: The limits of the request. By default, a body can have up to 64 MB.
   ///   - connectionPool: The pool of the connections to use.
   public override init(
     _ request: Request, limits: HTTPLimits = HTTPLimits(), connectionPool: HTTPConnectionPool = .shared
@@ -47,7 +47,7 @@ open class RequestOperation: HTTPOperation, ValueOperation, @unchecked Sendable 
   ///
   /// - Parameters:
   ///   - url: A URL with the scheme `http` or `https`.
-  ///   - limits: The limits of the request. By default, a body may have up to 64 MB.
+  ///   - limits: The limits of the request. By default, a body can have up to 64 MB.
   ///   - connectionPool: The pool of the connections to use.
   public convenience init(
     _ url: String, limits: HTTPLimits = HTTPLimits(), connectionPool: HTTPConnectionPool = .shared

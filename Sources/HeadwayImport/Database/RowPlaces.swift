@@ -7,8 +7,9 @@ struct RowPlaces: Sendable {
   ///
   /// They are then updated.
   var updates = false
-  /// Whether the rows are added after existing rows of other programs. These programs might add more rows during the
-  /// import.
+  /// Whether the rows are added after existing rows of other programs.
+  ///
+  /// These programs might add more rows during the import.
   var appends = false
   /// In a table without a key, the number that is added to the number of a record; nil if SQLite numbers the rows.
   var offset: Int? = 0

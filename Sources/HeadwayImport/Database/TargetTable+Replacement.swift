@@ -110,7 +110,7 @@ extension TargetTable {
   /// - Parameters:
   ///   - files: The files whose rows wait.
   ///   - names: The names of the columns to copy.
-  ///   - rejected: Receives the rows that are rejected, by file.
+  ///   - refused: Receives the rows that are rejected, by file.
   ///   - connection: The connection that writes.
   /// - Returns: The number of rows inserted, and whether SQLite has numbered them.
   /// - Throws: ``ImportError`` with the code `unsuitableTable` or `malformedRow`.

@@ -141,7 +141,9 @@ final class TargetTable: @unchecked Sendable {
 
   // MARK: Types
 
-  /// Widens columns whose types were found. This happens in the same transaction as the first row with a wider value.
+  /// Widens columns whose types were found.
+  ///
+  /// This happens in the same transaction as the first row with a wider value.
   func widen(_ types: [Int: ColumnType], _ connection: Database) throws {
     guard !types.isEmpty else { return }
     widenings.merge(types) { $1 }

@@ -16,7 +16,7 @@ public struct FeedFiles: Sendable {
 
   /// Examines a folder or an archive and reads the beginning of the files that the reference does not list.
   ///
-  /// - Parameter folder: The folder of the feed or, with the trait `Compression`, a zip archive of it. The feed may be
+  /// - Parameter folder: The folder of the feed or, with the trait `Compression`, a zip archive of it. The feed can be
   ///   in a folder inside the archive.
   /// - Throws: ``ImportError`` with the code `missingFiles`, which names the required files that the feed lacks,
   ///   `cannotReadFile`, or `foreignContent` if the archive can't be read.

@@ -20,7 +20,9 @@ public import Headway
 public struct FeedImport: Sendable {
   /// The folder, the archive, or the folder in the archive.
   public let folder: String
-  /// One operation per table. Referenced tables precede the tables that refer to them.
+  /// One operation per table.
+  ///
+  /// Referenced tables precede the tables that refer to them.
   ///
   /// Add them to a queue.
   public let operations: [ImportOperation]

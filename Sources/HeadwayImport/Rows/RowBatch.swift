@@ -63,7 +63,7 @@ final class RowBatch: @unchecked Sendable {  // Passed between owners, and never
     conversions.removeAll(keepingCapacity: true)
     widenings.removeAll(keepingCapacity: true)
     byteCount = 0
-    // The batch may have had a row longer than a whole batch.
+    // The batch might have had a row longer than a whole batch.
     if byteCapacity > 2 * Self.mostBytes { makeRoom(for: Self.mostBytes) }
   }
 

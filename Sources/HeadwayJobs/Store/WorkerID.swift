@@ -22,8 +22,9 @@ public struct WorkerID: RawRepresentable, Hashable, Comparable, Codable, Sendabl
   public static func < (left: WorkerID, right: WorkerID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The identity of an attempt. Each write of the attempt contains the fence, so the attempt can't change a job that
-/// runs elsewhere.
+/// The identity of an attempt.
+///
+/// Each write of the attempt contains the fence, so the attempt can't change a job that runs elsewhere.
 @_spi(JobStore) public struct JobFence: Hashable, Sendable {
   /// The job.
   public var id: JobID

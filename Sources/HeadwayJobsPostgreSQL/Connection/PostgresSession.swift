@@ -37,7 +37,9 @@ final class PostgresSession {
   var deferred: [Statement] = []
   /// The notifications that have arrived.
   private var notifications: [String] = []
-  /// The number of requests that were sent. Each request is a round trip.
+  /// The number of requests that were sent.
+  ///
+  /// Each request is a round trip.
   private(set) var requestCount = 0
   /// The number of statements that were sent.
   private(set) var statementCount = 0

@@ -9,8 +9,9 @@ enum LimitSQL: LimitStatements {
   static let queues = "SELECT \(QueueRow.columns) FROM headway.queue"
   /// A queue, whose row is locked; by the primary key.
   static let lockQueue = "\(queues) WHERE name = $1 FOR UPDATE"
-  /// Locks the queues that count failures. The locks are acquired in alphabetical order, so that exchanges don't
-  /// deadlock.
+  /// Locks the queues that count failures.
+  ///
+  /// The locks are acquired in alphabetical order, so that exchanges don't deadlock.
   static let lockFailureCounts = """
     SELECT name FROM headway.queue WHERE failure_limit IS NOT NULL ORDER BY name FOR UPDATE
     """

@@ -11,7 +11,9 @@ import Synchronization
 package final class LabServer: Sendable {
   /// The address that the server listens on, and what it shows.
   package struct Options: Sendable {
-    /// The port to use. If another program uses it, the server uses the next free port.
+    /// The port to use.
+    ///
+    /// If another program uses it, the server uses the next free port.
     ///
     /// 0 for any port.
     package var port = 8080

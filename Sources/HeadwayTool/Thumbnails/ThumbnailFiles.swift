@@ -7,7 +7,9 @@ import HeadwayFiles
 struct ThumbnailFiles {
   /// Their paths in the folder, in order.
   let names: [String]
-  /// The paths of subfolders that can't be listed. Pictures in them are missing.
+  /// The paths of subfolders that can't be listed.
+  ///
+  /// Pictures in them are missing.
   let closedFolders: [String]
   private let folder: String
   private let outputFolder: String

@@ -127,7 +127,7 @@ struct TraceBuilder {
     blocked[worker] = (thread, recording.threads[thread].blockedIntervals.count - 1)
   }
 
-  /// The position of a thread, which may have recorded nothing itself.
+  /// The position of a thread, which might have recorded nothing itself.
   private mutating func thread(named name: String) -> Int {
     if threadsByName.isEmpty {
       for (position, thread) in recording.threads.enumerated() { threadsByName[thread.name] = position }
@@ -158,7 +158,7 @@ struct TraceBuilder {
         time = max(time, end)
       }
       let end = recording.operations[position].runs.first?.startTime ?? recording.operations[position].finishedTime
-      // A dependency may have been removed, or the operation was cancelled.
+      // A dependency might have been removed, or the operation was cancelled.
       if let end { time = min(time, end) }
       if isReady || !recording.operations[position].runs.isEmpty { recording.operations[position].readyTime = time }
     }
