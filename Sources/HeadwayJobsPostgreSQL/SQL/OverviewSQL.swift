@@ -21,8 +21,9 @@ enum OverviewSQL: OverviewStatements {
 
   /// The same, among the first jobs of each priority of a queue, in equal shares; by the index of the part.
   ///
-  /// The indexes do not contain the kinds, so rows are read. Jobs whose kind no worker supports are among these, because
-  /// they remain in the queue. Each step of the recursion finds the next priority of the queue, or else the next queue.
+  /// The indexes do not contain the kinds, so rows are read. Jobs whose kind no worker supports are among these,
+  /// because they remain in the queue. Each step of the recursion finds the next priority of the queue, or else the
+  /// next queue.
   static func waitingJobs(of part: JobPart) -> String {
     """
     WITH RECURSIVE q AS (

@@ -12,7 +12,8 @@ enum PrivilegeSQL {
     "GRANT \(JobSQL.list(privileges)) ON \(objects) TO \(role)"
   }
 
-  /// One of the privileges `$3` that the role `$1` does not have on the objects `$4` of the schema `$2`, and the object.
+  /// One of the privileges `$3` that the role `$1` does not have on the objects `$4` of the schema `$2`, and the
+  /// object.
   static func missing(_ objects: String, check: String) -> String {
     """
     SELECT p, o.name::text FROM (\(objects)) o CROSS JOIN unnest($3) AS p

@@ -23,7 +23,8 @@ struct JobReader: StoreReader {
     try rows.forEachRow(body)
   }
 
-  /// Returns a text with the names of SQLite's tables and parameters: `headway_job` and `?1` for `headway.job` and `$1`.
+  /// Returns a text with the names of SQLite's tables and parameters: `headway_job` and `?1` for `headway.job` and
+  /// `$1`.
   private static func translated(_ sql: String) -> String {
     let name = "headway".utf8
     var bytes = Array(sql.utf8)

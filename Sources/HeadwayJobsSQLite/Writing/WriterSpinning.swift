@@ -1,8 +1,8 @@
 #if Jobs
 /// Decides whether it is worthwhile for the writer to spin.
 ///
-/// A producer could also write on its own thread. However, this would block a thread of Swift concurrency until the disk
-/// has synced the commit, and while other connections use the database.
+/// A producer could also write on its own thread. However, this would block a thread of Swift concurrency until the
+/// disk has synced the commit, and while other connections use the database.
 ///
 /// After the writer has spun in vain, it skips spinning: once, then three times, and so on. If it finds a request by
 /// spinning, it spins again the next time.

@@ -12,7 +12,7 @@
 @_spi(JobStore) extension SQLJobStore {
   /// Returns jobs in the order of their numbers.
   ///
-  /// Each read examines a limited number of rows, so the jobs of a long list are not those of one moment.
+  /// Each read examines a limited number of rows, so a long list does not show all jobs at the same moment.
   ///
   /// - Parameters:
   ///   - filter: The jobs to return.
@@ -45,9 +45,9 @@
 
   /// Returns the queues, workers, failures and latest endings.
   ///
-  /// - Parameter limit: Jobs are counted up to this number. If more jobs wait in all queues, a store can read only about
-  ///   this many to find their kinds: the next ones of each queue and priority. Kinds that only later jobs have are
-  ///   missing then, and the numbers by kind are those of the jobs that were read.
+  /// - Parameter limit: Jobs are counted up to this number. If more jobs wait in all queues, a store can read only
+  ///   about this many to find their kinds: the next ones of each queue and priority. Kinds that only later jobs have
+  ///   are missing then, and the numbers by kind are those of the jobs that were read.
   /// - Returns: The overview.
   /// - Throws: ``JobError``.
   public func overview(countingTo limit: Int) async throws -> JobsOverview {
