@@ -50,7 +50,9 @@ final class ClaimMarks: Sendable {
     state.withLock { state in
       state.generation += 1
       for place in places {
-        for key in state.marks.keys where key.queue.elementsEqual(place.queue.utf8) { state.marks[key]?.moveBack(to: place) }
+        for key in state.marks.keys where key.queue.elementsEqual(place.queue.utf8) {
+          state.marks[key]?.moveBack(to: place)
+        }
       }
     }
   }
