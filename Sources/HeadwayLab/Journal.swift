@@ -100,8 +100,8 @@ final class Journal: Sendable {
 
   /// Returns notifications for a viewer: one when there is something new, however much it is.
   ///
-  /// - Returns: A notification for each new entry, or for several together. The first is sent immediately. They end
-  ///   when the viewer's task is cancelled or the sequence is released.
+  /// - Returns: A notification for each new entry, or for several together. The first is sent immediately. The
+  ///   notifications end when the viewer's task is cancelled or the sequence is released.
   func calls() -> AsyncStream<Void> {
     // One pending notification has the same effect as several.
     let (calls, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -31,7 +31,7 @@ package final class Connections: Sendable {
     /// Sets up a connection.
     ///
     /// - Parameters:
-    ///   - channel: The new connection.
+    ///   - channel: The new connection of a browser.
     ///   - logger: A logger for Hummingbird.
     /// - Returns: The connection, ready for requests.
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {

@@ -13,7 +13,7 @@ struct JSONLinesColumns {
   /// Adds the names in some bytes.
   ///
   /// - Parameters:
-  ///   - bytes: The bytes that follow the last ones.
+  ///   - bytes: The bytes that follow the bytes of the previous call.
   ///   - isFinal: Whether these are the last bytes.
   mutating func add(_ bytes: UnsafeRawBufferPointer, isFinal: Bool) {
     var start = 0

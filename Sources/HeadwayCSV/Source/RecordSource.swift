@@ -35,7 +35,7 @@ package final class RecordSource {
   /// Detects the properties that the options do not specify from the beginning of the file.
   ///
   /// - Parameters:
-  ///   - file: The file, which must be open.
+  ///   - file: The file to read.
   ///   - options: The known properties of the file.
   /// - Throws: ``CSVReaderError`` with the code `cannotRead` or `foreignContent`.
   package init(_ file: any ByteSource, _ options: Options) throws(CSVReaderError) {

@@ -62,7 +62,7 @@ public final class CSVWriter {
   /// - Parameters:
   ///   - path: The path of the file. `-` is standard output.
   ///   - columns: The column names; nil to use the keys of the first value that you encode. If you write fields
-  ///     instead, there are none.
+  ///     instead, there are no names.
   ///   - options: The format of the file.
   /// - Throws: ``CSVWriterError`` with the code `folderNotFound`, `isDirectory`, `permissionDenied`, `diskFull` or
   ///   `cannotWrite`.
@@ -91,7 +91,7 @@ public final class CSVWriter {
   ///
   /// - Parameters:
   ///   - columns: The column names; nil to use the keys of the first value that you encode. If you write fields
-  ///     instead, there are none.
+  ///     instead, there are no names.
   ///   - options: The format of the bytes.
   public convenience init(columns: [String]? = nil, options: Options = Options()) {
     self.init(nil, path: "memory", columns: columns, options: options)

@@ -64,7 +64,7 @@ final class TargetTable: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - plan: The plan of the table.
-  ///   - source: The file, whose header has been read.
+  ///   - source: The source of the file's records.
   ///   - header: The names of the imported columns, as the file spells them.
   ///   - writtenKeys: The keys of rows that earlier files of the group have written.
   ///   - operation: The operation that imports the file.

@@ -33,9 +33,9 @@ public struct JobHandle<Output: Sendable>: Sendable {
   ///
   /// Cancelling the task stops the waiting. It does not cancel the job.
   ///
-  /// - Throws: ``JobFailure`` if the job failed or was cancelled; ``JobError`` with the code
-  ///   ``JobError/Code/unknownJob`` if it was deleted, or ``JobError/Code/wouldDeadlock`` if you call the function in a
-  ///   job that must end before this one can begin; `CancellationError` if the task is cancelled.
+  /// - Throws: ``JobFailure`` if the job failed or was cancelled; `CancellationError` if the task is cancelled; or a
+  ///   ``JobError``. The code of the ``JobError`` is ``JobError/Code/unknownJob`` if the job was deleted, or
+  ///   ``JobError/Code/wouldDeadlock`` if you call the function in a job that must end before this one can begin.
   public func untilSucceeded() async throws { _ = try await result() }
 
   private func result() async throws -> JobRecord {
@@ -57,10 +57,10 @@ extension JobHandle where Output: Decodable {
   ///
   /// Cancelling the task stops the waiting. It does not cancel the job.
   ///
-  /// - Throws: ``JobFailure`` if the job failed or was cancelled; ``JobError`` with the code
-  ///   ``JobError/Code/unknownJob`` if it was deleted, ``JobError/Code/undecodablePayload`` if the result is not of
-  ///   this type, or ``JobError/Code/wouldDeadlock`` if you read it in a job that must end before this one can begin;
-  ///   `CancellationError` if the task is cancelled.
+  /// - Throws: ``JobFailure`` if the job failed or was cancelled; `CancellationError` if the task is cancelled; or a
+  ///   ``JobError``. The code of the ``JobError`` is ``JobError/Code/unknownJob`` if the job was deleted,
+  ///   ``JobError/Code/undecodablePayload`` if the result is not of this type, or ``JobError/Code/wouldDeadlock`` if
+  ///   you read it in a job that must end before this one can begin.
   public var value: Output {
     get async throws {
       try await result().decodedResult()

@@ -68,8 +68,7 @@ public protocol Job: Codable, Sendable {
   /// a ``JobOutcome``. When the job is cancelled or the attempt exceeds its time limit, the task of the function is
   /// cancelled.
   ///
-  /// - Parameter context: The current attempt. For example, use it to store checkpoints and report progress. Use it to
-  ///   store intermediate results, for example.
+  /// - Parameter context: The current attempt. For example, use it to store intermediate results.
   /// - Returns: The result of the job.
   /// - Throws: Any error, a ``JobOutcome``, or `CancellationError`.
   func perform(in context: JobContext) async throws -> Output

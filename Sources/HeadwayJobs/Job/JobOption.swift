@@ -121,8 +121,7 @@ public struct JobOption: Hashable, Sendable {
   /// The number of processes that can die while they run the job before the job fails; 4 by default.
   ///
   /// - Precondition: The count is at least 1.
-  /// - Parameter count: How many processes can die before the job fails. The job fails when this many processes have
-  ///   died.
+  /// - Parameter count: How many processes can run the job and die. The job fails when this number is reached.
   /// - Returns: An option that sets the maximum.
   public static func maxCrashCount(_ count: Int) -> JobOption { JobOption { $0.maxCrashCount = count } }
 

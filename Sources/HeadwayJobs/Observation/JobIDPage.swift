@@ -64,8 +64,8 @@ extension Jobs {
   ///   - filter: The jobs to find.
   ///   - id: Only jobs with smaller IDs are returned; nil for all.
   ///   - limit: The maximum number of jobs; positive.
-  /// - Returns: The IDs, in descending order. A page can have fewer than `limit` numbers, or none, even if there are
-  ///   more jobs: ``JobIDPage/next`` continues the search.
+  /// - Returns: The IDs, in descending order. A page can have fewer than `limit` IDs, or none, even if there are more
+  ///   jobs: ``JobIDPage/next`` continues the search.
   /// - Throws: ``JobError``.
   public func ids(
     _ filter: JobFilter = .all, before id: JobID? = nil, limit: Int = 1_000

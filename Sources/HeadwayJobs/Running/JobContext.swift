@@ -93,10 +93,11 @@ public final class JobContext: Sendable {
   ///   - name: The name of the step. Each attempt can use a name only once.
   ///   - body: The code of the step, which runs only if no attempt has stored its value.
   /// - Returns: The value of the step, from this attempt or an earlier one.
-  /// - Throws: ``JobError``, with the code ``JobError/Code/duplicateCheckpoint`` if this attempt has already used the
-  ///   name, ``JobError/Code/payloadTooLarge`` if the value is larger than ``JobStore/maxResultSize``,
-  ///   ``JobError/Code/refusedValue`` if the name begins with `headway/`, or ``JobError/Code/unencodablePayload``;
-  ///   ``JobSuspension`` if the attempt ends with a wait; any error of `body`. Nothing is stored in these cases.
+  /// - Throws: ``JobSuspension`` if the attempt ends with a wait; any error of `body`; or a ``JobError``. The code of
+  ///   the ``JobError`` is ``JobError/Code/duplicateCheckpoint`` if this attempt has already used the name,
+  ///   ``JobError/Code/payloadTooLarge`` if the value is larger than ``JobStore/maxResultSize``,
+  ///   ``JobError/Code/refusedValue`` if the name begins with `headway/`, or ``JobError/Code/unencodablePayload``.
+  ///   Nothing is stored in these cases.
   public func checkpoint<Value: Codable & Sendable>(
     _ name: String, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {

@@ -46,7 +46,8 @@ struct JobAdditions {
   var timedKeys: [(key: String, job: JobID, until: StoreTime)] = []
   /// The stored jobs that have to wait for further dependencies, with the number of those.
   ///
-  /// One of these jobs can also be replaced. So these numbers are added after the replaced jobs have been written.
+  /// One of these jobs can also be replaced. Therefore, these numbers are added after the replaced jobs have been
+  /// written.
   private(set) var held: [(jobs: [JobID], dependencyCount: Int)] = []
 
   /// Makes stored jobs, which are held, wait for further dependencies.

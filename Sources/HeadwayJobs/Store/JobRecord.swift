@@ -187,7 +187,7 @@ public struct JobProgress: Hashable, Codable, Sendable {
   /// Creates a progress value.
   ///
   /// - Parameters:
-  ///   - fraction: The completed part, from 0 to 1. It is limited to the range from 0 to 1.
+  ///   - fraction: The completed part, which is limited to the range from 0 to 1.
   ///   - text: A readable description of the current step. It is shortened to ``JobErrorRecord/maxTextLength`` bytes.
   public init(fraction: Double, text: String? = nil) {
     self.fraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)

@@ -10,7 +10,7 @@
   /// - Parameters:
   ///   - claim: The queue, with the number of jobs to claim.
   ///   - worker: The worker that claims the jobs.
-  /// - Returns: The claimed jobs. Run them in this order.
+  /// - Returns: The claimed jobs, to be run in this order.
   /// - Throws: An error of the store.
   public func claim(_ claim: JobClaim, by worker: WorkerID) throws -> [JobRecord] {
     try MemoryClaim.run(claim, by: worker, in: self)

@@ -10,7 +10,7 @@ extension JobTransaction {
   ///   - queues: The queues that have waiting jobs.
   ///   - mark: Where the waiting jobs begin. The new value is valid only after the transaction was committed.
   /// - Throws: `PostgresError`.
-  /// - Returns: The claimed jobs. Run them in this order.
+  /// - Returns: The claimed jobs, to be run in this order.
   func claim(
     _ claim: JobClaim, by worker: WorkerID, in queues: WaitingQueues, after mark: inout ClaimMark
   ) throws -> [JobRecord] {

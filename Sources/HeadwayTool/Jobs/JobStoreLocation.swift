@@ -80,7 +80,7 @@ struct JobStoreLocation {
   ///
   /// - Parameter updatesTables: Whether to create and update the tables of a server. The tables of a file are always
   ///   updated.
-  /// - Returns: The opened store. Close it when you no longer need it.
+  /// - Returns: The opened store, which the caller must close.
   /// - Throws: `JobError`, or an error of this file.
   func open(updatingTables updatesTables: Bool) async throws -> any ToolJobStore {
     guard isOnServer else {

@@ -21,7 +21,7 @@ struct ThumbnailFiles {
 
   /// - Parameters:
   ///   - source: A folder, or a picture.
-  ///   - destination: A folder. If `source` is a picture, it can also be a file.
+  ///   - destination: A folder. If `source` is a picture, the destination can also be a file.
   /// - Throws: ``ImageFileError`` if the source can't be read; `ValidationError` if the thumbnails would replace the
   ///   pictures, or if a folder of pictures should go to a file.
   init(of source: String, to destination: Destination) throws {
