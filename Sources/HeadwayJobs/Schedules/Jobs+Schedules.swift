@@ -109,10 +109,10 @@ extension Jobs {
   ///   - start: The beginning of the period, which can be a tick.
   ///   - end: The end of the period, which can be a tick. Ticks in the future are not added.
   /// - Returns: The number of jobs that were added. Jobs whose key another job holds are not counted.
-  /// - Throws: `CancellationError` if the task is cancelled between two transactions. In this case, earlier jobs remain,
-  ///   and another call continues. Otherwise, a ``JobError``, with the code ``JobError/Code/unknownSchedule`` if there is
-  ///   no schedule with this name, or ``JobError/Code/undecodablePayload`` if this process does not support the
-  ///   schedule's time zone.
+  /// - Throws: `CancellationError` if the task is cancelled between two transactions. In this case, earlier jobs
+  ///   remain, and another call continues. Otherwise, a ``JobError``, with the code ``JobError/Code/unknownSchedule``
+  ///   if there is no schedule with this name, or ``JobError/Code/undecodablePayload`` if this process does not support
+  ///   the schedule's time zone.
   /// - Precondition: The period does not end before it begins.
   @discardableResult
   public func backfill(_ name: String, from start: Date, to end: Date) async throws -> Int {
