@@ -39,10 +39,11 @@ import Headway
 /// - `recordTooLong`: The first ``maxRecordLength`` bytes are delivered. The rest of the line is skipped without
 ///   being buffered.
 ///
-/// ## The caller's buffer Bytes that a call does not consume must be passed first in the next call, followed by more
-/// bytes. At most ``maxRecordLength`` + 1 bytes are ever left over. Therefore, a buffer of ``maxRecordLength`` + 2
-/// bytes (``requiredCapacity``) always has room for one more byte, and no larger buffer is needed. A buffer that grows
-/// to this size on demand is the best choice.
+/// ## The caller's buffer
+/// Bytes that a call does not consume must be passed first in the next call, followed by more bytes. At most
+/// ``maxRecordLength`` + 1 bytes are ever left over. Therefore, a buffer of ``maxRecordLength`` + 2 bytes
+/// (``requiredCapacity``) always has room for one more byte, and no larger buffer is needed. A buffer that grows to
+/// this size on demand is the best choice.
 ///
 /// A parser reads one stream. It runs on the caller's thread, holds no lock, and can be sent to another thread.
 public struct CSVParser: ~Copyable {

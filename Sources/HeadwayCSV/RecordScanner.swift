@@ -4,16 +4,17 @@
 /// call, too. Therefore, the state of an incomplete record stays valid, and scanning resumes after the last scanned
 /// byte. Each byte is scanned once, however small the pieces of the input are.
 ///
-/// ## The limit on a record's length A decision never depends on how the input is divided into pieces. It depends only
-/// on the record's *window*: its first `maxLength` bytes, and two more for a CRLF. A record without a line ending in
-/// its window is too long. This requires no byte after the window.
+/// ## The limit on a record's length
+/// A decision never depends on how the input is divided into pieces. It depends only on the record's *window*: its
+/// first `maxLength` bytes, and two more for a CRLF. A record without a line ending in its window is too long. This
+/// requires no byte after the window.
 ///
-/// ## Going back after an unclosed quote The bytes after the line of the opening quote are scanned a second time, as
-/// separate records. This costs at most one more pass over the input. No quote in the window closed the field, so every
-/// run of quotes after the opening one has an even length. If such a run is read as the start of a field, it never
-/// leaves the field open. The second pass therefore finds no further unclosed quote before the end of the window.
-/// (Going back to the line where the
-/// *record* starts has no such bound: a file of lines `b","` would be read again from every line.)
+/// ## Going back after an unclosed quote
+/// The bytes after the line of the opening quote are scanned a second time, as separate records. This costs at most one
+/// more pass over the input. No quote in the window closed the field, so every run of quotes after the opening one has
+/// an even length. If such a run is read as the start of a field, it never leaves the field open. The second pass
+/// therefore finds no further unclosed quote before the end of the window. (Going back to the line where the *record*
+/// starts has no such bound: a file of lines `b","` would be read again from every line.)
 ///
 /// ## Long quoted fields
 /// If a quote is open at the end of the window, the window does not show whether it is closed later or is a stray

@@ -30,8 +30,8 @@ public final class ImportDatabase: Sendable {
   public let pool: DatabasePool
   /// 32 MB of log at the usual page size, instead of SQLite's 4.
   ///
-  /// Each checkpoint waits for the disk twice, and on a busy disk SQLite's default made an import take up to three
-  /// times longer.
+  /// Each checkpoint waits for the disk twice, and on a busy disk, an import with SQLite's default took up to three
+  /// times as long as with this value.
   private static let pagesBetweenCheckpoints = 8_000
   /// The time between two attempts to lock a database that another connection has locked.
   private static let busyPause = Duration.milliseconds(10)

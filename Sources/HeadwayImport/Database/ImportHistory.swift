@@ -8,7 +8,7 @@ import HeadwayLines
 ///
 /// In a table without a key, the record with number *n* of a file is the row with number `offset` + *n*. The last of
 /// these numbers, together with the content of that row, separates the import's rows from the other rows after them. If
-/// others have added rows in between, the offset is -1.
+/// other programs have added rows in between, the offset is -1.
 ///
 /// Each transaction that appends rows stores the number of its last record. An append that ended early can therefore be
 /// completed exactly, no matter which other rows the table has.

@@ -31,7 +31,7 @@ public struct JobHandle<Output: Sendable>: Sendable {
 
   /// Suspends the task until the job has succeeded.
   ///
-  /// Cancelling the task stops the waiting. It does not cancel the job.
+  /// Cancelling the task stops the wait. It does not cancel the job.
   ///
   /// - Throws: ``JobFailure`` if the job failed or was cancelled; `CancellationError` if the task is cancelled; or a
   ///   ``JobError``. The code of the ``JobError`` is ``JobError/Code/unknownJob`` if the job was deleted, or
@@ -55,7 +55,7 @@ extension JobHandle where Output: Decodable {
   ///
   /// Reading it suspends the task until the job has ended, even if another process runs the job.
   ///
-  /// Cancelling the task stops the waiting. It does not cancel the job.
+  /// Cancelling the task stops the wait. It does not cancel the job.
   ///
   /// - Throws: ``JobFailure`` if the job failed or was cancelled; `CancellationError` if the task is cancelled; or a
   ///   ``JobError``. The code of the ``JobError`` is ``JobError/Code/unknownJob`` if the job was deleted,
@@ -70,7 +70,7 @@ extension JobHandle where Output: Decodable {
   /// Creates an operation that finishes when the job ends and that contains the job's result.
   ///
   /// Add the operation to a queue. Operations in memory can depend on this operation. It holds no thread while it
-  /// waits. Cancelling the operation stops the waiting but does not cancel the job.
+  /// waits. Cancelling the operation stops the wait but does not cancel the job.
   ///
   /// - Returns: A new operation, which is not in a queue yet.
   public func makeOperation() -> TaskOperation<Output> { TaskOperation { try await value } }
@@ -87,7 +87,7 @@ extension JobHandle where Output == Void {
   /// Creates an operation that finishes when the job ends.
   ///
   /// Add the operation to a queue. Operations in memory can depend on this operation. It holds no thread while it
-  /// waits. Cancelling the operation stops the waiting but does not cancel the job.
+  /// waits. Cancelling the operation stops the wait but does not cancel the job.
   ///
   /// - Returns: A new operation, which is not in a queue yet.
   public func makeOperation() -> TaskOperation<Void> { TaskOperation { try await untilSucceeded() } }

@@ -6,9 +6,9 @@ public import Headway
 /// record contains the number as ``JobRecord/unmetCount``, and the job is held while the number is not zero. When a job
 /// with ``JobRecord/hasDependents`` ends, the store settles its edges in the same transaction:
 ///
-/// 1. Edges whose requirement is fulfilled become met, ordered by the dependent's ID, and ``meet(_:at:)`` decrements
-///    the number. A job whose last dependency is met becomes ready. At most ``maxMetCount`` edges become met in one
-///    transaction.
+/// 1. Edges whose requirement is fulfilled become met in ascending order of the dependent's ID, and ``meet(_:at:)``
+///    decrements the number. A job whose last dependency is met becomes ready. At most ``maxMetCount`` edges become met
+///    in one transaction.
 /// 2. The other edges become failed, and ``cancel(_:because:at:)`` ends the dependents. The edges of these are settled
 ///    next. At most ``maxCascadeCount`` edges fail in one transaction.
 ///

@@ -2,8 +2,8 @@
 ///
 /// A job is not run again while another one holds its key. It is also not run again if a dependency that had to succeed
 /// has failed, unless the command runs the dependency again too. The store offers the jobs of a filter ordered by ID. A
-/// dependency can have a greater number than its dependents if it is a child that was added before them. Therefore,
-/// there can be several passes.
+/// dependency can have a greater ID than its dependents if it is a child that was added before them. Therefore, there
+/// can be several passes.
 package struct JobRetries {
   /// The chosen jobs, in their state after the change.
   package private(set) var jobs: [JobRecord] = []

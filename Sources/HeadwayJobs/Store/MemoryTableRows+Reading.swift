@@ -144,7 +144,7 @@
   /// Returns the jobs among several jobs that have unmet edges.
   ///
   /// - Parameter ids: The IDs of the jobs to check.
-  /// - Returns: The IDs of those jobs.
+  /// - Returns: The IDs of the jobs that have unmet edges.
   public func jobsWithUnmetEdges(_ ids: [JobID]) -> Set<JobID> {
     Set(ids.filter { id in memory.graph.edges(from: id).contains { $0.status == .unmet } })
   }

@@ -111,10 +111,10 @@ extension PostgresError {
 extension PostgresError {
   /// Whether the server rejects a value of a row of the store, so that the same request always fails.
   ///
-  /// This includes data errors (class 22), exceeded server limits (class 54), and violated constraints of the row
-  /// itself. All other errors depend on something that can change. The cause can be other rows (other errors of the
-  /// class 23), other transactions (40, 55), the server and the connection (08, 53, 57, 58), privileges and tables (28,
-  /// 42), or code of functions and triggers (P0).
+  /// These are data errors (class 22), exceeded server limits (class 54), and violated constraints of the row itself.
+  /// All other errors depend on something that can change. The cause can be other rows (other errors of the class 23),
+  /// other transactions (40, 55), the server and the connection (08, 53, 57, 58), privileges and tables (28, 42), or
+  /// code of functions and triggers (P0).
   var isOfValue: Bool {
     guard let sqlState, !isConflict else { return false }
     return ["22", "54"].contains(sqlState.prefix(2)) || ["23502", "23514"].contains(sqlState)

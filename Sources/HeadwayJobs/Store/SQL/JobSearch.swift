@@ -1,6 +1,6 @@
 /// Finds the newest jobs of a filter and reads a limited number of rows.
 ///
-/// If few jobs have the requested states, indexes find them. Otherwise, rows are read ordered by ID, up to
+/// If few jobs have the requested states, indexes find them. Otherwise, rows are read in ID order, up to
 /// ``JobSelection/maxRowCount``.
 struct JobSearch<Reader: StoreReader> {
   private let selection: JobSelection<Reader>
