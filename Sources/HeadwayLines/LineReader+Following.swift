@@ -32,8 +32,8 @@ extension LineReader {
   ///   that ends with CR is delivered when the next byte has been written, because LF might follow.
   /// - **Rotation.** If another file appears at the path, the reader reads the old file to its end. It checks the old
   ///   file once more, because its writer might not have opened the new file yet, and then reads the new file from its
-  ///   beginning. As long as there is no file at the path, the old one is followed. If the path leads to a symbolic
-  ///   link, the link can be changed to point to another file.
+  ///   beginning. As long as there is no file at the path, the old one is followed. If there is a symbolic link at the
+  ///   path, the link can be changed to point to another file.
   /// - **Truncation.** If the file becomes shorter than the part that has been read, the reader starts again at its
   ///   beginning. If it has grown beyond that part again by the next check, the truncation is not detected, and reading
   ///   continues at the old position. Therefore, rotation by renaming is safer than `copytruncate`.

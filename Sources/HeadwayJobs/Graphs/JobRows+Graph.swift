@@ -116,7 +116,7 @@ public import Headway
     return enqueued
   }
 
-  /// Returns the states of the stored jobs that a batch waits for and checks that they exist.
+  /// Returns the states of the stored jobs that a batch waits for, after checking that they exist.
   private func standingsBefore(
     _ new: [NewJob], _ additions: JobAdditions, isGrowth: Bool
   ) throws -> [JobID: JobGraph.Standing] {

@@ -46,7 +46,7 @@ public final class JobContext: Sendable {
     var isFinishingElsewhere = false
     var span: (any JobSpan)?
 
-    /// Notes that the operation has started and returns whether this is the first call.
+    /// Notes the start of the operation and returns whether this is the first call.
     mutating func noteBegun() -> Bool {
       defer { hasBegun = true }
       return !hasBegun

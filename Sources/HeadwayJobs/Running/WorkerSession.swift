@@ -161,7 +161,7 @@ final class WorkerSession: Sendable {
     return rest
   }
 
-  /// Records the endings of attempts whose code outlives the worker and leaves the store after the last one.
+  /// Leaves the store after recording the endings of all attempts whose code outlives the worker.
   private func leaveAfterLastAttempt(_ worker: WorkerID) async {
     while let rest = await recordEndings(), rest.runningCount > 0 { await exchangeBell.wait() }
     // If the store is unavailable, the jobs return to their queues when the process ends.

@@ -125,7 +125,7 @@ extension JobRows {
     return Enqueued(id: id, isNew: true)
   }
 
-  /// Adds the edges of a new job and holds the job or cancels it if necessary.
+  /// Adds the edges of a new job, then holds or cancels the job if necessary.
   private func addEdges(
     to job: inout JobRecord, _ dependencies: [JobGraph.Requirement], _ additions: inout JobAdditions
   ) {
@@ -140,7 +140,7 @@ extension JobRows {
     }
   }
 
-  /// Replaces a job that holds the key of a new one and returns false if the job has started.
+  /// Replaces a job that holds the key of a new one, or returns false if the job has started.
   private func replace(_ job: inout JobRecord, with new: NewJob) throws -> Bool {
     let state = job.state
     guard JobTransitions.replace(&job, with: new, at: now) else { return false }

@@ -9,7 +9,7 @@ struct ThumbnailFiles {
   let names: [String]
   /// The paths of subfolders that can't be listed.
   ///
-  /// Pictures in them are missing.
+  /// As a result, pictures might be missing.
   let closedFolders: [String]
   private let folder: String
   private let outputFolder: String

@@ -46,7 +46,7 @@
     return true
   }
 
-  /// Notes that a claim might have made room for other jobs in its queue and returns the claimed jobs.
+  /// Returns the claimed jobs, and notes that the claim might have made room for other jobs in its queue.
   public func noteClaimed(_ jobs: [JobRecord], of claim: JobClaim, in queue: JobQueueRecord) -> [JobRecord] {
     if !jobs.isEmpty, queue.settings.maxPendingJobCount != nil { hints.queuesWithRoom.insert(claim.queue) }
     return jobs

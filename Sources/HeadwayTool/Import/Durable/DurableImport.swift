@@ -134,7 +134,7 @@ struct DurableImport {
   /// Their jobs remain in the store.
   func stop() { worker.stop() }
 
-  /// Removes the store if all files have been imported and closes it.
+  /// Closes the store, which is removed if all files have been imported.
   ///
   /// - Returns: Whether the same command would continue the import.
   /// - Throws: `JobError`.
